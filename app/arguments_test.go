@@ -47,7 +47,11 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q, want %q", line, code, errs, want)
 		}
 	}
-	for _, out := range []string{file, filepath.Join(file, "run")} {
+	plain := filepath.Join(dir, "plain")
+	if err := os.WriteFile(plain, []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, out := range []string{plain, filepath.Join(file, "run")} {
 		want := "Error: the results cannot be written to " + out + ": there is a file of this name, or in place of a folder above it\nTry: another --out\n"
 		if code, _, errs := apptest.Do(t, "fit", "g2", file, "--out", out); code != exit.CannotWrite || errs != want {
 			t.Errorf("exit code %d, %q, want %q", code, errs, want)

@@ -148,7 +148,7 @@ func TestExitCodes(t *testing.T) {
 		{"convert " + apptest.Write(t, "ok.csv", "a,b\n1,2\n") + " " + csv + "/x.nc", 73, ""},
 		{"convert " + apptest.Write(t, "ok.csv", "a,b\n1,2\n") + " " + cut + " --to json", 73, "--overwrite"},
 		{"summary " + taken, 66, "chain-*.csv"},
-		{"plot spiral x", 64, "trace, rank"},
+		{"plot spiral x", 64, "rank, trace"},
 	} {
 		code, out, stderr := apptest.Do(t, strings.Fields(c.args)...)
 		if code != c.code || !strings.Contains(stderr, c.says) {

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -41,9 +42,27 @@ func TestErrorText(t *testing.T) {
 		"runs: is empty":                                       fmt.Errorf("%s: %w", "runs", errors.New("is empty")),
 		"one\ntwo":                                             errors.Join(errors.New("infer: one"), errors.New("optim: two")),
 		"g2: ":                                                 errors.New("g2: "),
+		"data: there is no file or folder runs/x":              fmt.Errorf("data: %w", &fs.PathError{Op: "stat", Path: "runs/x", Err: syscall.ENOENT}),
+		"runs/x/y/z cannot be written: there is no folder runs/x":            &fs.PathError{Op: "mkdir", Path: "runs/x/y/z", Err: syscall.ENOENT},
+		"runs/x cannot be written: you lack the permission to write to runs": &fs.PathError{Op: "create", Path: "runs/x", Err: syscall.EACCES},
+		"runs/x cannot be read: you lack the permission":                     &fs.PathError{Op: "open", Path: "runs/x", Err: syscall.EACCES},
 	} {
 		if got := exit.Text(err, []string{"plot", "trace", "runs", "expr"}); got != want {
 			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// Where something cannot be read or written, the hint says how it could be.
+func TestHintsAboutFiles(t *testing.T) {
+	for hint, err := range map[string]error{
+		"mkdir -p none/of":                             exit.With(exit.CannotWrite, &fs.PathError{Op: "create", Path: "none/of/these.csv", Err: syscall.ENOENT}),
+		"another place, or chmod u+w runs":             exit.With(exit.CannotWrite, fmt.Errorf("runs: %w", &fs.PathError{Op: "mkdir", Path: "runs/x", Err: syscall.EACCES})),
+		"chmod u+r a.csv, or a file that you may read": exit.Input(&fs.PathError{Op: "open", Path: "a.csv", Err: syscall.EACCES}),
+	} {
+		var e *exit.Error
+		if !errors.As(err, &e) || e.Hint != hint {
+			t.Errorf("%v: hint %q, want %q", err, e.Hint, hint)
 		}
 	}
 }
@@ -91,12 +110,12 @@ func TestArguments(t *testing.T) {
 		"fit nlsq own.json":       "did you mean --problem own.json?\nTry: euryale fit nlsq --help",
 		"info a b":                "info takes at most 1 argument: leave out b\n",
 		"demo g2 x":               "demo g2 takes no arguments besides its flags: leave out x\n",
-		"fit nlsq --out d":        "fit nlsq has no folder of results: leave out --out d\n",
+		"sbc --out d":             "sbc has no folder of results: leave out --out d\n",
 		"convert run out --out d": "convert has no folder of results: leave out --out d, and name the output last\n",
 	} {
 		code, _, stderr := apptest.Do(t, strings.Fields(line)...)
-		if line == "fit nlsq --out d" { // the problem is a required flag
-			code, _, stderr = apptest.Do(t, "fit", "nlsq", "--problem", "x.json", "--out", "d")
+		if line == "sbc --out d" { // the problem is a required flag
+			code, _, stderr = apptest.Do(t, "sbc", "--problem", "x.json", "--out", "d")
 		}
 		if code != exit.WrongUsage || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d: %q, want %q", line, code, stderr, want)

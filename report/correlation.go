@@ -133,15 +133,29 @@ func positive(l viz.Line) viz.Line {
 	return out
 }
 
-// Scattering2D draws the mean image of the detector over q, with logarithmic colours.
+// Scattering2D draws the mean image of the detector over q, with logarithmic colours. Masked pixels are grey and do not count for the
+// range of the colours.
 func Scattering2D(r *nexus.Result) (*viz.Figure, error) {
 	m, err := r.ReadImage()
 	if err != nil {
 		return nil, err
 	}
-	im := detector(r.QMap, m.Rows, m.Cols, func(row, col int) float64 { return m.At(row, col) })
+	var keep []bool // nil where the file does not say which pixels are masked
+	if maps, err := r.ReadMaps(); err == nil && maps != nil && maps.Height == m.Rows && maps.Width == m.Cols {
+		keep = maps.Mask
+	}
+	im := detector(r.QMap, m.Rows, m.Cols, func(row, col int) float64 {
+		if keep != nil && !keep[row*m.Cols+col] {
+			return math.NaN()
+		}
+		return m.At(row, col)
+	})
 	im.Title, im.ZLabel, im.Log = "Mean image", "counts per pixel and frame", true
-	return viz.Heat(im)
+	f, err := viz.Heat(im)
+	if err == nil && keep != nil && slices.Contains(keep, false) {
+		f.Note = "Grey: " + maskedNote(keep)
+	}
+	return f, err
 }
 
 // detector returns an image of pixels with the row axis downwards, over q where the map says it. Large ones are thinned out.

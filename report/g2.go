@@ -27,17 +27,21 @@ func CurveFits(file string, model g2.Model, fits []g2.Fit, s Settings) *Page {
 func misfits(fits []g2.Fit, b *Album) viz.Section {
 	s := viz.Section{Title: "Model against data", Text: "The residuals are in standard deviations, and the band spans two on either side of zero."}
 	var panels []viz.Curve
+	var said remarks
 	for _, f := range fits {
 		if f.Status == "failed" {
 			continue
 		}
 		if !f.Check.OK {
-			s.Text += fmt.Sprintf("\n- bin %d: %s", f.Curve.Bin, f.Check.Summary())
-			for _, m := range f.Check.Flags {
-				s.Text += fmt.Sprintf("\n- bin %d: %s", f.Curve.Bin, m)
+			said.add(f.Curve.Bin, f.Check.Summary())
+			for _, m := range flagsToTell(f) {
+				said.add(f.Curve.Bin, m.String())
 			}
 		}
 		panels = append(panels, residualCurve(f.Check, fmt.Sprintf("bin %d", f.Curve.Bin)))
+	}
+	for line := range strings.Lines(said.String()) {
+		s.Text += "\n- " + strings.TrimSuffix(line, "\n")
 	}
 	if len(panels) == 0 {
 		return s
@@ -85,18 +89,22 @@ func fitAlbum(model g2.Model, fits []g2.Fit, s Settings) *Album {
 	return b
 }
 
-// parametersOf draws the parameters of the fitted bins against q.
+// parametersOf draws the parameters of the fitted bins against q, or against age where the bins are ages.
 func parametersOf(model g2.Model, fits []g2.Fit) (*viz.Figure, error) {
-	x := viz.Against{Label: axisOf(fits).AxisLabel(), Log: true}
+	x, place := viz.Against{Label: axisOf(fits).AxisLabel(), Log: true}, func(c g2.Curve) float64 { return c.Q }
+	if aged(fits) {
+		x, place = viz.Against{Label: "age (s)"}, func(c g2.Curve) float64 { return c.Age }
+	}
 	series := make([]viz.Series, len(model.Params))
 	for i, p := range model.Params {
 		series[i] = viz.Series{Name: p.Name, Unit: p.Unit, Log: p.Unit == "s"}
 	}
 	for _, f := range fits {
-		if !f.OK() || !(f.Curve.Q > 0) {
+		at := place(f.Curve)
+		if !f.OK() || x.Log && !(at > 0) {
 			continue
 		}
-		x.X = append(x.X, f.Curve.Q)
+		x.X = append(x.X, at)
 		for i := range series {
 			series[i].Y, series[i].Err = append(series[i].Y, f.X[i]), append(series[i].Err, f.SD[i])
 		}
@@ -110,6 +118,9 @@ func parametersOf(model g2.Model, fits []g2.Fit) (*viz.Figure, error) {
 // curveOf returns the plot of data with a line. Models in q have logarithmic axes.
 func curveOf(c g2.Curve, model g2.Model, band *g2.Band) viz.Curve {
 	v := viz.Curve{Title: fmt.Sprintf("bin %d", c.Bin), XLabel: "delay (s)", YLabel: "g2", X: c.X, Y: c.Y, Err: c.Err, LogX: true}
+	if c.Age > 0 {
+		v.Title += fmt.Sprintf(", age %.4g s", c.Age)
+	}
 	if !math.IsNaN(c.Q) && c.Q > 0 {
 		name, unit := "q", "1/Å"
 		if c.Axis != "" {

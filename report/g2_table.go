@@ -21,7 +21,11 @@ import (
 func fitTable(model g2.Model, fits []g2.Fit) string {
 	var b strings.Builder
 	place := axisOf(fits).AxisLabel()
-	fmt.Fprintf(&b, "<table><thead><tr><th>bin</th><th>%s</th>", html.EscapeString(place))
+	b.WriteString("<table><thead><tr><th>bin</th>")
+	if aged(fits) {
+		b.WriteString("<th>age (s)</th>")
+	}
+	fmt.Fprintf(&b, "<th>%s</th>", html.EscapeString(place))
 	for _, p := range model.Params {
 		name := p.Name
 		if p.Unit != "" {
@@ -31,7 +35,11 @@ func fitTable(model g2.Model, fits []g2.Fit) string {
 	}
 	b.WriteString("<th>chi²/dof</th><th>status</th><th>model</th></tr></thead><tbody>")
 	for _, f := range fits {
-		fmt.Fprintf(&b, "<tr><td>%d</td><td>%s</td>", f.Curve.Bin, qText(f.Curve.Q))
+		fmt.Fprintf(&b, "<tr><td>%d</td>", f.Curve.Bin)
+		if aged(fits) {
+			fmt.Fprintf(&b, "<td>%.4g</td>", f.Curve.Age)
+		}
+		fmt.Fprintf(&b, "<td>%s</td>", qText(f.Curve.Q))
 		status := f.Status
 		if status == "failed" {
 			status += ": " + reason(f)
@@ -94,7 +102,11 @@ func WriteFits(out io.Writer, model g2.Model, fits []g2.Fit) error {
 	if c := axisOf(fits); c.Axis != "" {
 		place = c.AxisLabel()
 	}
-	fmt.Fprintf(w, "bin\t%s\t", place)
+	fmt.Fprint(w, "bin\t")
+	if aged(fits) {
+		fmt.Fprint(w, "age (s)\t")
+	}
+	fmt.Fprintf(w, "%s\t", place)
 	for _, p := range model.Params {
 		if p.Unit != "" {
 			fmt.Fprintf(w, "%s (%s)\t", p.Name, p.Unit)
@@ -104,7 +116,11 @@ func WriteFits(out io.Writer, model g2.Model, fits []g2.Fit) error {
 	}
 	fmt.Fprint(w, "chi2/dof\tstatus\tmodel\t\n")
 	for _, f := range fits {
-		fmt.Fprintf(w, "%d\t%s\t", f.Curve.Bin, qText(f.Curve.Q))
+		fmt.Fprintf(w, "%d\t", f.Curve.Bin)
+		if aged(fits) {
+			fmt.Fprintf(w, "%.4g\t", f.Curve.Age)
+		}
+		fmt.Fprintf(w, "%s\t", qText(f.Curve.Q))
 		for i := range model.Params {
 			fmt.Fprintf(w, "%s\t", estimate(f, i))
 		}
@@ -113,23 +129,84 @@ func WriteFits(out io.Writer, model g2.Model, fits []g2.Fit) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	var b strings.Builder
+	var said remarks
 	for _, f := range fits {
 		if f.Status == "failed" { // fits that did not converge are reported among the flags
-			fmt.Fprintf(&b, "bin %d: %s\n", f.Curve.Bin, reason(f))
+			said.add(f.Curve.Bin, reason(f))
 		}
 		for _, m := range f.Warnings {
-			fmt.Fprintf(&b, "bin %d: warning: %s\n", f.Curve.Bin, m)
+			said.add(f.Curve.Bin, "warning: "+m)
 		}
-		for _, m := range f.Check.Flags {
-			fmt.Fprintf(&b, "bin %d: %s\n", f.Curve.Bin, m)
+		for _, m := range flagsToTell(f) {
+			said.add(f.Curve.Bin, m.String())
 		}
 		for _, m := range f.Check.Notes {
-			fmt.Fprintf(&b, "bin %d: note: %s\n", f.Curve.Bin, m.Text)
+			said.add(f.Curve.Bin, "note: "+m.Text)
 		}
 	}
-	_, err := io.WriteString(out, b.String())
+	_, err := io.WriteString(out, said.String())
 	return err
+}
+
+// flagsToTell are the flags of a bin. Where the sample ages, g2 has no single decay, and what the residuals show besides is left to the documents.
+func flagsToTell(f g2.Fit) []check.Flag {
+	if !slices.ContainsFunc(f.Check.Flags, func(m check.Flag) bool { return m.Kind == g2.KindAgeing }) {
+		return f.Check.Flags
+	}
+	return slices.DeleteFunc(slices.Clone(f.Check.Flags), func(m check.Flag) bool {
+		return m.P > 0 || slices.Contains([]string{check.KindPattern, check.KindNeighbours, check.KindShape, check.KindSize, check.KindSpread}, m.Kind)
+	})
+}
+
+// remarks are texts about bins. What is said of several bins is written once.
+type remarks struct {
+	texts []string
+	bins  map[string][]int
+}
+
+func (r *remarks) add(bin int, text string) {
+	if r.bins == nil {
+		r.bins = map[string][]int{}
+	}
+	if r.bins[text] == nil {
+		r.texts = append(r.texts, text)
+	}
+	r.bins[text] = append(r.bins[text], bin)
+}
+
+// String returns a line for each text, which begins with the bins.
+func (r *remarks) String() string {
+	var b strings.Builder
+	for _, text := range r.texts {
+		fmt.Fprintf(&b, "%s: %s\n", binsText(r.bins[text]), text)
+	}
+	return b.String()
+}
+
+// binsText names bins, such as bin 3 or bins 1-4,7.
+func binsText(bins []int) string {
+	if len(bins) == 1 {
+		return fmt.Sprintf("bin %d", bins[0])
+	}
+	var parts []string
+	for i := 0; i < len(bins); {
+		j := i
+		for j+1 < len(bins) && bins[j+1] == bins[j]+1 {
+			j++
+		}
+		if j == i {
+			parts = append(parts, fmt.Sprint(bins[i]))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d-%d", bins[i], bins[j]))
+		}
+		i = j + 1
+	}
+	return "bins " + strings.Join(parts, ",")
+}
+
+// aged reports whether the bins are of several ages.
+func aged(fits []g2.Fit) bool {
+	return slices.ContainsFunc(fits, func(f g2.Fit) bool { return f.Curve.Age > 0 })
 }
 
 // axisOf returns a curve that carries the axis common to all fits.

@@ -4,6 +4,7 @@
 package report
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/euryale-dev/euryale/infer/check"
@@ -25,5 +26,27 @@ func TestAgreement(t *testing.T) {
 		if got := agreement(g2.Fit{Status: c.status, Check: c.check}); got != c.want {
 			t.Errorf("%s with %d flags: %s, want %s", c.status, len(c.check.Flags), got, c.want)
 		}
+	}
+}
+
+// An ageing sample is told in one line, whatever the residuals of its bins show besides.
+func TestAgeingIsToldOnce(t *testing.T) {
+	model, err := g2.ByName("single")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fits []g2.Fit
+	for bin := range 9 {
+		v := check.Verdict{Flags: []check.Flag{{Kind: check.KindPattern, Text: "a second decay would fit better", P: 1e-9 * float64(bin)}, {Kind: g2.KindAgeing, Text: "the sample becomes slower", Remedy: "reduce ages"}}}
+		fits = append(fits, g2.Fit{Model: model, Status: "converged", Curve: g2.Curve{Bin: bin + 1}, X: make([]float64, 3), SD: make([]float64, 3), Check: v})
+	}
+	fits[8].Check.Flags = []check.Flag{{Text: "another thing"}}
+	var b strings.Builder
+	if err := WriteFits(&b, model, fits); err != nil {
+		t.Fatal(err)
+	}
+	_, said, _ := strings.Cut(b.String(), "bins")
+	if want := " 1-8: the sample becomes slower. Try: reduce ages\nbin 9: another thing\n"; said != want {
+		t.Errorf("%q, want %q", said, want)
 	}
 }

@@ -47,6 +47,25 @@ func made(t *testing.T) runs.Folder {
 	return dir
 }
 
+// A folder to which nothing was written is removed with its lock, and one that holds results stays.
+func TestUnusedFoldersAreRemoved(t *testing.T) {
+	w := &runs.Writer{Command: "study", Program: "study 1"}
+	base := t.TempDir()
+	unused, err := w.Create(filepath.Join(base, "unused"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(string(unused)); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(string(made(t))); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestFoldersAreRefused(t *testing.T) {
 	dir := made(t)
 	w := &runs.Writer{Command: "other"}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/stancsv"
 	"github.com/euryale-dev/euryale/data/zarr"
+	"github.com/euryale-dev/euryale/internal/xarray"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -101,8 +102,15 @@ func (s *Source) readTables(files []string) error {
 // Notes says what a reader of the draws should know: chains of unequal length, of which only a part is used, and draws that are
 // not those of a Markov chain.
 func (s *Source) Notes() (notes []string) {
+	if s.Tree != nil {
+		for _, d := range s.Tree.Groups() {
+			if left := d.Attrs[xarray.LeftOut]; left != "" {
+				notes = append(notes, fmt.Sprintf("variables of the group %s were left out, since their types cannot be read: %s", d.Name, left))
+			}
+		}
+	}
 	if len(s.Chains) == 0 {
-		return nil
+		return notes
 	}
 	shortest, longest := math.MaxInt, 0
 	for _, c := range s.Chains {

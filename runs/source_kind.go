@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/euryale-dev/euryale/data/idata"
 	"github.com/euryale-dev/euryale/data/netcdf"
@@ -30,6 +32,9 @@ func openTree(kind, name string) (*tensor.DataTree, error) {
 	}
 	out := &tensor.DataTree{Attrs: t.Attrs}
 	for _, d := range t.Groups() {
+		if d.Name == "root" && !t.Has("posterior") && hasDraws(d) { // a single dataset, such as of netCDF's classic format
+			d.Name = "posterior"
+		}
 		if d, err = d.Leading("chain", "draw"); err == nil {
 			err = out.Add(d)
 		}
@@ -38,6 +43,34 @@ func openTree(kind, name string) (*tensor.DataTree, error) {
 		}
 	}
 	return out, nil
+}
+
+// hasDraws reports whether a dataset has variables over chains and draws.
+func hasDraws(d *tensor.Dataset) bool {
+	return slices.ContainsFunc(d.Vars(), func(v tensor.Variable) bool {
+		return slices.Contains(v.Dims, "chain") && slices.Contains(v.Dims, "draw")
+	})
+}
+
+// noPosterior says what a tree holds instead of draws.
+func noPosterior(name string, t *tensor.DataTree) error {
+	var have []string
+	for _, d := range t.Groups() {
+		if d.Name != "root" {
+			have = append(have, d.Name)
+			continue
+		}
+		var vars []string
+		for _, v := range d.Vars() {
+			vars = append(vars, fmt.Sprintf("%s (%s)", v.Name, strings.Join(v.Dims, ", ")))
+		}
+		have = append(have, fmt.Sprintf("variables outside of groups: %s", strings.Join(vars[:min(len(vars), 8)], ", ")))
+	}
+	what := "it holds nothing"
+	if len(have) > 0 {
+		what = "it has " + strings.Join(have, "; ")
+	}
+	return fmt.Errorf("%s: there is no group posterior with draws: %s: want a group posterior, or variables with the axes chain and draw", name, what)
 }
 
 // kindNames describes the kinds in words.

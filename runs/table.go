@@ -73,7 +73,7 @@ func tabulate(file string, chains []*stancsv.Chain) (*Table, error) {
 func treeTable(s *Source) (*Table, error) {
 	post, err := s.Tree.Group("posterior")
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", s.Name, err)
+		return nil, noPosterior(s.Name, s.Tree)
 	}
 	t := &Table{Stat: map[string][][]float64{}}
 	if t.Names, t.X = post.Draws(); len(t.Names) == 0 || post.Len("chain")*post.Len("draw") == 0 {
@@ -96,16 +96,17 @@ func (t *Table) Summary() diag.Summary { return diag.Summarize(t.Names, t.X, dia
 
 // Evidence returns the sampler's statistics about the draws, for diag.Diagnose.
 func (t *Table) Evidence() diag.Evidence {
-	e := diag.Evidence{MaxDepth: t.Depth, Draws: len(t.X[0]) * len(t.X[0][0]), TargetAccept: t.Target}
+	limit := t.depthLimit()
+	e := diag.Evidence{MaxDepth: limit, Draws: len(t.X[0]) * len(t.X[0][0]), TargetAccept: t.Target}
 	e.Divergences = count(t.Stat["diverging"], func(v float64) bool { return v != 0 })
 	switch cut := t.Stat["reached_max_treedepth"]; {
 	case cut != nil:
 		e.DepthHits = count(cut, func(v float64) bool { return v != 0 })
-		if depth := t.Stat["tree_depth"]; e.MaxDepth == 0 && depth != nil && e.DepthHits > 0 {
+		if depth := t.Stat["tree_depth"]; t.Depth == 0 && depth != nil && e.DepthHits > 0 {
 			e.MaxDepth = int(slices.Max(diag.Flatten(depth)))
 		}
-	case t.Depth > 0:
-		e.DepthHits = count(t.Stat["tree_depth"], func(v float64) bool { return int(v) >= t.Depth })
+	case limit > 0:
+		e.DepthHits = count(t.Stat["tree_depth"], func(v float64) bool { return int(v) >= limit })
 	}
 	if energy := t.Stat["energy"]; energy != nil {
 		e.EBFMI = diag.EBFMI(energy)
@@ -122,10 +123,23 @@ func (t *Table) Evidence() diag.Evidence {
 	if t.Stat["diverging"] == nil {
 		e.Unrecorded = append(e.Unrecorded, diag.CheckDivergence)
 	}
-	if t.Stat["reached_max_treedepth"] == nil && (t.Stat["tree_depth"] == nil || t.Depth == 0) {
+	if t.Stat["reached_max_treedepth"] == nil && (t.Stat["tree_depth"] == nil || limit == 0) {
 		e.Unrecorded = append(e.Unrecorded, diag.CheckDepth)
 	}
 	return e
+}
+
+// usualDepth is the largest tree depth of Stan, PyMC and NumPyro unless one sets it.
+const usualDepth = 10
+
+// depthLimit returns the largest tree depth that was allowed, or 0 if it is not known. Where the draws have tree depths and nothing says
+// the limit, as in CmdStan tables whose comments were stripped, it is the usual one, unless a trajectory went beyond.
+func (t *Table) depthLimit() int {
+	depth := t.Stat["tree_depth"]
+	if t.Depth > 0 || depth == nil || count(depth, func(v float64) bool { return v > usualDepth }) > 0 {
+		return t.Depth
+	}
+	return usualDepth
 }
 
 func count(x [][]float64, is func(float64) bool) (n int) {

@@ -27,6 +27,7 @@ type Writer struct {
 	Left func(dir, writer string)
 
 	locks map[string]*runlock.Lock
+	made  []Folder // folders that did not exist before Create
 }
 
 // HeldError says that another process is writing to a folder, which process, and since
@@ -54,6 +55,9 @@ func (w *Writer) Create(name string, replace bool) (Folder, error) {
 	f := Folder(name)
 	if err := f.vacant(replace); err != nil {
 		return "", err
+	}
+	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		w.made = append(w.made, f)
 	}
 	if err := os.MkdirAll(name, 0o755); err != nil {
 		return "", err
@@ -106,14 +110,26 @@ func (w *Writer) Lock(dir string) error {
 	return nil
 }
 
-// Release releases all locks.
+// Release releases all locks, and removes the folders that Create made if nothing was written to them.
 func (w *Writer) Release() error {
 	var all []error
 	for _, l := range w.locks {
 		all = append(all, l.Release())
 	}
-	w.locks = nil
+	for _, f := range w.made {
+		f.removeUnused()
+	}
+	w.locks, w.made = nil, nil
 	return errors.Join(all...)
+}
+
+// removeUnused removes a folder that holds nothing besides its marker. It does what it can: such a folder does no harm.
+func (f Folder) removeUnused() {
+	entries, err := os.ReadDir(string(f))
+	if err == nil && len(entries) == 1 && entries[0].Name() == MarkerFile {
+		os.Remove(f.Path(MarkerFile))
+		os.Remove(string(f))
+	}
 }
 
 // vacant returns an error for a folder that is not empty, unless its contents may be

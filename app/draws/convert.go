@@ -18,6 +18,7 @@ import (
 	"github.com/euryale-dev/euryale/data/idata"
 	"github.com/euryale-dev/euryale/data/netcdf"
 	"github.com/euryale-dev/euryale/data/stancsv"
+	"github.com/euryale-dev/euryale/data/table"
 	"github.com/euryale-dev/euryale/data/zarr"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/tensor"
@@ -32,7 +33,7 @@ var Extensions = map[string]string{".zarr": "zarr", ".nc": "netcdf", ".nc4": "ne
 // Writers maps each format to the function that writes a tree under a name.
 var Writers = map[string]func(string, *tensor.DataTree, frame.Conversion) error{
 	"zarr": func(name string, t *tensor.DataTree, c frame.Conversion) error {
-		return zarr.Write(name, t, zarr.Settings{Zlib: c.Compress, Overwrite: c.Overwrite})
+		return zarr.Write(name, t, zarr.Settings{Format: c.Zarr, Zlib: c.Compress, Overwrite: c.Overwrite})
 	},
 	"netcdf": func(name string, t *tensor.DataTree, c frame.Conversion) error {
 		return netcdf.Write(name, t, netcdf.Settings{Gzip: c.Compress, Overwrite: c.Overwrite})
@@ -64,8 +65,8 @@ func convertCommand(a *frame.App) *cobra.Command {
 		Use:   "convert RUN|FILE... OUT",
 		Short: "Convert draws or correlations to another format: Zarr, netCDF, CSV, ...",
 		Long: `Read posterior draws from a run folder, CmdStan CSV files (one per chain), a
-Zarr folder, a netCDF 4 file or JSON, and write them to OUT. The extension of
-OUT selects the format:
+Zarr folder (version 2 or 3), a netCDF file or JSON, and write them to OUT. The
+extension of OUT selects the format:
 
   .zarr   a folder that arviz.from_zarr and xarray.open_zarr open
   .nc     a netCDF 4 file that arviz.from_netcdf and xarray open
@@ -77,14 +78,21 @@ A result file of correlations can be written as .csv, a table of tau, g2,
 g2_err, bin and the covariance that euryale fit g2 reads; or with q and
 intensities as .npz, .zarr, .nc or .json, to which --twotime adds C2.
 
+Fits, which are run folders with fit.json, folders of such folders, and saved
+--json documents, can be written as a table: .csv, .xlsx or .parquet.
+
   euryale convert run4 run4.nc
   euryale convert output_1.csv output_2.csv draws.zarr --compress 5
   euryale convert draws.nc chains --to csv
   euryale convert A003_results.hdf g2.csv
   euryale convert A003_results.hdf all.npz --twotime
+  euryale convert fits tau.xlsx
 `,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if c.Zarr != 2 && c.Zarr != 3 {
+				return exit.Usage("--zarr-format %d: want 2 or 3", c.Zarr)
+			}
 			c.Overwrite = a.Overwrite
 			return runConvert(a, args[:len(args)-1], args[len(args)-1], to, c)
 		},
@@ -93,6 +101,7 @@ intensities as .npz, .zarr, .nc or .json, to which --twotime adds C2.
 	cmd.Flags().BoolVar(&c.Plain, "no-covariance", false, "leave the covariance, which takes many columns, out of the CSV file of a result")
 	cmd.Flags().BoolVar(&c.Twotime, "twotime", false, "include the two-time correlation of a result file")
 	cmd.Flags().IntVar(&c.Compress, "compress", 0, "compression level for zarr and netcdf, from 0 (none, the default) to 9 (smallest file)")
+	cmd.Flags().IntVar(&c.Zarr, "zarr-format", 2, "version of the Zarr format: 2, which all programs read, or 3, which zarr-python 2 does not")
 	return cmd
 }
 
@@ -127,8 +136,14 @@ func runConvert(a *frame.App, in []string, out, to string, c frame.Conversion) e
 	if c.Twotime {
 		return exit.Usage("--twotime applies only to a single result file of correlations: leave it out")
 	}
+	if files := fitFiles(in); to == "" && table.Known(out) && files != nil {
+		return convertFits(a, in, files, out)
+	}
 	kind, err := outKind(out, to)
 	if err != nil {
+		return err
+	}
+	if err := frame.MayWrite(out, kind, a.Overwrite); err != nil {
 		return err
 	}
 	s, err := loadSource(a, in)
@@ -138,9 +153,6 @@ func runConvert(a *frame.App, in []string, out, to string, c frame.Conversion) e
 	t, err := s.AsTree()
 	if err != nil {
 		return exit.With(exit.Data, err)
-	}
-	if err := frame.MayReplace(out, kind, a.Overwrite); err != nil {
-		return err
 	}
 	Stamp(t)
 	if err := Writers[kind](out, t, c); err != nil {
@@ -169,7 +181,7 @@ func outKind(out, to string) (string, error) {
 		return kind, nil
 	}
 	if ext == ".csv" {
-		return "", exit.Usage("convert to %s: CmdStan uses one file per chain, so OUT must be a folder: leave out .csv, or give --to csv", out)
+		return "", exit.Usage("convert to %s: the input holds draws and no fits, and CmdStan uses one file per chain, so OUT must be a folder: leave out .csv, or give --to csv", out)
 	}
 	return "", exit.Usage("convert to %s: the extension %s does not select a format: use .zarr, .nc, .json, .arrow or none, or give --to", out, ext)
 }

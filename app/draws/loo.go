@@ -4,6 +4,7 @@
 package draws
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -140,23 +141,35 @@ func runCompare(a *frame.App, args, names []string, variable string, waic bool) 
 	}
 	var all []diag.ELPD
 	var first *runs.Likelihood
-	for _, arg := range args {
+	lost := frame.LostOf("model", len(args))
+	one := func(arg string) error {
 		l, err := loadLikelihood(a, []string{arg}, variable)
 		if err != nil {
 			return err
 		}
-		if first == nil {
-			first = l
-		}
-		if first.Data != nil && l.Data != nil && !slices.Equal(first.Data, l.Data) {
+		if first != nil && first.Data != nil && l.Data != nil && !slices.Equal(first.Data, l.Data) {
 			return exit.With(exit.Data, fmt.Errorf("%s and %s observed different %s: only models of the same data can be compared", first.Name, l.Name, l.Variable))
 		}
 		e, err := elpd(l, waic)
 		if err != nil {
 			return err
 		}
-		all = append(all, e)
+		first, all = cmp.Or(first, l), append(all, e)
+		return nil
 	}
+	var models, called []string
+	for i, arg := range args {
+		switch err := one(arg); {
+		case err == nil:
+			models, called = append(models, arg), append(called, names[i])
+		case len(args) == 2 || !lost.Add(a, arg, err): // a comparison needs two
+			return err
+		}
+	}
+	if len(all) < 2 {
+		return lost.Err("too few to compare")
+	}
+	args, names = models, called
 	r, err := diag.Compare(names, all, diag.CompareSettings{Seed: a.Seed})
 	if err != nil {
 		return exit.With(exit.Data, err)
@@ -164,7 +177,7 @@ func runCompare(a *frame.App, args, names []string, variable string, waic bool) 
 	verdict := Comparison(r, args, names, waic)
 	if !a.JSON {
 		_, err = fmt.Fprintln(a.Stdout, strings.Replace(r.String(), r.Verdict(), verdict, 1))
-		return exit.With(exit.CannotWrite, err)
+		return errors.Join(exit.With(exit.CannotWrite, err), lost.Err("compared"))
 	}
 	doc := struct {
 		Method  string        `json:"method"`
@@ -174,7 +187,7 @@ func runCompare(a *frame.App, args, names []string, variable string, waic bool) 
 	for _, m := range r.Rows {
 		doc.Models = append(doc.Models, comparedDoc{m.Name, frame.Number(m.ELPD), frame.Number(m.SE), frame.Number(m.P), frame.Number(m.Diff), frame.Number(m.DiffSE), frame.Number(m.Stacking), frame.Number(m.PseudoBMA), frame.Number(m.PseudoBMAPlus), m.Trusted})
 	}
-	return a.Document(doc)
+	return errors.Join(a.Document(doc), lost.Err("compared"))
 }
 
 // Comparison is the verdict about models, with the commands that show why estimates are not to be trusted.

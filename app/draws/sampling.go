@@ -37,6 +37,8 @@ type Sampling struct {
 	Check func(fit *infer.Fit) (check.Verdict, error)
 	// Writes the command's own files beside the draws; may be nil.
 	Extra func(fit *infer.Fit) error
+	// Units are the units of parameters that have one, by name.
+	Units map[string]string
 	// Returns the printed table; nil prints that of all draws.
 	Summary func(fit *infer.Fit) string
 }
@@ -44,6 +46,7 @@ type Sampling struct {
 // SampleDoc is the JSON document of a sample command.
 type SampleDoc struct {
 	Summary     map[string]RowDoc `json:"summary"`
+	Units       map[string]string `json:"units"` // units of the parameters that have one
 	Diagnostics diagnosticsDoc    `json:"diagnostics"`
 	Check       *frame.CheckDoc   `json:"model_check"`
 	Timing      timingDoc         `json:"timing"`
@@ -189,7 +192,13 @@ func (s Sampling) table(fit *infer.Fit) string {
 	if s.Summary != nil {
 		return s.Summary(fit)
 	}
-	return fit.Summary().String()
+	summary := fit.Summary()
+	for i := range summary.Rows {
+		if unit := s.Units[summary.Rows[i].Name]; unit != "" {
+			summary.Rows[i].Name += " (" + unit + ")"
+		}
+	}
+	return summary.String()
 }
 
 func (s Sampling) sampleDoc(fit *infer.Fit, rep diag.Report, v check.Verdict) SampleDoc {
@@ -201,6 +210,12 @@ func (s Sampling) sampleDoc(fit *infer.Fit, rep diag.Report, v check.Verdict) Sa
 	}
 	w, k := fit.Gradients()
 	doc.Timing.Gradients = w + k
+	doc.Units = map[string]string{}
+	for name, unit := range s.Units {
+		if _, sampled := doc.Summary[name]; sampled && unit != "" {
+			doc.Units[name] = unit
+		}
+	}
 	return doc
 }
 

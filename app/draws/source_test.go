@@ -111,6 +111,24 @@ func TestConvertSaysWhatItWrote(t *testing.T) {
 	}
 }
 
+// Version 3 of Zarr is written where it is asked for, and read as any other draws.
+func TestConvertToZarr3(t *testing.T) {
+	apptest.TinyRun(t)
+	for _, line := range []string{"convert run three.zarr --zarr-format 3", "convert three.zarr two.zarr", "summary three.zarr"} {
+		if code, _, stderr := apptest.Do(t, strings.Fields(line)...); code != exit.OK {
+			t.Fatalf("%s: exit %d: %s", line, code, stderr)
+		}
+	}
+	for _, file := range []string{"three.zarr/zarr.json", "two.zarr/.zgroup"} {
+		if _, err := os.Stat(file); err != nil {
+			t.Error(err)
+		}
+	}
+	if code, _, stderr := apptest.Do(t, "convert", "run", "four.zarr", "--zarr-format", "4"); code != exit.WrongUsage {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
 // Endings that no picture has are answered with those that pictures have.
 func TestPictureFormats(t *testing.T) {
 	apptest.TinyRun(t)

@@ -15,6 +15,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
@@ -60,7 +61,32 @@ func With(code int, err error) error {
 	if ad.IsDeviceFault(err) {
 		return &Error{Code: NoDevice, Err: err, Hint: DeviceHint(err)}
 	}
+	if code == CannotWrite {
+		return &Error{Code: code, Err: err, Hint: writable(err)}
+	}
 	return &Error{Code: code, Err: err}
+}
+
+// writable says how a place where nothing can be written becomes one where something can, "" for other errors.
+func writable(err error) string {
+	var path *fs.PathError
+	switch {
+	case !errors.As(err, &path):
+		return ""
+	case errors.Is(path.Err, fs.ErrPermission):
+		return "another place, or chmod u+w " + foreign.Typed(filepath.Dir(path.Path))
+	case errors.Is(path.Err, fs.ErrNotExist):
+		return "mkdir -p " + foreign.Typed(filepath.Dir(path.Path))
+	}
+	return ""
+}
+
+// readable says how a file becomes one that may be read: by itself, or by a folder above it that may not be searched.
+func readable(path string) string {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrPermission) {
+		return fmt.Sprintf("chmod u+rx %s, or a file that you may read", foreign.Typed(filepath.Dir(path)))
+	}
+	return fmt.Sprintf("chmod u+r %s, or a file that you may read", foreign.Typed(path))
 }
 
 // Input assigns an exit code and a hint to an error from reading a file, depending on
@@ -77,9 +103,11 @@ func Input(err error) error {
 	case errors.Is(err, fs.ErrNotExist) && isPath:
 		return &Error{Code: NoInput, Err: err, Hint: nearFile(path.Path)}
 	case errors.Is(err, fs.ErrPermission) && isPath:
-		return &Error{Code: NoInput, Err: err, Hint: "chmod u+r " + path.Path + ", or use a file that you may read"}
-	case isPath, errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission):
+		return &Error{Code: NoInput, Err: err, Hint: readable(path.Path)}
+	case isPath:
 		return &Error{Code: NoInput, Err: err, Hint: "another file"}
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission): // of a file that another names, which the error tells
+		return &Error{Code: NoInput, Err: err}
 	}
 	return With(Data, err)
 }

@@ -4,10 +4,15 @@
 package exit
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
@@ -22,6 +27,9 @@ var Packages = strings.Fields(`arrow assembly autodiff basic batch build ccf cel
 // name of a package stands at the beginning of an error's text, and so within the text of the errors that wrap
 // it. The name of a file or folder that the user gave is not removed.
 func Text(err error, args []string) string {
+	if path, ok := err.(*fs.PathError); ok {
+		return ofPath(path)
+	}
 	text := err.Error()
 	var inner []error
 	switch e := err.(type) {
@@ -43,6 +51,33 @@ func Text(err error, args []string) string {
 		return text
 	}
 	return rest
+}
+
+// ofPath is an error of the system about a file in words; its own begin with the name of a call, such as stat.
+func ofPath(e *fs.PathError) string {
+	name := e.Path
+	switch {
+	case errors.Is(e.Err, fs.ErrNotExist) && atomicfile.Writing(e):
+		return fmt.Sprintf("%s cannot be written: there is no folder %s", name, missing(filepath.Dir(e.Path)))
+	case errors.Is(e.Err, fs.ErrNotExist):
+		return "there is no file or folder " + name
+	case errors.Is(e.Err, fs.ErrPermission) && atomicfile.Writing(e):
+		return fmt.Sprintf("%s cannot be written: you lack the permission to write to %s", name, filepath.Dir(e.Path))
+	case errors.Is(e.Err, fs.ErrPermission):
+		return name + " cannot be read: you lack the permission"
+	}
+	return e.Error()
+}
+
+// missing is the outermost folder of a path that is not there.
+func missing(dir string) string {
+	for {
+		above := filepath.Dir(dir)
+		if above == dir || foreign.Exists(above) {
+			return dir
+		}
+		dir = above
+	}
 }
 
 // Lowered begins a sentence as the continuation of another.

@@ -34,9 +34,15 @@ Optional keys: "sigma" (a column of errors), "bounds" {"b1": [0, null]}, "fixed"
 {"b1": 3}, "tied" {"b3": "2*b1"}, "loss" (linear, soft_l1, huber, cauchy,
 arctan) with "f_scale", "method" (lm, trf, dogbox), "absolute_sigma" (default
 true if sigma is given), "ftol", "xtol", "gtol" and "max_nfev". "y" may also be
-a formula of columns, such as log(y).
+a formula of columns, such as log(y). "units" {"b2": "1/s"} are for tables and
+documents.
+
+With --out the results go to a folder, as fit.json and as the table fits.csv
+with a row for each parameter. --out FILE.csv, .xlsx or .parquet writes only the
+table.
 
   euryale fit nlsq --problem misra1a.json --json
+  euryale fit nlsq --problem misra1a.json --out misra1a.xlsx
 `,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runFitNLSQ(c.Context(), a, path) },
@@ -57,6 +63,10 @@ func runFitNLSQ(ctx context.Context, a *frame.App, path string) error {
 	if err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
+	to, err := a.OpenOutputs(path)
+	if err != nil {
+		return err
+	}
 	r, v, err := f.Fit(ctx, p, s)
 	if ctx.Err() != nil {
 		return exit.With(exit.Interrupted, err)
@@ -65,12 +75,20 @@ func runFitNLSQ(ctx context.Context, a *frame.App, path string) error {
 		return exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
 	draws.WithLimitIn(&v, r.Status)
+	doc := nlsqDocument(p.Device(), r, v)
+	doc.File, doc.Units = path, unitsOf(f.Units)
+	unwritten := to.SaveParameters(a, doc) // what cannot be written is printed all the same
 	if a.JSON {
-		err = a.Document(nlsqDocument(p.Device(), r, v))
+		err = a.Document(doc)
 	} else {
-		_, err = fmt.Fprintf(a.Stdout, "%s%s\n", nlsqText(r, f.Sigma != ""), v)
+		_, err = fmt.Fprintf(a.Stdout, "%s%s\n", nlsqText(r, f.Sigma != "", f.Units), v)
+		if told := to.Told(); told != "" && unwritten == nil {
+			a.Note("%s", told)
+		}
 	}
 	switch {
+	case unwritten != nil:
+		return unwritten
 	case err != nil:
 		return exit.With(exit.CannotWrite, err)
 	case a.Strict && !r.Status.Converged():
@@ -83,11 +101,11 @@ func runFitNLSQ(ctx context.Context, a *frame.App, path string) error {
 
 // nlsqText is a table of the parameters and a line on how the fit ended. The reduced chi-square is left out without errors of the data,
 // in whose units it would be, and without degrees of freedom.
-func nlsqText(r *optim.Result, weighted bool) string {
+func nlsqText(r *optim.Result, weighted bool, units map[string]string) string {
 	var b strings.Builder
 	sd := r.SD()
 	for i, n := range r.Names {
-		fmt.Fprintf(&b, "%-12s %s\n", n, report.PlusMinus(r.X[i], sd[i]))
+		fmt.Fprintf(&b, "%-12s %s\n", n, frame.WithUnit(report.PlusMinus(r.X[i], sd[i]), units[n]))
 	}
 	b.WriteString(map[bool]string{true: "converged: ", false: "not converged: "}[r.Status.Converged()] + draws.WithLimit(r.Status, r.Status.Message()))
 	if reduced := r.ReducedChiSquared(); weighted && !math.IsNaN(reduced) {
@@ -103,7 +121,9 @@ func nlsqText(r *optim.Result, weighted bool) string {
 // nlsqDoc is the JSON document of fit nlsq.
 type nlsqDoc struct {
 	Engine   string                  `json:"engine"`
+	File     string                  `json:"file"`
 	Device   string                  `json:"device"` // where the residuals were computed
+	Units    map[string]string       `json:"units"`  // of the parameters that the problem gives one
 	X        map[string]frame.Number `json:"x"`
 	SD       map[string]frame.Number `json:"sd"`
 	Names    []string                `json:"names"`
@@ -118,6 +138,14 @@ type nlsqDoc struct {
 	Active   map[string]int          `json:"active"`
 	Warnings []string                `json:"warnings"`
 	Check    *frame.CheckDoc         `json:"model_check"`
+}
+
+// unitsOf returns units as documents hold them: none are an empty object.
+func unitsOf(units map[string]string) map[string]string {
+	if units == nil {
+		return map[string]string{}
+	}
+	return units
 }
 
 func nlsqDocument(device string, r *optim.Result, v check.Verdict) nlsqDoc {

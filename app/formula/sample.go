@@ -83,7 +83,7 @@ type exprDoc struct {
 }
 
 func exprSampling(a *frame.App, dir runs.Folder, cfg *exprConfig, post *infer.Posterior) draws.Sampling {
-	return draws.Sampling{Dir: dir, Chain: &cfg.ChainConfig, Config: cfg, Model: "expr", Post: post,
+	return draws.Sampling{Dir: dir, Chain: &cfg.ChainConfig, Config: cfg, Model: "expr", Units: cfg.Problem.Units, Post: post,
 		Document: func(d draws.SampleDoc) any { return exprDoc{"expr", d} },
 		Report: func(fit *infer.Fit, v check.Verdict) error {
 			return exit.With(exit.CannotWrite, report.Formula(cfg.File, cfg.Problem, fit, v, draws.PageOf(a, &cfg.ChainConfig)).Save(string(dir)))

@@ -4,8 +4,11 @@
 package frame
 
 import (
+	"encoding/json"
+
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/data/table"
 	"github.com/euryale-dev/euryale/runs"
 )
 
@@ -21,6 +24,8 @@ type Field struct {
 	// Converted reports whether convert takes a file that holds no draws, and ConvertFile writes it in another format.
 	Converted   func(name string) bool
 	ConvertFile func(a *App, in, out, to string, c Conversion) error
+	// FitTables make the tables of the documents of fits, by their engine, where a row is not a parameter.
+	FitTables map[string]func(docs []json.RawMessage) (*table.Table, error)
 }
 
 // Command is a command below a verb, or a verb of its own.
@@ -98,6 +103,7 @@ func (a *App) commands() []*cobra.Command {
 // Conversion holds the options that the user can give the writers.
 type Conversion struct {
 	Compress  int
+	Zarr      int // version of the Zarr format, 2 or 3
 	Overwrite bool
 	Twotime   bool // the two-time correlation of a result file, too
 	Plain     bool // the CSV file of a result, without the covariance

@@ -89,6 +89,14 @@ func WriteJSON(path string, v any) error { return written(runs.WriteJSON(path, v
 // NumberText writes a number with all its digits, as tables hold it.
 func NumberText(v Number) string { return strconv.FormatFloat(float64(v), 'g', -1, 64) }
 
+// WithUnit appends a unit to a number, if there is one.
+func WithUnit(text, unit string) string {
+	if unit == "" {
+		return text
+	}
+	return text + " " + unit
+}
+
 // Indent indents all lines of a text by two spaces.
 func Indent(text string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  ") + "\n"

@@ -4,12 +4,10 @@
 package frame
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
 
 	"github.com/euryale-dev/euryale/app/exit"
-	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/viz"
 )
 
@@ -25,10 +23,7 @@ func (a *App) PictureFile(kind string, args []string) (out string, rest []string
 	if len(rest) == 0 {
 		return "", nil, exit.Usage("plot %s needs input: name a folder or files to draw", kind)
 	}
-	if foreign.Exists(out) && !a.Overwrite {
-		return "", nil, &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s exists", out), Hint: "--overwrite, or another name"}
-	}
-	return out, rest, nil
+	return out, rest, MayWrite(out, "file", a.Overwrite)
 }
 
 // SavePicture writes a figure in the format given by the file extension.

@@ -9,17 +9,21 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/data/zarr"
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// MayReplace refuses to write where something exists that --overwrite may not replace, or
-// that it could replace but --overwrite was not given.
-func MayReplace(out, kind string, overwrite bool) error {
+// MayWrite returns an error if an output cannot be written: something exists that --overwrite may not replace, or that it could replace
+// but --overwrite was not given, or there is no folder for it, or none that may be written. Commands call it before they compute. The
+// kinds zarr and csv are folders, and all others are files.
+func MayWrite(out, kind string, overwrite bool) error {
 	st, err := os.Lstat(out)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return takesFiles(out)
 	}
 	if err != nil {
 		return exit.With(exit.CannotWrite, err)
@@ -30,7 +34,40 @@ func MayReplace(out, kind string, overwrite bool) error {
 	case !overwrite:
 		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s exists", out), Hint: "--overwrite, or another name than " + out}
 	}
-	return nil
+	return takesFiles(out)
+}
+
+// MayFill returns an error if an output folder, which is made with those above it where it does not exist, cannot take files. Commands call it
+// before they compute.
+func MayFill(dir string) error {
+	for at := filepath.Clean(dir); ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); err == nil || !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			return takesFiles(filepath.Join(at, filepath.Base(dir)))
+		}
+	}
+}
+
+// takesFiles returns an error if the folder of an output takes no files.
+func takesFiles(out string) error {
+	dir := filepath.Dir(out)
+	st, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s cannot be written, because there is no folder %s", out, dir), Hint: "mkdir -p " + foreign.Typed(dir) + ", or another name"}
+	case errors.Is(err, syscall.ENOTDIR), err == nil && !st.IsDir():
+		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s cannot be written, because %s is a file and no folder", out, dir), Hint: "another name"}
+	case err != nil:
+		return exit.With(exit.CannotWrite, err)
+	}
+	f, err := atomicfile.Create(filepath.Join(dir, "probe"))
+	if err == nil {
+		f.Discard()
+		return nil
+	}
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s cannot be written, because the folder %s takes no new files: %w", out, dir, errors.Unwrap(err)), Hint: "chmod u+w " + foreign.Typed(dir) + ", or another folder"}
+	}
+	return exit.With(exit.CannotWrite, err)
 }
 
 // whatStays says why convert must not replace what exists at out; it returns "" if
@@ -70,10 +107,10 @@ func foreignInFolder(dir string) string {
 // if there is none.
 func staysInStore(out string) string {
 	err := zarr.Foreign(out)
-	var foreign *zarr.ForeignError
+	var other *zarr.ForeignError
 	switch {
-	case errors.As(err, &foreign):
-		return "holds " + foreign.File + ", which is not of the store"
+	case errors.As(err, &other):
+		return "holds " + other.File + ", which is not of the store"
 	case err != nil:
 		return err.Error()
 	}

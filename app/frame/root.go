@@ -133,7 +133,7 @@ func (a *App) root() *cobra.Command {
 	f.StringVar(&a.device, "device", "", "where to compute: auto, cpu, cuda, cuda:N, cuda:N,M or cuda:all (default EURYALE_DEVICE, then auto)")
 	f.IntVar(&a.Threads, "threads", 0, "largest number of threads (default one per processor)")
 	f.IntVar(&a.Precision, "precision", 64, "floating-point precision in bits, 32 or 64; with 32, fit spectra searches in single precision and finishes in double")
-	f.StringVar(&a.Out, "out", "", "folder to write the results to")
+	f.StringVar(&a.Out, "out", "", "folder to write the results to; fits also write a table alone: FILE.csv, .xlsx or .parquet")
 	f.StringVar(&a.Resume, "resume", "", "run folder of an interrupted run to continue")
 	f.StringVar(&a.LogLevel, "log-level", "info", "least important log messages to print: debug, info, warn or error")
 	c.AddCommand(a.commands()...)

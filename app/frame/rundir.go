@@ -7,16 +7,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"syscall"
 
 	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/data/table"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/runs"
 )
 
 // MakeRundir creates the folder of a run and locks it. It refuses an existing folder that
-// is not empty.
+// is not empty, and names of tables.
 func (a *App) MakeRundir(name string) (runs.Folder, error) {
+	if table.Known(name) {
+		return "", exit.Usage("--out %s: here the results are a folder and no table: name a folder, without %s", name, filepath.Ext(name))
+	}
 	dir, err := a.writer().Create(name, a.Overwrite)
 	return dir, a.folderError(name, err)
 }

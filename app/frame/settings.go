@@ -40,6 +40,14 @@ func AddSettings(c *cobra.Command, command string, declared any) {
 				panic(err)
 			}
 		}
+		if s.Name == "bounds" { // --bound a=0:1 and --bounds a=0:1 are one flag, as --prior is given once for each parameter too
+			c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+				if name == "bound" {
+					name = "bounds"
+				}
+				return pflag.NormalizedName(name)
+			})
+		}
 		f := c.Flags().VarPF(settingFlag{s}, s.Name, "", usage)
 		if s.Kind() == "bool" {
 			f.NoOptDefVal = "true"

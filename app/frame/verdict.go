@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/infer/check"
@@ -83,6 +85,30 @@ func StoredCheck(args []string) (*CheckDoc, error) {
 			Flags: []flagDoc{}, Notes: []flagDoc{}, Word: "unknown"}, nil
 	}
 	return nil, &exit.Error{Code: exit.Data, Err: fmt.Errorf("the verdict about the model cannot be read: %w", err), Hint: remedy}
+}
+
+// Verdict is the verdict in one word; it is "not judged" where there is none.
+func (d *CheckDoc) Verdict() string {
+	if d == nil {
+		return "not judged"
+	}
+	return d.Word
+}
+
+// Told joins warnings and the flags of the verdict, as a cell of a table holds them.
+func (d *CheckDoc) Told(warnings []string) string {
+	all := slices.Clone(warnings)
+	if d != nil {
+		for _, f := range d.Flags {
+			all = append(all, f.Text)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// BoundWord says in one word which bound a parameter lies on, by the sign of active; it is "" for none.
+func BoundWord(active int) string {
+	return [...]string{"lower", "", "upper"}[1+min(max(active, -1), 1)]
 }
 
 // Lines formats the verdict as text.

@@ -57,8 +57,8 @@ with exact derivatives (method lm), by L-BFGS (lbfgs), or as a posterior by NUTS
 https://github.com/euryale-dev/euryale/blob/main/docs/CLI.md.
 The models and their parameters (in nm and degrees) are:
 ` + frame.Indent(morph.ProblemModels()) + `
-Results go to a run folder: fit.json or draws, pictures and report.html. Ctrl-C
-saves the best point so far, and --resume continues from it.
+Results go to a run folder: fit.json and the table fits.csv, or draws, pictures
+and report.html. Ctrl-C saves the best point so far, and --resume continues.
 
   euryale invert rsoxs particle.json
   euryale invert rsoxs particle.json --out run --json
@@ -192,7 +192,7 @@ func solve(ctx context.Context, a *frame.App, v *inversion, checkpoint string, s
 		return err
 	}
 	doc := v.document(r)
-	if err := a.Patiently(ctx, func() error { return frame.WriteJSON(v.dir.Path("fit.json"), doc) }); err != nil {
+	if err := a.Patiently(ctx, func() error { return frame.Outputs{Folder: v.dir}.SaveParameters(a, doc) }); err != nil {
 		return err
 	}
 	again := "euryale " + invertCommand + " --resume " + foreign.Typed(string(v.dir))

@@ -69,8 +69,12 @@ func fitInversion(ctx context.Context, a *frame.App, v *inversion) (*morph.Solut
 // fit.json.
 type InvertDoc struct {
 	Engine   string                  `json:"engine"`
+	File     string                  `json:"file"`
 	Model    string                  `json:"model"`
 	Method   string                  `json:"method"`
+	Names    []string                `json:"names"`
+	Units    map[string]string       `json:"units"`  // units of the parameters that have one
+	Active   map[string]int          `json:"active"` // -1 or 1 for each parameter on its lower or upper bound, otherwise 0
 	X        map[string]frame.Number `json:"x"`
 	SD       map[string]frame.Number `json:"sd"`
 	Cost     frame.Number            `json:"cost"`
@@ -87,8 +91,20 @@ type InvertDoc struct {
 
 func (v *inversion) document(f *morph.Solution) InvertDoc {
 	n := v.Names()
-	return InvertDoc{Engine: "rsoxs", Model: v.Problem.Model, Method: v.Method, X: frame.Named(n, f.X), SD: frame.Named(n, f.SD), Cost: frame.Number(f.Cost), Reduced: frame.Number(f.Reduced),
+	return InvertDoc{Engine: "rsoxs", File: v.cfg.File, Names: n, Units: v.units(n), Active: v.Active(f.X), Model: v.Problem.Model, Method: v.Method, X: frame.Named(n, f.X), SD: frame.Named(n, f.SD), Cost: frame.Number(f.Cost), Reduced: frame.Number(f.Reduced),
 		Points: f.Points, Status: f.Status.String(), Message: draws.WithLimit(f.Status, f.Status.Message()), NFev: v.spent + f.NFev, Warnings: append([]string{}, f.Warnings...), Check: frame.CheckDocument(f.Check), Device: v.cfg.Device, Run: string(v.dir)}
+}
+
+// units returns the units of parameters that have one; elements of arrays have that of the array.
+func (v *inversion) units(names []string) map[string]string {
+	units, of := map[string]string{}, v.Units()
+	for _, n := range names {
+		array, _, _ := strings.Cut(n, "[")
+		if u := of[array]; u != "" {
+			units[n] = u
+		}
+	}
+	return units
 }
 
 // mostLines is the largest number of parameters printed.
@@ -97,12 +113,13 @@ const mostLines = 40
 // lines formats the fit as text.
 func (v *inversion) lines(f *morph.Solution) string {
 	var b strings.Builder
+	units := v.units(v.Names())
 	for i, n := range v.Names() {
 		if i == mostLines {
 			fmt.Fprintf(&b, "%d more in %s\n", len(f.X)-i, v.dir.Path("fit.json"))
 			break
 		}
-		fmt.Fprintf(&b, "%-14s %s\n", n, report.PlusMinus(f.X[i], f.SD[i]))
+		fmt.Fprintf(&b, "%-14s %s\n", n, frame.WithUnit(report.PlusMinus(f.X[i], f.SD[i]), units[n]))
 	}
 	fmt.Fprintf(&b, "%s, %s, cost %.6g, chi2/dof %.4g; ", f.Status, errtext.Count(v.spent+f.NFev, "evaluation"), f.Cost, f.Reduced)
 	return b.String()
@@ -129,7 +146,7 @@ func sampleInversion(ctx context.Context, a *frame.App, v *inversion, checkpoint
 	if err != nil {
 		return exit.With(exit.Data, err)
 	}
-	return draws.SampleInto(ctx, a, draws.Sampling{Dir: v.dir, Chain: &v.cfg.ChainConfig, Config: v.cfg, Model: v.Problem.Model, Post: post,
+	return draws.SampleInto(ctx, a, draws.Sampling{Dir: v.dir, Chain: &v.cfg.ChainConfig, Config: v.cfg, Model: v.Problem.Model, Units: v.units(v.Names()), Post: post,
 		Document: func(d draws.SampleDoc) any {
 			return struct {
 				Engine string `json:"engine"`

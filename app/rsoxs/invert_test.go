@@ -99,6 +99,9 @@ func checkUnits(t *testing.T, dir string, problem map[string]any, radius float64
 	for what, changes := range map[string]map[string]any{"parameters": {"parameters": params}, "losses": {"loss": "square", "sigma": nil}} {
 		changes["method"] = "lbfgs"
 		code, out, stderr := apptest.Do(t, "invert", "rsoxs", apptest.ProblemFile(t, dir, problem, changes), "--out", filepath.Join(dir, what), "--json", "--quiet", "--no-report")
+		if all := apptest.Rows(t, filepath.Join(dir, what, "fits.csv")); apptest.Cell(t, all, 1, "parameter") != "radius" || apptest.Cell(t, all, 1, "unit") != "nm" || apptest.Cell(t, all, 1, "status") == "" {
+			t.Errorf("%s: %q", what, all)
+		}
 		var doc rsoxs.InvertDoc
 		if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || !(math.Abs(float64(doc.X["radius"])/radius-1) < 0.05) {
 			t.Errorf("%s: %v, exit %d: %s %+v", what, err, code, stderr, doc)

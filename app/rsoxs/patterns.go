@@ -8,6 +8,8 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 )
@@ -23,14 +25,42 @@ const voxelHelp = `The edge length of a voxel determines q. It comes from --phys
 --morphology, or from run.json or CyRSoXS.log beside the images or in the parent
 folder.`
 
-// loadPatterns reads Energy_*.h5 files, given as files or folders, in order of energy.
-func loadPatterns(args []string, v voxelFlags) (*rsoxs.Pattern, [][3]float64, error) {
-	a, err := v.find(args[0])
+// readablePatterns reads the images that arguments name; those that cannot be read are lost.
+func readablePatterns(a *frame.App, args []string, v voxelFlags, lost *frame.Lost) (*rsoxs.Pattern, [][3]float64, error) {
+	voxel, err := v.find(args[0])
 	if err != nil {
 		return nil, nil, err
 	}
-	p, beams, err := morph.OpenPatterns(args, a)
+	files, err := readableFiles(a, args, lost)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, beams, err := morph.OpenPatterns(files, voxel)
 	return p, beams, imagesError(err)
+}
+
+// readableFiles lists the images that arguments name. Arguments that name none are lost, and so are files that cannot be read.
+func readableFiles(a *frame.App, args []string, lost *frame.Lost) (good []string, err error) {
+	for _, arg := range args {
+		files, err := morph.PatternFiles([]string{arg})
+		if err != nil && !lost.Add(a, arg, imagesError(err)) {
+			return nil, imagesError(err)
+		}
+		lost.Grow(max(len(files)-1, 0))
+		for _, file := range files {
+			_, err := cyrsoxs.ReadPattern(file)
+			switch {
+			case err == nil:
+				good = append(good, file)
+			case !lost.Add(a, file, imagesError(err)):
+				return nil, imagesError(err)
+			}
+		}
+	}
+	if lost.None() {
+		return nil, lost.Err("")
+	}
+	return good, nil
 }
 
 // imagesError adds an exit code and a hint to an error from reading images.

@@ -4,6 +4,7 @@
 package rsoxs
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -66,7 +67,8 @@ func runPlotPattern(a *frame.App, args []string, f patternFlags) error {
 	if err != nil {
 		return err
 	}
-	p, beams, err := loadPatterns(args, f.voxelFlags)
+	lost := frame.LostOf("file", len(args))
+	p, beams, err := readablePatterns(a, args, f.voxelFlags, lost)
 	if err != nil {
 		return err
 	}
@@ -88,7 +90,7 @@ func runPlotPattern(a *frame.App, args []string, f patternFlags) error {
 	if err != nil {
 		return exit.With(exit.Data, err)
 	}
-	return a.SavePicture("pattern", out, fig)
+	return errors.Join(a.SavePicture("pattern", out, fig), lost.Err("drawn"))
 }
 
 // which returns the indices of the energies to draw.

@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -16,7 +17,6 @@ import (
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
-	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
@@ -106,13 +106,21 @@ func runReduceRSoXS(a *frame.App, args []string, f reduceFlags) error {
 	if len(args) == 0 {
 		return exit.Usage("reduce rsoxs needs input: name a folder or files of images")
 	}
-	if out != "" && foreign.Exists(out) && !a.Overwrite {
-		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s exists", out), Hint: "--overwrite, or another name"}
+	if out != "" {
+		if err := frame.MayWrite(out, "file", a.Overwrite); err != nil {
+			return err
+		}
 	}
-	doc, err := f.reduceFiles(r, args)
+	lost := frame.LostOf("file", len(args))
+	doc, err := f.reduceFiles(a, r, args, lost)
 	if err != nil {
 		return err
 	}
+	return errors.Join(f.write(a, out, doc), lost.Err("reduced"))
+}
+
+// write prints or writes the document of a reduction.
+func (f *reduceFlags) write(a *frame.App, out string, doc *reduceDoc) error {
 	if a.JSON && out == "" {
 		return a.Document(doc)
 	}
@@ -132,13 +140,13 @@ func runReduceRSoXS(a *frame.App, args []string, f reduceFlags) error {
 }
 
 // reduceFiles builds the document one file at a time, or from all files at once if the
-// energies share a q axis.
-func (f *reduceFlags) reduceFiles(r rsoxs.Reduction, args []string) (*reduceDoc, error) {
-	files, err := morph.PatternFiles(args)
+// energies share a q axis. Files that cannot be reduced are lost.
+func (f *reduceFlags) reduceFiles(a *frame.App, r rsoxs.Reduction, args []string, lost *frame.Lost) (*reduceDoc, error) {
+	files, err := readableFiles(a, args, lost)
 	if err != nil {
-		return nil, imagesError(err)
+		return nil, err
 	}
-	if f.PhysSize, err = f.find(args[0]); err != nil {
+	if f.PhysSize, err = f.find(files[0]); err != nil {
 		return nil, err
 	}
 	doc := &reduceDoc{Engine: "rsoxs", Radii: f.Radii, Axis: f.Axis, Layout: f.Layout, Wedge: f.Wedge, QUnit: "1/nm"}
@@ -150,16 +158,19 @@ func (f *reduceFlags) reduceFiles(r rsoxs.Reduction, args []string) (*reduceDoc,
 		}
 	}
 	for _, g := range groups {
-		p, beams, err := loadPatterns(g, f.voxelFlags)
+		p, beams, err := morph.OpenPatterns(g, f.PhysSize)
 		if err != nil {
-			return nil, err
+			return nil, imagesError(err)
 		}
 		if r.Axis != rsoxs.Perpendicular && oblique(beams) {
 			return nil, exit.Usage("--axis %s is for beams along +z: want perp", f.Axis)
 		}
-		if err := f.reduce(doc, r, p); err != nil {
+		if err := f.reduce(doc, r, p); err != nil && (len(groups) == 1 || !lost.Add(a, g[0], err)) {
 			return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", g[0], err))
 		}
+	}
+	if lost.None() {
+		return nil, lost.Err("")
 	}
 	slices.SortStableFunc(doc.Curves, func(x, y curveDoc) int { return cmp.Compare(x.Energy, y.Energy) })
 	for i, c := range doc.Curves[1:] {

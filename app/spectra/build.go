@@ -99,6 +99,12 @@ func runBuildCatalogue(ctx context.Context, a *frame.App, dir, out string, f cat
 			a.Note("left out: %v", p.Err)
 		}
 	}}
+	if err := frame.MayWrite(out, "file", true); err != nil {
+		return err
+	}
+	if foreign.Exists(out) && !f.update && !a.Overwrite {
+		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s exists", out), Hint: "--update to add new files to it, or --overwrite to replace it"}
+	}
 	var err error
 	if s.Params, err = paramsOf("param", f.params); err != nil {
 		return err
@@ -110,9 +116,6 @@ func runBuildCatalogue(ctx context.Context, a *frame.App, dir, out string, f cat
 		if s.Masks, err = build.ReadMasks(f.mask); err != nil {
 			return exit.Input(err)
 		}
-	}
-	if foreign.Exists(out) && !f.update && !a.Overwrite {
-		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s exists", out), Hint: "--update to add new files to it, or --overwrite to replace it"}
 	}
 	var c *rvspecfit.Catalog
 	added := 0
@@ -296,8 +299,8 @@ func runBuildLibrary(ctx context.Context, a *frame.App, catalogue, out string, f
 		return exit.Usage("--ccf-every %d: want at least 1", f.every)
 	}
 	open := strings.HasSuffix(strings.ToLower(out), ".h5")
-	if open && foreign.Exists(out) && !a.Overwrite {
-		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s exists", out), Hint: "--overwrite, or another name"}
+	if err := mayWriteLibrary(out, open, a.Overwrite); err != nil {
+		return err
 	}
 	c, err := rvspecfit.ReadCatalog(catalogue)
 	if err != nil {
@@ -438,14 +441,25 @@ first, because rvspecfit stores them as pickled programs.
 	return c
 }
 
+// mayWriteLibrary returns an error if a library cannot be written: as one file, which is open to other programs, or as a folder.
+func mayWriteLibrary(out string, open, overwrite bool) error {
+	if open {
+		return frame.MayWrite(out, "file", overwrite)
+	}
+	return frame.MayFill(out)
+}
+
 func runBuildConvert(a *frame.App, name, out string, setups []string) error {
+	open := strings.HasSuffix(strings.ToLower(out), ".h5")
+	if err := mayWriteLibrary(out, open, a.Overwrite); err != nil {
+		return err
+	}
+	if foreign.Exists(out) && !a.Overwrite { // a folder, too
+		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s exists", out), Hint: "--overwrite, or another name"}
+	}
 	arms, ccfs, err := libraryOf(name, setups, false)
 	if err != nil {
 		return exit.Input(err)
-	}
-	open := strings.HasSuffix(strings.ToLower(out), ".h5")
-	if foreign.Exists(out) && !a.Overwrite {
-		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s exists", out), Hint: "--overwrite, or another name"}
 	}
 	if open {
 		err = rvspecfit.WriteOpen(out, arms, ccfs)

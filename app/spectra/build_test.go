@@ -206,7 +206,7 @@ func TestFromModelGridToFit(t *testing.T) {
 		"name:KEY":            {"build", "catalogue", dir, at("y.csv"), "--param", "teff"},
 		"no interp_SETUP.h5":  {"train", "spectrum", t.TempDir(), at("x.h5")},
 		"has no templates":    {"train", "spectrum", at("nn.h5"), at("x.h5")},
-		"no such file":        {"build", "library", at("none.csv"), at("x")},
+		"no file or folder":   {"build", "library", at("none.csv"), at("x")},
 	} {
 		if code, _, stderr := apptest.Do(t, args...); code == exit.OK || code == exit.Bug || !strings.Contains(stderr, says) {
 			t.Errorf("%v: exit %d: %s: want %q", args, code, stderr, says)

@@ -7,9 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,14 +15,9 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/survey"
-	"github.com/euryale-dev/euryale/data/table"
-	"github.com/euryale-dev/euryale/internal/atomicfile"
-	"github.com/euryale-dev/euryale/internal/errtext"
-	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 	"github.com/euryale-dev/euryale/report"
-	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/viz/term"
 )
 
@@ -116,88 +109,37 @@ func runFitSpectra(a *frame.App, c *cobra.Command, args []string, f *fitSpectraF
 		}
 		return runFitDESI(ctx, a, p, names, &f.desi)
 	}
-	to, err := openOutputs(a)
-	if err != nil {
-		return err
-	}
 	stars, lost, err := starsOf(a, p, names, f)
 	if err != nil {
 		return err
 	}
-	return errors.Join(fitStars(ctx, a, p, names, stars, to), unread(lost, len(names)))
+	to, err := a.OpenOutputs(names...) // replaces what is there, so after the spectra are read, and before they are fitted
+	if err != nil {
+		return err
+	}
+	return errors.Join(fitStars(ctx, a, p, names, stars, to), lost.Err("fitted"))
 }
 
-// outputs is where the results of stars go, both "" if they are only printed.
-type outputs struct {
-	dir   runs.Folder
-	table string
-}
-
-// openOutputs makes the folder of --out, or looks whether the table of that name may be written, before anything is fitted.
-func openOutputs(a *frame.App) (to outputs, err error) {
-	switch {
-	case a.Out == "":
-		return to, nil
-	case table.Known(a.Out):
-		to.table = a.Out
-		if err := frame.MayReplace(a.Out, "file", a.Overwrite); err != nil {
-			return to, err
+// save writes what was fitted.
+func save(a *frame.App, to frame.Outputs, p *fitfile.Pipeline, doc spectraDoc, fitted *report.SpectraFits) error {
+	if err := to.Save(a, doc, starTable(doc.Stars)); err != nil {
+		return err
+	}
+	if to.Folder != "" {
+		if err := exit.With(exit.CannotWrite, fitted.Page(a.Page(0)).Save(string(to.Folder))); err != nil {
+			return err
 		}
-		return to, mayWrite(filepath.Dir(a.Out))
 	}
-	to.dir, err = a.MakeRundir(a.Out)
-	return to, err
-}
-
-// mayWrite returns an error if no file can be made in a folder.
-func mayWrite(dir string) error {
-	f, err := atomicfile.Create(filepath.Join(dir, "probe"))
-	if err == nil {
-		f.Discard()
+	if told := to.Told(); told != "" {
+		a.Note("%s", told)
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("the results cannot be written: there is no folder %s", dir), Hint: "mkdir " + foreign.Typed(dir) + ", or another --out"}
-	}
-	return exit.With(exit.CannotWrite, err)
-}
-
-// write writes what was fitted.
-func (to outputs) write(a *frame.App, p *fitfile.Pipeline, doc spectraDoc, fitted *report.SpectraFits) error {
-	rows := starTable(p, fitted.Stars, fitted.Outcomes)
-	switch {
-	case to.table != "":
-		err := exit.With(exit.CannotWrite, rows.Save(to.table, a.Overwrite))
-		if err == nil {
-			a.Note("wrote %s", to.table)
-		}
-		return err
-	case to.dir == "":
-		return nil
-	}
-	if err := frame.WriteJSON(to.dir.Path("fit.json"), doc); err != nil {
-		return err
-	}
-	if err := exit.With(exit.CannotWrite, rows.Save(to.dir.Path(tableFile), true)); err != nil {
-		return err
-	}
-	if err := exit.With(exit.CannotWrite, fitted.Page(a.Page(0)).Save(string(to.dir))); err != nil {
-		return err
-	}
-	a.Note("wrote %s and %s", to.dir.Path(tableFile), to.dir.Path("report.html"))
 	return nil
-}
-
-// unread returns an error about files that could not be read, which the others did not wait for.
-func unread(lost []error, files int) error {
-	if lost == nil {
-		return nil
-	}
-	return exit.With(exit.Data, fmt.Errorf("%d of %s could not be read, and the others were fitted: %w", len(lost), errtext.Count(files, "file"), errors.Join(lost...)))
 }
 
 // starsOf reads the spectra of files: a star for each of them, or one of all. Files that cannot be read are in lost if each is a star
 // of its own and others can be.
-func starsOf(a *frame.App, p *fitfile.Pipeline, names []string, f *fitSpectraFlags) (stars []spectra.Star, lost []error, err error) {
+func starsOf(a *frame.App, p *fitfile.Pipeline, names []string, f *fitSpectraFlags) (stars []spectra.Star, lost *frame.Lost, err error) {
+	lost = frame.LostOf("file", len(names))
 	units, err := f.units()
 	if err != nil {
 		return nil, nil, err
@@ -206,11 +148,9 @@ func starsOf(a *frame.App, p *fitfile.Pipeline, names []string, f *fitSpectraFla
 		some, err := f.read(a, p, i, names, units)
 		var usage *exit.Error
 		switch {
-		case err != nil && (f.Joint || len(names) == 1 || errors.As(err, &usage) && usage.Code == exit.WrongUsage):
+		case err != nil && (f.Joint || errors.As(err, &usage) && usage.Code == exit.WrongUsage || !lost.Add(a, names[i], err)):
 			return nil, nil, err
 		case err != nil:
-			a.Note("left out: %v", err)
-			lost = append(lost, err)
 		case f.Joint && len(stars) > 0:
 			stars[0].Spectra = append(stars[0].Spectra, some[0].Spectra...)
 		default:
@@ -218,7 +158,7 @@ func starsOf(a *frame.App, p *fitfile.Pipeline, names []string, f *fitSpectraFla
 		}
 	}
 	if len(stars) == 0 {
-		return nil, nil, errors.Join(lost...)
+		return nil, nil, lost.Err("")
 	}
 	if f.Joint {
 		stars[0].Name = strings.Join(names, " + ")
@@ -276,12 +216,13 @@ func (f *fitSpectraFlags) read(a *frame.App, p *fitfile.Pipeline, i int, names [
 
 // spectraDoc is the JSON document of fit spectra.
 type spectraDoc struct {
-	Device  string    `json:"device,omitempty"` // where it was computed: see docs/guide/gpu.md
-	Engine  string    `json:"engine"`
-	Library string    `json:"library"`
-	Files   []string  `json:"files"`
-	Stars   []starDoc `json:"stars"`
-	Partial bool      `json:"partial,omitempty"`
+	Device  string            `json:"device,omitempty"` // where it was computed: see docs/guide/gpu.md
+	Engine  string            `json:"engine"`
+	Units   map[string]string `json:"units"` // of the parameters
+	Library string            `json:"library"`
+	Files   []string          `json:"files"`
+	Stars   []starDoc         `json:"stars"`
+	Partial bool              `json:"partial,omitempty"`
 }
 
 type starDoc struct {
@@ -297,6 +238,9 @@ type starDoc struct {
 	Guess       frame.Number            `json:"first_guess_vel"`
 	ChiSquare   frame.Number            `json:"minus_2_log_likelihood"`
 	Spectra     []spectrumDoc           `json:"spectra,omitempty"`
+	Names       []string                `json:"names,omitempty"`    // of the parameters, in their order
+	SN          *frame.Number           `json:"sn,omitempty"`       // median of flux over error
+	Warn        *int64                  `json:"rvs_warn,omitempty"` // as in the tables of DESI
 	// LeftOut are the pixels that the fit left out as spikes, and Polynomials are those that it added to the continuum.
 	LeftOut     []spikeDoc      `json:"left_out,omitempty"`
 	Polynomials int             `json:"polynomials,omitempty"`
@@ -376,6 +320,7 @@ func starDocument(o *fitfile.Outcome) starDoc {
 		d.Status, d.Message = "failed", f.Err.Error()
 		return d
 	}
+	d.Names = f.Names
 	d.X, d.SD, d.Conditional = frame.Named(f.Names, f.X), frame.Named(f.Names, f.SD), frame.Named(f.Names, f.Conditional)
 	if v := f.Velocity; v != (spectra.VelocityPosterior{}) { // as it is where the velocity is fixed
 		d.Velocity = &velocityDoc{frame.Number(v.Vel), frame.Number(v.SD), frame.Number(v.Skewness), frame.Number(v.Kurtosis)}
@@ -411,8 +356,8 @@ func starDocument(o *fitfile.Outcome) starDoc {
 }
 
 // fitStars fits stars, writes the results and prints them. After Ctrl-C those that are done are written.
-func fitStars(ctx context.Context, a *frame.App, p *fitfile.Pipeline, names []string, stars []spectra.Star, to outputs) error {
-	doc := spectraDoc{Device: a.Where(), Engine: "spectra", Library: p.Library(), Files: names}
+func fitStars(ctx context.Context, a *frame.App, p *fitfile.Pipeline, names []string, stars []spectra.Star, to frame.Outputs) error {
+	doc := spectraDoc{Device: a.Where(), Engine: "spectra", Units: map[string]string{}, Library: p.Library(), Files: names}
 	outcomes, err := fitAll(ctx, a, p, stars)
 	if err != nil && ctx.Err() == nil {
 		return exit.With(exit.Data, err)
@@ -420,12 +365,16 @@ func fitStars(ctx context.Context, a *frame.App, p *fitfile.Pipeline, names []st
 	doc.Partial = err != nil
 	for i := range outcomes {
 		doc.Stars = append(doc.Stars, starDocument(&outcomes[i]))
+		doc.Stars[i].measured(p, &stars[i], &outcomes[i])
+		for _, name := range doc.Stars[i].Names {
+			doc.Units[name] = spectra.Unit(name)
+		}
 	}
 	if doc.Partial && len(outcomes) == 0 {
 		return exit.With(exit.Interrupted, errors.New("interrupted before a star was fitted"))
 	}
 	fitted := report.SpectraFits{Files: names, Library: p.Library(), Stars: stars[:len(outcomes)], Outcomes: outcomes}
-	unwritten := to.write(a, p, doc, &fitted) // what cannot be written is printed all the same
+	unwritten := save(a, to, p, doc, &fitted) // what cannot be written is printed all the same
 	if a.JSON {
 		err = a.Document(doc)
 	} else {

@@ -268,6 +268,9 @@ func (d *desiFit) checkOutputs(names []string) error {
 		if foreign.Exists(table) && !d.f.SkipExisting && !d.f.MPI && !d.Overwrite {
 			return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s exists", table), Hint: "--skipexisting, --overwrite, or another --output-dir"}
 		}
+		if err := frame.MayFill(filepath.Dir(table)); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -292,18 +292,29 @@ func TestFitAndSampleSpectra(t *testing.T) {
 	}
 	// One that cannot be read does not stop the others, and the table is where --out says.
 	bad := apptest.Write(t, "bad.csv", "wavelength,flux\n1,2\n")
-	if code, out, stderr := call([]string{"fit", "spectra"}, names[0], "--out", filepath.Join(dir, "no", "stars.csv")); code != exit.CannotWrite || out != "" || !strings.Contains(stderr, "there is no folder") {
+	if code, out, stderr := call([]string{"fit", "spectra"}, append(names, "--out", filepath.Join(dir, "no", "stars.csv"))...); code != exit.CannotWrite || out != "" || !strings.Contains(stderr, "there is no folder") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 	for _, c := range []struct{ out, table string }{{filepath.Join(dir, "stars.csv"), filepath.Join(dir, "stars.csv")}, {filepath.Join(dir, "stars"), filepath.Join(dir, "stars", "fits.csv")}} {
 		code, _, stderr = call([]string{"fit", "spectra"}, names[0], names[1], bad, "--out", c.out)
 		b, err := os.ReadFile(c.table)
-		if lines := strings.Split(strings.TrimSpace(string(b)), "\n"); code != exit.Data || !strings.Contains(stderr, "1 of 3 files could not be read") || !strings.Contains(stderr, "bad.csv") || err != nil || len(lines) != 3 ||
-			!strings.HasPrefix(lines[0], "star,vel (km/s),vel_sd (km/s),vsini (km/s)") {
+		if lines := strings.Split(strings.TrimSpace(string(b)), "\n"); code != exit.Data || !strings.Contains(stderr, "1 of 3 files failed, and the others were fitted") || !strings.Contains(stderr, "bad.csv") || err != nil || len(lines) != 3 ||
+			!strings.HasPrefix(lines[0], "star,vel (km/s),vel_sd (km/s),vel_bound,vsini (km/s)") {
 			t.Errorf("exit %d, %v, table %s: %s", code, err, b, stderr)
 		}
+		if strings.HasSuffix(c.out, "stars") {
+			again := filepath.Join(dir, "again.csv")
+			code, _, stderr := apptest.Do(t, "convert", c.out, again)
+			if old, err := os.ReadFile(again); code != exit.OK || err != nil || string(old) != string(b) {
+				t.Errorf("exit %d, %v: %s%s", code, err, old, stderr)
+			}
+		}
+		// What cannot be read replaces nothing.
+		if code, _, stderr := apptest.Do(t, "fit", "spectra", bad, "--config", config[1], "--overwrite", "--out", c.out); code != exit.Data || !foreign.Exists(c.table) {
+			t.Errorf("exit %d: %s", code, stderr)
+		}
 		// What is there is told before anything is fitted.
-		if code, out, stderr := call([]string{"fit", "spectra"}, names[0], "--out", c.out); code != exit.CannotWrite || out != "" {
+		if code, out, stderr := call([]string{"fit", "spectra"}, append(names, "--out", c.out)...); code != exit.CannotWrite || out != "" {
 			t.Errorf("exit %d: %s%s", code, out, stderr)
 		}
 	}

@@ -300,7 +300,7 @@ type starPosteriorDoc struct {
 
 // starSampling describes the sampling of a star's posterior.
 func starSampling(a *frame.App, dir runs.Folder, cfg *sampleSpectrumConfig, p *fitfile.Pipeline, post *infer.Posterior, o *fitfile.Outcome) draws.Sampling {
-	return draws.Sampling{Dir: dir, Chain: &cfg.ChainConfig, Config: cfg, Model: "spectrum", Post: post,
+	return draws.Sampling{Dir: dir, Chain: &cfg.ChainConfig, Config: cfg, Model: "spectrum", Units: sampledUnits(post), Post: post,
 		Document: func(d draws.SampleDoc) any { return starPosteriorDoc{"spectra", cfg.Data.Name, p.Library(), d} },
 		Report: func(fit *infer.Fit, v check.Verdict) error {
 			models, err := drawnModels(p, &cfg.Data, o, fit.Draws)
@@ -320,6 +320,15 @@ func drawnModels(p *fitfile.Pipeline, star *spectra.Star, o *fitfile.Outcome, dr
 		return nil, err
 	}
 	return fitter.Models(star, report.StarPoints(&o.Fit, draws))
+}
+
+// sampledUnits are the units of the parameters of a posterior.
+func sampledUnits(post *infer.Posterior) map[string]string {
+	units := map[string]string{}
+	for _, name := range post.Names() {
+		units[name] = spectra.Unit(name)
+	}
+	return units
 }
 
 func plotSpectrum(a *frame.App) *cobra.Command {

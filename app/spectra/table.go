@@ -4,10 +4,12 @@
 package spectra
 
 import (
+	"encoding/json"
+	"maps"
 	"math"
 	"slices"
-	"strings"
 
+	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/data/table"
 	"github.com/euryale-dev/euryale/internal/median"
@@ -15,105 +17,127 @@ import (
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 )
 
-// tableFile is the table of a run folder.
-const tableFile = "fits.csv"
+// measured adds what tables hold besides the fit.
+func (d *starDoc) measured(p *fitfile.Pipeline, star *spectra.Star, o *fitfile.Outcome) {
+	sn, warn := frame.Number(signalToNoise(star)), int64(survey.WarnSpectrum)
+	if o.Fit.Err == nil {
+		warn = p.Row(o).WarningFlags
+	}
+	d.SN, d.Warn = &sn, &warn
+}
 
 // starTable is a table with a row for each star. The velocity is the mean of its posterior where there is one, as in DESI's tables.
-func starTable(p *fitfile.Pipeline, stars []spectra.Star, outcomes []fitfile.Outcome) *table.Table {
-	n := len(outcomes)
-	texts := func(of func(i int, f *spectra.Fit) string) []string {
-		all := make([]string, n)
-		for i := range outcomes {
-			all[i] = of(i, &outcomes[i].Fit)
-		}
-		return all
-	}
-	numbers := func(of func(i int, f *spectra.Fit) float64) []float64 {
-		all := make([]float64, n)
-		for i := range outcomes {
-			if all[i] = math.NaN(); outcomes[i].Fit.Err == nil {
-				all[i] = of(i, &outcomes[i].Fit)
+func starTable(stars []starDoc) *table.Table {
+	nan := math.NaN()
+	texts := func(of func(d *starDoc) string) []string { return column(stars, of) }
+	numbers := func(of func(d *starDoc) float64) []float64 {
+		return column(stars, func(d *starDoc) float64 {
+			if d.Status == "failed" {
+				return nan
 			}
-		}
-		return all
+			return of(d)
+		})
 	}
 	t := &table.Table{Name: "stars"}
-	t.Add("star", "", texts(func(_ int, f *spectra.Fit) string { return f.Star }))
-	for _, name := range parametersOf(outcomes) {
-		value := func(of func(f *spectra.Fit, k int) float64) []float64 {
-			return numbers(func(_ int, f *spectra.Fit) float64 {
-				if k := slices.Index(f.Names, name); k >= 0 {
-					return of(f, k)
-				}
-				return math.NaN()
-			})
-		}
-		posterior := func(f *spectra.Fit, k int) bool {
-			return k == 0 && f.Exposures == nil && f.Velocity.SD > 0 && !math.IsNaN(f.SD[0])
-		}
-		t.Add(name, spectra.Unit(name), value(func(f *spectra.Fit, k int) float64 {
-			if posterior(f, k) {
-				return f.Velocity.Vel
+	t.Add("star", "", texts(func(d *starDoc) string { return d.Name }))
+	for _, name := range parametersOf(stars) {
+		t.Add(name, spectra.Unit(name), numbers(func(d *starDoc) float64 {
+			if d.posterior(name) {
+				return float64(d.Velocity.Vel)
 			}
-			return f.X[k]
+			return of(d.X, name)
 		}))
-		t.Add(name+"_sd", spectra.Unit(name), value(func(f *spectra.Fit, k int) float64 {
-			if posterior(f, k) {
-				return max(f.SD[k], f.Velocity.SD)
+		t.Add(name+"_sd", spectra.Unit(name), numbers(func(d *starDoc) float64 {
+			if d.posterior(name) {
+				return max(of(d.SD, name), float64(d.Velocity.SD))
 			}
-			return f.SD[k]
+			return of(d.SD, name)
 		}))
+		t.Add(name+"_bound", "", texts(func(d *starDoc) string { return d.bound(name) }))
 	}
-	t.Add("at_bound", "", texts(func(_ int, f *spectra.Fit) string { return strings.Join(f.AtBound, " ") }))
-	t.Add("chi2", "", numbers(func(_ int, f *spectra.Fit) float64 {
+	t.Add("chi2", "", numbers(func(d *starDoc) float64 {
 		chi := 0.0
-		for _, s := range f.Spectra {
-			chi += s.ChiSquare
+		for _, s := range d.Spectra {
+			chi += float64(s.ChiSquare)
 		}
 		return chi
 	}))
-	pixels := make([]int64, n)
-	for i := range outcomes {
-		for _, s := range outcomes[i].Fit.Spectra {
-			pixels[i] += int64(s.Pixels)
+	t.Add("pixels", "", column(stars, func(d *starDoc) (pixels int64) {
+		for _, s := range d.Spectra {
+			pixels += int64(s.Pixels)
 		}
+		return pixels
+	}))
+	if !slices.ContainsFunc(stars, func(d starDoc) bool { return d.SN == nil || d.Warn == nil }) { // as in documents of earlier versions
+		t.Add("sn", "", numbers(func(d *starDoc) float64 { return float64(*d.SN) }))
+		t.Add("rvs_warn", "", column(stars, func(d *starDoc) int64 { return *d.Warn }))
 	}
-	t.Add("pixels", "", pixels)
-	t.Add("sn", "", numbers(func(i int, _ *spectra.Fit) float64 { return signalToNoise(&stars[i]) }))
-	warn := make([]int64, n)
-	for i := range outcomes {
-		if warn[i] = survey.WarnSpectrum; outcomes[i].Fit.Err == nil {
-			row := p.Row(&outcomes[i])
-			warn[i] = row.WarningFlags
-		}
-	}
-	t.Add("rvs_warn", "", warn)
-	t.Add("status", "", texts(func(_ int, f *spectra.Fit) string {
-		if f.Err != nil {
-			return "failed"
-		}
-		return f.Status
-	}))
-	t.Add("model", "", texts(func(_ int, f *spectra.Fit) string {
-		if f.Verdict == nil {
-			return "not judged"
-		}
-		return f.Verdict.Word()
-	}))
-	t.Add("message", "", texts(func(_ int, f *spectra.Fit) string {
-		if f.Err != nil {
-			return f.Err.Error()
-		}
-		return ""
-	}))
+	t.Add("status", "", texts(func(d *starDoc) string { return d.Status }))
+	t.Add("model", "", texts(func(d *starDoc) string { return d.Check.Verdict() }))
+	t.Add("message", "", texts(func(d *starDoc) string { return d.Message }))
 	return t
 }
 
-// parametersOf lists the parameters of all fits, in their order.
-func parametersOf(outcomes []fitfile.Outcome) (names []string) {
-	for _, o := range outcomes {
-		for _, name := range o.Fit.Names {
-			if o.Fit.Err == nil && !slices.Contains(names, name) {
+// tableOfStars makes the table of documents of fits.
+func tableOfStars(docs []json.RawMessage) (*table.Table, error) {
+	var all []starDoc
+	for _, d := range docs {
+		var doc spectraDoc
+		if err := json.Unmarshal(d, &doc); err != nil {
+			return nil, err
+		}
+		all = append(all, doc.Stars...)
+	}
+	return starTable(all), nil
+}
+
+// posterior reports whether the number of a parameter is that of the posterior of the velocity.
+func (d *starDoc) posterior(name string) bool {
+	return name == spectra.Vel && d.Exposures == nil && d.Velocity != nil && d.Velocity.SD > 0 && !math.IsNaN(of(d.SD, name))
+}
+
+// bound says which bound a parameter lies on: lower or upper, or only that one was reached where the data do not say how far it may lie from it.
+func (d *starDoc) bound(name string) string {
+	if !slices.Contains(d.AtBound, name) {
+		return ""
+	}
+	for _, l := range d.Limits {
+		switch {
+		case l.Name == name && l.Limit95 > l.Bound:
+			return frame.BoundWord(-1)
+		case l.Name == name && l.Limit95 < l.Bound:
+			return frame.BoundWord(1)
+		}
+	}
+	return "reached"
+}
+
+// of is the number of a name, or NaN.
+func of(m map[string]frame.Number, name string) float64 {
+	if v, ok := m[name]; ok {
+		return float64(v)
+	}
+	return math.NaN()
+}
+
+// column makes a column of the rows of stars.
+func column[T any](stars []starDoc, of func(d *starDoc) T) []T {
+	all := make([]T, len(stars))
+	for i := range stars {
+		all[i] = of(&stars[i])
+	}
+	return all
+}
+
+// parametersOf lists the parameters of all fits in their order, or by name in documents of earlier versions, which do not have it.
+func parametersOf(stars []starDoc) (names []string) {
+	for _, d := range stars {
+		of := d.Names
+		if of == nil {
+			of = slices.Sorted(maps.Keys(d.X))
+		}
+		for _, name := range of {
+			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

@@ -5,8 +5,8 @@ package xpcs
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -26,7 +26,8 @@ func averageCommand(a *frame.App) *cobra.Command {
 		Long: `Average the results of repeated measurements: g2 with its errors and covariance,
 the intensities and the mean image. A repeat is left out if it cannot be read,
 or if its g2 does not approach 1: the mean of one bin at the longest delays must
-lie between --low and --high. Every repeat that is left out is reported.
+lie between --low and --high. Every repeat that is left out is reported, and one
+that cannot be read makes the exit code 65.
 
 With --pixels the correlations of single pixels are averaged too, if correlate
 --save-pixels stored them, and --qmap groups the pixels into other bins. One
@@ -69,7 +70,10 @@ type repeatsDoc struct {
 
 func runAverage(ctx context.Context, a *frame.App, args []string, s xpcs.AverageSettings, qmap string) error {
 	files, out := args[:len(args)-1], args[len(args)-1]
-	if _, err := os.Stat(out); err == nil && !a.Overwrite {
+	if err := frame.MayWrite(out, "file", true); err != nil {
+		return err
+	}
+	if there(out) && !a.Overwrite {
 		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s exists, and the last file named is the output", out), Hint: "--overwrite, or another name"}
 	}
 	for _, name := range files {
@@ -89,6 +93,7 @@ func runAverage(ctx context.Context, a *frame.App, args []string, s xpcs.Average
 	}
 	bar := term.NewBar(a.Screen, set)
 	s.Progress = func(int, int) { bar.Add(1, 0) }
+	lost := frame.LostOf("file", len(files))
 	repeats, err := xpcs.Average(ctx, files, out, s)
 	bar.Close()
 	doc := averageDoc{Engine: "xpcs", Result: out, Files: []repeatsDoc{}}
@@ -98,14 +103,17 @@ func runAverage(ctx context.Context, a *frame.App, args []string, s xpcs.Average
 			doc.Used++
 		} else if err == nil {
 			a.Note("%s: left out: %s", r.File, r.Why)
+			if r.Unusable {
+				lost.Keep(r.File, exit.With(exit.Data, errors.New(r.Why)))
+			}
 		}
 	}
 	if err != nil {
 		return exit.Output(exit.With(exit.Data, err), err)
 	}
 	if a.JSON {
-		return a.Document(doc)
+		return errors.Join(a.Document(doc), lost.Err("averaged"))
 	}
 	fmt.Fprintf(a.Stdout, "%s: mean of %d of %d files\n", out, doc.Used, len(doc.Files))
-	return nil
+	return lost.Err("averaged")
 }

@@ -4,6 +4,7 @@
 package xpcs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,11 +64,12 @@ files, and euryale fit g2 fits them.
 
 Frames can be HDF5 (with bitshuffle, LZ4, Blosc and other compressions), IMM,
 event lists of Rigaku detectors, NumPy arrays or raw numbers. Memory does not
-grow with the number of frames. Pixels without a count in most frames are left
-out with a note. Other frames with pixels without a count inside the bins,
-frames whose mean intensity is outside --low to --high, and frames named by
---skip are bad. Each is replaced by the frame half the movie away, so that all
-delays are kept; this is reported and recorded in the result.
+grow with the number of frames. Pixels without a count in most frames, or in so
+many that a quarter of them would be bad, are left out with a note. Other frames
+with pixels without a count inside the bins, frames whose mean intensity is
+outside --low to --high, and frames named by --skip are bad. Each is replaced by
+the frame half the movie away, so that all delays are kept; this is reported and
+recorded in the result.
 
 Existing results are kept unless --overwrite is given, so the same command
 continues after an interruption. A file that fails is reported, and the others
@@ -188,6 +190,8 @@ type correlatedDoc struct {
 	Replaced int      `json:"replaced_frames,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
 	Seconds  float64  `json:"seconds"`
+
+	err error // why it failed
 }
 
 // correlateDoc is the JSON document of correlate.
@@ -213,6 +217,9 @@ func runCorrelate(ctx context.Context, a *frame.App, files []string, f correlate
 			return err
 		}
 	}
+	if err := frame.MayFill(cmp.Or(a.Out, ".")); err != nil {
+		return err
+	}
 	if a.Out != "" {
 		if err := os.MkdirAll(a.Out, 0o777); err != nil {
 			return exit.With(exit.CannotWrite, err)
@@ -233,6 +240,7 @@ func runCorrelate(ctx context.Context, a *frame.App, files []string, f correlate
 		if before >= 0 {
 			doc.Files = slices.Delete(doc.Files, before, before+1)
 		}
+		d.err = err
 		if doc.Files = append(doc.Files, d); f.Watch != "" {
 			err = errors.Join(err, correlationsPage(a, doc.Files))
 		}
@@ -261,13 +269,13 @@ func runCorrelate(ctx context.Context, a *frame.App, files []string, f correlate
 	case ctx.Err() != nil && f.Watch == "":
 		return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted: %d of %s had been started; the results written so far are complete", n, errtext.Count(len(files), "file")), Hint: "the same command again, which skips finished files"}
 	case failed != nil && n > 1:
-		bad := 0
+		lost := frame.LostOf("file", n)
 		for _, d := range doc.Files {
-			if d.Status == "failed" {
-				bad++
+			if d.err != nil {
+				lost.Keep(d.File, exit.Output(d.err, d.err))
 			}
 		}
-		return exit.With(exit.CodeOf(exit.Input(failed)), fmt.Errorf("%d of %d files failed; the first error: %w", bad, n, failed))
+		return cmp.Or(lost.Err("correlated"), exit.Input(failed)) // the page of all results may have failed alone
 	}
 	return exit.Input(failed)
 }

@@ -4,9 +4,12 @@
 package xpcs
 
 import (
+	"encoding/json"
+
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/data/table"
 )
 
 // Field is photon correlation: from frames to fits, and two-time correlations.
@@ -21,7 +24,7 @@ func Field() frame.Field {
 		{Verb: "reduce", New: reduceIntensity},
 		{Verb: "fit", New: fitG2, Takes: frame.TakesOut | frame.TakesDevice},
 		{Verb: "fit", New: fitTwotime, Takes: frame.TakesOut | frame.TakesDevice},
-		{Verb: "fit", New: fitGeometry},
+		{Verb: "fit", New: fitGeometry, Takes: frame.TakesOut},
 		{Verb: "sample", New: sampleG2, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
 		{Verb: "sample", New: sampleTwotime, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
 		{Verb: "sim", New: simTwotime, Takes: frame.OnProcessor},
@@ -30,7 +33,8 @@ func Field() frame.Field {
 		{Verb: "demo", New: demoTwotime, Takes: frame.TakesOut | frame.OnProcessor},
 	},
 		Explained: isConfiguration, Explain: infoConfig,
-		Converted: isResult, ConvertFile: convertResult}
+		Converted: isResult, ConvertFile: convertResult,
+		FitTables: map[string]func([]json.RawMessage) (*table.Table, error){"g2": tableOfG2}}
 	for _, p := range resultPlots {
 		f.Commands = append(f.Commands, frame.Command{Verb: "plot", New: func(a *frame.App) *cobra.Command { return plotResult(a, p) }})
 	}

@@ -32,12 +32,16 @@ columns tau (s), g2 and, if known, g2_err and bin. The power-law models fit
 tau(q). From a result file they first fit a single exponential to every bin; in
 a CSV table the columns tau and g2 then hold q (1/Angstrom) and tau (s).
 
+With --out the results go to a folder, which has the table fits.csv with a row
+for each bin. --out FILE.csv, .xlsx or .parquet writes only this table.
+
 Several files are fitted one after another. A file that fails is reported, and
-the others are still fitted. With --out, every file gets a folder of its own,
-and fits.csv lists all bins of all files. To spread files over many machines,
-see euryale batch.
+the others are still fitted. In the folder of --out every file then has its own
+folder, and fits.csv lists all bins of all files. To spread files over many
+machines, see euryale batch.
 
   euryale fit g2 A003_results.hdf
+  euryale fit g2 A003_results.hdf --out tau.xlsx
   euryale fit g2 results/*_results.hdf --out fits
   euryale fit g2 A003_results.hdf --model stretched --bins 3,5-7 --json
   euryale fit g2 curve.csv --model aps_single --fixed d=1 --bounds a=0.1:0.5
@@ -63,17 +67,21 @@ default bounds of their parameters:
 
 // fitDoc is the JSON document of fit g2.
 type fitDoc struct {
-	Engine string   `json:"engine"`
-	Model  string   `json:"model"`
-	File   string   `json:"file"`
-	Device string   `json:"device"` // where the residuals were computed
-	Bins   []binDoc `json:"bins"`
+	Engine string `json:"engine"`
+	Model  string `json:"model"`
+	File   string `json:"file"`
+	Device string `json:"device"` // where the residuals were computed
+	// Axis is the name of the quantity in q, if it is not q, and Units are the units of q, phi, age and the parameters.
+	Axis  string            `json:"axis,omitempty"`
+	Units map[string]string `json:"units"`
+	Bins  []binDoc          `json:"bins"`
 }
 
 type binDoc struct {
 	Bin      int                     `json:"bin"`
 	Q        frame.Number            `json:"q"`
 	Phi      frame.Number            `json:"phi"`
+	Age      frame.Number            `json:"age,omitempty"` // s
 	Status   string                  `json:"status"`
 	Message  string                  `json:"message"`
 	X        map[string]frame.Number `json:"x"`
@@ -93,26 +101,36 @@ func runFitG2(ctx context.Context, a *frame.App, path string, f g2.Request, bins
 	if err != nil {
 		return frame.SettingError(err)
 	}
-	doc, fits, err := fitG2File(ctx, a, path, a.Out, model, s, bins)
-	if err != nil {
+	var to frame.Outputs
+	open := func() (_ frame.Outputs, err error) {
+		to, err = a.OpenOutputs(path)
+		return to, err
+	}
+	doc, fits, err := fitG2File(ctx, a, path, open, model, s, bins)
+	if fits == nil {
 		return err
 	}
+	unwritten := err // what cannot be written is printed all the same
 	if a.JSON {
 		err = a.Document(doc)
 	} else {
 		err = exit.With(exit.CannotWrite, report.WriteFits(a.Stdout, model, fits))
-		if a.Out != "" {
-			say(a, "results in %s", a.Out)
+		if told := to.Told(); told != "" && unwritten == nil {
+			say(a, "%s", told)
 		}
 	}
-	if err != nil {
+	switch {
+	case unwritten != nil:
+		return unwritten
+	case err != nil:
 		return err
 	}
 	return verdictOn(fits, a.Strict)
 }
 
-// fitG2File fits the bins of a file, and writes a run folder if it has a name.
-func fitG2File(ctx context.Context, a *frame.App, path, out string, model g2.Model, s g2.Settings, bins string) (doc fitDoc, fits []g2.Fit, err error) {
+// fitG2File fits the bins of a file, and writes what open opens, which it calls once it has read the file. Where only writing failed it
+// returns the fits with the error.
+func fitG2File(ctx context.Context, a *frame.App, path string, open func() (frame.Outputs, error), model g2.Model, s g2.Settings, bins string) (doc fitDoc, fits []g2.Fit, err error) {
 	defer given.Caught(&err) // of a user's model, so that the other files are fitted
 	s.Threads, s.Backend = a.Threads, a.Backend(1)
 	curves, err := loadCurves(path)
@@ -120,6 +138,10 @@ func fitG2File(ctx context.Context, a *frame.App, path, out string, model g2.Mod
 		return fitDoc{}, nil, err
 	}
 	if curves, err = pickBins(path, curves, bins); err != nil {
+		return fitDoc{}, nil, err
+	}
+	to, err := open()
+	if err != nil {
 		return fitDoc{}, nil, err
 	}
 	if curves, err = againstQ(ctx, a, model, curves, s); err != nil {
@@ -133,21 +155,12 @@ func fitG2File(ctx context.Context, a *frame.App, path, out string, model g2.Mod
 		return fitDoc{}, nil, exit.With(exit.WrongUsage, err)
 	}
 	doc = documentOf(model, path, fits)
-	if out != "" {
-		dir, err := a.MakeRundir(out)
-		if err != nil {
-			return doc, fits, err
-		}
-		if err := frame.WriteJSON(dir.Path("fit.json"), doc); err != nil {
-			return doc, fits, err
-		}
-		page := a.Page(0)
-		page.Device = doc.Device
-		if err := exit.With(exit.CannotWrite, report.CurveFits(path, model, fits, page).Save(string(dir))); err != nil {
-			return doc, fits, err
-		}
+	if err := to.Save(a, doc, fitsTable(doc)); err != nil || to.Folder == "" {
+		return doc, fits, err
 	}
-	return doc, fits, nil
+	page := a.Page(0)
+	page.Device = doc.Device
+	return doc, fits, exit.With(exit.CannotWrite, report.CurveFits(path, model, fits, page).Save(string(to.Folder)))
 }
 
 // verdictOn returns an error if no bin could be fitted or, with strict, if the fit of any
@@ -207,7 +220,10 @@ func againstQ(ctx context.Context, a *frame.App, model g2.Model, curves []g2.Cur
 }
 
 func documentOf(model g2.Model, path string, fits []g2.Fit) fitDoc {
-	doc := fitDoc{Engine: "g2", Model: model.Name, File: path}
+	doc := fitDoc{Engine: "g2", Model: model.Name, File: path, Units: fitUnits(model, g2.Curve{})}
+	if len(fits) > 0 {
+		doc.Axis, doc.Units = fits[0].Curve.Axis, fitUnits(model, fits[0].Curve)
+	}
 	var names []string
 	for _, p := range model.Params {
 		names = append(names, p.Name)
@@ -216,7 +232,7 @@ func documentOf(model g2.Model, path string, fits []g2.Fit) fitDoc {
 		if doc.Device == "" || f.Device != "cpu" {
 			doc.Device = f.Device
 		}
-		doc.Bins = append(doc.Bins, binDoc{Bin: f.Curve.Bin, Q: frame.Number(f.Curve.Q), Phi: frame.Number(f.Curve.Phi), Status: f.Status, Message: f.Message,
+		doc.Bins = append(doc.Bins, binDoc{Bin: f.Curve.Bin, Q: frame.Number(f.Curve.Q), Phi: frame.Number(f.Curve.Phi), Age: frame.Number(f.Curve.Age), Status: f.Status, Message: f.Message,
 			X: frame.Named(names, f.X), SD: frame.Named(names, f.SD), Absolute: frame.Named(names, f.Absolute), Scaled: frame.Named(names, f.Scaled),
 			Cost: frame.Number(f.Cost), Reduced: frame.Number(f.ReducedChiSquared), NFev: f.NFev, Active: activeOf(names, f), Warnings: append([]string{}, f.Warnings...), Check: checkOf(f)})
 	}

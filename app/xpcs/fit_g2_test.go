@@ -101,14 +101,14 @@ func TestFitFiles(t *testing.T) {
 	os.WriteFile("other/a_results.hdf", b, 0o644)
 	code, stdout, stderr := apptest.Do(t, strings.Fields("fit g2 a_results.hdf a_half_results.hdf notes.csv --bins 1,2 --out fits --json")...)
 	var doc xpcs.FitsDoc
-	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != exit.Data || !strings.Contains(stderr, "1 of 3 files failed; the first error: notes.csv") {
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != exit.Data || !strings.Contains(stderr, "1 of 3 files failed, and the others were fitted: notes.csv") {
 		t.Fatalf("exit %d, %v: %s", code, err, stderr)
 	}
 	if len(doc.Files) != 3 || doc.Files[0].Status != "fitted" || len(doc.Files[1].Bins) != 2 || doc.Files[2].Status != "failed" || doc.Files[2].Message == "" {
 		t.Errorf("%+v", doc)
 	}
 	table, err := os.ReadFile("fits/fits.csv")
-	if err != nil || strings.Count(string(table), "\n") != 5 || !strings.HasPrefix(string(table), "file,bin,q,phi,tau,tau_sd,") {
+	if err != nil || strings.Count(string(table), "\n") != 5 || !strings.HasPrefix(string(table), "file,bin,q (1/A),phi (deg),tau (s),tau_sd (s),") {
 		t.Errorf("%v: %s", err, table)
 	}
 	for _, name := range []string{"fits/a/fit.json", "fits/a_half/report.html"} {

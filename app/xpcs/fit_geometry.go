@@ -46,7 +46,9 @@ func fitGeometry(a *frame.App) *cobra.Command {
 		Long: `Find the diffraction rings of a powder in an image, and fit the beam centre and
 the sample-detector distance to them. The result has standard errors and a
 verdict that says whether the rings and the geometry agree. qmap and mask accept
-OUT.json with --from.
+OUT.json with --from. With --out the results go to a folder, as fit.json and as
+the table fits.csv with a row for each parameter; --out FILE.csv, .xlsx or
+.parquet writes only the table.
 
 IMAGE is a result file, a picture (HDF5, TIFF, NPY) or a file of frames, which
 are averaged. The energy and the pixel size must be right, and the distance must
@@ -144,6 +146,7 @@ type geometryDoc struct {
 	Names    []string                `json:"names"`
 	X        map[string]frame.Number `json:"x"`
 	SD       map[string]frame.Number `json:"sd"`
+	Units    map[string]string       `json:"units"`
 	Cov      []frame.Number          `json:"cov"` // row-major, in the order of names
 	Status   string                  `json:"status"`
 	Reduced  frame.Number            `json:"chi2_reduced"`
@@ -168,7 +171,7 @@ func runFitGeometry(ctx context.Context, a *frame.App, args []string, f calibrat
 		if out = args[1]; !strings.HasSuffix(strings.ToLower(out), ".json") {
 			return exit.Usage("%s: a geometry is written as JSON: name a file that ends in .json", out)
 		}
-		if err := frame.MayReplace(out, "json", a.Overwrite); err != nil {
+		if err := frame.MayWrite(out, "json", a.Overwrite); err != nil {
 			return err
 		}
 	}
@@ -182,12 +185,16 @@ func runFitGeometry(ctx context.Context, a *frame.App, args []string, f calibrat
 	}
 	keep := mask.New(image.Height, image.Width)
 	if f.Mask != "" {
-		if keep.Keep, err = readMask(f.Mask, image.Height, image.Width); err != nil {
+		if keep.Keep, err = readMask(f.Mask, f.Dataset, image.Height, image.Width); err != nil {
 			return err
 		}
 	}
 	for i, v := range image.Values {
 		keep.Keep[i] = keep.Keep[i] && !math.IsNaN(v)
+	}
+	to, err := a.OpenOutputs(args[0])
+	if err != nil {
+		return err
 	}
 	fit, err := geometry.Calibrate(ctx, image.Values, keep, g, q, s)
 	if err != nil {
@@ -196,11 +203,11 @@ func runFitGeometry(ctx context.Context, a *frame.App, args []string, f calibrat
 		}
 		return exit.With(exit.Data, err)
 	}
-	return calibrated(a, args[0], out, q, fit)
+	return calibrated(a, args[0], out, to, q, fit)
 }
 
 // calibrated writes and prints a fit.
-func calibrated(a *frame.App, file, out string, q []float64, fit *geometry.Fit) error {
+func calibrated(a *frame.App, file, out string, to frame.Outputs, q []float64, fit *geometry.Fit) error {
 	if out != "" {
 		var b bytes.Buffer
 		if err := xpcs.WriteGeometry(&b, fit.Geometry); err != nil {
@@ -210,16 +217,24 @@ func calibrated(a *frame.App, file, out string, q []float64, fit *geometry.Fit) 
 			return err
 		}
 	}
-	var err error
-	if g := fit.Geometry; a.JSON {
-		err = a.Document(geometryDoc{Engine: "geometry", File: file, Rings: frame.Numbers(q), Names: fit.Names, X: frame.Named(fit.Names, fit.X), SD: frame.Named(fit.Names, fit.SD), Cov: frame.Numbers(fit.Cov),
-			Status: fit.Status.String(), Reduced: frame.Number(fit.ReducedChiSquared), Points: len(fit.Points), Outliers: len(fit.Outliers), Check: frame.CheckDocument(fit.Check), Out: out,
-			Geometry: map[string]float64{"beam_x": g.CenterCol, "beam_y": g.CenterRow, "pixel_size": g.PixelSize, "distance": g.Distance, "energy": g.Energy, "swing_h": g.SwingHorizontal, "swing_v": g.SwingVertical}})
+	g := fit.Geometry
+	doc := geometryDoc{Engine: "geometry", File: file, Rings: frame.Numbers(q), Names: fit.Names, Units: geometry.Units, X: frame.Named(fit.Names, fit.X), SD: frame.Named(fit.Names, fit.SD), Cov: frame.Numbers(fit.Cov),
+		Status: fit.Status.String(), Reduced: frame.Number(fit.ReducedChiSquared), Points: len(fit.Points), Outliers: len(fit.Outliers), Check: frame.CheckDocument(fit.Check), Out: out,
+		Geometry: map[string]float64{"beam_x": g.CenterCol, "beam_y": g.CenterRow, "pixel_size": g.PixelSize, "distance": g.Distance, "energy": g.Energy, "swing_h": g.SwingHorizontal, "swing_v": g.SwingVertical}}
+	err := to.SaveParameters(a, doc)
+	if err != nil {
+		return err
+	}
+	if a.JSON {
+		err = a.Document(doc)
 	} else {
 		_, err = fmt.Fprintf(a.Stdout, "%s%s\n", fit, strings.TrimPrefix(frame.CheckDocument(fit.Check).Lines(), fit.Check.Summary()))
 		if err == nil && out != "" {
 			_, err = fmt.Fprintf(a.Stdout, "wrote %s, which euryale qmap and mask read with --from\n", out)
 		}
+	}
+	if told := to.Told(); told != "" {
+		a.Note("%s", told)
 	}
 	if err != nil {
 		return exit.With(exit.CannotWrite, err)

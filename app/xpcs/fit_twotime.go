@@ -31,6 +31,7 @@ type twotimeRunConfig struct {
 	Seed     uint64         `json:"seed"`
 	Starts   int            `json:"starts" default:"16" low:"1" high:"65536" about:"number of starting points to try; the best of them are fitted to convergence"`
 	From     string         `json:"from,omitempty" about:"earlier result to start from, a folder or file of this command, homodyne, xpcsjax or heterodyne"`
+	AllQ     bool           `json:"-" name:"all-q" about:"fit each q of the file on its own"`
 	Twotime  motion.Request `json:"twotime"`
 	Measured measuredDoc    `json:"measured"`
 }
@@ -52,11 +53,15 @@ account that entries of C2 share frames.
 
 FILE holds correlations in an APS 8-ID layout (HDF5, old, new, or from euryale
 correlate) or in a cache of homodyne (NPZ). It can also be a configuration file
-of homodyne, xpcsjax or heterodyne (YAML or JSON) that names such a file. With
---out the results go to a folder; its subfolder nlsq has the layout of homodyne.
+of homodyne, xpcsjax or heterodyne (YAML or JSON) that names such a file. A fit
+is at one q; with --all-q each q of the file is fitted, past any that fails.
+With --out the results go to a folder, with the table fits.csv; its subfolder
+nlsq has the layout of homodyne. --out FILE.csv, .xlsx or .parquet writes only
+the table, which has a row for each parameter.
 
   euryale fit twotime A003_results.hdf --model laminar --q 0.0054 --gap 200um
   euryale fit twotime flow.yaml --out flow
+  euryale fit twotime A003_results.hdf --all-q --out rings
   euryale fit twotime c2.npz --config flow.yaml --fixed D_offset=0 --json
   euryale fit twotime flow.yaml --from old_results --frames 101:400
 `,
@@ -77,42 +82,70 @@ func runFitTwotime(ctx context.Context, a *frame.App, file string, cfg twotimeRu
 	if err := frame.CheckSettings(&cfg); err != nil {
 		return err
 	}
-	p, err := openTwotime(a, file, &cfg.Twotime)
-	if err != nil {
+	if cfg.AllQ {
+		return runFitRings(ctx, a, file, cfg)
+	}
+	var to frame.Outputs
+	f, doc, err := fitOneQ(ctx, a, file, cfg, func() (_ frame.Outputs, err error) {
+		to, err = a.OpenOutputs(file)
+		return to, err
+	})
+	if f == nil {
 		return err
 	}
-	if (cfg.Twotime.Contrast != "" || cfg.Twotime.Offset != "") && p.Config.Scaling != homodyne.ScalingConstant {
-		return exit.Usage("--contrast and --offset are only for --scaling constant, but the scaling is %s", p.Config.Scaling)
-	}
-	if err := startFrom(a, p, cfg.From); err != nil {
-		return err
-	}
-	f, err := fitMotion(ctx, a, p, cfg.Starts)
-	if err != nil {
-		return err
-	}
-	doc := motionFitDocument(p.C2.File, f)
-	doc.Device = a.Where()
-	if a.Out != "" {
-		cfg.Version, cfg.Seed, cfg.File, cfg.Measured = frame.Version(), a.Seed, frame.Absolute(p.C2.File), measuredOf(p)
-		if err := saveTwotimeFit(a, f, doc, cfg); err != nil {
-			return err
-		}
-	}
+	unwritten := err // what cannot be written is printed all the same
 	if a.JSON {
 		err = a.Document(doc)
 	} else {
 		err = printTwotimeFit(a, f, doc)
+		if told := to.Told(); told != "" && unwritten == nil && err == nil {
+			say(a, "%s", told)
+		}
 	}
 	switch {
+	case unwritten != nil:
+		return unwritten
 	case err != nil:
 		return err
+	}
+	return strictlyTwotime(a, f)
+}
+
+// strictlyTwotime returns an error with --strict if a fit did not converge or the model disagrees with the data.
+func strictlyTwotime(a *frame.App, f *motion.Fit) error {
+	switch {
 	case a.Strict && !f.Status.Converged():
 		return exit.With(exit.Failed, fmt.Errorf("the fit did not converge: %s", f.Status))
 	case a.Strict:
 		return frame.Strictly(f.Verdict)
 	}
 	return nil
+}
+
+// fitOneQ fits at one q and writes what open opens, which it calls once it has read the data. Where only writing failed it returns the fit with the error.
+func fitOneQ(ctx context.Context, a *frame.App, file string, cfg twotimeRunConfig, open func() (frame.Outputs, error)) (*motion.Fit, *motionFitDoc, error) {
+	p, err := openTwotime(a, file, &cfg.Twotime)
+	if err != nil {
+		return nil, nil, err
+	}
+	if (cfg.Twotime.Contrast != "" || cfg.Twotime.Offset != "") && p.Config.Scaling != homodyne.ScalingConstant {
+		return nil, nil, exit.Usage("--contrast and --offset are only for --scaling constant, but the scaling is %s", p.Config.Scaling)
+	}
+	if err := startFrom(a, p, cfg.From); err != nil {
+		return nil, nil, err
+	}
+	to, err := open()
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := fitMotion(ctx, a, p, cfg.Starts)
+	if err != nil {
+		return nil, nil, err
+	}
+	doc := motionFitDocument(p.C2.File, f)
+	doc.Device = a.Where()
+	cfg.Version, cfg.Seed, cfg.File, cfg.Measured = frame.Version(), a.Seed, frame.Absolute(p.C2.File), measuredOf(p)
+	return f, doc, saveTwotimeFit(a, to, f, doc, cfg)
 }
 
 // startFrom takes the starts from a result.
@@ -195,6 +228,8 @@ type motionFitDoc struct {
 	SD          map[string]frame.Number   `json:"sd"` // that allow for shared frames
 	Independent map[string]frame.Number   `json:"sd_independent"`
 	Interval    map[string][]frame.Number `json:"interval95"`
+	Names       []string                  `json:"names"`
+	Units       map[string]string         `json:"units"` // of q, phi and the parameters
 	Fixed       []string                  `json:"fixed"`
 	ContrastSD  []frame.Number            `json:"contrast_sd"`
 	OffsetSD    []frame.Number            `json:"offset_sd"`
@@ -219,11 +254,11 @@ type minimumDoc struct {
 func motionFitDocument(file string, f *motion.Fit) *motionFitDoc {
 	p, names := f.Problem, f.Problem.Config.Model.Names()
 	d := &motionFitDoc{Engine: "twotime", Model: p.Config.Model, File: file, Q: frame.Number(p.C2.Q), Phi: frame.Numbers(p.C2.Phi), Frames: [2]int{p.C2.First, p.C2.Last}, Shear: shearText(p.Config), Origin: originText(p.Config),
-		Scaling: f.Scaling, Compared: f.Compared, Status: f.Status.String(), X: map[string]frame.Number{}, SD: map[string]frame.Number{}, Independent: map[string]frame.Number{}, Interval: map[string][]frame.Number{}, Fixed: []string{},
+		Scaling: f.Scaling, Compared: f.Compared, Status: f.Status.String(), X: map[string]frame.Number{}, SD: map[string]frame.Number{}, Independent: map[string]frame.Number{}, Interval: map[string][]frame.Number{}, Names: names, Units: map[string]string{"q": "1/A", "phi": "deg"}, Fixed: []string{},
 		Point: pointDocOf(f.Point()), SSQ: frame.Number(f.SSQ), Points: f.Points, Effective: frame.Number(math.NaN()), Noise: []noiseDoc{}, Minima: []minimumDoc{}, Warnings: f.Warned(), Notes: f.Said(),
 		Seconds: frame.Number(f.Seconds), Check: frame.CheckDocument(f.Verdict)}
 	for _, row := range f.Rows() {
-		d.X[row.Name] = frame.Number(row.Value)
+		d.X[row.Name], d.Units[row.Name] = frame.Number(row.Value), row.Unit
 		if row.Fixed {
 			d.Fixed = append(d.Fixed, row.Name)
 			continue
@@ -250,11 +285,11 @@ func motionFitDocument(file string, f *motion.Fit) *motionFitDoc {
 	return d
 }
 
-// saveTwotimeFit writes the run folder of a fit.
-func saveTwotimeFit(a *frame.App, f *motion.Fit, doc *motionFitDoc, cfg twotimeRunConfig) error {
-	dir, err := a.MakeRundir(a.Out)
-	if err != nil {
-		return err
+// saveTwotimeFit writes the run folder of a fit, or its table.
+func saveTwotimeFit(a *frame.App, to frame.Outputs, f *motion.Fit, doc *motionFitDoc, cfg twotimeRunConfig) error {
+	dir := to.Folder
+	if dir == "" {
+		return to.SaveParameters(a, doc)
 	}
 	m, err := f.Problem.Maps(f.Point())
 	if err != nil {
@@ -271,7 +306,7 @@ func saveTwotimeFit(a *frame.App, f *motion.Fit, doc *motionFitDoc, cfg twotimeR
 	if err := exit.With(exit.CannotWrite, result.Write(dir.Path("nlsq"), true)); err != nil {
 		return err
 	}
-	if err := frame.WriteJSON(dir.Path("fit.json"), doc); err != nil {
+	if err := to.SaveParameters(a, doc); err != nil {
 		return err
 	}
 	return exit.With(exit.CannotWrite, report.TwotimeFit(doc.File, f, m, a.Page(a.Seed)).Save(string(dir)))
@@ -325,8 +360,5 @@ func printTwotimeFit(a *frame.App, f *motion.Fit, doc *motionFitDoc) error {
 		say("note: %s", text)
 	}
 	say("%s", doc.Check.Lines())
-	if a.Out != "" {
-		say("results in %s", a.Out)
-	}
 	return nil
 }

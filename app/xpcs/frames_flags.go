@@ -33,7 +33,7 @@ func (f *framesFlags) add(c *cobra.Command) {
 	s.StringVar(&f.Shape, "shape", "", "size of a frame as rows x columns, such as 512x1024; for raw and rigaku")
 	s.StringVar(&f.Settings.Type, "type", "", "number type of raw files, such as <u2, >u4 or f4 (default <u2)")
 	s.Int64Var(&f.Offset, "offset-bytes", 0, "number of bytes before the first frame of a raw file")
-	s.StringVar(&f.Metadata, "metadata", "", "HDF5 file with the times and the geometry (default the file of the frames)")
+	s.StringVar(&f.Metadata, "metadata", "", "HDF5 file with the times and the geometry (default the file of the frames and NAME_metadata.hdf beside it)")
 	s.Var(&f.FrameTime, "frame-time", "time between frames, in s or with a unit such as ms or us (default from the metadata)")
 	frame.CompleteFlag(c, "format", frames.Formats())
 }

@@ -6,12 +6,14 @@ package xpcs
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/data"
 	"github.com/euryale-dev/euryale/data/frames"
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/internal/foreign"
@@ -22,14 +24,21 @@ import (
 
 // geometryFlags are the flags of commands that need to know where the detector stands.
 type geometryFlags struct {
-	From, Shape               string
+	From                      []string
+	Shape                     string
 	BeamX, BeamY              frame.Quantity
 	Pixel, Distance, Energy   frame.Quantity
 	SwingH, SwingV, Incidence frame.Quantity
 	Convention, Orientation   string
 	Reflection                bool
 	given                     func(flag string) bool // whether the user gave a flag
-	meta                      *frames.Metadata       // what the file of --from says, if it is one of metadata
+	metas                     []metadataOf           // what the files of --from say that are files of metadata
+}
+
+// metadataOf is what a file says about a measurement.
+type metadataOf struct {
+	file string
+	*frames.Metadata
 }
 
 func (f *geometryFlags) add(c *cobra.Command) {
@@ -38,7 +47,7 @@ func (f *geometryFlags) add(c *cobra.Command) {
 	f.BeamX.Units, f.BeamY.Units = frame.PixelUnits, frame.PixelUnits
 	f.Pixel.Units, f.Distance.Units, f.Energy.Units = frame.LengthUnits, frame.LengthUnits, frame.EnergyUnits
 	f.SwingH.Units, f.SwingV.Units, f.Incidence.Units = frame.AngleUnits, frame.AngleUnits, frame.AngleUnits
-	s.StringVar(&f.From, "from", "", "file that supplies whatever the other flags leave out")
+	s.StringArrayVar(&f.From, "from", nil, "file that supplies whatever the other flags leave out; repeatable, and the first that has a number counts")
 	s.StringVar(&f.Shape, "shape", "", "size of the detector as rows x columns, such as 512x1024")
 	s.Var(&f.BeamX, "beam-x", "column of the direct beam in pixels")
 	s.Var(&f.BeamY, "beam-y", "row of the direct beam in pixels")
@@ -66,7 +75,7 @@ func (f *geometryFlags) geometry() (sim.Geometry, error) {
 
 // known returns what the flags and the file of --from say, and the flags of what is missing.
 func (f *geometryFlags) known() (g sim.Geometry, lacks []string, err error) {
-	if g, err = f.fromFile(); err != nil {
+	if g, err = f.fromFiles(); err != nil {
 		return g, nil, err
 	}
 	if f.Shape != "" {
@@ -109,9 +118,6 @@ func (f *geometryFlags) known() (g sim.Geometry, lacks []string, err error) {
 
 // understood returns an error for what the file of --from gives in a way that cannot be used, and no flag replaces.
 func (f *geometryFlags) understood(g sim.Geometry) error {
-	if f.meta == nil {
-		return nil
-	}
 	fault := func(err error, flag string) error {
 		return &exit.Error{Code: exit.Data, Err: err, Hint: flag + " gives it in its place"}
 	}
@@ -120,12 +126,19 @@ func (f *geometryFlags) understood(g sim.Geometry) error {
 		value       float64
 	}{{"BeamX", "--beam-x", g.CenterCol}, {"BeamY", "--beam-y", g.CenterRow}, {"PixelSize", "--pixel-size", g.PixelSize}, {"Distance", "--distance", g.Distance}, {"Energy", "--energy", g.Energy},
 		{"SwingHorizontal", "--swing-h", g.SwingHorizontal}, {"SwingVertical", "--swing-v", g.SwingVertical}} {
-		if err := f.meta.FaultOf(v.field); err != nil && math.IsNaN(v.value) {
-			return fault(err, v.flag)
+		for _, m := range f.metas {
+			if err := m.FaultOf(v.field); err != nil && math.IsNaN(v.value) {
+				return fault(err, v.flag)
+			}
 		}
 	}
-	if err := errors.Join(f.meta.FaultOf("PixelHeight"), f.meta.Square()); err != nil {
-		return fault(err, "--pixel-size")
+	for _, m := range f.metas {
+		if m.PixelSize != g.PixelSize {
+			continue
+		}
+		if err := errors.Join(m.FaultOf("PixelHeight"), m.Square()); err != nil {
+			return fault(err, "--pixel-size")
+		}
 	}
 	return nil
 }
@@ -143,33 +156,90 @@ func lacksOf(g sim.Geometry) (flags []string) {
 	return flags
 }
 
-// fromFile returns the geometry of the file of --from; what it does not have is NaN or 0.
-func (f *geometryFlags) fromFile() (sim.Geometry, error) {
-	nan := math.NaN()
-	g := sim.Geometry{CenterRow: nan, CenterCol: nan, PixelSize: nan, Distance: nan, Energy: nan}
-	if f.From == "" {
-		return g, nil
+// fromFiles returns the geometry of the files of --from, and of the metadata beside them if they lack something; what they do not have
+// is NaN or 0.
+func (f *geometryFlags) fromFiles() (sim.Geometry, error) {
+	f.metas = nil
+	g := unknownGeometry()
+	files := f.From
+	for _, name := range f.From {
+		if beside := frames.MetadataBeside(name); beside != "" && !slices.Contains(files, beside) {
+			files = append(slices.Clone(files), beside)
+		}
 	}
-	if strings.HasSuffix(strings.ToLower(f.From), ".json") {
-		b, err := foreign.ReadFile(f.From)
+	for i, name := range files {
+		if i >= len(f.From) && lacksOf(g) == nil {
+			break
+		}
+		more, err := f.fromFile(name)
+		if err != nil {
+			return g, err
+		}
+		g = completed(g, more)
+	}
+	return g, nil
+}
+
+func unknownGeometry() sim.Geometry {
+	nan := math.NaN()
+	return sim.Geometry{CenterRow: nan, CenterCol: nan, PixelSize: nan, Distance: nan, Energy: nan}
+}
+
+// completed returns a geometry with what another one has and it lacks. The beam's place goes with the swings.
+func completed(g, more sim.Geometry) sim.Geometry {
+	if g.Height == 0 {
+		g.Height, g.Width = more.Height, more.Width
+	}
+	if math.IsNaN(g.CenterRow) && math.IsNaN(g.CenterCol) && g.SwingHorizontal == 0 && g.SwingVertical == 0 {
+		g.SwingHorizontal, g.SwingVertical = more.SwingHorizontal, more.SwingVertical
+	}
+	for _, v := range []struct{ mine, theirs *float64 }{{&g.CenterRow, &more.CenterRow}, {&g.CenterCol, &more.CenterCol}, {&g.PixelSize, &more.PixelSize}, {&g.Distance, &more.Distance}, {&g.Energy, &more.Energy}} {
+		if math.IsNaN(*v.mine) {
+			*v.mine = *v.theirs
+		}
+	}
+	if g.Convention == "" {
+		g.Convention = more.Convention
+	}
+	if !g.Reflection && more.Reflection {
+		g.Reflection, g.Incidence, g.Orientation = true, more.Incidence, more.Orientation
+	}
+	return g
+}
+
+// fromFile returns the geometry of one file.
+func (f *geometryFlags) fromFile(name string) (sim.Geometry, error) {
+	g := unknownGeometry()
+	if strings.HasSuffix(strings.ToLower(name), ".json") {
+		b, err := foreign.ReadFile(name)
 		if err == nil {
 			g, err = xpcs.ReadGeometry(b)
 		}
 		return g, exit.Input(err)
 	}
-	if q, err := nexus.OpenQMap(f.From); err == nil {
+	if q, err := nexus.OpenQMap(name); err == nil {
 		return sim.Geometry{Height: q.Maps.Height, Width: q.Maps.Width, CenterRow: q.BeamY, CenterCol: q.BeamX, PixelSize: q.PixelSize, Distance: q.Distance, Energy: q.Energy}, nil
 	}
-	m, err := frames.ReadMetadataFor(f.From, f.Pixel.Or(nan))
-	if err != nil {
-		return g, exit.Input(err)
-	}
-	f.meta = m
-	g.CenterRow, g.CenterCol, g.PixelSize, g.Distance, g.Energy = m.BeamY, m.BeamX, m.PixelSize, m.Distance, m.Energy
-	g.SwingHorizontal, g.SwingVertical = m.SwingHorizontal, m.SwingVertical
-	if movie, err := frames.Open(f.From, frames.Settings{}); err == nil {
+	movie, noFrames := frames.Open(name, frames.Settings{})
+	if noFrames == nil {
 		g.Height, g.Width = movie.Height, movie.Width
 		movie.Close()
+	}
+	m, err := frames.ReadMetadataFor(name, f.Pixel.Or(math.NaN()))
+	if err != nil {
+		if noFrames == nil { // frames of a format that says nothing of the measurement
+			return g, nil
+		}
+		return g, exit.Input(err)
+	}
+	f.metas = append(f.metas, metadataOf{name, m})
+	g.CenterRow, g.CenterCol, g.PixelSize, g.Distance, g.Energy = m.BeamY, m.BeamX, m.PixelSize, m.Distance, m.Energy
+	g.SwingHorizontal, g.SwingVertical = m.SwingHorizontal, m.SwingVertical
+	if g.Height == 0 {
+		g.Height, g.Width = m.Height, m.Width
+	}
+	if errors.Is(noFrames, data.ErrUnsupported) {
+		return g, exit.Input(noFrames)
 	}
 	return g, nil
 }

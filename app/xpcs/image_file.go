@@ -6,6 +6,7 @@ package xpcs
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 
@@ -21,9 +22,6 @@ import (
 	sim "github.com/euryale-dev/euryale/sim/xpcs"
 )
 
-// mostImagePixels bounds the images of frames, as package maskfile does those of pictures.
-const mostImagePixels = 1 << 26
-
 // imageFlags say how the image of a detector is read.
 type imageFlags struct {
 	Dataset string
@@ -34,7 +32,7 @@ type imageFlags struct {
 
 func (f *imageFlags) add(c *cobra.Command) {
 	s := c.Flags()
-	s.StringVar(&f.Dataset, "dataset", "", "path of the image or of the frames in HDF5 files (default: the usual places)")
+	s.StringVar(&f.Dataset, "dataset", "", "path of the image, the frames or the mask in HDF5 files (default: the usual places)")
 	s.StringVar(&f.Format, "format", "", "format of frames: "+setting.Listed(frames.Formats())+"; raw needs --shape (default: detected from the file)")
 	s.StringVar(&f.Type, "type", "", "number type of raw files, such as <u2, >u4 or f4 (default <u2)")
 	s.IntVar(&f.Frames, "frames", 100, "number of frames to average into the image, from the first")
@@ -98,7 +96,11 @@ func resultImage(name string) *maskfile.Image {
 	return &maskfile.Image{Height: m.Rows, Width: m.Cols, Values: m.Data}
 }
 
-// mean returns the mean of the first frames, in each pixel over those in which it is a number: NaN is a pixel that never is.
+// mostMissing is the share of frames in which a pixel may have no number and still have a mean.
+const mostMissing = 0.05
+
+// mean returns the mean of the first frames, in each pixel over those in which it is a number: NaN is a pixel that is none in more than
+// one frame in twenty, such as one that is often full. Frames of which most pixels are no numbers do not count.
 func (f *imageFlags) mean(name, shape string) (*maskfile.Image, error) {
 	s := frames.Settings{Format: f.Format, Dataset: f.Dataset, Type: f.Type}
 	if shape != "" {
@@ -116,15 +118,17 @@ func (f *imageFlags) mean(name, shape string) (*maskfile.Image, error) {
 	switch {
 	case n < 1:
 		return nil, fmt.Errorf("%s has no complete frame: use a file with at least one", name)
-	case float64(movie.Height)*float64(movie.Width) > mostImagePixels:
-		return nil, fmt.Errorf("%s has frames of %d x %d pixels: want at most %d pixels in total", name, movie.Height, movie.Width, mostImagePixels)
 	}
 	m := &maskfile.Image{Height: movie.Height, Width: movie.Width, Values: make([]float64, movie.Height*movie.Width)}
-	one, numbers := make([]float32, len(m.Values)), make([]float64, len(m.Values))
+	one, numbers, good := make([]float32, len(m.Values)), make([]uint32, len(m.Values)), 0
 	for k := range n {
 		if err := movie.Dense(k, one); err != nil {
 			return nil, err
 		}
+		if blank(one) {
+			continue
+		}
+		good++
 		for i, v := range one {
 			if v == v {
 				m.Values[i], numbers[i] = m.Values[i]+float64(v), numbers[i]+1
@@ -132,9 +136,22 @@ func (f *imageFlags) mean(name, shape string) (*maskfile.Image, error) {
 		}
 	}
 	for i := range m.Values {
-		m.Values[i] /= numbers[i]
+		if m.Values[i] /= float64(numbers[i]); float64(numbers[i]) < (1-mostMissing)*float64(good) {
+			m.Values[i] = math.NaN()
+		}
 	}
 	return m, nil
+}
+
+// blank reports whether most pixels of a frame are no numbers.
+func blank(frame []float32) bool {
+	none := 0
+	for _, v := range frame {
+		if v != v {
+			none++
+		}
+	}
+	return 2*none > len(frame)
 }
 
 // fitShape gives a geometry the shape of an image; one that has another is an error.

@@ -74,7 +74,7 @@ saved (mask.h5.recipe.json for OUT mask.h5), and so is the geometry
 	f.maskSteps.add(c)
 	s := c.Flags()
 	f.flags = s
-	s.StringVar(&f.Image, "image", "", "file with the image: a result, HDF5, TIFF, NPY, or frames")
+	s.StringVar(&f.Image, "image", "", "file with the image: a result, HDF5, TIFF, EDF, NPY, NPZ, text, or frames")
 	s.StringVar(&f.Blemish, "blemish", "", "mask file of defective pixels, applied before all steps")
 	s.StringVar(&f.Recipe, "recipe", "", "JSON file with steps to apply first")
 	s.StringVar(&f.SaveRecipe, "save-recipe", "", "write the steps to this JSON file")
@@ -132,7 +132,7 @@ func (f *maskFlags) openOf(height, width int) func(string) (*mask.Mask, error) {
 		if name != f.Blemish && !slices.Contains(f.known(), name) {
 			return nil, exit.Usage("the recipe reads the file %q: allow this with --allow-file %s", name, name)
 		}
-		keep, err := readMask(name, height, width)
+		keep, err := readMask(name, f.Dataset, height, width)
 		return &mask.Mask{Height: height, Width: width, Keep: keep}, err
 	}
 }
@@ -203,7 +203,7 @@ func runMask(ctx context.Context, a *frame.App, out string, f maskFlags) error {
 		if name == "" {
 			continue
 		}
-		if err := frame.MayReplace(name, "file", a.Overwrite); err != nil {
+		if err := frame.MayWrite(name, "file", a.Overwrite); err != nil {
 			return err
 		}
 	}
@@ -224,7 +224,7 @@ func runMask(ctx context.Context, a *frame.App, out string, f maskFlags) error {
 		return err
 	}
 	m, r := h.Mask(), h.Recipe()
-	if n := len(slices.DeleteFunc(slices.Clone(src.Image), func(v float64) bool { return v == v })); n > 0 {
+	if n := withoutNumber(src.Image); n > 0 {
 		a.Note("%s: masked %s without a valid number", f.Image, errtext.Count(n, "pixel"))
 	}
 	if m.Count() == 0 {
@@ -239,6 +239,16 @@ func runMask(ctx context.Context, a *frame.App, out string, f maskFlags) error {
 		}
 	}
 	return maskDone(a, maskDoc{Engine: "xpcs", File: out, Image: f.Image, Shape: [2]int{m.Height, m.Width}, Kept: m.Count(), Steps: r.Steps, Recipe: f.SaveRecipe})
+}
+
+// withoutNumber counts the pixels that are no number.
+func withoutNumber(image []float64) (n int) {
+	for _, v := range image {
+		if v != v {
+			n++
+		}
+	}
+	return n
 }
 
 func maskDone(a *frame.App, d maskDoc) error {

@@ -5,15 +5,28 @@ package xpcs
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/data/maskfile"
 	"github.com/euryale-dev/euryale/data/nexus"
 )
 
-// readMask reads the mask of a detector of a given size from a mask file, a q map or a result.
-func readMask(name string, height, width int) ([]bool, error) {
-	m, err := maskfile.Read(name, maskfile.Settings{Height: height, Width: width})
+// readMask reads the mask of a detector of a given size from a mask file, a q map or a result. The dataset of --dataset is that of the mask
+// if the file has it, and may be that of an image otherwise.
+func readMask(name, dataset string, height, width int) ([]bool, error) {
+	s := maskfile.Settings{Height: height, Width: width}
+	if f, err := hdf5.Open(name); err == nil {
+		if f.Has(dataset) {
+			s.Key = dataset
+		}
+		f.Close()
+	} else if strings.EqualFold(filepath.Ext(name), ".npz") {
+		s.Key = dataset
+	}
+	m, err := maskfile.Read(name, s)
 	if err == nil {
 		return m.Keep, nil
 	}

@@ -47,7 +47,7 @@ func runMaskPage(ctx context.Context, a *frame.App, out string, f maskFlags) err
 		}
 	}()
 	if there(geometry) { // what was kept wins over --from, but not over numbers that are given
-		f.From = geometry
+		f.From = []string{geometry}
 		if b, err := foreign.ReadFile(geometry); err == nil && f.Dynamic == usualBins {
 			if kept, err := xpcs.ReadSetup(b); err == nil && kept.Dynamic[0] > 0 {
 				f.Dynamic = fmt.Sprintf("%dx%d", kept.Dynamic[0], kept.Dynamic[1])
@@ -56,6 +56,11 @@ func runMaskPage(ctx context.Context, a *frame.App, out string, f maskFlags) err
 	}
 	if f.QMap == "" {
 		f.QMap = strings.TrimSuffix(out, filepath.Ext(out)) + "-qmap.hdf"
+	}
+	for _, name := range []string{out, f.QMap} {
+		if err := frame.MayWrite(name, "file", true); err != nil {
+			return err
+		}
 	}
 	config, err := f.page(out, recipe)
 	if err != nil {

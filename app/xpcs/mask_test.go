@@ -199,7 +199,10 @@ func TestCalibrate(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &q); err != nil || code != 0 || q.Values["distance"] != d.X[geometry.Distance] || q.Shape != [2]int{320, 360} {
 		t.Error(code, err, stderr)
 	}
-	code, stdout, _ = apptest.Do(t, strings.Fields("fit geometry agbh.npy --rings 0.10762,0.21525,0.32287 --free energy --from g.json")...)
+	code, stdout, _ = apptest.Do(t, strings.Fields("fit geometry agbh.npy --rings 0.10762,0.21525,0.32287 --free energy --from g.json --out cal.csv")...)
+	if all := apptest.Rows(t, "cal.csv"); len(all) != 5 || apptest.Cell(t, all, 3, "parameter") != "distance" || apptest.Cell(t, all, 3, "unit") != "m" || apptest.Cell(t, all, 3, "sd") == "" {
+		t.Errorf("%q", all)
+	}
 	if code != 0 || !strings.Contains(stdout, "energy") || !strings.Contains(stdout, "distance 0.3") || !strings.Contains(stdout, "+-") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +31,8 @@ type qmapFlags struct {
 	geometryFlags
 	binFlags
 	Mask, Merge string
-	bad         int // number of pixels that do not work by the file of --from
+	Dataset     string // of the mask
+	bad         int    // number of pixels that do not work by the file of --from
 }
 
 // usualBins are the numbers of dynamic bins unless others are given.
@@ -56,11 +56,15 @@ divide the pixels into bins, and write a q-map file for euryale correlate and
 for the programs of beamline 8-ID.
 
 The geometry comes from flags. Whatever they leave out comes from --from: a file
-of frames, its metadata file, another q map, a result, or the JSON file that
-euryale fit geometry writes. Lengths are in m unless they have a unit, energies
-in keV and angles in degrees. Pixels are counted from 0; x is the column and y
-the row of the direct beam, and both can be fractions. Pixels that the detector
-itself marks as bad (pixel_mask in the file of --from) are masked.
+of frames, its metadata file (NAME_metadata.hdf beside the frames is found),
+another q map, a result, the JSON file that euryale fit geometry writes, or a
+geometry of pyFAI (.poni). --from can be given several times, such as once for
+the frames, which have the shape, and once for the geometry.
+
+Lengths are in m unless they have a unit, energies in keV and angles in degrees.
+Pixels are counted from 0; x is the column and y the row of the direct beam, and
+both can be fractions. Pixels that the detector itself marks as bad (pixel_mask
+in the file of --from) are masked.
 
 Dynamic bins are used for correlations. Static bins subdivide them and are used
 for intensities. Bins divide q and the azimuth (--axes q,phi), or any two of q,
@@ -85,7 +89,8 @@ func (f *qmapFlags) add(c *cobra.Command) {
 	f.geometryFlags.add(c)
 	f.binFlags.add(c)
 	c.Flags().StringVar(&f.Merge, "merge", "", "q maps of the same detector to join along their first axis, such as a.hdf,b.hdf")
-	c.Flags().StringVar(&f.Mask, "mask", "", "file with the mask to use: HDF5, TIFF, NPY, a list of pixels, a q map or a result")
+	c.Flags().StringVar(&f.Mask, "mask", "", "file with the mask to use: HDF5, TIFF, NPY, NPZ, text, EDF (where 0 is a good pixel), a list of pixels, a q map or a result")
+	c.Flags().StringVar(&f.Dataset, "dataset", "", "path of the mask in HDF5 or NPZ files (default: the usual places)")
 }
 
 func (f *binFlags) add(c *cobra.Command) {
@@ -105,7 +110,7 @@ func (f *qmapFlags) setup() (xpcs.Setup, error) {
 	if err != nil {
 		return xpcs.Setup{}, err
 	}
-	return f.binFlags.setup(g, f.From)
+	return f.binFlags.setup(g, strings.Join(f.From, ", "))
 }
 
 // setup returns what the flags ask for, with a geometry that is made for the file source.
@@ -174,7 +179,7 @@ func (f *qmapFlags) make(b ad.Backend) (*nexus.QMap, error) {
 	}
 	var mask []bool
 	if f.Mask != "" {
-		if mask, err = readMask(f.Mask, s.Geometry.Height, s.Geometry.Width); err != nil {
+		if mask, err = readMask(f.Mask, f.Dataset, s.Geometry.Height, s.Geometry.Width); err != nil {
 			return nil, err
 		}
 	}
@@ -191,29 +196,31 @@ func (f *qmapFlags) make(b ad.Backend) (*nexus.QMap, error) {
 		case f.Mask != "":
 			return nil, exit.With(exit.Data, fmt.Errorf("the mask %s keeps no pixel, so every bin would be empty: use another mask", f.Mask))
 		case f.bad > 0:
-			return nil, exit.With(exit.Data, fmt.Errorf("all pixels of the detector in %s are marked as bad, so every bin would be empty", f.From))
+			return nil, exit.With(exit.Data, fmt.Errorf("all pixels of the detector in %s are marked as bad, so every bin would be empty", strings.Join(f.From, ", ")))
 		}
 		return nil, exit.With(exit.Data, errors.New("no pixel has a finite q in this geometry: correct the beam centre, distance, pixel size and energy"))
 	}
 	return q, nil
 }
 
-// detectorMask returns which pixels work by the file of --from, or nil if it does not say so.
-func (f *qmapFlags) detectorMask(height, width int) ([]bool, error) {
-	if f.From == "" {
-		return nil, nil
-	}
-	m, err := maskfile.ReadPixelMask(f.From, maskfile.Settings{Height: height, Width: width})
-	if err != nil || m == nil {
-		return nil, exit.Input(err)
-	}
+// detectorMask returns which pixels work by the files of --from, or nil if they do not say so.
+func (f *qmapFlags) detectorMask(height, width int) (works []bool, err error) {
 	f.bad = 0
-	for _, works := range m.Keep {
-		if !works {
+	for _, name := range f.From {
+		m, err := maskfile.ReadPixelMask(name, maskfile.Settings{Height: height, Width: width})
+		if err != nil {
+			return nil, exit.Input(err)
+		}
+		if m != nil {
+			works = both(works, m.Keep)
+		}
+	}
+	for _, w := range works {
+		if !w {
 			f.bad++
 		}
 	}
-	return m.Keep, nil
+	return works, nil
 }
 
 // both returns the pixels that two masks keep, each of which may be nil and keeps all then.
@@ -229,24 +236,24 @@ func both(a, b []bool) []bool {
 }
 
 func runQMap(a *frame.App, out string, f qmapFlags) error {
+	if err := frame.MayWrite(out, "file", a.Overwrite); err != nil {
+		return err
+	}
 	q, err := f.make(a.Backend(a.Threads))
 	if err != nil {
 		return err
 	}
-	if f.meta != nil {
-		a.Note("read from %s: %s", f.From, f.meta)
-		for _, fault := range f.meta.Faults { // what a flag replaces, or a q map does not need
+	for _, m := range f.metas {
+		a.Note("read from %s: %s", m.file, m)
+		for _, fault := range m.Faults { // what a flag replaces, or a q map does not need
 			a.Note("left out: %v", fault.Err)
 		}
-	}
-	if _, err := os.Stat(out); err == nil && !a.Overwrite {
-		return exit.With(exit.CannotWrite, fmt.Errorf("%s exists: name another file, or replace it with --overwrite", out))
 	}
 	if err := nexus.WriteQMap(out, q); err != nil {
 		return exit.With(exit.CannotWrite, err)
 	}
 	if f.bad > 0 {
-		a.Note("%s: masked %s that the detector's own mask marks as bad", f.From, errtext.Count(f.bad, "pixel"))
+		a.Note("%s: masked %s that the detector's own mask marks as bad", strings.Join(f.From, ", "), errtext.Count(f.bad, "pixel"))
 	}
 	doc := newQMapDoc(out, q)
 	if a.JSON {

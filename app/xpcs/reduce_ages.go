@@ -35,8 +35,9 @@ The errors, and the covariance between the delays of an age, come from the
 scatter of pixels, which euryale correlate stores unless --no-age-errors is
 given. They are unknown with --all-delays and for files from other programs.
 
-The table has the columns tau, g2 and bin, and g2_err and the covariance if they
-are known. Bin 1 is the first age, so euryale fit g2 fits every age. The table
+The table has the columns bin, age, q, phi, tau and g2, and g2_err and the
+covariance if they are known. Bin 1 is the first age, so euryale fit g2 fits
+every age, and draws its parameters against age. The table
 goes to OUT.csv if it is given, or else to standard output.
 
   euryale reduce ages A003_results.hdf --bin 3 --ages 100,500,900 ages.csv
@@ -194,6 +195,7 @@ func (d *agesDoc) table(label string) ([]byte, error) {
 			if math.IsNaN(float64(v)) {
 				continue
 			}
+			t.Age, t.Q, t.Phi = append(t.Age, float64(age.Age)), append(t.Q, float64(d.Q)), append(t.Phi, float64(d.Phi))
 			t.Bin, t.Tau, t.G2 = append(t.Bin, k+1), append(t.Tau, float64(d.Delay[i])), append(t.G2, float64(v))
 			if age.Err != nil {
 				t.Err, t.Samples = append(t.Err, short([]float64{float64(age.Err[i])})[0]), append(t.Samples, float64(age.samples))

@@ -4,6 +4,7 @@
 package xpcs
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -117,7 +118,8 @@ func runReduceSAXS(a *frame.App, args []string, f saxsFlags) error {
 	if err != nil {
 		return err
 	}
-	doc, err := p.curves(files)
+	lost := frame.LostOf("file", len(files))
+	doc, err := p.curves(a, files, lost)
 	if err != nil {
 		return err
 	}
@@ -128,7 +130,7 @@ func runReduceSAXS(a *frame.App, args []string, f saxsFlags) error {
 		}
 		columns = append(columns, column{c.Label, c.X, c.I})
 	}
-	return tabled(a, out, sideBySide(fmt.Sprintf("%s (%s)", doc.Axis, doc.Unit), columns), doc)
+	return errors.Join(tabled(a, out, sideBySide(fmt.Sprintf("%s (%s)", doc.Axis, doc.Unit), columns), doc), lost.Err("reduced"))
 }
 
 // saxsPlan is what the flags of reduce saxs say, checked.
@@ -185,8 +187,8 @@ type saxsLines struct {
 	labels []string
 }
 
-// curves reduces all files.
-func (p *saxsPlan) curves(files []string) (*saxsDoc, error) {
+// curves reduces all files; those that cannot be reduced are lost.
+func (p *saxsPlan) curves(a *frame.App, files []string, lost *frame.Lost) (*saxsDoc, error) {
 	doc := &saxsDoc{Engine: "xpcs", Axis: "q", Unit: "1/angstrom"}
 	if len(p.Rings) > 0 {
 		doc.Axis, doc.Unit = "phi", "deg"
@@ -200,28 +202,46 @@ func (p *saxsPlan) curves(files []string) (*saxsDoc, error) {
 		doc.Background, doc.Weight = p.Background, frame.Number(p.Weight)
 	}
 	for _, name := range files {
-		all, err := p.file(name)
-		if err != nil {
+		all, err := p.cut(name, background)
+		switch {
+		case err == nil:
+			for _, l := range all {
+				doc.add(name, l.labels, l.Profile, p.Scale)
+			}
+		case !lost.Add(a, name, err):
 			return nil, err
 		}
-		for i, l := range all {
-			if background != nil {
-				if len(background) != len(all) {
-					return nil, exit.With(exit.Data, fmt.Errorf("%s has %d sets of curves, but the background has %d: use results of the same q map", name, len(all), len(background)))
-				}
-				if l.Profile, err = l.Subtract(background[i].Profile, p.Weight); err != nil {
-					return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
-				}
-			}
-			cut := l.Between(p.low, p.high, 1)
-			if len(cut.Q) == 0 && len(l.Q) > 0 {
-				return nil, exit.Usage("--q-range %s: %s has no points there, only from %.4g to %.4g 1/angstrom", p.Range, name, slices.Min(l.Q), slices.Max(l.Q))
-			}
-			doc.add(name, l.labels, cut.Scale(p.Scale), p.Scale)
-		}
+	}
+	if lost.None() {
+		return nil, lost.Err("")
 	}
 	p.finish(doc)
 	return doc, nil
+}
+
+// cut returns the curves of one file without the background, in the range of q and scaled.
+func (p *saxsPlan) cut(name string, background []saxsLines) ([]saxsLines, error) {
+	all, err := p.file(name)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		l := &all[i]
+		if background != nil {
+			if len(background) != len(all) {
+				return nil, exit.With(exit.Data, fmt.Errorf("%s has %d sets of curves, but the background has %d: use results of the same q map", name, len(all), len(background)))
+			}
+			if l.Profile, err = l.Subtract(background[i].Profile, p.Weight); err != nil {
+				return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
+			}
+		}
+		cut := l.Between(p.low, p.high, 1)
+		if len(cut.Q) == 0 && len(l.Q) > 0 {
+			return nil, exit.Usage("--q-range %s: %s has no points there, only from %.4g to %.4g 1/angstrom", p.Range, name, slices.Min(l.Q), slices.Max(l.Q))
+		}
+		l.Profile = cut.Scale(p.Scale)
+	}
+	return all, nil
 }
 
 func (d *saxsDoc) add(file string, labels []string, p reduce.Profile, factor float64) {

@@ -5,7 +5,6 @@ package xpcs
 
 import (
 	"bytes"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,10 +23,10 @@ func tableFile(a *frame.App, what string, args []string) (out string, rest []str
 	if len(rest) == 0 {
 		return "", nil, exit.Usage("%s needs input: name a result file", what)
 	}
-	if out != "" && foreign.Exists(out) && !a.Overwrite {
-		return "", nil, &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s exists", out), Hint: "--overwrite, or another name"}
+	if out != "" {
+		err = frame.MayWrite(out, "file", a.Overwrite)
 	}
-	return out, rest, nil
+	return out, rest, err
 }
 
 // tabled prints or writes a table, and prints the JSON document where it is asked for.

@@ -47,11 +47,15 @@ var defaultSample = sampleConfig{ChainConfig: draws.DefaultChains(0.9)}
 
 func sampleG2(a *frame.App) *cobra.Command {
 	var cfg sampleConfig
+	var bins string
 	c := &cobra.Command{
 		Use:   "g2 FILE [--bin N]",
-		Short: "Sample the parameters of one correlation function",
+		Short: "Sample the parameters of correlation functions",
 		Long: `Fit one bin by least squares, then sample its posterior with NUTS, starting from
-the fit.
+the fit. --bins samples several bins, or all, one after another and past any
+that fails: each has a run folder of its own, bin-N, in the folder of --out,
+and posteriors.csv there has the means and intervals of all. The same command
+again keeps the bins that are finished.
 
 Results go to a run folder: draws, summary, verdict, plots and a report. Ctrl-C
 saves the draws so far, and --resume continues with exactly the draws that an
@@ -59,6 +63,7 @@ uninterrupted run would have made.
 
   euryale sample g2 A003_results.hdf --bin 4
   euryale sample g2 A003_results.hdf --bin 4 --model stretched --out run4 --json
+  euryale sample g2 A003_results.hdf --bins all --out posteriors
   euryale sample g2 --resume run4
   euryale sample g2 curve.csv --prior "tau=lognormal(-7,2)"
 
@@ -67,7 +72,7 @@ and the default priors of the parameters that are sampled:
 
 ` + g2.DescribePriors() + `
 Where a file has no errors, their size sigma is a parameter, too, with the prior
-halfnormal(0.1). The priors of the models aps_... span --bounds if it is given.
+halfnormal(0.1). --bounds truncates priors; those of the models aps_... span it.
 `,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -81,11 +86,15 @@ halfnormal(0.1). The priors of the models aps_... span --bounds if it is given.
 				return exit.Usage("sample g2 needs a FILE, or --resume RUN")
 			}
 			cfg.File = args[0]
+			if bins != "" {
+				return sampleBins(c, a, cfg, bins)
+			}
 			return startSampleG2(c.Context(), a, cfg)
 		},
 	}
 	frame.AddSettings(c, "sample g2", &cfg.G2)
 	c.Flags().IntVar(&cfg.Bin, "bin", 0, "bin to sample, counted from 1 (default the only one)")
+	c.Flags().StringVar(&bins, "bins", "", "bins to sample one after another, such as 3,5-7, or all")
 	cfg.Add(c, defaultSample.ChainConfig)
 	return c
 }
@@ -99,19 +108,14 @@ func startSampleG2(ctx context.Context, a *frame.App, cfg sampleConfig) error {
 	if err := cfg.Check(frame.Whole("bin", cfg.Bin, 0, math.MaxInt32)...); err != nil {
 		return err
 	}
-	curves, err := loadCurves(cfg.File)
+	curves, err := sampledCurves(ctx, a, cfg.File, model, s)
 	if err != nil {
 		return err
-	}
-	if model.Of == "q" {
-		if curves, err = againstQ(ctx, a, model, curves, s); err != nil {
-			return err
-		}
 	}
 	if cfg.Bin == 0 && len(curves) == 1 {
 		cfg.Bin = curves[0].Bin
 	} else if cfg.Bin == 0 {
-		return exit.Usage("%s has bins %d to %d: choose one with --bin", cfg.File, curves[0].Bin, curves[len(curves)-1].Bin)
+		return exit.Usage("%s has bins %d to %d: choose one with --bin, or several with --bins", cfg.File, curves[0].Bin, curves[len(curves)-1].Bin)
 	}
 	if curves, err = pickBins(cfg.File, curves, strconv.Itoa(cfg.Bin)); err != nil {
 		return err
@@ -151,6 +155,15 @@ func startSampleG2(ctx context.Context, a *frame.App, cfg sampleConfig) error {
 		return err
 	}
 	return sampleG2Into(ctx, a, g2Sampling(a, dir, &cfg, model, s, c, post, point), documentOf(model, cfg.File, []g2.Fit{point}), "")
+}
+
+// sampledCurves reads the curves of a file, or the one that a model of q has.
+func sampledCurves(ctx context.Context, a *frame.App, file string, model g2.Model, s g2.Settings) ([]g2.Curve, error) {
+	curves, err := loadCurves(file)
+	if err != nil || model.Of != "q" {
+		return curves, err
+	}
+	return againstQ(ctx, a, model, curves, s)
 }
 
 // sampleG2Into writes the point fit, unless an earlier run has done so, and samples.
@@ -212,13 +225,16 @@ type g2Doc struct {
 	Model  string       `json:"model"`
 	Bin    int          `json:"bin"`
 	Q      frame.Number `json:"q"`
+	Age    frame.Number `json:"age,omitempty"` // s
 	draws.SampleDoc
 }
 
 // g2Sampling describes the sampling of a g2 posterior.
 func g2Sampling(a *frame.App, dir runs.Folder, cfg *sampleConfig, model g2.Model, s g2.Settings, c g2.Curve, post *infer.Posterior, point g2.Fit) draws.Sampling {
-	return draws.Sampling{Dir: dir, Chain: &cfg.ChainConfig, Config: cfg, Model: "g2 " + model.Name, Post: post,
-		Document: func(d draws.SampleDoc) any { return g2Doc{"g2", model.Name, cfg.Bin, frame.Number(c.Q), d} },
+	return draws.Sampling{Dir: dir, Chain: &cfg.ChainConfig, Config: cfg, Model: "g2 " + model.Name, Units: fitUnits(model, c), Post: post,
+		Document: func(d draws.SampleDoc) any {
+			return g2Doc{"g2", model.Name, cfg.Bin, frame.Number(c.Q), frame.Number(c.Age), d}
+		},
 		Report: func(fit *infer.Fit, v check.Verdict) error {
 			r := report.CurveRun{File: cfg.File, Model: model, Settings: s, Curve: c, Point: point, Posterior: post}
 			return exit.With(exit.CannotWrite, report.CurvePosterior(r, fit, v, draws.PageOf(a, &cfg.ChainConfig)).Save(string(dir)))

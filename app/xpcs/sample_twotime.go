@@ -263,7 +263,7 @@ func motionSampling(ctx context.Context, a *frame.App, dir runs.Folder, cfg *two
 	var scales diag.Summary
 	var notes []string
 	var agrees bool
-	return draws.Sampling{Dir: dir, Chain: &cfg.ChainConfig, Config: cfg, Model: "twotime " + string(p.Config.Model), Post: post.Posterior,
+	return draws.Sampling{Dir: dir, Chain: &cfg.ChainConfig, Config: cfg, Model: "twotime " + string(p.Config.Model), Units: motion.Units, Post: post.Posterior,
 		Check: func(fit *infer.Fit) (check.Verdict, error) {
 			at, notes = post.Median(fit), p.RemarksOn(post, fit, l)
 			names, x := p.Scales(post, fit, cfg.Seed)
@@ -302,6 +302,11 @@ func motionSampling(ctx context.Context, a *frame.App, dir runs.Folder, cfg *two
 func motionSummary(p *motion.Problem, fit *infer.Fit, scales diag.Summary, notes []string) string {
 	s := fit.Summary()
 	s.Rows = slices.DeleteFunc(s.Rows, func(r diag.Row) bool { return p.IsAside(r.Name) })
+	for i := range s.Rows {
+		if unit := motion.Units[s.Rows[i].Name]; unit != "" {
+			s.Rows[i].Name += " (" + unit + ")"
+		}
+	}
 	var b strings.Builder
 	fmt.Fprintln(&b, s)
 	w := foreign.Table(&b, 0)

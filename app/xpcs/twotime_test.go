@@ -81,6 +81,10 @@ func TestFitTwotime(t *testing.T) {
 			t.Errorf("there is no %s", name)
 		}
 	}
+	all := apptest.Rows(t, "run/fits.csv")
+	if apptest.Cell(t, all, 1, "parameter") != "D0" || apptest.Cell(t, all, 1, "unit") != "A^2/s^(1+alpha)" || apptest.Cell(t, all, 1, "q (1/A)") == "" || apptest.Cell(t, all, 1, "low95") == "" || apptest.Cell(t, all, len(all)-1, "parameter") != "offset" || apptest.Cell(t, all, len(all)-1, "phi (deg)") == "" {
+		t.Errorf("%q", all)
+	}
 	if code, _, stderr := apptest.Do(t, "fit", "twotime", "flow.yaml", "--out", "run", "--quiet"); code != exit.CannotWrite || !strings.Contains(stderr, "--overwrite") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}

@@ -6,6 +6,8 @@
 // cov_2 that with the second, and so on. The column samples gives the number of samples from which the
 // covariance was estimated, and skew what their skewness takes from g2.
 //
+// The columns age, q and phi say of each row how old the sample was and where its bin lies.
+//
 // A Table holds one row per delay and bin. The header is required, with the columns in any order;
 // names may have a unit in brackets, as in "tau (ms)". Lines that are blank or begin with # are
 // skipped. If the first line of numbers has no header before it, the last comment is used as the

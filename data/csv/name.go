@@ -18,6 +18,7 @@ var aliases = map[string]string{
 	"tau": "tau", "t": "tau", "t_el": "tau", "delay": "tau", "lag": "tau", "τ": "tau",
 	"g2": "g2", "g_2": "g2",
 	"g2_err": "g2_err", "g2err": "g2_err", "err": "g2_err", "error": "g2_err", "sigma": "g2_err", "sd": "g2_err", "g2_sd": "g2_err", "g2_error": "g2_err",
+	"age": "age", "q": "q", "phi": "phi", "azimuth": "phi",
 	"samples": "samples", "pixels": "samples", "skew": "skew",
 }
 
@@ -28,9 +29,19 @@ var covariance = regexp.MustCompile(`^(?:g2_)?cov_([1-9][0-9]{0,6})$`)
 // inverse twice.
 type unit struct{ times, per float64 }
 
-// units are the units of tau.
+// units are the units of tau and age.
 var units = map[string]unit{"": {1, 1}, "s": {1, 1}, "sec": {1, 1}, "ms": {1, 1e3}, "us": {1, 1e6}, "µs": {1, 1e6}, "μs": {1, 1e6},
 	"ns": {1, 1e9}, "min": {60, 1}, "h": {3600, 1}}
+
+// unitsOf are the units of the columns that have some, and what to say of others.
+var unitsOf = map[string]struct {
+	known map[string]unit
+	want  string
+}{
+	"tau": {units, "s, ms, us, ns, min or h"}, "age": {units, "s, ms, us, ns, min or h"},
+	"q":   {map[string]unit{"": {1, 1}, "1/a": {1, 1}, "1/å": {1, 1}, "1/angstrom": {1, 1}, "a^-1": {1, 1}, "å^-1": {1, 1}, "1/nm": {1, 10}, "nm^-1": {1, 10}}, "1/A or 1/nm"},
+	"phi": {map[string]unit{"": {1, 1}, "deg": {1, 1}, "°": {1, 1}}, "deg"},
+}
 
 // parseName reads a column's name and unit: "tau", "tau (ms)", "tau[us]".
 func parseName(cell string) (column, error) {
@@ -45,13 +56,14 @@ func parseName(cell string) (column, error) {
 	}
 	known, ok := aliases[name]
 	if !ok {
-		return column{}, fmt.Errorf("there is no column %q: did you mean %s? The columns are bin, tau, g2, g2_err, samples, skew, cov_1, cov_2 and so on", shorten(cell), nearest(name))
+		return column{}, fmt.Errorf("there is no column %q: did you mean %s? The columns are bin, age, q, phi, tau, g2, g2_err, samples, skew, cov_1, cov_2 and so on", shorten(cell), nearest(name))
 	}
-	scale, ok := units[symbol]
+	of, has := unitsOf[known]
+	scale, ok := of.known[symbol]
 	switch {
-	case known == "tau" && !ok:
-		return column{}, fmt.Errorf("tau has the unknown unit %q: want s, ms, us, ns, min or h", shorten(symbol))
-	case known != "tau" && symbol != "" && symbol != "1":
+	case has && !ok:
+		return column{}, fmt.Errorf("%s has the unknown unit %q: want %s", known, shorten(symbol), of.want)
+	case !has && symbol != "" && symbol != "1":
 		return column{}, fmt.Errorf("column %s has no unit, but %q is given: remove it", known, shorten(symbol))
 	}
 	return column{known, scale, 0}, nil
@@ -60,7 +72,7 @@ func parseName(cell string) (column, error) {
 // nearest returns the column whose name, or alias, differs least from a cell.
 func nearest(name string) string {
 	best, least := "tau", 1<<30
-	for _, known := range []string{"bin", "tau", "g2", "g2_err", "samples", "skew"} {
+	for _, known := range []string{"bin", "age", "q", "phi", "tau", "g2", "g2_err", "samples", "skew"} {
 		for alias, of := range aliases {
 			if d := spelling.Distance(alias, shorten(name)); of == known && d < least {
 				best, least = known, d

@@ -42,7 +42,7 @@ type parser struct {
 
 // column is one column of the file.
 type column struct {
-	name string // column it stands for: bin, tau, g2, g2_err, samples, skew or cov_1 and so on
+	name string // column it stands for: bin, age, q, phi, tau, g2, g2_err, samples, skew or cov_1 and so on
 	unit unit
 	cov  int // number of a column of covariances, from 1; 0 for others
 }
@@ -117,6 +117,11 @@ func (p *parser) header(cells []string) {
 	if seen["samples"] > 0 {
 		p.table.Samples = []float64{}
 	}
+	for name, to := range map[string]*[]float64{"age": &p.table.Age, "q": &p.table.Q, "phi": &p.table.Phi} {
+		if seen[name] > 0 {
+			*to = []float64{}
+		}
+	}
 	if seen["skew"] > 0 {
 		p.table.Skew = []float64{}
 	}
@@ -173,6 +178,12 @@ func (p *parser) add(at int, c column, v float64) {
 		t.G2 = append(t.G2, v)
 	case "g2_err":
 		t.Err = append(t.Err, v)
+	case "age":
+		t.Age = append(t.Age, v*c.unit.times/c.unit.per)
+	case "q":
+		t.Q = append(t.Q, v*c.unit.times/c.unit.per)
+	case "phi":
+		t.Phi = append(t.Phi, v)
 	case "samples":
 		t.Samples = append(t.Samples, v)
 	case "skew":

@@ -5,6 +5,7 @@ package csv
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -17,6 +18,10 @@ type Table struct {
 	Tau []float64 // delay of each row in s
 	G2  []float64
 	Err []float64 // standard error of each row; nil if unknown
+
+	// Age is the age of the sample in s, Q the momentum transfer in 1/angstrom and Phi the azimuth in degrees of each row, whose rows of one
+	// bin have the same; nil if unknown.
+	Age, Q, Phi []float64
 
 	// Cov is the covariance of each row with the rows of its bin, in their order, because the errors of
 	// different points are not independent. It is nil if unknown, and so are the rows of a bin whose
@@ -60,6 +65,11 @@ func (t *Table) Select(bin int) *Table {
 		if t.Bin != nil {
 			s.Bin = append(s.Bin, bin)
 		}
+		for from, to := range t.places(s) {
+			if *from != nil {
+				*to = append(*to, (*from)[i])
+			}
+		}
 		if t.Cov != nil && t.Cov[i] != nil {
 			s.Cov = append(s.Cov, t.Cov[i])
 		}
@@ -73,6 +83,13 @@ func (t *Table) Select(bin int) *Table {
 	return s
 }
 
+// places pairs the columns that say where the bins of a table lie with those of another.
+func (t *Table) places(other *Table) iter.Seq2[*[]float64, *[]float64] {
+	return func(yield func(a, b *[]float64) bool) {
+		_ = yield(&t.Age, &other.Age) && yield(&t.Q, &other.Q) && yield(&t.Phi, &other.Phi)
+	}
+}
+
 // check returns an error if columns have different lengths, or covariances do not belong to the rows.
 func (t *Table) check() error {
 	n := t.Len()
@@ -81,6 +98,9 @@ func (t *Table) check() error {
 	}
 	if t.Cov != nil && len(t.Cov) != n || t.Samples != nil && len(t.Samples) != n || t.Skew != nil && len(t.Skew) != n {
 		return fmt.Errorf("csv: the columns differ in length: tau has %d rows, cov %d, samples %d and skew %d: want equal lengths", n, len(t.Cov), len(t.Samples), len(t.Skew))
+	}
+	if t.Age != nil && len(t.Age) != n || t.Q != nil && len(t.Q) != n || t.Phi != nil && len(t.Phi) != n {
+		return fmt.Errorf("csv: the columns differ in length: tau has %d rows, age %d, q %d and phi %d: want equal lengths", n, len(t.Age), len(t.Q), len(t.Phi))
 	}
 	if _, what := t.misfit(); what != "" {
 		return fmt.Errorf("csv: %s", what)

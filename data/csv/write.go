@@ -35,10 +35,17 @@ func Write(w io.Writer, t *Table, comments ...string) error {
 			fmt.Fprintf(out, "# %s\n", strings.ReplaceAll(line, "\r", " "))
 		}
 	}
-	names := []string{"tau", "g2"}
+	names := []string{}
 	if t.Bin != nil {
-		names = append([]string{"bin"}, names...)
+		names = append(names, "bin")
 	}
+	var places [][]float64
+	for k, v := range [][]float64{t.Age, t.Q, t.Phi} {
+		if v != nil {
+			names, places = append(names, []string{"age (s)", "q (1/A)", "phi (deg)"}[k]), append(places, v)
+		}
+	}
+	names = append(names, "tau", "g2")
 	if t.Err != nil {
 		names = append(names, "g2_err")
 	}
@@ -59,6 +66,9 @@ func Write(w io.Writer, t *Table, comments ...string) error {
 	for i := range t.Tau {
 		if t.Bin != nil {
 			fmt.Fprintf(out, "%d,", t.Bin[i])
+		}
+		for _, v := range places {
+			fmt.Fprintf(out, "%s,", decimal(v[i]))
 		}
 		fmt.Fprintf(out, "%s,%s", decimal(t.Tau[i]), decimal(t.G2[i]))
 		if t.Err != nil {

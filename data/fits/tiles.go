@@ -257,8 +257,15 @@ func (z *tiles) decode(im *Image, tile, n int) ([]byte, byte, *scaling, error) {
 		letter = map[int]byte{1: 'B', 2: 'I', 4: 'J'}[z.size]
 	case "NOCOMPRESS":
 	default:
-		if b, err = gunzip(b, n*int(letterSize[letter])); err != nil {
+		most := n * int(letterSize[letter])
+		if z.method == "GZIP_1" && (letter == 'B' || letter == 'I') { // older compressors widen integers
+			most = 4 * n
+		}
+		if b, err = gunzip(b, most); err != nil {
 			return nil, 0, nil, err
+		}
+		if n > 0 && len(b) == most && most == 4*n && letterSize[letter] < 4 {
+			letter = 'J'
 		}
 		if z.method == "GZIP_2" {
 			b = unshuffle(b, int(letterSize[letter]))

@@ -16,5 +16,5 @@
 //	if f.Lost != nil { ... }     // the file ends within a frame: what there is of it, in words
 //
 // Pixels that a detector marks as bad with the largest number of its type, such as the gaps of Dectris
-// detectors, are NaN.
+// detectors, are NaN. A frame has at most Settings.MaxPixels pixels, which is checked before memory is taken for one.
 package frames

@@ -24,6 +24,8 @@ type Settings struct {
 	Height, Width int
 	Type          string // type of the numbers of a raw file, in NumPy's notation; default "<u2"
 	Offset        int64  // number of bytes before the first frame of a raw file
+	// MaxPixels is the largest number of pixels of a frame, before which no memory is taken for one. 0 stands for 2^26.
+	MaxPixels int
 }
 
 // File is an open movie. Only one goroutine at a time may call its methods.
@@ -41,6 +43,7 @@ type File struct {
 	Marked string
 
 	source source
+	most   int // largest number of pixels of a frame
 }
 
 // source reads frames of one format.
@@ -66,7 +69,10 @@ func Open(name string, s Settings) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Name: name}
+	f := &File{Name: name, most: s.MaxPixels}
+	if f.most <= 0 {
+		f.most = 1 << 26
+	}
 	if err := f.open(in, s); err != nil {
 		in.Close()
 		return nil, err
@@ -121,8 +127,8 @@ func (f *File) open(in *os.File, s Settings) error {
 
 // size sets the number of pixels of a frame, which must be sensible.
 func (f *File) size(height, width int) error {
-	if height < 1 || width < 1 || height > 1<<20 || width > 1<<20 || height*width > 1<<31 {
-		return f.bad("check the format", "the frames would have %d x %d pixels", height, width)
+	if height < 1 || width < 1 || height > 1<<20 || width > 1<<20 || height*width > f.most {
+		return f.bad("check the format", "the frames would have %d x %d pixels: want at least 1 x 1 and at most %d in all", height, width, f.most)
 	}
 	f.Height, f.Width = height, width
 	return nil

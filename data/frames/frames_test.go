@@ -392,7 +392,7 @@ func TestRefusals(t *testing.T) {
 		{write(t, at("y.imm"), damaged), Settings{}, "frame 0 has an event at pixel 42"},
 		{at("two.h5"), Settings{}, "several stacks of images: /a, /b"},
 		{at("two.h5"), Settings{Dataset: "/c"}, "/c"},
-		{hdf5Of(t, at("flat.h5"), "/entry/data/data", all, []int{12, 5}, hdf5.Layout{}), Settings{}, "no array with the three axes"},
+		{hdf5Of(t, at("flat.h5"), "/entry/data/data", all, []int{12, 5}, hdf5.Layout{}), Settings{}, "no array of numbers or truth values"},
 		{write(t, at("order.bin"), order), Settings{Height: 3, Width: 5}, "one before it to frame"},
 	} {
 		f, err := Open(c.name, c.s)

@@ -14,6 +14,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/euryale-dev/euryale/data"
 	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/parallel"
@@ -29,7 +30,7 @@ var numbered = regexp.MustCompile(`^data_[0-9]+$`)
 type stack struct {
 	file   *hdf5.File
 	name   string
-	sets   []*hdf5.Dataset
+	sets   []images
 	first  []int     // number of the first frame of each
 	marks  []float32 // what marks bad pixels in each; 0: nothing does
 	pixels int
@@ -71,21 +72,24 @@ func openHDF5(f *File, in *os.File, _ int64, s Settings) error {
 		}
 		return err
 	}
-	shape := st.sets[0].Shape()
 	if err := st.sources(f); err != nil {
 		file.Close()
 		return err
 	}
-	if err := f.size(shape[1], shape[2]); err != nil {
+	if err := f.size(st.sets[0].height(), st.sets[0].width()); err != nil {
 		file.Close()
 		return err
 	}
 	st.pixels = f.Height * f.Width
 	for _, d := range st.sets {
 		st.first, st.marks = append(st.first, f.Frames), append(st.marks, markOf(d.Type()))
-		f.Frames += d.Shape()[0]
+		f.Frames += d.frames()
 	}
-	if st.whole(f); f.Lost == nil && cut != nil {
+	if err := st.whole(f); err != nil {
+		file.Close()
+		return err
+	}
+	if f.Lost == nil && cut != nil {
 		f.Lost = f.bad("copy it again if the original is complete", "all frames are there, but the file is truncated")
 		f.Lost.Err = cut
 	}
@@ -114,20 +118,29 @@ func (st *stack) sources(f *File) error {
 	return nil
 }
 
-// whole takes off the frames at the end that cannot be read, as of a file that was cut off.
-func (st *stack) whole(f *File) {
+// whole takes off the frames at the end that cannot be read, as of a file that was cut off. Frames that no part of this program can
+// unpack are an error.
+func (st *stack) whole(f *File) error {
 	frame := make([]float32, st.pixels)
-	if f.Frames == 0 || st.read(f.Frames-1, frame) == nil {
-		return
+	if f.Frames == 0 {
+		return nil
+	}
+	err := st.read(f.Frames-1, frame)
+	if errors.Is(err, data.ErrUnsupported) {
+		return err
+	}
+	if err == nil {
+		return nil
 	}
 	all := f.Frames
 	f.Frames = sort.Search(all-1, func(i int) bool { return st.read(i, frame) != nil })
 	if f.Frames < all-1 && st.read(f.Frames+(all-1-f.Frames)/2, frame) == nil { // not only the end: reading tells where
 		f.Frames = all
-		return
+		return nil
 	}
 	f.Lost = f.bad("copy it again if the original is complete", "only %d of its %d frames can be read", f.Frames, all)
 	f.Lost.Err = st.read(f.Frames, frame)
+	return nil
 }
 
 // find opens the datasets of frames.
@@ -153,13 +166,14 @@ func (st *stack) find(f *File, path string) error {
 		if err != nil {
 			return err
 		}
-		if !isStack(d) {
+		set, ok := imagesOf(d)
+		if !ok {
 			return f.bad("name the dataset of the frames", "%s has the type %s and the shape %v, but frames are numbers by (frame, row, column)", name, d.Type(), d.Shape())
 		}
-		if len(st.sets) > 0 && !slices.Equal(d.Shape()[1:], st.sets[0].Shape()[1:]) {
-			return f.bad("name one of the datasets", "%s has frames of %v pixels, but those before it have %v", name, d.Shape()[1:], st.sets[0].Shape()[1:])
+		if before := st.sets; len(before) > 0 && (set.height() != before[0].height() || set.width() != before[0].width()) {
+			return f.bad("name one of the datasets", "%s has frames of %d x %d pixels, but those before it have %d x %d", name, set.height(), set.width(), before[0].height(), before[0].width())
 		}
-		st.sets = append(st.sets, d)
+		st.sets = append(st.sets, set)
 	}
 	if len(st.sets) == 0 {
 		return f.bad("name the dataset of the frames", "the group %s has no frames", path)
@@ -167,16 +181,13 @@ func (st *stack) find(f *File, path string) error {
 	return nil
 }
 
-func isStack(d *hdf5.Dataset) bool {
-	c := d.Type().Class
-	return len(d.Shape()) == 3 && (c == hdf5.Int || c == hdf5.Float) && d.Shape()[1] > 0 && d.Shape()[2] > 0
-}
-
 // place returns the usual place that the file has.
 func (st *stack) place() string {
 	for _, p := range usual {
-		if d, err := st.file.Dataset(p); err == nil && isStack(d) {
-			return p
+		if d, err := st.file.Dataset(p); err == nil {
+			if _, ok := imagesOf(d); ok {
+				return p
+			}
 		}
 		keys, err := st.file.Keys(p)
 		if err == nil && slices.ContainsFunc(keys, numbered.MatchString) {
@@ -196,9 +207,13 @@ func (st *stack) only(f *File) error {
 		if isGroup {
 			return nil
 		}
-		if d, err := st.file.Dataset(path); err == nil && isStack(d) && d.Shape()[0] > 1 {
+		d, err := st.file.Dataset(path)
+		if err != nil {
+			return nil
+		}
+		if set, ok := imagesOf(d); ok && set.frames() > 1 {
 			names = append(names, path)
-			st.sets = append(st.sets, d)
+			st.sets = append(st.sets, set)
 		}
 		return nil
 	})
@@ -212,7 +227,7 @@ func (st *stack) only(f *File) error {
 		if st.trouble != nil { // such as links that lead nowhere
 			return st.trouble
 		}
-		return f.bad("check the file, or name the dataset", "the file has no array with the three axes (frame, row, column) at one of the usual places: %s", strings.Join(usual, ", "))
+		return f.bad("check the file, or name the dataset", "the file has no array of numbers or truth values with the axes (frame, row, column) at one of the usual places: %s", strings.Join(usual, ", "))
 	}
 	return f.bad("name one of the datasets", "the file has several stacks of images: %s", strings.Join(names[:min(len(names), 8)], ", "))
 }
@@ -221,10 +236,7 @@ func (st *stack) only(f *File) error {
 // frames.
 func (st *stack) dense(first int, dst []float32) error {
 	k := st.set(first)
-	chunk := 1
-	if c := st.sets[k].Chunks(); c != nil {
-		chunk = min(max(c[0], 1), st.sets[k].Shape()[0])
-	}
+	chunk := min(st.sets[k].chunk(), st.sets[k].frames())
 	if len(dst) >= chunk*st.pixels || chunk > mostWindow/4/st.pixels {
 		return st.unpack(first, dst)
 	}
@@ -237,7 +249,7 @@ func (st *stack) dense(first int, dst []float32) error {
 				w.chunks = 1
 			}
 			w.chunks = min(w.chunks, runtime.GOMAXPROCS(0), max(mostWindow/4/(chunk*st.pixels), 1))
-			n := min(w.chunks*chunk, st.first[k]+st.sets[k].Shape()[0]-from)
+			n := min(w.chunks*chunk, st.first[k]+st.sets[k].frames()-from)
 			w.first, w.frames = from, slices.Grow(w.frames[:0], n*st.pixels)[:n*st.pixels]
 			if err := st.unpack(from, w.frames); err != nil { // perhaps because of frames that nobody asked for
 				w.frames = w.frames[:0]
@@ -258,10 +270,7 @@ func (st *stack) unpack(first int, dst []float32) error {
 	n := len(dst) / st.pixels
 	each := 1
 	if n > 0 {
-		if c := st.sets[0].Chunks(); c != nil {
-			each = max(c[0], 1)
-		}
-		each = max(each, min(n, (1<<20)/st.pixels/4))
+		each = max(st.sets[0].chunk(), min(n, (1<<20)/st.pixels/4))
 	}
 	pieces := (n + each - 1) / each
 	threads := max(min(pieces, runtime.GOMAXPROCS(0)), 1)
@@ -284,9 +293,8 @@ func (st *stack) unpack(first int, dst []float32) error {
 func (st *stack) read(first int, dst []float32) error {
 	for len(dst) > 0 {
 		k := st.set(first)
-		shape := st.sets[k].Shape()
-		n := min(len(dst)/st.pixels, st.first[k]+shape[0]-first)
-		if err := st.sets[k].Slab([]int{first - st.first[k], 0, 0}, []int{n, shape[1], shape[2]}).Float32sTo(dst[:n*st.pixels]); err != nil {
+		n := min(len(dst)/st.pixels, st.first[k]+st.sets[k].frames()-first)
+		if err := st.sets[k].slab(first-st.first[k], n).Float32sTo(dst[:n*st.pixels]); err != nil {
 			return &FormatError{Format: "frames", File: st.name, What: fmt.Sprintf("frames %d to %d cannot be read", first, first+n), Err: err}
 		}
 		if mark := st.marks[k]; mark != 0 {

@@ -8,9 +8,13 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/unit"
 )
 
@@ -29,6 +33,7 @@ type Metadata struct {
 	ShiftX, ShiftY float64
 	// SwingHorizontal and SwingVertical are the angles by which the detector is rotated about the sample (rad).
 	SwingHorizontal, SwingVertical float64
+	Height, Width                  int    // numbers of rows and columns of a frame, 0 unless the file is a geometry that says them
 	Start                          string // time at which the measurement began
 	// Bare says of each number without a unit, other than those of pixels, in which unit it was taken.
 	Bare []string
@@ -126,13 +131,16 @@ var places = []place{
 // hcKeV is the product of a photon's energy (keV) and wavelength (angstrom).
 const hcKeV = 12.39841984
 
-// ReadMetadata reads what an HDF5 file says about a measurement: a file of frames, or a separate file of metadata. A number whose
-// unit is unknown, or that no experiment has, is one of the Faults.
+// ReadMetadata reads what a file says about a measurement: an HDF5 file of frames, a separate HDF5 file of metadata, or a geometry of pyFAI
+// (.poni). A number whose unit is unknown, or that no experiment has, is one of the Faults.
 func ReadMetadata(name string) (*Metadata, error) { return ReadMetadataFor(name, math.NaN()) }
 
 // ReadMetadataFor is ReadMetadata for pixels of another size than the file says (m), by which lengths such as the beam's place
 // are converted to pixels.
 func ReadMetadataFor(name string, pixel float64) (*Metadata, error) {
+	if isPONI(name) {
+		return readPONI(name, pixel)
+	}
 	f, err := hdf5.Open(name)
 	if err != nil {
 		return nil, err
@@ -349,14 +357,80 @@ func unknown() *Metadata {
 	return &Metadata{FrameTime: x, CountTime: x, Energy: x, Distance: x, PixelSize: x, PixelHeight: x, BeamX: x, BeamY: x, SwingHorizontal: x, SwingVertical: x}
 }
 
-// Metadata returns what the file of frames says about the measurement.
+// Metadata returns what the file of frames says about the measurement, and what the file of metadata beside it says of the rest.
 func (f *File) Metadata() *Metadata {
-	if f.Format == "hdf5" {
-		if m, err := ReadMetadata(f.Name); err == nil {
-			return m
-		}
-	}
 	m := unknown()
 	m.SwingHorizontal, m.SwingVertical = 0, 0
+	if f.Format == "hdf5" {
+		if own, err := ReadMetadata(f.Name); err == nil {
+			m = own
+		}
+	}
+	if beside := MetadataBeside(f.Name); beside != "" {
+		if other, err := ReadMetadata(beside); err == nil {
+			m.Complete(other)
+		}
+	}
 	return m
+}
+
+var numberAtEnd = regexp.MustCompile(`_[0-9]+$`)
+
+// MetadataBeside returns the file of metadata that stands beside a file of frames, as beamlines write A012_metadata.hdf beside A012.hdf,
+// A012_00001.h5 or A012_master.h5, or "" if there is none.
+func MetadataBeside(name string) string {
+	stem := strings.TrimSuffix(name, filepath.Ext(name))
+	for _, s := range []string{stem, strings.TrimSuffix(stem, "_master"), numberAtEnd.ReplaceAllString(stem, "")} {
+		for _, ending := range []string{".hdf", ".h5", ".hdf5"} {
+			if at := s + "_metadata" + ending; at != name && foreign.Exists(at) {
+				return at
+			}
+		}
+	}
+	return ""
+}
+
+// Complete takes from other what m does not have.
+func (m *Metadata) Complete(other *Metadata) {
+	taken := map[string]bool{}
+	lacksSize := math.IsNaN(m.PixelSize)
+	for _, p := range places {
+		if p.to == nil || p.field == "PixelHeight" && !lacksSize {
+			continue
+		}
+		mine, theirs := p.to(m), *p.to(other)
+		swing := strings.HasPrefix(p.field, "Swing") && *mine == 0
+		if (math.IsNaN(*mine) || swing) && !math.IsNaN(theirs) && *mine != theirs {
+			*mine, taken[p.field] = theirs, true
+		}
+	}
+	if taken["BeamX"] {
+		m.ShiftX = other.ShiftX
+	}
+	if taken["BeamY"] {
+		m.ShiftY = other.ShiftY
+	}
+	if m.Height == 0 {
+		m.Height, m.Width = other.Height, other.Width
+	}
+	if m.Start == "" {
+		m.Start = other.Start
+	}
+	m.Faults = slices.DeleteFunc(m.Faults, func(f Fault) bool { return taken[f.Field] })
+	m.Bare = append(m.Bare, other.Bare...)
+	for _, f := range other.Faults {
+		if v := fieldOf(m, f.Field); v == nil || math.IsNaN(*v) {
+			m.Faults = append(m.Faults, f)
+		}
+	}
+}
+
+// fieldOf returns the number of a field by its name, or nil.
+func fieldOf(m *Metadata, field string) *float64 {
+	for _, p := range places {
+		if p.field == field && p.to != nil {
+			return p.to(m)
+		}
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ package frames
 import (
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -153,6 +154,62 @@ func TestNumbersThatBelongTogether(t *testing.T) {
 		m, err := ReadMetadata(metadataFile(t, entry{"incident_beam/incident_energy", 10, "keV"}, entry{"beam/incident_wavelength", wavelength, "angstrom"}))
 		if err != nil || (m.FaultOf("Energy") == nil) != good || math.IsNaN(m.Energy) == good {
 			t.Errorf("10 keV beside %g angstrom: %g keV, %v, %v", wavelength, m.Energy, m.Faults, err)
+		}
+	}
+}
+
+// Metadata stand beside the frames, and supply what the file of the frames lacks.
+func TestMetadataBeside(t *testing.T) {
+	dir := t.TempDir()
+	beside := filepath.Join(dir, "A012_metadata.hdf")
+	if err := os.Rename(metadataFile(t, entry{"detector/frame_time", 5, "ms"}, entry{"detector/distance", 7, "m"}, entry{"detector/beam_center_x", 3, "-"}), beside); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"A012.hdf", "A012_00001.h5", "A012_master.h5", "A012.imm"} {
+		if got := MetadataBeside(filepath.Join(dir, name)); got != beside {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := MetadataBeside(filepath.Join(dir, "A01.hdf")) + MetadataBeside(beside); got != "" {
+		t.Error(got)
+	}
+	name := filepath.Join(dir, "A012.hdf")
+	if err := os.Rename(metadataFile(t, entry{"detector/distance", 5, "m"}, entry{"detector/frame_time", 5, "parsec"}), name); err != nil {
+		t.Fatal(err)
+	}
+	m := (&File{Name: name, Format: "hdf5"}).Metadata()
+	if m.Distance != 5 || m.FrameTime != 0.005 || m.BeamX != 3 || !math.IsNaN(m.Energy) || len(m.Faults) > 0 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// The numbers of a geometry of pyFAI 2026.9 and of an older one; what is wrong with a file is told.
+func TestPONI(t *testing.T) {
+	write := func(text string) string {
+		name := filepath.Join(t.TempDir(), "a.poni")
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	old := "# written before\nPixelSize1: 1.72e-04\nPixelSize2: 1.72e-04\nDistance: 0.5\nPoni1: 0.0172\nPoni2: 0.0344\nRot1: 0\nRot2: 0\nRot3: 0.1\nWavelength: 1.2398e-10\n"
+	m, err := ReadMetadata(write(old))
+	if err != nil || math.Abs(m.BeamY-99.5) > 1e-9 || math.Abs(m.BeamX-199.5) > 1e-9 || math.Abs(m.Energy-10) > 1e-3 || m.SwingHorizontal != 0 || m.SwingVertical != 0 || m.Height != 0 {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if err := m.FaultOf("Roll"); err == nil || !strings.Contains(err.Error(), "--phi-offset 5.73deg") {
+		t.Error(err)
+	}
+	m, err = ReadMetadata(write("poni_version: 2\nDetector: Pilatus1M\nDetector_config: {}\nDistance: 1\nPoni1: 0\nPoni2: 0\n"))
+	if err != nil || m.PixelSize != 172e-6 || !math.IsNaN(m.Energy) {
+		t.Errorf("%+v, %v", m, err)
+	}
+	for text, want := range map[string]string{
+		"a: b\n": "no geometry of pyFAI", strings.Replace(old, "0.5", "far", 1): `distance is "far"`,
+		old + `Detector_config: {"orientation": 2}`: "orientation 2", old + "Detector_config: {": "no JSON object",
+	} {
+		if _, err := ReadMetadata(write(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
 		}
 	}
 }

@@ -49,21 +49,22 @@ func openNPY(f *File, in *os.File, size int64, s Settings) error {
 	if err != nil {
 		return &FormatError{Format: "frames", File: f.Name, What: "the file is not a NumPy array", Err: err, Try: "save it with numpy.save, or give its format"}
 	}
-	if len(shape) != 3 || fortran {
+	axis, ok := frameAxis(shape)
+	if !ok || fortran {
 		order := "which are no frames of rows and columns"
 		if fortran {
 			order = "in Fortran order"
 		}
 		return f.bad("save numpy.ascontiguousarray(frames) with the shape (frames, rows, columns)", "the array has the shape %v, %s", shape, order)
 	}
-	if err := f.size(shape[1], shape[2]); err != nil {
+	if err := f.size(shape[len(shape)-2], shape[len(shape)-1]); err != nil {
 		return err
 	}
 	at, err := in.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return err
 	}
-	return f.plain(in, size, descr, at, shape[0])
+	return f.plain(in, size, descr, at, shape[axis])
 }
 
 // plain finds the frames of a file of plain numbers; want is how many there should be, -1 if that is not

@@ -37,11 +37,11 @@ func (f *File) datasetWithin(h *header, key string, t *trail) (*Dataset, error) 
 	dims, ok2 := h.first(msgDataspace)
 	lay, ok3 := h.first(msgLayout)
 	if !ok1 || !ok2 || !ok3 {
-		kind := "is not a dataset"
+		kind, try := "it is not a dataset", "name a dataset"
 		if h.isGroup() {
-			kind = "is a group, not a dataset"
+			kind, try = "it is a group, not a dataset", "name a dataset in it"
 		}
-		return nil, &FormatError{Format: "hdf5", File: f.name, Place: key, What: kind, Try: "list what it holds with Keys", Err: ErrType}
+		return nil, &FormatError{Format: "hdf5", File: f.name, Place: key, What: kind, Try: try, Err: ErrType}
 	}
 	d := &Dataset{head: h}
 	d.file, d.path = f, key

@@ -89,7 +89,7 @@ func split(key string) []string {
 // link returns the link of a group with a name.
 func (o object) link(name, key string) (Link, error) {
 	if !o.head.isGroup() {
-		return Link{}, &FormatError{Format: "hdf5", File: o.name, Place: o.path, What: "it is not a group, so there is no " + key, Try: "list what exists with Keys", Err: ErrNotFound}
+		return Link{}, &FormatError{Format: "hdf5", File: o.name, Place: o.path, What: "it is not a group, so there is no " + key, Try: "check the path", Err: ErrNotFound}
 	}
 	all, err := o.links(o.head)
 	if err != nil {
@@ -164,9 +164,9 @@ func (o object) open(l Link, from, dir string) (*File, error) {
 		return g, nil
 	}
 	if refused {
-		return fail("which is neither in the folder of the virtual dataset that uses it nor below", "put it there, or set File.AnyFolder if you trust the file", fs.ErrPermission)
+		return fail("which is neither in the folder of the virtual dataset that uses it nor below", "copy that file there", fs.ErrPermission)
 	}
-	return fail("and "+l.File+" is not in "+o.dir, "put it there", fs.ErrNotExist)
+	return fail("and "+l.File+" is not in "+o.dir, "copy that file there", fs.ErrNotExist)
 }
 
 // Has reports whether a path leads to an object.

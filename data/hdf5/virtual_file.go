@@ -53,7 +53,7 @@ func (f *File) sourcePath(name string) (string, error) {
 		}
 	}
 	if !inside(f.sourceDir(), p) {
-		return "", f.sourceError(name, "which is not in the folder of the file or below", "put it there, or set File.AnyFolder if you trust the file", fs.ErrPermission)
+		return "", f.sourceError(name, "which is not in the folder of the file or below", "copy that file there", fs.ErrPermission)
 	}
 	return p, nil
 }

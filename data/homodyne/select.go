@@ -37,10 +37,13 @@ type chosen struct {
 	notes     []string
 }
 
+// usualTolerance is the default of Selection.Tolerance.
+const usualTolerance = 0.01
+
 func (f *File) choose(s Selection) (*chosen, error) {
 	c := &chosen{tolerance: s.Tolerance, notes: slices.Clone(f.Notes)}
 	if c.tolerance == 0 {
-		c.tolerance = 0.01
+		c.tolerance = usualTolerance
 	}
 	if !(c.tolerance > 0 && c.tolerance <= farthest) {
 		return nil, fmt.Errorf("homodyne: the tolerance of q is %g: want a fraction of q above 0, of at most %g", s.Tolerance, farthest)
@@ -144,6 +147,19 @@ func (f *File) qs() []float64 {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// Rings returns a value of q in 1/angstrom for each set of bins that Read takes as one q within a relative tolerance (0 for the default), ascending.
+func (f *File) Rings(tolerance float64) (rings []float64) {
+	if tolerance == 0 {
+		tolerance = usualTolerance
+	}
+	for _, q := range f.qs() {
+		if n := len(rings); n == 0 || q > rings[n-1]*(1+tolerance) {
+			rings = append(rings, q)
+		}
+	}
+	return rings
 }
 
 // oneRing returns an error if two bins have the same azimuth and different q: they are of different rings.

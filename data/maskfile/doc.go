@@ -8,12 +8,14 @@
 //
 //	.h5 .hdf .hdf5   a dataset of two axes; in one that is called pixel_mask, as detectors write it, 0 is a pixel that is kept
 //	.tif .tiff       a picture of one number for each pixel: integers of 8 to 32 bits or floats
-//	.npy             an array of two axes
-//	.json .txt .csv  a list of pixels to mask
+//	.npy .npz        an array of two axes
+//	.edf             an image in which 0 is a pixel that is kept, as pyFAI writes masks
+//	.txt .dat .csv   a line of numbers for each row of the detector, or two columns: a list of pixels to mask
+//	.json            a list of pixels to mask
 //
 // [Read] reads any of them, for a detector of a given shape. A mask that fits only with rows and
-// columns exchanged is transposed. [Write] writes all formats except lists, for which there are
-// [ReadList] and [WriteList].
+// columns exchanged is transposed. [Write] writes HDF5, TIFF and NPY; for lists, there are [ReadList]
+// and [WriteList].
 //
 //	m, err := maskfile.Read("mask.h5", maskfile.Settings{Height: 1813, Width: 1558})
 //	if err != nil { ... } // names the file, and what to try

@@ -4,13 +4,10 @@
 package maskfile
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/internal/foreign"
-	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Image is a detector image for which a mask is made.
@@ -19,21 +16,31 @@ type Image struct {
 	Values        []float64 // values in row-major order (Height, Width), in the unit of the file, usually counts
 }
 
-// ReadImage reads an image with one number for each pixel: TIFF, NPY, or a dataset with two axes in an
-// HDF5 file. Settings.Key names the dataset; without it, the only dataset with two axes is read.
+// ReadImage reads an image with one number for each pixel: TIFF, EDF, NPY, NPZ, rows of numbers as text, or a dataset with two axes in an
+// HDF5 file. Settings.Key names the dataset, or the name is followed by it as in Read; without it, the only dataset with two axes is read.
 func ReadImage(name string, s Settings) (*Image, error) {
-	k, err := kind(name)
+	file, dataset := Split(name)
+	if dataset != "" {
+		s.Key = dataset
+	}
+	k, err := kind(file)
 	if err != nil {
 		return nil, err
 	}
 	var m *Image
 	switch k {
 	case "hdf5":
-		m, err = imageHDF5(name, s)
-	case "tiff", "npy":
-		m, err = imageFlat(name, k, s)
+		m, err = imageHDF5(file, s)
+	case "tiff":
+		m, err = imageTIFF(file, s)
+	case "json":
+		err = fmt.Errorf("a list of pixels is not an image: give HDF5, TIFF, EDF, NPY or NPZ")
 	default:
-		err = fmt.Errorf("a list of pixels is not an image: give HDF5, TIFF or NPY")
+		if k == "text" && !isGridText(file) {
+			err = fmt.Errorf("a list of pixels is not an image: give HDF5, TIFF, EDF, NPY, NPZ or a line of numbers for each row")
+			break
+		}
+		m, err = readGrid(file, k, s)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("maskfile: %s: %w", name, err)
@@ -41,15 +48,12 @@ func ReadImage(name string, s Settings) (*Image, error) {
 	return m, nil
 }
 
-func imageFlat(name, kind string, s Settings) (*Image, error) {
+func imageTIFF(name string, s Settings) (*Image, error) {
 	f, err := foreign.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if kind == "npy" {
-		return imageNPY(f, s)
-	}
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -62,18 +66,6 @@ func imageFlat(name, kind string, s Settings) (*Image, error) {
 	return m, err
 }
 
-func imageNPY(r io.Reader, s Settings) (*Image, error) {
-	x, err := tensor.ReadNPY(bufio.NewReader(r))
-	if err != nil {
-		return nil, err
-	}
-	shape := x.Shape()
-	if len(shape) != 2 {
-		return nil, fmt.Errorf("the array has %d axes: want 2, rows and columns", len(shape))
-	}
-	return &Image{shape[0], shape[1], x.Float64s()}, s.shape(shape[0], shape[1])
-}
-
 func imageHDF5(name string, s Settings) (*Image, error) {
 	f, err := hdf5.Open(name)
 	if err != nil {
@@ -81,8 +73,13 @@ func imageHDF5(name string, s Settings) (*Image, error) {
 	}
 	defer f.Close()
 	key := s.Key
+	if _, no := f.Keys(key); key != "" && no == nil {
+		if key, err = onlyImage(f, key, ""); err != nil {
+			return nil, err
+		}
+	}
 	if key == "" {
-		if key, err = onlyImage(f, ""); err != nil {
+		if key, err = onlyImage(f, "/", ""); err != nil {
 			return nil, err
 		}
 	}
@@ -98,7 +95,7 @@ func imageHDF5(name string, s Settings) (*Image, error) {
 		return nil, fmt.Errorf("the dataset %s has the shape %v: want rows and columns", key, d.Shape())
 	}
 	if err := s.shape(shape[0], shape[1]); err != nil {
-		return nil, fmt.Errorf("the dataset %s has %w", key, err)
+		return nil, fmt.Errorf("the dataset %s: %w", key, err)
 	}
 	v, err := d.Float64s()
 	return &Image{shape[0], shape[1], v}, err

@@ -139,7 +139,7 @@ func (s Settings) fromList(name string) (*Mask, error) {
 
 func (s Settings) without(list [][2]int) (*Mask, error) {
 	if s.Height == 0 && s.Width == 0 {
-		return nil, fmt.Errorf("a list of pixels does not say how large the detector is: give Settings.Height and Width")
+		return nil, fmt.Errorf("a list of pixels does not say how large the detector is: give its numbers of rows and columns")
 	}
 	if err := s.shape(s.Height, s.Width); err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (s Settings) without(list [][2]int) (*Mask, error) {
 	}
 	for _, p := range list {
 		if p[0] >= s.Height || p[1] >= s.Width {
-			return nil, fmt.Errorf("the pixel at row %d, column %d is outside a detector of %d x %d: see ListSettings for lists with the row first", p[0], p[1], s.Height, s.Width)
+			return nil, fmt.Errorf("the pixel at row %d, column %d is outside a detector of %d x %d: lists have the column first, unless --list-row-first says otherwise", p[0], p[1], s.Height, s.Width)
 		}
 		m.Keep[p[0]*s.Width+p[1]] = false
 	}

@@ -20,8 +20,8 @@ type Settings struct {
 	// Height and Width are the shape of the detector; they are required for a list. Default: the shape
 	// of the mask in the file.
 	Height, Width int
-	// Key is the path of the dataset in an HDF5 file. Default: the first of /mask, /data/mask,
-	// /qmap/mask and /xpcs/qmap/mask that exists, or the only dataset with two axes.
+	// Key is the path of the dataset in an HDF5 file, or of a group with one dataset of two axes, or the name of an array in an NPZ file.
+	// Default: the first of /mask, /data/mask, /qmap/mask and /xpcs/qmap/mask that exists, or the only dataset with two axes.
 	Key string
 	// MaxPixels is the largest number of pixels of a mask. 0 stands for 2^26.
 	MaxPixels int
@@ -37,7 +37,7 @@ func (s Settings) most() int {
 }
 
 // kinds are the endings of names.
-var kinds = map[string]string{".h5": "hdf5", ".hdf": "hdf5", ".hdf5": "hdf5", ".tif": "tiff", ".tiff": "tiff", ".npy": "npy", ".json": "json", ".txt": "text", ".csv": "text"}
+var kinds = map[string]string{".h5": "hdf5", ".hdf": "hdf5", ".hdf5": "hdf5", ".tif": "tiff", ".tiff": "tiff", ".edf": "edf", ".npy": "npy", ".npz": "npz", ".dat": "text", ".json": "json", ".txt": "text", ".csv": "text"}
 
 // kind returns the kind of a file by its name.
 func kind(name string) (string, error) {
@@ -45,13 +45,13 @@ func kind(name string) (string, error) {
 	if k := kinds[strings.ToLower(ending)]; k != "" {
 		return k, nil
 	}
-	return "", fmt.Errorf("maskfile: %s: the extension %q is not that of a mask: want .h5, .hdf, .hdf5, .tif, .tiff, .npy, .json, .txt or .csv", name, ending)
+	return "", fmt.Errorf("maskfile: %s: the extension %q is not that of a mask: want .h5, .hdf, .hdf5, .tif, .tiff, .edf, .npy, .npz, .json, .txt, .dat or .csv", name, ending)
 }
 
 // shape checks the shape of a mask in a file.
 func (s Settings) shape(height, width int) error {
 	if height < 1 || width < 1 || float64(height)*float64(width) > float64(s.most()) {
-		return fmt.Errorf("the mask has %d x %d pixels: want at least 1 x 1 and at most %d in all; see Settings.MaxPixels", height, width, s.most())
+		return fmt.Errorf("the mask has %d x %d pixels: want at least 1 x 1 and at most %d in all", height, width, s.most())
 	}
 	return nil
 }

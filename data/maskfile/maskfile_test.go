@@ -321,15 +321,23 @@ func FuzzRead(f *testing.F) {
 	f.Add(b.Bytes(), uint8(1))
 	f.Add([]byte(`{"Bad pixels":[{"Pixel":[4,9]}]}`), uint8(2))
 	f.Add([]byte("3 4\n5,6 # x"), uint8(3))
+	f.Add([]byte("1 0 1\n0 1 1\n"), uint8(7))
+	f.Add([]byte("{ Dim_1 = 3 ; Dim_2 = 2 ; DataType = UnsignedByte ;\n}\nabcdef"), uint8(5))
+	if z, err := os.ReadFile("testdata/mask.npz"); err == nil {
+		f.Add(z, uint8(6))
+	}
 	f.Fuzz(func(t *testing.T, b []byte, kind uint8) {
 		s := Settings{Height: 30, Width: 40, MaxPixels: 1 << 16}
 		var m *Mask
 		var err error
-		switch kind % 5 {
+		switch kind %= 8; kind {
 		case 0:
 			m, err = readTIFF(bytes.NewReader(b), int64(len(b)), s)
-		case 1:
-			m, err = readNPY(bytes.NewReader(b), s)
+		case 1, 5, 6, 7:
+			var g *Image
+			if g, err = gridReaders[map[uint8]string{1: "npy", 5: "edf", 6: "npz", 7: "text"}[kind]](bytes.NewReader(b), int64(len(b)), s); err == nil {
+				m = above(g.Values, g.Height, g.Width)
+			}
 		case 4:
 			var h *hdf5.File
 			if h, err = hdf5.Read(bytes.NewReader(b), int64(len(b))); err == nil {
@@ -337,7 +345,7 @@ func FuzzRead(f *testing.F) {
 			}
 		default:
 			var list [][2]int
-			if list, err = parseList(b, kind%5 == 2, s.List); err == nil {
+			if list, err = parseList(b, kind == 2, s.List); err == nil {
 				m, err = s.without(list)
 			}
 		}

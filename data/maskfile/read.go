@@ -4,31 +4,43 @@
 package maskfile
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/internal/foreign"
-	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Read reads a mask from a file, for a detector of the shape in the settings.
+// Read reads a mask from a file, for a detector of the shape in the settings. The name may be followed by that of a dataset, as in
+// mask.h5:/entry/mask.
 func Read(name string, s Settings) (*Mask, error) {
-	k, err := kind(name)
+	file, dataset := Split(name)
+	if dataset != "" {
+		s.Key = dataset
+	}
+	k, err := kind(file)
 	if err != nil {
 		return nil, err
 	}
 	var m *Mask
 	switch k {
 	case "hdf5":
-		m, err = readHDF5(name, s)
-	case "json", "text":
-		m, err = s.fromList(name)
+		m, err = readHDF5(file, s)
+	case "tiff":
+		m, err = readPicture(file, s)
+	case "json":
+		m, err = s.fromList(file)
 	default:
-		m, err = readFlat(name, k, s)
+		if k == "text" && !isGridText(file) {
+			m, err = s.fromList(file)
+			break
+		}
+		var g *Image
+		if g, err = readGrid(file, k, s); err == nil {
+			m = above(g.Values, g.Height, g.Width).unless(k == "edf")
+		}
 	}
 	if err == nil {
 		m, err = s.fit(m)
@@ -39,36 +51,18 @@ func Read(name string, s Settings) (*Mask, error) {
 	return m, nil
 }
 
-// readFlat reads a picture or an array.
-func readFlat(name, kind string, s Settings) (*Mask, error) {
+// readPicture reads a TIFF image.
+func readPicture(name string, s Settings) (*Mask, error) {
 	f, err := foreign.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if kind == "npy" {
-		return readNPY(f, s)
-	}
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
 	return readTIFF(f, st.Size(), s)
-}
-
-func readNPY(r io.Reader, s Settings) (*Mask, error) {
-	x, err := tensor.ReadNPY(bufio.NewReader(r))
-	if err != nil {
-		return nil, err
-	}
-	shape := x.Shape()
-	if len(shape) != 2 {
-		return nil, fmt.Errorf("the array has %d axes: want 2, rows and columns", len(shape))
-	}
-	if err := s.shape(shape[0], shape[1]); err != nil {
-		return nil, err
-	}
-	return above(x.Float64s(), shape[0], shape[1]), nil
 }
 
 // usual are the places of masks in HDF5 files.
@@ -131,7 +125,7 @@ func fromHDF5(f *hdf5.File, s Settings) (*Mask, error) {
 		return nil, fmt.Errorf("the dataset %s has the shape %v: want rows and columns", key, d.Shape())
 	}
 	if err := s.shape(shape[0], shape[1]); err != nil {
-		return nil, fmt.Errorf("the dataset %s has %w", key, err)
+		return nil, fmt.Errorf("the dataset %s: %w", key, err)
 	}
 	if d.Type().Class == hdf5.Enum { // truth values
 		keep, err := d.Bools()
@@ -152,24 +146,27 @@ func (m *Mask) unless(inverted bool) *Mask {
 	return m
 }
 
-// key returns the path of the mask.
+// key returns the path of the mask: the dataset that the settings name, the first usual one that is there, or the only one of two axes, in a
+// group or in the file.
 func (s Settings) key(f *hdf5.File) (string, error) {
-	if s.Key != "" {
-		return s.Key, nil
-	}
-	for _, key := range slices.Concat(usual, pixelMasks) {
-		if f.Has(key) {
-			return key, nil
+	for _, key := range slices.Concat([]string{s.Key}, usual, pixelMasks) {
+		if key == "" || !f.Has(key) && key != s.Key {
+			continue
 		}
+		if _, err := f.Keys(key); err == nil {
+			return onlyImage(f, key, "")
+		}
+		return key, nil
 	}
-	return onlyImage(f, fmt.Sprintf("none of %q is there, and ", usual))
+	return onlyImage(f, "/", fmt.Sprintf("none of %s is there, and ", strings.Join(usual, ", ")))
 }
 
-// onlyImage returns the path of the only dataset of two axes that is no pixel_mask; an error begins with the given words.
-func onlyImage(f *hdf5.File, because string) (string, error) {
+// onlyImage returns the path of the only dataset of two axes below a group that is no pixel_mask; an error begins with the given words.
+func onlyImage(f *hdf5.File, under, because string) (string, error) {
+	under = strings.TrimSuffix("/"+strings.Trim(under, "/"), "/") + "/"
 	var found []string
 	err := f.Walk(func(path string, group bool) error {
-		if group || isPixelMask(path) {
+		if group || isPixelMask(path) || !strings.HasPrefix(path, under) {
 			return nil
 		}
 		if d, err := f.Dataset(path); err == nil && len(d.Shape()) == 2 {
@@ -183,6 +180,13 @@ func onlyImage(f *hdf5.File, because string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	in := ""
+	if under != "/" {
+		in = " in the group " + strings.TrimSuffix(under, "/")
+	}
+	if len(found) == 0 {
+		return "", fmt.Errorf("%sno dataset%s has two axes: want rows and columns", because, in)
+	}
 	const most = 5
-	return "", fmt.Errorf("%s%d datasets have two axes, such as %q: name one (--dataset for images), or keep only one of them in the file", because, len(found), found[:min(len(found), most)])
+	return "", fmt.Errorf("%s%d datasets%s have two axes, such as %s: name one with --dataset, or as FILE:%s", because, len(found), in, strings.Join(found[:min(len(found), most)], ", "), found[0])
 }

@@ -79,8 +79,14 @@ func paintTIFF(r io.ReaderAt, size int64, s Settings, make func(height, width in
 	if pr := p.tag(tagPredictor, 1); pr != 1 && !(pr == 2 && bits == 8) {
 		return fmt.Errorf("the TIFF image uses predictor %d at %d bits: save the mask without one", pr, bits)
 	}
+	if float64(height)*float64(width)*float64(bits)/8 > mostExpansion*float64(size) {
+		return fmt.Errorf("the TIFF file has %d bytes, too few for %d x %d pixels of %d bits: it is damaged or truncated, copy it again", size, height, width, bits)
+	}
 	return p.blocks(make(height, width), bits, format)
 }
+
+// mostExpansion is a bound on how many bytes one byte of the file may stand for; LZW comes near it.
+const mostExpansion = 4096
 
 // directory reads the tags.
 func (p *picture) directory() error {

@@ -19,7 +19,10 @@
 // text, and sorts groups in ArviZ's order. Variables are in the order in which this package
 // wrote them, which it keeps in the attribute variable_order of the group, and otherwise
 // sorted by name. Variables of the root
-// group become a group called root. Files in the classic format are refused. Memory is
+// group become a group called root. Variables whose elements are compounds or lists are left out and listed in the attribute left_out of the group. Labels of single
+// characters are joined, packed numbers are computed from scale_factor and add_offset, and variables along a dimension without a limit that
+// are shorter than others are padded with missing values. Files in the classic formats (netCDF 3, 64-bit offset, 64-bit data) are read,
+// too; their only group is the root. Memory is
 // limited to 64 MiB plus 1032 times the size of the file, the largest expansion of
 // deflate.
 package netcdf

@@ -9,9 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"path"
 	"slices"
+	"strings"
 
+	"github.com/euryale-dev/euryale/data"
 	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/xarray"
@@ -52,13 +55,13 @@ func Read(r io.ReaderAt, size int64, name string) (*tensor.DataTree, error) {
 func read(r io.ReaderAt, size int64) (*tensor.DataTree, error) {
 	head := make([]byte, 4)
 	if n, _ := r.ReadAt(head, 0); n == 4 && bytes.Equal(head[:3], []byte("CDF")) {
-		return nil, &FormatError{Format: "netcdf", What: "the file is netCDF in the classic format", Try: "convert it with nccopy -k nc4"}
+		return readClassic(r, size)
 	}
 	f, err := hdf5.Read(r, size)
 	if err != nil {
 		return nil, err
 	}
-	in := &reader{f: f}
+	in := &reader{f: f, grows: map[string][]string{}}
 	t := tensor.NewDataTree()
 	if t.Attrs, err = in.attrs("/"); err != nil {
 		return nil, err
@@ -98,7 +101,10 @@ func rank(group string) int {
 }
 
 // reader reads one file.
-type reader struct{ f *hdf5.File }
+type reader struct {
+	f     *hdf5.File
+	grows map[string][]string // dimensions of each variable that have no limit, by its path
+}
 
 // children returns the paths of the groups and datasets in a group.
 func (r *reader) children(dir string) (groups, vars []string, err error) {
@@ -112,7 +118,9 @@ func (r *reader) children(dir string) (groups, vars []string, err error) {
 			groups = append(groups, p)
 			continue
 		}
-		if _, no := r.f.Dataset(p); no != nil { // neither a group nor a dataset
+		if _, no := r.f.Dataset(p); errors.Is(no, data.ErrType) { // a type that has a name
+			continue
+		} else if no != nil {
 			return nil, nil, within(p, no)
 		}
 		vars = append(vars, p)
@@ -131,7 +139,12 @@ func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, abov
 	delete(attrs, orderAttr)
 	labels := xarray.Labels(attrs)
 	var all []tensor.Variable
+	var leftOut []string
 	for _, p := range vars {
+		if d, err := r.f.Dataset(p); err == nil && !readable(d.Type()) {
+			leftOut = append(leftOut, fmt.Sprintf("%s (%s)", path.Base(p), d.Type()))
+			continue
+		}
 		v, extra, err := r.variable(p)
 		if err != nil {
 			return within(p, err)
@@ -139,6 +152,15 @@ func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, abov
 		if v != nil {
 			all, labels = append(all, *v), append(labels, extra...)
 		}
+	}
+	if err := r.pad(dir, all); err != nil {
+		return err
+	}
+	if len(leftOut) > 0 && len(all) == 0 {
+		return bad(dir, "its only variables are %s, whose types are not supported: store numbers, truth values or text", strings.Join(leftOut, ", "))
+	}
+	if len(leftOut) > 0 {
+		attrs[xarray.LeftOut] = strings.Join(leftOut, ", ")
 	}
 	if all, err = r.inherited(dir, all); err != nil {
 		return err
@@ -158,6 +180,61 @@ func (r *reader) group(t *tensor.DataTree, dir, name string, vars []string, abov
 		return &FormatError{Format: "netcdf", Place: dir, What: "the group cannot be added", Err: err}
 	}
 	return nil
+}
+
+// pad gives variables along a dimension without a limit the length of the longest: what was not written is missing.
+func (r *reader) pad(dir string, all []tensor.Variable) error {
+	longest := map[string]int{}
+	for _, v := range all {
+		for i, d := range v.Dims {
+			longest[d] = max(longest[d], v.Shape[i])
+		}
+	}
+	for i, v := range all {
+		shape := v.Shape.Clone()
+		for k, d := range v.Dims {
+			if slices.Contains(r.grows[path.Join(dir, v.Name)], d) {
+				shape[k] = longest[d]
+			}
+		}
+		if slices.Equal(shape, v.Shape) {
+			continue
+		}
+		if n := int64(shape.Size()); n > r.f.MaxBytes/16 {
+			return bad(path.Join(dir, v.Name), "it would have %d elements along dimensions without a limit, more than the size of the file allows: copy the file again", n)
+		}
+		r.f.MaxBytes -= 16 * int64(shape.Size())
+		all[i].Data, all[i].Shape = padded(v, shape), shape
+	}
+	return nil
+}
+
+// padded returns the elements of a variable in a larger shape. What is missing is NaN, also of integers, which become floats.
+func padded(v tensor.Variable, shape tensor.Shape) any {
+	switch x := v.Data.(type) {
+	case []bool:
+		return spread(x, v.Shape, shape, false)
+	case []string:
+		return spread(x, v.Shape, shape, "")
+	}
+	return spread(v.Floats(), v.Shape, shape, math.NaN())
+}
+
+func spread[T any](x []T, from, to tensor.Shape, missing T) []T {
+	out := make([]T, to.Size())
+	for i := range out {
+		out[i] = missing
+	}
+	strides := to.Strides()
+	for i, v := range x {
+		at := 0
+		for k := len(from) - 1; k >= 0; k-- {
+			at += i % from[k] * strides[k]
+			i /= from[k]
+		}
+		out[at] = v
+	}
+	return out
 }
 
 // ordered puts the paths of variables in the order that the attribute variable_order gives. Those that it does not

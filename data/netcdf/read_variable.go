@@ -44,9 +44,6 @@ func (r *reader) variable(key string) (*tensor.Variable, []string, error) {
 			delete(v.Attrs, k)
 		}
 	}
-	if k := xarray.Packing(func(k string) bool { return named[k] != nil }); k != "" {
-		return nil, nil, &FormatError{Format: "netcdf", Place: key, What: "it is packed by " + k, Try: "write it from xarray with decoded values"}
-	}
 	if v.Dims, err = dimNames(v, named["DIMENSION_LIST"], isScale); err != nil {
 		return nil, nil, err
 	}
@@ -54,7 +51,47 @@ func (r *reader) variable(key string) (*tensor.Variable, []string, error) {
 		return nil, nil, err
 	}
 	v.Data = withMissing(v.Data, named["_FillValue"])
+	joined(v, d.Type())
+	if err := xarray.Unpack(v); err != nil {
+		return nil, nil, &FormatError{Format: "netcdf", Place: key, What: err.Error(), Try: "write it from xarray with decoded values"}
+	}
+	for i, n := range d.MaxShape() {
+		if n < 0 && i < len(v.Dims) {
+			r.grows[key] = append(r.grows[key], v.Dims[i])
+		}
+	}
 	return v, labels, nil
+}
+
+// readable reports whether elements of a type are numbers, truth values or text.
+func readable(t *hdf5.Type) bool {
+	switch t.Class {
+	case hdf5.Int, hdf5.Enum, hdf5.Float, hdf5.String:
+		return true
+	}
+	return t.Class == hdf5.Vlen && t.IsString
+}
+
+// joined makes text of single characters along the last axis, as files without strings of variable length hold it. An axis that is the
+// variable's own has letters for labels.
+func joined(v *tensor.Variable, t *hdf5.Type) {
+	if t.Class != hdf5.String || t.Size != 1 {
+		return
+	}
+	joinCharacters(v)
+}
+
+func joinCharacters(v *tensor.Variable) {
+	last := len(v.Shape) - 1
+	if last < 0 || v.Dims[last] == v.Name {
+		return
+	}
+	letters, n := v.Data.([]string), v.Shape[last]
+	words := make([]string, v.Shape[:last].Size())
+	for i := range words {
+		words[i] = strings.TrimRight(strings.Join(letters[i*n:(i+1)*n], ""), "\x00 ")
+	}
+	v.Dims, v.Shape, v.Data = v.Dims[:last], v.Shape[:last], words
 }
 
 // dimNames names the axes after the attached dimension scales. A scale is named after
@@ -72,7 +109,7 @@ func dimNames(v *tensor.Variable, list *hdf5.Attribute, isScale bool) ([]string,
 				dims[i] = path.Base(refs[i][0].Path)
 			}
 		}
-	case isScale && len(dims) == 1:
+	case isScale && len(dims) > 0: // a variable that is called as its first dimension
 		dims[0] = v.Name
 	}
 	return dims, nil

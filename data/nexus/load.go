@@ -203,6 +203,19 @@ func (l *loader) matrix(k key, need bool) *Matrix {
 	return &Matrix{shape[0], shape[1], v}
 }
 
+// curves reads an array of (delay, bin); one with a single axis is that of a single bin, as files of one region have it.
+func (l *loader) curves(k key, need bool) *Matrix {
+	d := l.dataset(k, need)
+	if d == nil || len(d.Shape()) != 1 {
+		return l.matrix(k, need)
+	}
+	v, err := d.Float64s()
+	if l.keep(d.Path(), err) {
+		return nil
+	}
+	return &Matrix{len(v), 1, v}
+}
+
 // cube reads an array of three axes as a list of matrices along the first.
 func (l *loader) cube(k key) []*Matrix {
 	d := l.dataset(k, false)

@@ -23,7 +23,7 @@ func read(f *hdf5.File, name string) (*Result, error) {
 	multi, two := l.has(keyG2), l.has(keyMaps)
 	if !multi && !two {
 		return nil, &KeyError{File: name, Key: keyG2[0] + " or " + keyMaps[0],
-			What: "neither of the two exists: run the correlation, or check that this is a result file", Err: ErrNoAnalysis}
+			What: "neither of the two exists", Err: ErrNoAnalysis}
 	}
 	r.Start = l.text(keyStart)
 	r.FrameTime, r.CountTime = l.number(keyFrame, true), l.number(keyCount, false)
@@ -100,7 +100,7 @@ func (r *Result) check(l *loader) {
 }
 
 func (l *loader) multitau() *Multitau {
-	m := &Multitau{Delay: l.floats(keyTau, true), G2: l.matrix(keyG2, true), Err: l.matrix(keyErr, false),
+	m := &Multitau{Delay: l.floats(keyTau, true), G2: l.curves(keyG2, true), Err: l.curves(keyErr, false),
 		Stride: l.integer(keyStride, 1), Average: l.integer(keyAverage, 1)}
 	m.Partial, m.PartialErr = l.cube(keyPartial), l.cube(keyPartialErr)
 	m.PartialFrames = l.floats(keyPartialLabels, false)
@@ -132,7 +132,7 @@ func (l *loader) multitau() *Multitau {
 }
 
 func (l *loader) twotime() *Twotime {
-	m := &Twotime{Bins: l.ints(keyTwoBins), Delay: l.floats(keyTwoDelay, false), G2: l.matrix(keyTwoG2, false),
+	m := &Twotime{Bins: l.ints(keyTwoBins), Delay: l.floats(keyTwoDelay, false), G2: l.curves(keyTwoG2, false),
 		Stride: l.integer(keyTwoStride, 1), Average: l.integer(keyTwoAverage, 1), Smooth: l.text(keyTwoSmooth)}
 	var err error
 	m.names, err = mapNames(l.file)

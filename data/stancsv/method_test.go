@@ -46,6 +46,14 @@ func TestMethods(t *testing.T) {
 	}
 }
 
+// CmdStan's diagnose writes comments alone, which are named as what they are.
+func TestDiagnoseFile(t *testing.T) {
+	text := "# stan_version_major = 2\n# method = diagnose\n#   diagnose\n#     test = gradient (Default)\n# TEST GRADIENT MODE\n#\n#  Log probability=-12.5\n#\n# param idx           value           model     finite diff           error\n#         0        0.123            -1.5           -1.5       1e-09\n"
+	if _, err := stancsv.Read(strings.NewReader(text), "x.csv"); err == nil || !strings.Contains(err.Error(), "CmdStan's test of gradients") {
+		t.Error(err)
+	}
+}
+
 // Chains whose columns have another order are brought into that of the first; a column that only one of them has is named.
 func TestArrange(t *testing.T) {
 	make := func(columns string) *stancsv.Chain {

@@ -60,7 +60,7 @@ func Read(r io.Reader, name string) (*Chain, error) {
 	if err := sc.Err(); err != nil {
 		return nil, &FormatError{Format: "stancsv", File: name, Line: line + 1, What: err.Error()}
 	}
-	if p.c.Columns == nil {
+	if p.c.Columns == nil && noDraws[p.c.Method()] == "" {
 		return nil, &FormatError{Format: "stancsv", File: name, Line: line, What: "there is no line of column names: give a file of draws as CmdStan writes it"}
 	}
 	if err := p.c.splitMethod(); err != nil {

@@ -139,6 +139,9 @@ func ReadSpectrum(name string, u Units) (*Raw, error) {
 		defer f.Close()
 		return readFITS(name, f, u)
 	}
+	if bytes.HasPrefix(head[:n], []byte("\x89HDF")) {
+		return nil, &FormatError{Format: "survey", File: name, What: "an HDF5 file is not read as a spectrum", Try: "export the spectrum as CSV or FITS; if this is a library of templates, name it by template_lib or --library"}
+	}
 	b, err := foreign.ReadFile(name)
 	if err != nil {
 		return nil, err

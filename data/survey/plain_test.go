@@ -40,6 +40,7 @@ func TestTablesAsText(t *testing.T) {
 	for text, says := range map[string]string{
 		"5000 1 0.5\n5001 2 0.5\n":              "there is no header before these numbers",
 		"wave flux err\n5000 1\n":               "2: the line has 2 fields",
+		"\x89HDF\r\n\x1a\n":                     "if this is a library of templates",
 		"\xff\xfew\x00a\x00v\x00e\x00\n\x00":    "columns are missing",
 		"wave,flux,err\n5000,1,0.5\n5001,2,x\n": "\"x\" is not a number",
 	} {

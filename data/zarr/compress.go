@@ -6,6 +6,8 @@ package zarr
 import (
 	"bytes"
 	"compress/bzip2"
+	"encoding/binary"
+	"hash/crc32"
 	"io"
 
 	"github.com/klauspost/compress/gzip"
@@ -56,9 +58,10 @@ func (c *codec) decompress(b []byte, limit int) ([]byte, error) {
 }
 
 // compressor writes chunks as zlib streams, which end with an Adler-32 checksum of their bytes. Level 0 stores the bytes as they are in
-// such a stream.
+// such a stream. In version 3, which has no zlib, chunks are gzip streams if the level is above 0, and end with a CRC-32C.
 type compressor struct {
 	level int
+	v3    bool
 	raw   bool // no stream and no checksum: of a store of an older version that goes on
 	out   bytes.Buffer
 	w     deflate.Writer
@@ -76,6 +79,9 @@ func (c *compressor) run(raw []byte) ([]byte, error) {
 	if c.raw {
 		return raw, nil
 	}
+	if c.v3 {
+		return c.run3(raw)
+	}
 	c.out.Reset()
 	if c.w == nil {
 		w, err := deflate.NewWriter(&c.out, c.level)
@@ -92,5 +98,27 @@ func (c *compressor) run(raw []byte) ([]byte, error) {
 	if err := c.w.Close(); err != nil {
 		return nil, err
 	}
+	return c.out.Bytes(), nil
+}
+
+// run3 is run of version 3.
+func (c *compressor) run3(raw []byte) ([]byte, error) {
+	c.out.Reset()
+	if c.level == 0 {
+		c.out.Write(raw)
+	} else {
+		w, err := gzip.NewWriterLevel(&c.out, c.level)
+		if err == nil {
+			_, err = w.Write(raw)
+		}
+		if err == nil {
+			err = w.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	sum := binary.LittleEndian.AppendUint32(nil, crc32.Checksum(c.out.Bytes(), castagnoli))
+	c.out.Write(sum)
 	return c.out.Bytes(), nil
 }

@@ -1,7 +1,7 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package zarr reads and writes draws as Zarr version 2 folders in the layout of
+// Package zarr reads and writes draws as Zarr folders, of version 2 or 3, in the layout of
 // InferenceData that ArviZ and xarray use: one group per part of a run, one array per
 // variable, named dimensions, consolidated metadata.
 //
@@ -18,6 +18,9 @@
 //
 // Chunks are written as zlib streams, uncompressed unless Settings.Zlib is set, so that each has a checksum. Reading verifies
 // it, that the metadata of a store of this package agree with its consolidated metadata, and that no chunk of such a store is missing.
+//
+// Version 3 is read with the codecs bytes, vlen-utf8, transpose, sharding_indexed, zstd, gzip, blosc and crc32c, and written by Settings.Format;
+// its chunks end with a CRC-32C. The default is version 2, which every version of zarr-python reads.
 //
 // Supported are arrays of floats, integers, booleans and text in either byte order and in
 // C or Fortran order, uncompressed or compressed by Blosc (with lz4, zlib or zstd

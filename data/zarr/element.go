@@ -140,7 +140,7 @@ func (e element) fill(dst any, raw json.RawMessage) error {
 	}
 	switch d := dst.(type) {
 	case []float64:
-		v, err := strconv.ParseFloat(strings.Trim(text, `"`), 64)
+		v, err := e.float(strings.Trim(text, `"`))
 		if err != nil {
 			return bad("fill_value is %.40s, want a number, as the elements are floats", text)
 		}
@@ -160,6 +160,18 @@ func (e element) fill(dst any, raw json.RawMessage) error {
 		}
 	}
 	return nil
+}
+
+// float reads a number, which may be the bits of one, such as 0x7fc00000.
+func (e element) float(text string) (float64, error) {
+	if !strings.HasPrefix(text, "0x") {
+		return strconv.ParseFloat(text, 64)
+	}
+	bits, err := strconv.ParseUint(text[2:], 16, 8*e.size)
+	if e.size == 4 {
+		return float64(math.Float32frombits(uint32(bits))), err
+	}
+	return math.Float64frombits(bits), err
 }
 
 func setAll[T any](dst []T, v T) {

@@ -45,10 +45,11 @@ func Foreign(store string) error {
 		parent := filepath.Dir(path)
 		if e.IsDir() {
 			_, err := os.Stat(filepath.Join(path, ".zarray"))
-			arrays[path] = err == nil || path != store && arrays[parent] && chunkFile.MatchString(e.Name())
+			three := path != store && e.Name() == "c" && there(filepath.Join(parent, root3))
+			arrays[path] = err == nil || three || path != store && arrays[parent] && chunkFile.MatchString(e.Name())
 			return nil
 		}
-		if e.Type().IsRegular() && (metadata(e.Name()) || arrays[parent] && chunkFile.MatchString(e.Name())) {
+		if e.Type().IsRegular() && (metadata(e.Name()) || e.Name() == "c" && there(filepath.Join(parent, root3)) || arrays[parent] && chunkFile.MatchString(e.Name())) {
 			return nil
 		}
 		file, err := filepath.Rel(store, path)
@@ -59,10 +60,16 @@ func Foreign(store string) error {
 	})
 }
 
+// there reports whether a file exists.
+func there(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
 // metadata reports whether any folder of a store may contain a file with this name.
 func metadata(name string) bool {
 	switch name {
-	case ".zgroup", ".zattrs", ".zarray", ".zmetadata", runlock.Name:
+	case ".zgroup", ".zattrs", ".zarray", ".zmetadata", root3, runlock.Name:
 		return true
 	}
 	return atomicfile.Temporary(name)

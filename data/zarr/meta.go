@@ -12,7 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// arrayMeta is the content of .zarray.
+// arrayMeta is the content of .zarray, or what zarr.json says instead.
 type arrayMeta struct {
 	Format     int               `json:"zarr_format"`
 	Shape      []int             `json:"shape"`
@@ -23,6 +23,12 @@ type arrayMeta struct {
 	Order      string            `json:"order"`
 	Filters    []json.RawMessage `json:"filters"`
 	Separator  string            `json:"dimension_separator,omitempty"`
+
+	// The rest is of version 3.
+	prefix   string   // begin of the names of chunks
+	perm     []int    // order in which the axes of a chunk are stored; nil for C order
+	pipeline []string // compressors and checksums of a chunk, in the order in which they were applied
+	shards   *shards  // how chunks are divided; nil if they are not
 }
 
 // codec is the configuration of a compressor.
@@ -42,17 +48,11 @@ func parseMeta(b []byte) (*arrayMeta, element, error) {
 	switch {
 	case m.Format != 2:
 		return nil, element{}, bad("zarr_format is %d, want 2", m.Format)
-	case len(m.Shape) != len(m.Chunks) || len(m.Shape) > maxAxes:
-		return nil, element{}, bad("the shape is %v and the chunks are %v, want as many lengths of each, at most %d", m.Shape, m.Chunks, maxAxes)
 	case m.Order != "C" && m.Order != "F" && m.Order != "":
 		return nil, element{}, bad("order is %q, want C or F", m.Order)
-	case m.Separator != "" && m.Separator != "." && m.Separator != "/":
-		return nil, element{}, bad("dimension_separator is %q, want . or /", m.Separator)
 	}
-	for i := range m.Shape {
-		if m.Shape[i] < 0 || m.Chunks[i] < 1 {
-			return nil, element{}, bad("the shape is %v and the chunks are %v, want no negative length and chunks of at least 1", m.Shape, m.Chunks)
-		}
+	if err := m.checkShape(); err != nil {
+		return nil, element{}, err
 	}
 	e, err := m.element()
 	if err != nil {
@@ -63,6 +63,22 @@ func parseMeta(b []byte) (*arrayMeta, element, error) {
 			Try: `write it with compressor None or numcodecs.Zlib(), in xarray encoding={"name": {"compressor": None}}`}
 	}
 	return m, e, nil
+}
+
+// checkShape returns an error for a shape, chunks or names of chunks that no array has.
+func (m *arrayMeta) checkShape() error {
+	if m.Separator != "" && m.Separator != "." && m.Separator != "/" {
+		return bad("the numbers in names of chunks are separated by %.20q, want . or /", m.Separator)
+	}
+	if len(m.Shape) != len(m.Chunks) || len(m.Shape) > maxAxes {
+		return bad("the shape is %v and the chunks are %v, want as many lengths of each, at most %d", m.Shape, m.Chunks, maxAxes)
+	}
+	for i := range m.Shape {
+		if m.Shape[i] < 0 || m.Chunks[i] < 1 {
+			return bad("the shape is %v and the chunks are %v, want no negative length and chunks of at least 1", m.Shape, m.Chunks)
+		}
+	}
+	return nil
 }
 
 // element determines the element type from dtype and filters.

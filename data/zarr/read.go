@@ -12,9 +12,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/xarray"
@@ -34,17 +34,25 @@ func Open(name string) (*tensor.DataTree, error) {
 // Read reads a store at the root of a file system, such as a zip.Reader.
 func Read(fsys fs.FS) (*tensor.DataTree, error) { return read(fsys, "store") }
 
-// Is reports whether a folder looks like a store of Zarr version 2.
+// Is reports whether a folder looks like a store of Zarr, of version 2 or 3.
 func Is(name string) bool {
-	_, err := os.Stat(name + "/.zgroup")
-	return err == nil
+	for _, file := range []string{".zgroup", root3} {
+		if _, err := os.Stat(filepath.Join(name, file)); err == nil {
+			return true
+		}
+	}
+	return false
 }
+
+// root3 is the file of metadata that version 3 has in each folder.
+const root3 = "zarr.json"
 
 // reader reads one store; left is the number of bytes that it may still allocate for
 // elements.
 type reader struct {
 	fsys fs.FS
 	left int64
+	v3   bool           // whether the store has version 3 of the format
 	rank map[string]int // position of each path in the consolidated metadata
 	// ours holds the consolidated metadata of a store that this package wrote, which the files have to repeat and all of whose chunks
 	// have to exist. It is nil for others.
@@ -75,10 +83,10 @@ func read(fsys fs.FS, name string) (*tensor.DataTree, error) {
 
 func (r *reader) tree() (*tensor.DataTree, error) {
 	if _, err := fs.Stat(r.fsys, ".zgroup"); err != nil {
-		if _, err := fs.Stat(r.fsys, "zarr.json"); err == nil {
-			return nil, &FormatError{Format: "zarr", What: "the store has version 3 of the format, but only version 2 can be read", Try: "write it with zarr_format=2"}
+		if _, err := fs.Stat(r.fsys, root3); err != nil {
+			return nil, &FormatError{Format: "zarr", What: "there is neither .zgroup nor zarr.json, so this is not a store of Zarr version 2 or 3", Try: "give the folder that contains one of them"}
 		}
-		return nil, &FormatError{Format: "zarr", What: "there is no .zgroup, so this is not a store of Zarr version 2", Try: "give the folder that contains .zgroup"}
+		r.v3 = true
 	}
 	if err := r.readOrder(); err != nil {
 		return nil, err
@@ -115,6 +123,9 @@ func (r *reader) tree() (*tensor.DataTree, error) {
 // readOrder reads the order of groups and arrays from the consolidated metadata, if there
 // are any.
 func (r *reader) readOrder() error {
+	if r.v3 {
+		return r.readOrder3()
+	}
 	b, err := r.file(".zmetadata")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -138,7 +149,44 @@ func (r *reader) readOrder() error {
 			}
 		}
 	}
-	d := json.NewDecoder(strings.NewReader(string(all.Metadata)))
+	return r.order(all.Metadata, ".zmetadata", path.Dir)
+}
+
+// readOrder3 reads the consolidated metadata in the root of version 3.
+func (r *reader) readOrder3() error {
+	b, err := r.file(root3)
+	if err != nil {
+		return within(root3, err)
+	}
+	n, err := parseNode(b)
+	if err != nil {
+		return within(root3, err)
+	}
+	if n.Type != "group" {
+		return &FormatError{Format: "zarr", Place: root3, What: "the store is a single array", Try: "give a store of groups of variables, as xarray and ArviZ write"}
+	}
+	if n.Consolidated == nil {
+		return nil
+	}
+	if bytes.HasPrefix(b, []byte(consolidated3)) {
+		inside := map[string]json.RawMessage{}
+		if err := json.Unmarshal(n.Consolidated.Metadata, &inside); err != nil {
+			return &FormatError{Format: "zarr", Place: root3, What: "the consolidated metadata are no object", Try: copyAgain}
+		}
+		r.ours = map[string]json.RawMessage{}
+		for key, meta := range inside {
+			r.ours[path.Join(key, root3)] = meta
+			if _, err := r.file(path.Join(key, root3)); err != nil {
+				return within(path.Join(key, root3), err)
+			}
+		}
+	}
+	return r.order(n.Consolidated.Metadata, root3, func(key string) string { return key })
+}
+
+// order keeps the order of the paths in consolidated metadata, whose keys are those of paths.
+func (r *reader) order(metadata json.RawMessage, file string, pathOf func(string) string) error {
+	d := json.NewDecoder(bytes.NewReader(metadata))
 	if _, err := d.Token(); err != nil {
 		return nil
 	}
@@ -149,15 +197,44 @@ func (r *reader) readOrder() error {
 			err = d.Decode(&skip)
 		}
 		if err != nil {
-			return &FormatError{Format: "zarr", Place: ".zmetadata", What: "the consolidated metadata cannot be read", Err: err, Try: "consolidate them again with zarr.consolidate_metadata, or remove the file"}
+			return &FormatError{Format: "zarr", Place: file, What: "the consolidated metadata cannot be read", Err: err, Try: "consolidate them again with zarr.consolidate_metadata"}
 		}
 		if s, ok := key.(string); ok {
-			if _, known := r.rank[path.Dir(s)]; !known {
-				r.rank[path.Dir(s)] = len(r.rank)
+			if _, known := r.rank[pathOf(s)]; !known {
+				r.rank[pathOf(s)] = len(r.rank)
 			}
 		}
 	}
 	return nil
+}
+
+// node reads the metadata of a group or an array of version 3.
+func (r *reader) node(dir string) (*node, error) {
+	b, err := r.file(path.Join(dir, root3))
+	if err != nil {
+		return nil, err
+	}
+	return parseNode(b)
+}
+
+// kind returns whether a folder is a group or an array, or "" if it is neither.
+func (r *reader) kind(dir string) (string, error) {
+	if !r.v3 {
+		if _, err := fs.Stat(r.fsys, path.Join(dir, ".zarray")); err == nil {
+			return "array", nil
+		} else if _, err := fs.Stat(r.fsys, path.Join(dir, ".zgroup")); err == nil {
+			return "group", nil
+		}
+		return "", nil
+	}
+	n, err := r.node(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", within(path.Join(dir, root3), err)
+	}
+	return n.Type, nil
 }
 
 // children returns the paths of the groups and arrays in a group. They follow the order
@@ -172,9 +249,13 @@ func (r *reader) children(dir string) (groups, arrays []string, err error) {
 		if !e.IsDir() {
 			continue
 		}
-		if _, err := fs.Stat(r.fsys, path.Join(p, ".zarray")); err == nil {
+		kind, err := r.kind(p)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case kind == "array":
 			arrays = append(arrays, p)
-		} else if _, err := fs.Stat(r.fsys, path.Join(p, ".zgroup")); err == nil {
+		case kind == "group":
 			groups = append(groups, p)
 		}
 	}
@@ -230,6 +311,13 @@ func within(key string, err error) error {
 // attrs reads .zattrs of a group or array. Text is kept as it is, everything else as
 // JSON.
 func (r *reader) attrs(dir string) (map[string]string, error) {
+	if r.v3 {
+		n, err := r.node(dir)
+		if err != nil {
+			return nil, within(path.Join(dir, root3), err)
+		}
+		return texts(n.Attributes), nil
+	}
 	out := map[string]string{}
 	b, err := r.file(path.Join(dir, ".zattrs"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -242,6 +330,12 @@ func (r *reader) attrs(dir string) (map[string]string, error) {
 	if err != nil {
 		return nil, &FormatError{Format: "zarr", Place: path.Join(dir, ".zattrs"), What: "the attributes cannot be read", Err: err, Try: copyAgain}
 	}
+	return texts(all), nil
+}
+
+// texts returns attributes as text, those that are none as JSON.
+func texts(all map[string]json.RawMessage) map[string]string {
+	out := map[string]string{}
 	for k, raw := range all {
 		var s string
 		if json.Unmarshal(raw, &s) != nil {
@@ -249,7 +343,7 @@ func (r *reader) attrs(dir string) (map[string]string, error) {
 		}
 		out[k] = s
 	}
-	return out, nil
+	return out
 }
 
 // file reads a metadata file.
@@ -264,7 +358,7 @@ func (r *reader) file(name string) ([]byte, error) {
 		err = fmt.Errorf("the metadata have more than %d bytes", maxText)
 	}
 	if want := r.ours[name]; err == nil && want != nil && !agree(b, want) {
-		err = &FormatError{Format: "zarr", Place: name, What: "the file is not what .zmetadata says it is: one of them was damaged or changed", Try: copyAgain + ", or if you changed the file, consolidate the metadata again with zarr.consolidate_metadata"}
+		err = &FormatError{Format: "zarr", Place: name, What: "the file is not what the consolidated metadata say it is: one of them was damaged or changed", Try: copyAgain + ", or if you changed the file, consolidate the metadata again with zarr.consolidate_metadata"}
 	}
 	return b, err
 }

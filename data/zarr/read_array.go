@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"io"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -21,22 +22,9 @@ import (
 // array reads a whole array.
 func (r *reader) array(dir string) (tensor.Variable, error) {
 	v := tensor.Variable{Name: path.Base(dir)}
-	b, err := r.file(path.Join(dir, ".zarray"))
+	m, e, err := r.meta(dir, &v)
 	if err != nil {
 		return v, err
-	}
-	m, e, err := parseMeta(b)
-	if err != nil {
-		return v, err
-	}
-	if v.Attrs, err = r.attrs(dir); err != nil {
-		return v, err
-	}
-	if v.Dims, err = dimNames(v, len(m.Shape)); err != nil {
-		return v, err
-	}
-	if key := xarray.Packing(func(key string) bool { return v.Attrs[key] != "" }); key != "" {
-		return v, &FormatError{Format: "zarr", What: "the array is packed by " + key, Try: "write it from xarray with decoded values"}
 	}
 	chunks, err := r.chunks(dir, m)
 	if err != nil {
@@ -46,7 +34,73 @@ func (r *reader) array(dir string) (tensor.Variable, error) {
 	if v.Data, err = r.elements(m, e, chunks); err != nil {
 		return v, err
 	}
-	return asBool(v), nil
+	if _, packed := v.Attrs["scale_factor"]; packed && v.Attrs["_FillValue"] == "" { // version 2 keeps what is missing in fill_value
+		v.Attrs["_FillValue"] = string(m.Fill)
+	}
+	v = asBool(withMissing(v))
+	if err := xarray.Unpack(&v); err != nil {
+		return v, bad("%v", err)
+	}
+	return v, nil
+}
+
+// meta returns the metadata of an array and the type of its elements, and gives the variable its axes and attributes.
+func (r *reader) meta(dir string, v *tensor.Variable) (m *arrayMeta, e element, err error) {
+	if r.v3 {
+		return r.meta3(dir, v)
+	}
+	b, err := r.file(path.Join(dir, ".zarray"))
+	if err != nil {
+		return nil, e, err
+	}
+	if m, e, err = parseMeta(b); err != nil {
+		return nil, e, err
+	}
+	if v.Attrs, err = r.attrs(dir); err != nil {
+		return nil, e, err
+	}
+	v.Dims, err = dimNames(*v, len(m.Shape))
+	return m, e, err
+}
+
+// meta3 is meta of version 3.
+func (r *reader) meta3(dir string, v *tensor.Variable) (m *arrayMeta, e element, err error) {
+	n, err := r.node(dir)
+	if err != nil {
+		return nil, e, err
+	}
+	if m, e, err = n.array(); err != nil {
+		return nil, e, err
+	}
+	v.Attrs, v.Dims = texts(n.Attributes), xarray.Axes(v.Name, len(m.Shape))
+	if n.Dims != nil && len(n.Dims) != len(m.Shape) {
+		return nil, e, bad("there are %d names of axes for an array of %d", len(n.Dims), len(m.Shape))
+	}
+	for i, name := range n.Dims {
+		if name != nil {
+			v.Dims[i] = *name
+		}
+	}
+	return m, e, nil
+}
+
+// withMissing makes integers that xarray marks as missing NaN, by the attribute _FillValue. Floats are NaN themselves.
+func withMissing(v tensor.Variable) tensor.Variable {
+	text, marked := v.Attrs["_FillValue"]
+	delete(v.Attrs, "_FillValue")
+	missing, err := strconv.ParseInt(text, 10, 64)
+	ints, whole := v.Data.([]int64)
+	if !marked || err != nil || !whole || !slices.Contains(ints, missing) {
+		return v
+	}
+	floats := v.Floats()
+	for i, x := range ints {
+		if x == missing {
+			floats[i] = math.NaN()
+		}
+	}
+	v.Data = floats
+	return v
 }
 
 // dimNames removes the names of the axes from the attributes and returns them.
@@ -104,12 +158,18 @@ func (r *reader) chunks(dir string, m *arrayMeta) ([]chunk, error) {
 
 // place parses the name of a chunk; it returns false if the array has no such chunk.
 func (m *arrayMeta) place(name string) ([]int, bool) {
-	if len(m.Shape) == 0 {
-		return nil, name == "0"
-	}
 	sep := m.Separator
 	if sep == "" {
 		sep = "."
+	}
+	if len(m.Shape) == 0 {
+		return nil, name == "0" && m.prefix == "" || name == m.prefix && m.prefix != ""
+	}
+	if m.prefix != "" {
+		var found bool
+		if name, found = strings.CutPrefix(name, m.prefix+sep); !found {
+			return nil, false
+		}
 	}
 	parts := strings.Split(name, sep)
 	if len(parts) != len(m.Shape) {
@@ -132,9 +192,9 @@ func (r *reader) elements(m *arrayMeta, e element, chunks []chunk) (any, error) 
 		r.left += c.size * expansion
 	}
 	need, ok := product(m.Shape, e.memory())
-	whole, fits := product(m.Chunks, max(e.size, 1))
+	whole, fits := product(m.leaf().Chunks, max(e.size, 1))
 	if !ok || int64(need) > r.left || len(chunks) > 0 && (!fits || int64(whole) > r.left) {
-		return nil, bad("an array of the shape %v with chunks %v of %v needs more memory than %d bytes, the most that the stored chunks can decompress to: copy the store again", m.Shape, m.Chunks, e, r.left)
+		return nil, bad("an array of the shape %v with chunks %v of %v needs more memory than %d bytes, the most that the stored chunks can decompress to: copy the store again", m.Shape, m.leaf().Chunks, e, r.left)
 	}
 	r.left -= int64(need)
 	if err := m.complete(chunks, r.ours != nil); err != nil {
@@ -157,7 +217,7 @@ func (r *reader) elements(m *arrayMeta, e element, chunks []chunk) (any, error) 
 // elements are undefined.
 func (m *arrayMeta) complete(chunks []chunk, all bool) error {
 	text := string(m.Fill)
-	if !all && text != "" && text != "null" {
+	if !all && (m.Format == 3 || text != "" && text != "null") {
 		return nil
 	}
 	want := 1
@@ -183,6 +243,9 @@ func (r *reader) chunk(out any, m *arrayMeta, e element, c chunk, whole int) err
 	b, err := io.ReadAll(io.LimitReader(f, c.size))
 	if err != nil {
 		return err
+	}
+	if m.Format == 3 {
+		return r.store3(out, m, e, b, c.at)
 	}
 	limit := whole
 	if e.kind == 'O' {
@@ -223,7 +286,7 @@ func (m *arrayMeta) scatterText(out []string, b []byte, at []int) error {
 // index to in the array and from in the chunk.
 func (m *arrayMeta) scatter(at []int, set func(to, from int) error) error {
 	rank := len(m.Shape)
-	inner, outer := strides(m.Chunks, m.Order == "F"), strides(m.Shape, false)
+	inner, outer := m.inner(), strides(m.Shape, false)
 	first, count := make([]int, rank), make([]int, rank)
 	for i := range at {
 		first[i] = at[i] * m.Chunks[i]
@@ -253,6 +316,21 @@ func (m *arrayMeta) scatter(at []int, set func(to, from int) error) error {
 			return nil
 		}
 	}
+}
+
+// inner returns the strides of the axes inside a chunk.
+func (m *arrayMeta) inner() []int {
+	if m.perm == nil {
+		return strides(m.Chunks, m.Order == "F")
+	}
+	stored, out := make([]int, len(m.perm)), make([]int, len(m.perm))
+	for i, axis := range m.perm {
+		stored[i] = m.Chunks[axis]
+	}
+	for i, n := range strides(stored, false) {
+		out[m.perm[i]] = n
+	}
+	return out
 }
 
 // strides returns the strides of the axes in C or Fortran order.

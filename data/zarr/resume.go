@@ -42,6 +42,9 @@ func Reopen(name string, draws map[string]int) (*Stream, error) {
 }
 
 func (s *Stream) reopen(r *reader, draws map[string]int) error {
+	if _, err := fs.Stat(r.fsys, ".zgroup"); err != nil {
+		return fmt.Errorf("it is no store that a stream left behind, which has a file .zgroup: continue only those")
+	}
 	if err := r.readOrder(); err != nil {
 		return err
 	}

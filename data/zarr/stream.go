@@ -64,6 +64,9 @@ func Create(name string, layout *tensor.DataTree, s Settings) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.Format == 3 {
+		return nil, fmt.Errorf("zarr: %s: a stream writes version 2 of the format: leave Format out, or write the draws with Write when they are complete", name)
+	}
 	if err := vacate(name, s.Overwrite); err != nil {
 		return nil, err
 	}

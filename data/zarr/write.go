@@ -19,7 +19,10 @@ import (
 
 // Settings control how a store is written. The zero value is the default.
 type Settings struct {
-	Zlib int // zlib level from 1 (fast) to 9 (small). Default 0, no compression, which reads fastest; the zlib streams then only add checksums
+	// Format is the version of the format that Write writes, 2 or 3. 0 stands for 2, which zarr-python 2 and 3 and all versions of ArviZ and
+	// xarray read; zarr-python 2 cannot read version 3. A Stream writes version 2.
+	Format int
+	Zlib   int // zlib level from 1 (fast) to 9 (small). Default 0, no compression, which reads fastest; the zlib streams then only add checksums
 	// ChunkBytes is the size in bytes of the largest chunk of Write. Default 16 MiB, which stores most
 	// variables as one chunk.
 	ChunkBytes int
@@ -33,6 +36,9 @@ type Settings struct {
 func (s Settings) check() (Settings, error) {
 	if s.Zlib < 0 || s.Zlib > 9 || s.ChunkBytes < 0 || s.ChunkDraws < 0 {
 		return s, fmt.Errorf("zarr: Zlib is %d, ChunkBytes %d and ChunkDraws %d: want Zlib from 0 to 9 and chunks of at least 0", s.Zlib, s.ChunkBytes, s.ChunkDraws)
+	}
+	if s.Format != 0 && s.Format != 2 && s.Format != 3 {
+		return s, fmt.Errorf("zarr: Format is %d: want 2 or 3", s.Format)
 	}
 	if s.ChunkBytes == 0 {
 		s.ChunkBytes = 16 << 20
@@ -55,7 +61,7 @@ func Write(name string, t *tensor.DataTree, s Settings) error {
 		return fmt.Errorf("zarr: %w", err)
 	}
 	err = atomicfile.Folder(name, s.Overwrite, Is, func(dir string) error {
-		w := &store{dir: dir, zip: compressor{level: s.Zlib}, chunkBytes: s.ChunkBytes}
+		w := &store{dir: dir, zip: compressor{level: s.Zlib, v3: s.Format == 3}, chunkBytes: s.ChunkBytes, v3: s.Format == 3}
 		return w.tree(t)
 	})
 	if e := (*FormatError)(nil); errors.As(err, &e) {
@@ -81,6 +87,7 @@ type store struct {
 	dir        string
 	zip        compressor
 	chunkBytes int
+	v3         bool // version 3 of the format
 	keys       []string
 	meta       map[string]json.RawMessage
 }
@@ -132,6 +139,9 @@ func (w *store) group(name string, attrs map[string]string) error {
 	if err := os.MkdirAll(filepath.Join(w.dir, name), 0o755); err != nil {
 		return err
 	}
+	if w.v3 {
+		return w.group3(name, attrs)
+	}
 	if err := w.put(join(name, ".zgroup"), map[string]int{"zarr_format": 2}); err != nil {
 		return err
 	}
@@ -169,6 +179,9 @@ const consolidated = `{"zarr_consolidated_format":1,"metadata":{`
 
 // consolidate writes all metadata to one file, in the order in which they were written.
 func (w *store) consolidate() error {
+	if w.v3 {
+		return w.consolidate3()
+	}
 	var b bytes.Buffer
 	b.WriteString(consolidated)
 	for i, key := range w.keys {
@@ -192,6 +205,9 @@ func (w *store) variable(group string, v tensor.Variable) error {
 	e, err := elementOf(v.Data)
 	if err != nil {
 		return err
+	}
+	if w.v3 && e.kind == 'U' {
+		return w.texts3(join(group, v.Name), v)
 	}
 	m, err := w.describe(join(group, v.Name), v, e, cutChunks(v.Shape, e.size, w.chunkBytes))
 	if err != nil || v.Len() == 0 {
@@ -222,6 +238,9 @@ func (w *store) describe(key string, v tensor.Variable, e element, chunks []int)
 	if m.Shape == nil {
 		m.Shape, m.Chunks = []int{}, []int{}
 	}
+	if w.v3 {
+		return m, w.array3(key, m, e, v)
+	}
 	if err := w.put(key+"/.zarray", m); err != nil {
 		return nil, err
 	}
@@ -237,6 +256,9 @@ func (w *store) chunk(key string, at []int, raw []byte) error {
 	b, err := w.zip.run(raw)
 	if err != nil {
 		return err
+	}
+	if w.v3 {
+		return w.chunk3(key, at, b)
 	}
 	return os.WriteFile(filepath.Join(w.dir, filepath.FromSlash(key), chunkName(at)), b, 0o644)
 }

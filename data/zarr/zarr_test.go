@@ -279,7 +279,7 @@ func TestBadStores(t *testing.T) {
 		"Blosc block 0":                         {map[string]string{"compressor": `{"id":"blosc"}`}, map[string]string{"0.0": badZlib}},
 		"want at most 2147483648":               {map[string]string{"dtype": `"|O"`, "shape": "[1]", "chunks": "[1]", "fill_value": "null", "filters": `[{"id":"vlen-utf8"}]`, "compressor": `{"id":"blosc"}`}, map[string]string{"0": hugeFrame}},
 		"want 2 names":                          {nil, map[string]string{".zattrs": `{"_ARRAY_DIMENSIONS":["a"]}`}},
-		"packed by scale_factor":                {nil, map[string]string{".zattrs": `{"scale_factor":0.1,"_ARRAY_DIMENSIONS":["a","b"]}`}},
+		"want a finite number":                  {nil, map[string]string{".zattrs": `{"scale_factor":"x","_ARRAY_DIMENSIONS":["a","b"]}`}},
 		"appears twice":                         {nil, map[string]string{".zattrs": `{"_ARRAY_DIMENSIONS":["a","a"]}`}},
 		"does not fit int64":                    {map[string]string{"dtype": `"<u8"`, "shape": "[1]", "chunks": "[1]"}, map[string]string{"0": "\xff\xff\xff\xff\xff\xff\xff\xff"}},
 		"a group inside a group":                {nil, map[string]string{"../sub/.zgroup": "{}"}},
@@ -296,7 +296,7 @@ func TestBadStores(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	for want, fsys := range map[string]fstest.MapFS{"no .zgroup": {}, "zarr_format=2": {"zarr.json": {}}} {
+	for want, fsys := range map[string]fstest.MapFS{"neither .zgroup nor zarr.json": {}, "the document ends too early": {"zarr.json": {}}, "the store is a single array": {"zarr.json": {Data: []byte(`{"zarr_format":3,"node_type":"array"}`)}}} {
 		if _, err := zarr.Read(fsys); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
@@ -317,6 +317,25 @@ func FuzzRead(f *testing.F) {
 		}
 		tree, err := zarr.Read(fsys)
 		if err == nil {
+			_ = tree.String()
+		}
+	})
+}
+
+// FuzzReadVersion3 reads hostile metadata and chunks of version 3.
+func FuzzReadVersion3(f *testing.F) {
+	array := func(kind, codecs string) []byte {
+		return []byte(`{"zarr_format":3,"node_type":"array","shape":[2],"data_type":"` + kind + `","chunk_grid":{"name":"regular","configuration":{"chunk_shape":[2]}},"chunk_key_encoding":{"name":"default"},"fill_value":0,"codecs":[` + codecs + `]}`)
+	}
+	f.Add(array("float64", `{"name":"bytes"},"crc32c"`), "c/0", []byte("0123456789abcdef0123"), []byte(`{"zarr_format":3,"node_type":"group","consolidated_metadata":{"metadata":{"g/x":1}}}`))
+	f.Add(array("string", `"vlen-utf8",{"name":"zstd"}`), "c/0", []byte("\x28\xb5\x2f\xfd"), []byte(`{"zarr_format":3,"node_type":"group"}`))
+	f.Add(array("int8", `{"name":"sharding_indexed","configuration":{"chunk_shape":[1],"codecs":["bytes"],"index_codecs":["bytes"]}}`), "c/0", make([]byte, 34), []byte(`{"zarr_format":3,"node_type":"group"}`))
+	f.Fuzz(func(t *testing.T, array []byte, key string, chunk, root []byte) {
+		fsys := fstest.MapFS{"zarr.json": {Data: root}, "g/zarr.json": {Data: []byte(`{"zarr_format":3,"node_type":"group"}`)}, "g/x/zarr.json": {Data: array}}
+		if fs.ValidPath(key) && key != "zarr.json" {
+			fsys["g/x/"+key] = &fstest.MapFile{Data: chunk}
+		}
+		if tree, err := zarr.Read(fsys); err == nil {
 			_ = tree.String()
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -111,9 +112,29 @@ func (a Axis) label(lo, hi float64) string {
 	case order:
 		return fmt.Sprintf("places %.6g to %.6g in %s", lo, hi, a.Name)
 	case lo == hi:
-		return fmt.Sprintf("%s = %.3g%s", a.Name, lo, unit)
+		return fmt.Sprintf("%s = %s%s", a.Name, a.number(lo), unit)
 	}
-	return fmt.Sprintf("%s = %.3g to %.3g%s", a.Name, lo, hi, unit)
+	return fmt.Sprintf("%s = %s to %s%s", a.Name, a.number(lo), a.number(hi), unit)
+}
+
+// number writes a value with as many digits as tell it apart from the next one on the axis, three at least.
+func (a Axis) number(x float64) string {
+	apart := math.Inf(1)
+	for _, v := range a.Values {
+		if d := math.Abs(v - x); d > 0 {
+			apart = min(apart, d)
+		}
+	}
+	digits := 3
+	if ratio := math.Abs(x) / apart; ratio > 100 {
+		digits = min(10, int(math.Ceil(math.Log10(ratio)))+1)
+	}
+	text := strconv.FormatFloat(x, 'g', digits, 64)
+	if size := math.Abs(x); size >= 1 && size < 1e7 {
+		rounded, _ := strconv.ParseFloat(text, 64)
+		text = strconv.FormatFloat(rounded, 'f', -1, 64)
+	}
+	return text
 }
 
 // Grid says where residuals lie on a regular grid, such as [energy, y, x].

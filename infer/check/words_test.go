@@ -97,3 +97,18 @@ func TestWordsOfPriors(t *testing.T) {
 		}
 	}
 }
+
+// Places on an axis are told with the digits that one needs to find them.
+func TestPlacesOnAnAxis(t *testing.T) {
+	for want, a := range map[string]Axis{
+		"wavelength = 4931.2 to 4932 Å": {Name: "wavelength", Unit: "Å", Values: []float64{4930.4, 4931.2, 4932, 4932.8}},
+		"tau = 0.00123 to 0.00321 s":    {Name: "tau", Unit: "s", Values: []float64{0.00123456, 0.00321, 1}},
+		"year = 2020 to 2021":           {Name: "year", Values: []float64{2020, 2021, 2022}},
+		"x = 0 to 1e-08":                {Name: "x", Values: []float64{0, 1e-8, 2e-8}},
+	} {
+		k := len(a.Values) - 3
+		if got := a.label(a.Values[max(0, k)], a.Values[max(0, k)+1]); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

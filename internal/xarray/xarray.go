@@ -11,7 +11,9 @@ package xarray
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/euryale-dev/euryale/tensor"
@@ -28,16 +30,44 @@ func Labels(attrs map[string]string) []string {
 	return list
 }
 
-// Packing returns the attribute that shows that numbers were packed into a smaller type,
-// which is not supported; it is empty if there is none.
-func Packing(has func(attribute string) bool) string {
-	for _, key := range []string{"scale_factor", "add_offset"} {
-		if has(key) {
-			return key
+// Unpack computes numbers that were packed into a smaller type from the attributes of an array, and removes those:
+//
+//	value = stored * scale_factor + add_offset
+//
+// Missing numbers must be NaN already.
+func Unpack(v *tensor.Variable) error {
+	scale, scaled := v.Attrs["scale_factor"]
+	offset, moved := v.Attrs["add_offset"]
+	if !scaled && !moved {
+		return nil
+	}
+	by, to := 1.0, 0.0
+	for text, x := range map[*string]*float64{&scale: &by, &offset: &to} {
+		if *text == "" {
+			continue
+		}
+		var err error
+		if *x, err = strconv.ParseFloat(*text, 64); err != nil || math.IsNaN(*x) || math.IsInf(*x, 0) {
+			return fmt.Errorf("scale_factor is %.40q and add_offset %.40q: want a finite number for each", scale, offset)
 		}
 	}
-	return ""
+	switch v.Data.(type) {
+	case []float64, []int64:
+	default:
+		return fmt.Errorf("it has scale_factor or add_offset, but its elements are %s and not numbers", v.DType())
+	}
+	x := slices.Clone(v.Floats())
+	for i := range x {
+		x[i] = x[i]*by + to
+	}
+	delete(v.Attrs, "scale_factor")
+	delete(v.Attrs, "add_offset")
+	v.Data = x
+	return nil
 }
+
+// LeftOut is the attribute of a group that lists the arrays in its file which have elements of types that are not read.
+const LeftOut = "left_out"
 
 // Axis returns ArviZ's name for axis i of an array with unnamed axes.
 func Axis(array string, i int) string { return fmt.Sprintf("%s_dim_%d", array, i) }

@@ -42,6 +42,7 @@ type Problem struct {
 	// all rows alike.
 	Sigma string             `json:"sigma,omitempty"`
 	Fixed map[string]float64 `json:"fixed,omitempty"` // values of parameters held fixed
+	Units map[string]string  `json:"units,omitempty"` // units of parameters, for readers of tables and documents
 	Tied  map[string]string  `json:"tied,omitempty"`  // formulas of parameters that follow from others
 	Start map[string]Values  `json:"start,omitempty"` // starting values of a fit; chains need none
 

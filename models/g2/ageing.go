@@ -17,6 +17,8 @@ import (
 // first frames too, the two can be told apart: if the sample is stationary, the first frames decay like all. The errors of g2 do
 // not contain what happens by chance in time, so the scatter between bins, whose speckles are different ones, judges the shift.
 const (
+	// KindAgeing is the kind of flag that says that a sample ages.
+	KindAgeing = "ageing"
 	// agedLevel is the probability that a stationary movie is called ageing.
 	agedLevel = 1e-3
 	// agedChange is the smallest change of ln tau that is told.
@@ -65,8 +67,8 @@ func ageing(m *nexus.Multitau, delays []float64) (check.Alteration, bool) {
 	if change < 0 {
 		how = "faster"
 	}
-	return check.Alteration{Kind: "ageing", Count: 1, Text: fmt.Sprintf("the sample becomes %s while it is measured: from the first %.0f %% of the frames to the others relaxation times change by a factor of about %.2g in %d bins (%.1f standard deviations of their scatter), so g2 of the whole movie has no single decay",
-		how, 100*share, math.Exp(change), bins, math.Abs(t)), Remedy: "follow the relaxation time with reduce ages or fit twotime, or correlate a shorter range of frames"}, true
+	return check.Alteration{Kind: KindAgeing, Count: 1, Text: fmt.Sprintf("the sample becomes %s while it is measured, by a factor of about %.2g of its relaxation times after the first %.0f %% of the frames (%.1f standard deviations, from %d bins)",
+		how, math.Exp(change), 100*share, math.Abs(t), bins), Remedy: "reduce ages, which gives g2 at several ages, or fit twotime"}, true
 }
 
 // firstHalf returns the part that is nearest to the first half of the frames, and its share of them; -1 if there is none.

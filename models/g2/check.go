@@ -245,7 +245,7 @@ func (m Model) departures(c Curve, p, mean, sd, room []float64) []check.Directio
 			how = "compressed"
 		}
 		remedy := "the model aps_single, whose exponent goes from 0.5 to 2"
-		if coef[0] < 0 && m.Name != "stretched" {
+		if m.Name != "stretched" {
 			remedy = "the model stretched, or aps_single"
 		}
 		return fmt.Sprintf("a %s decay would fit better, with an exponent of about %.2g (a rough estimate)", how, max(1+coef[0], 0.1)), remedy

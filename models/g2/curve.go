@@ -22,6 +22,9 @@ type Curve struct {
 	Bin       int     // number of the bin, from 1
 	Q, Phi    float64 // q in 1/Angstrom and azimuth in degrees; NaN if they do not apply
 	X, Y, Err []float64
+	// Age is the age of the sample in s in whose neighbourhood the curve was taken. Curves of all frames have 0, and so has one of several
+	// ages that begins with the movie.
+	Age float64
 
 	// Cov is the covariance of Y, row-major (point, point), for points whose errors are not
 	// independent, such as those of a multi-tau correlation; nil for independent errors. Samples is

@@ -41,6 +41,11 @@ func OpenCurves(path string) ([]Curve, error) {
 	for _, b := range t.Bins() {
 		s := t.Select(b)
 		c := Curve{Bin: b, flaws: told, Q: math.NaN(), Phi: math.NaN(), X: s.Tau, Y: s.G2, Err: s.Err}
+		for to, column := range map[*float64][]float64{&c.Age: s.Age, &c.Q: s.Q, &c.Phi: s.Phi} {
+			if column != nil {
+				*to = column[0]
+			}
+		}
 		if s.Cov != nil {
 			c.Cov = slices.Concat(s.Cov...)
 			if s.Samples != nil && s.Samples[0] > 0 {

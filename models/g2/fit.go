@@ -25,7 +25,7 @@ import (
 type Settings struct {
 	Fixed map[string]float64 // values of parameters held fixed, by name
 	// Bounds replace those of the model, [lower, upper] by parameter name, in point fits and in priors that follow
-	// bounds.
+	// bounds. They truncate other priors.
 	Bounds map[string][2]float64
 	// Start holds start values that replace those of the model and the guessed ones, by parameter name.
 	Start  map[string]float64

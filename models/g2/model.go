@@ -57,7 +57,7 @@ type Param struct {
 	Range               func(c Curve) (start, lower, upper float64)
 	RangeText           string
 	// Prior is the default prior, a continuous distribution of numbers whose support overlaps Lower to Upper. The bounds
-	// do not truncate it. If it depends on the bounds that hold for a curve, PriorRange computes it from them, and PriorText says in a
+	// of the model do not truncate it, but those of Settings do. If it depends on the bounds that hold for a curve, PriorRange computes it from them, and PriorText says in a
 	// help text how, such as "uniform over the delays". Set either Prior or PriorRange.
 	Prior      dist.Dist
 	PriorRange func(lower, upper float64) dist.Dist

@@ -57,7 +57,15 @@ func Posterior(model Model, c Curve, s Settings) (*infer.Model, error) {
 		if b, ok := s.Bounds[q.Name]; ok {
 			q.Range = func(Curve) (start, lo, hi float64) { return b[0], b[0], b[1] }
 		}
-		p[i] = s.declare(m, q.Name, q.prior(c))
+		d, err := s.within(q.Name, s.belief(q.Name, q.prior(c)))
+		if err != nil {
+			return nil, err
+		}
+		if _, own := s.Priors[q.Name]; own {
+			p[i] = m.Param(q.Name, d)
+		} else {
+			p[i] = m.Param(q.Name, d, infer.Weak())
+		}
 	}
 	if r := model.sampled; r != nil && r.derived != nil {
 		for name, n := range r.derived(p) {
@@ -118,6 +126,32 @@ func (m Model) Units() map[string]string {
 	return out
 }
 
+// belief is the prior of the settings, or the usual one.
+func (s Settings) belief(name string, usual dist.Dist) dist.Dist {
+	if own, ok := s.Priors[name]; ok {
+		return own
+	}
+	return usual
+}
+
+// within is a prior between the bounds of the settings, if they have any that it reaches beyond.
+func (s Settings) within(name string, d dist.Dist) (dist.Dist, error) {
+	b, bounded := s.Bounds[name]
+	if !bounded {
+		return d, nil
+	}
+	low, high, err := dist.Range(d)
+	switch {
+	case err != nil:
+		return d, fmt.Errorf("g2: prior of %s: %w", name, err)
+	case low >= b[0] && high <= b[1]:
+		return d, nil
+	case d.LogCDFOf == nil || d.LogCCDFOf == nil:
+		return d, fmt.Errorf("g2: the prior of %s is %s, whose probability between its bounds %g and %g is not known: leave out the bounds, or choose another prior", name, d, b[0], b[1])
+	}
+	return dist.Truncate(d, b[0], b[1]), nil
+}
+
 // declare adds a parameter with the prior of the settings, or with the usual one.
 func (s Settings) declare(m *infer.Model, name string, usual dist.Dist) *ad.Node {
 	if own, ok := s.Priors[name]; ok {
@@ -144,7 +178,7 @@ func (s Settings) checkSampled(model Model, params []Param, c Curve) error {
 	}
 	for name := range s.Bounds {
 		i := slices.IndexFunc(params, func(p Param) bool { return p.Name == name })
-		if i < 0 || params[i].PriorRange == nil {
+		if i < 0 {
 			return fmt.Errorf("g2: the bounds of %q do not apply to the Bayesian model %s: give a prior instead", name, model.Name)
 		}
 	}

@@ -43,7 +43,7 @@ func TestLogDensityGoldens(t *testing.T) {
 		if !slices.Equal(model.Sampled(curve), c.Order) {
 			t.Errorf("%s: parameters %v, want %v", c.Model, model.Sampled(curve), c.Order)
 		}
-		m, err := g2.Posterior(model, curve, g2.Settings{})
+		m, err := g2.Posterior(model, curve, reference(c.Model))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,6 +71,44 @@ func TestLogDensityGoldens(t *testing.T) {
 		}
 	}
 	t.Logf("largest relative deviation %.1e", worst)
+}
+
+// reference returns the priors of the reference where those of the model differ: of the prefactor whatever the units of the data, and of exponents below 1.
+func reference(model string) g2.Settings {
+	switch model {
+	case "power":
+		return g2.Settings{Priors: map[string]dist.Dist{"tau0": dist.LogNormal(0, 2)}}
+	case "stretched":
+		return g2.Settings{Priors: map[string]dist.Dist{"beta": dist.Beta(2, 2)}}
+	}
+	return g2.Settings{}
+}
+
+// A compressed decay is found by fit and posterior, and bounds hold in both.
+func TestCompressedDecay(t *testing.T) {
+	model, _ := g2.ByName("stretched")
+	c := g2.Curve{Bin: 1, Q: math.NaN(), Phi: math.NaN()}
+	for i := range 60 {
+		x := 1e-3 * math.Pow(10, float64(i)/15)
+		c.X, c.Y, c.Err = append(c.X, x), append(c.Y, 1+0.2*math.Exp(-math.Pow(2*x/0.5, 1.6))+2e-3*math.Sin(float64(37*i))), append(c.Err, 2e-3)
+	}
+	f, err := g2.FitOne(context.Background(), model, c, g2.Settings{})
+	if err != nil || !f.OK() || math.Abs(f.X[3]-1.6) > 3*f.SD[3] || f.SD[3] > 0.2 {
+		t.Fatalf("%v: %s, %v +- %v", err, f.Status, f.X, f.SD)
+	}
+	cfg := infer.Config{Draws: 300, Warmup: 300}
+	beta := sample(t, model, c, g2.Settings{}, cfg).Summary().Row("beta")
+	if math.Abs(beta.Mean-f.X[3]) > 2*f.SD[3] {
+		t.Errorf("beta is %g in the posterior, %g in the fit", beta.Mean, f.X[3])
+	}
+	s := g2.Settings{Bounds: map[string][2]float64{"beta": {0.5, 1.55}, "contrast": {0, 0.5}}}
+	for _, chain := range sample(t, model, c, s, cfg).Draws("beta") {
+		for _, v := range chain {
+			if !(v >= 0.5 && v <= 1.55) {
+				t.Fatalf("beta is %g beyond its bounds", v)
+			}
+		}
+	}
 }
 
 type marginal struct {
@@ -115,11 +153,7 @@ func TestPosteriorGoldens(t *testing.T) {
 			if heavy { // the file asks for more draws
 				cfg = infer.Config{Draws: 20_000, TargetAccept: 0.95}
 			}
-			s := g2.Settings{}
-			if c.Model == "power" { // that of the reference, whatever the units of the data
-				s.Priors = map[string]dist.Dist{"tau0": dist.LogNormal(0, 2)}
-			}
-			fit := sample(t, model, curve, s, cfg)
+			fit := sample(t, model, curve, reference(c.Model), cfg)
 			sum := fit.Summary()
 			for name, want := range c.Posterior.Marginals {
 				r := sum.Row(name)

@@ -9,7 +9,8 @@ import (
 )
 
 func init() {
-	beta := Param{Name: "beta", Start: 0.8, Lower: 0.01, Upper: 0.99, Prior: dist.Beta(2, 2)}
+	// Exponents above 1 are those of compressed decays, as of ballistic motion; 2 is a Gaussian.
+	beta := Param{Name: "beta", Start: 0.8, Lower: 0.01, Upper: 2, Prior: dist.TruncatedNormal(0.8, 0.5, 0, 2)}
 	Register(Model{
 		Name: "stretched", Of: "delay",
 		Formula: "baseline + contrast exp(-(2 x/tau)^beta)",
@@ -19,7 +20,7 @@ func init() {
 		},
 		Starts: func(c Curve) [][]float64 {
 			g := c.Guess()
-			return [][]float64{{g.Tau, g.Baseline, g.Contrast, 0.8}, {g.Tau, g.Baseline, g.Contrast, 0.5}}
+			return [][]float64{{g.Tau, g.Baseline, g.Contrast, 0.8}, {g.Tau, g.Baseline, g.Contrast, 0.5}, {g.Tau, g.Baseline, g.Contrast, 1.5}}
 		},
 	})
 }

@@ -60,7 +60,7 @@ func (f *Fit) Value(name string) (x, sd float64) {
 func (f *Fit) String() string {
 	var b strings.Builder
 	for i, n := range f.Names {
-		fmt.Fprintf(&b, "%s %.8g +- %.2g\n", n, f.X[i], f.SD[i])
+		fmt.Fprintf(&b, "%s %.8g +- %.2g %s\n", n, f.X[i], f.SD[i], Units[n])
 	}
 	fmt.Fprintf(&b, "%d points, %d left out, reduced chi-square %.3g, %v\n%s", len(f.Points), len(f.Outliers), f.ReducedChiSquared, f.Status, f.Check.Summary())
 	return b.String()

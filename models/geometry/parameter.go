@@ -22,6 +22,9 @@ const (
 	SwingVertical   = "swing_vertical"   // vertical swing angle, in rad
 )
 
+// Units are the units of the parameters, by name.
+var Units = map[string]string{CenterRow: "px", CenterCol: "px", Distance: "m", Energy: "keV", SwingHorizontal: "rad", SwingVertical: "rad"}
+
 // parameter is a number of a geometry that can be free.
 type parameter struct {
 	name  string

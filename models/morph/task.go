@@ -6,7 +6,10 @@ package morph
 import (
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
+	"regexp"
+	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/given"
@@ -115,6 +118,41 @@ func (v *Inversion) scene(x []float64) (Scene, error) {
 
 // Names returns the names of all parameters, and of all elements of array parameters.
 func (t *Task) Names() []string { return t.Inversion.names() }
+
+// Active returns -1 or 1 for each parameter that lies on its lower or upper bound at x, to within a 1e-9th of the bound, and otherwise 0, by name.
+func (t *Task) Active(x []float64) map[string]int {
+	active := map[string]int{}
+	_, lower, upper := t.Inversion.start()
+	for i, name := range t.Names() {
+		active[name] = 0
+		switch {
+		case lower == nil:
+		case !math.IsInf(lower[i], 0) && x[i]-lower[i] <= 1e-9*math.Abs(lower[i]):
+			active[name] = -1
+		case !math.IsInf(upper[i], 0) && upper[i]-x[i] <= 1e-9*math.Abs(upper[i]):
+			active[name] = 1
+		}
+	}
+	return active
+}
+
+// unitInWords finds the unit of a parameter in what is said about it.
+var unitInWords = regexp.MustCompile(`\bin (nm|degrees)\b`)
+
+// Units returns the units of the parameters of the model, by name: nm, deg, or "" for none.
+func (t *Task) Units() map[string]string {
+	units := map[string]string{}
+	for _, q := range problemModels[t.Problem.Model].Params {
+		units[q.Name] = ""
+		if m := unitInWords.FindStringSubmatch(q.About); m != nil {
+			units[q.Name] = strings.TrimSuffix(m[1], "rees")
+		}
+	}
+	for _, q := range middle {
+		units[q.Name] = "nm"
+	}
+	return units
+}
 
 // StartAt moves the start of the next fit to x, given in the order of Names, for example
 // to the last point of an interrupted fit. Nil, or a list of another length than Names, leaves

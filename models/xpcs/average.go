@@ -47,6 +47,8 @@ type Repeat struct {
 	Baseline float64 // mean of g2 at the longest delays
 	Used     bool
 	Why      string // reason why it was not used
+	// Unusable says that it was not used because it cannot be: its Baseline is not the reason.
+	Unusable bool
 }
 
 func (s AverageSettings) defaults() AverageSettings {
@@ -93,7 +95,7 @@ func Average(ctx context.Context, files []string, out string, s AverageSettings)
 		}
 		r := Repeat{File: file, Baseline: math.NaN()}
 		if err := a.add(file, &r); err != nil {
-			r.Why = err.Error()
+			r.Why, r.Unusable = err.Error(), math.IsNaN(r.Baseline)
 		} else {
 			r.Used = true
 		}

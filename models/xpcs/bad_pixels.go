@@ -4,7 +4,9 @@
 package xpcs
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -13,14 +15,69 @@ import (
 	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 )
 
-// framesLooked is the number of frames, spread over a movie, in which pixels without a count are looked for.
-const framesLooked = 9
+// framesLooked is the number of frames, spread over a movie, in which pixels without a count are looked for. Where a quarter of them or
+// more have such pixels apart from those that have no count in most, framesLookedAgain are looked at.
+const (
+	framesLooked      = 9
+	framesLookedAgain = 99
+)
 
-// withoutCount returns the pixels of bins that have no count in more than half of the frames that are looked at: those that are not finite, as marks
-// of detectors are when a file has been read. Frames in which more than half of the pixels have none are bad themselves and say nothing of pixels.
-func withoutCount(movie correlate.Movie, m *nexus.Maps) (pixels []int, err error) {
+// mostLeftOut is the largest share of the pixels in bins that are left out because they have no count in some of the frames.
+const mostLeftOut = 0.1
+
+// looked is the pixels of bins without a count in each of some frames: those that are not finite, as marks of detectors are when a file has
+// been read. Frames in which more than half of the pixels have none are bad themselves, say nothing of pixels and are not among them.
+type looked [][]int
+
+// lookAt looks at n frames spread over a movie.
+func lookAt(movie correlate.Movie, kept []int, n int) (l looked, err error) {
+	frame := make([]float32, movie.Height*movie.Width)
+	n = min(n, movie.Frames)
+	for k := range n {
+		if err := movie.Dense(k*(movie.Frames-1)/max(1, n-1), frame); err != nil {
+			return nil, err
+		}
+		none := []int{}
+		for _, p := range kept {
+			if v := float64(frame[p]); math.IsNaN(v) || math.IsInf(v, 0) {
+				none = append(none, p)
+			}
+		}
+		if 2*len(none) <= len(kept) {
+			l = append(l, none)
+		}
+	}
+	return l, nil
+}
+
+// counts returns in how many of the frames each pixel has no count.
+func (l looked) counts() map[int]int {
+	n := map[int]int{}
+	for _, none := range l {
+		for _, p := range none {
+			n[p]++
+		}
+	}
+	return n
+}
+
+// without returns the frames but for some pixels, and how many of them still have others without a count.
+func (l looked) without(pixels map[int]bool) (rest looked, bad int) {
+	for _, none := range l {
+		none = slices.DeleteFunc(slices.Clone(none), func(p int) bool { return pixels[p] })
+		if rest = append(rest, none); len(none) > 0 {
+			bad++
+		}
+	}
+	return rest, bad
+}
+
+// withoutCount returns the pixels of bins that have no count in more than half of the frames that are looked at, and those that have none
+// in some, where enough of them do that a quarter of the frames or more would be bad. The latter are the ones that have none most often,
+// as many as leave less than one frame in twenty bad.
+func withoutCount(movie correlate.Movie, m *nexus.Maps) (never, sometimes []int, err error) {
 	if movie.Dense == nil || movie.Height != m.Height || movie.Width != m.Width {
-		return nil, nil // whoever correlates says what is wrong
+		return nil, nil, nil // whoever correlates says what is wrong
 	}
 	var kept []int
 	for p, b := range m.Static {
@@ -28,32 +85,44 @@ func withoutCount(movie correlate.Movie, m *nexus.Maps) (pixels []int, err error
 			kept = append(kept, p)
 		}
 	}
-	frame, missing, good := make([]float32, m.Height*m.Width), make([]int, m.Height*m.Width), 0
-	looked := min(framesLooked, movie.Frames)
-	for k := range looked {
-		if err := movie.Dense(k*(movie.Frames-1)/max(1, looked-1), frame); err != nil {
-			return nil, err
-		}
-		var none []int
-		for _, p := range kept {
-			if v := float64(frame[p]); math.IsNaN(v) || math.IsInf(v, 0) {
-				none = append(none, p)
-			}
-		}
-		if 2*len(none) > len(kept) {
-			continue
-		}
-		good++
-		for _, p := range none {
-			missing[p]++
+	l, err := lookAt(movie, kept, framesLooked)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := map[int]bool{}
+	for p, n := range l.counts() {
+		if 2*n > len(l) {
+			never, out[p] = append(never, p), true
 		}
 	}
-	for _, p := range kept {
-		if 2*missing[p] > good {
-			pixels = append(pixels, p)
-		}
+	slices.Sort(never)
+	if _, bad := l.without(out); 4*bad < len(l) || bad == 0 {
+		return never, nil, nil
 	}
-	return pixels, nil
+	if l, err = lookAt(movie, kept, framesLookedAgain); err != nil {
+		return nil, nil, err
+	}
+	return never, l.sometimes(out, int(mostLeftOut*float64(len(kept)))), nil
+}
+
+// sometimes returns up to most pixels, besides those that are out, that have no count most often; nil if as many do not suffice.
+func (l looked) sometimes(out map[int]bool, most int) (pixels []int) {
+	l, bad := l.without(out)
+	often := l.counts()
+	order := slices.SortedFunc(maps.Keys(often), func(a, b int) int { return cmp.Or(often[b]-often[a], a-b) })
+	more := map[int]bool{}
+	for _, p := range order {
+		if 20*bad < len(l) {
+			break
+		}
+		if len(pixels) == most {
+			return nil
+		}
+		pixels, more[p] = append(pixels, p), true
+		_, bad = l.without(more)
+	}
+	slices.Sort(pixels)
+	return pixels
 }
 
 // without returns a q map that leaves out some pixels.
@@ -68,7 +137,7 @@ func without(q *nexus.QMap, pixels []int) (*nexus.QMap, error) {
 		m.Mask[p], m.Dynamic[p], m.Static[p] = false, 0, 0
 	}
 	if err := out.Check(); err != nil {
-		return nil, fmt.Errorf("xpcs: %s in bins of the q map %s no count in most frames (%s), and without them a bin has no pixels: mask them (mask --image) and make the q map again (qmap --mask): %w", errtext.Count(len(pixels), "pixel"), errtext.Agree(len(pixels), "has", "have"), places(pixels, m.Width), err)
+		return nil, fmt.Errorf("xpcs: %s in bins of the q map %s no count in most frames or in many (%s), and without them a bin has no pixels: mask them (mask --image) and make the q map again (qmap --mask): %w", errtext.Count(len(pixels), "pixel"), errtext.Agree(len(pixels), "has", "have"), places(pixels, m.Width), err)
 	}
 	return &out, nil
 }

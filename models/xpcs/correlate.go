@@ -56,8 +56,11 @@ type Done struct {
 	Lost     error
 	// Misplaced says where the geometry of the q map and that of the frames differ; empty if they agree or one is not known.
 	Misplaced string
-	Bad       []int  // Bad lists the pixels of bins, as row * width + column, that have no count in most frames and were left out
-	Marked    string // marks of pixels without a count that the frames have, in words; empty if there are none
+	Bad       []int // Bad lists the pixels of bins, as row * width + column, that have no count in most frames and were left out
+	// Flickering lists the pixels of bins, as row * width + column, that have no count in some of the frames, as where a counter is full
+	// now and then, and were left out because a quarter of the frames or more would have been bad.
+	Flickering []int
+	Marked     string // marks of pixels without a count that the frames have, in words; empty if there are none
 }
 
 // Dark is the dynamic bin with the largest share of static bins without any count. The ratio of an
@@ -110,11 +113,11 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	bad, err := withoutCount(Movie(j.Frames), j.Map.Maps)
+	never, sometimes, err := withoutCount(Movie(j.Frames), j.Map.Maps)
 	if err != nil {
 		return nil, err
 	}
-	if j.Map, err = without(j.Map, bad); err != nil {
+	if j.Map, err = without(j.Map, slices.Concat(never, sometimes)); err != nil {
 		return nil, err
 	}
 	j.Map = measured(j.Map)
@@ -135,7 +138,7 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 	}
 	defer w.Discard()
 	done := &Done{Result: j.result()}
-	done.Marked, done.Bad = j.Frames.Marked, bad
+	done.Marked, done.Bad, done.Flickering = j.Frames.Marked, never, sometimes
 	if done.Misplaced = misplaced(j.Map, j.Metadata); j.Metadata == nil {
 		done.Misplaced = misplaced(j.Map, j.Frames.Metadata())
 	}

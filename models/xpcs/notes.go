@@ -28,6 +28,9 @@ func (d *Done) Notes() []string {
 	if n := len(d.Bad); n > 0 && d.Result.QMap.Maps != nil {
 		lines = append(lines, fmt.Sprintf("%s in bins of the q map %s no count in most of the frames that were looked at, but NaN or the mark of the detector, and %s left out (%s)", errtext.Count(n, "pixel"), errtext.Agree(n, "has", "have"), errtext.Agree(n, "was", "were"), places(d.Bad, d.Result.QMap.Maps.Width)))
 	}
+	if n := len(d.Flickering); n > 0 && d.Result.QMap.Maps != nil {
+		lines = append(lines, fmt.Sprintf("%s in bins of the q map %s no count in some of the frames, but NaN or the mark of the detector, as a counter that is full now and then has; %s left out, or a quarter of the frames or more would be bad (%s)", errtext.Count(n, "pixel"), errtext.Agree(n, "has", "have"), errtext.Agree(n, "it was", "they were"), places(d.Flickering, d.Result.QMap.Maps.Width)))
+	}
 	if n := len(d.Replaced); n > 0 {
 		r := d.Replaced[0]
 		line := fmt.Sprintf("frame %d was bad and was replaced: %s", r.Frame, r.Why)
@@ -40,6 +43,13 @@ func (d *Done) Notes() []string {
 		if p, often := worstPixel(d.Replaced); often > 1 && d.Result.QMap.Maps != nil {
 			w := d.Result.QMap.Maps.Width
 			line += fmt.Sprintf("; in %d of them the pixel at row %d, column %d has no count: mask it", often, p/w, p%w)
+		}
+		var frames []int
+		for _, r := range d.Replaced {
+			frames = append(frames, r.Frame)
+		}
+		if tail := d.tail(runsOf(frames, 1)); tail != "" {
+			line += "; " + tail
 		}
 		lines = append(lines, line)
 	}
@@ -54,8 +64,8 @@ func (d *Done) Notes() []string {
 	if d.Dark.Static > 0 && d.Empty < d.Frames {
 		lines = append(lines, fmt.Sprintf("of the %s of bin %d, %d had no counts in any frame, which makes its g2 too small by %.2g %%: mask their pixels, or make static bins wider", errtext.Count(d.Dark.Of, "static bin"), d.Dark.Bin, d.Dark.Static, 100*float64(d.Dark.Static)/float64(d.Dark.Of)))
 	}
-	if d.Empty > 0 {
-		lines = append(lines, fmt.Sprintf("%d of %s %s no counts in any bin", d.Empty, errtext.Count(d.Frames, "frame"), errtext.Agree(d.Empty, "has", "have")))
+	if line := d.empty(); line != "" {
+		lines = append(lines, line)
 	}
 	return lines
 }

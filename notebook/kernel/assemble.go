@@ -4,14 +4,18 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/euryale-dev/euryale/viz/term"
 )
 
 // source is a module of others that the kernel is made of, and its checksum.
@@ -127,6 +131,30 @@ func goCommand(dir string, args ...string) error {
 		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	return nil
+}
+
+// compile runs a build of the go command with -v, which writes a line for each package that it compiles, and shows how many are done.
+func compile(dir string, screen io.Writer, args []string) error {
+	bar := term.NewBar(screen, term.BarSettings{Name: "packages compiled"})
+	defer bar.Close()
+	told, packages := bytes.Buffer{}, &lineWriter{each: func() { bar.Add(1, 0) }}
+	cmd := exec.Command("go", args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), buildEnvironment...)
+	cmd.Stdout, cmd.Stderr = &told, io.MultiWriter(&told, packages)
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, &told)
+	}
+	return nil
+}
+
+// lineWriter calls a function for each line that is written to it.
+type lineWriter struct{ each func() }
+
+func (w *lineWriter) Write(b []byte) (int, error) {
+	for range bytes.Count(b, []byte("\n")) {
+		w.each()
+	}
+	return len(b), nil
 }
 
 // buildEnvironment lets the go command complete the go.mod of the build's folder.

@@ -69,6 +69,9 @@ func TestNotebooksCompile(t *testing.T) {
 	}
 }
 
+// progress is what the build of the kernel showed.
+var progress bytes.Buffer
+
 // Kernels are built once for all tests, beside the one that users build, and hold the tests of the overlay too: with their flags they
 // run these, without they are the kernel.
 var built = sync.OnceValues(func() (kernel string, err error) {
@@ -78,7 +81,7 @@ var built = sync.OnceValues(func() (kernel string, err error) {
 	}
 	kernel = filepath.Join(root, "bin", "kernel-test")
 	const plainly = "=-N -l" // the interpreter compiles in half the time without being optimised
-	_, err = build(root, kernel, "test", "-c", "-vet=off", "-gcflags=github.com/cosmos72/gomacro/..."+plainly, "-gcflags=github.com/gopherdata/gophernotes"+plainly)
+	_, err = build(root, kernel, &progress, "test", "-c", "-vet=off", "-gcflags=github.com/cosmos72/gomacro/..."+plainly, "-gcflags=github.com/gopherdata/gophernotes"+plainly)
 	return kernel, err
 })
 
@@ -97,6 +100,9 @@ func kernel(t *testing.T) string {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	if shown := progress.String(); !strings.Contains(shown, "reading the packages") || !strings.Contains(shown, "packages compiled") {
+		t.Errorf("the build shows %q", shown)
 	}
 	return file
 }

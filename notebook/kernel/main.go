@@ -17,6 +17,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"maps"
 	"os"
@@ -49,7 +50,7 @@ func run(out, install string) error {
 	if err != nil {
 		return err
 	}
-	told, err := build(root, out, "build")
+	told, err := build(root, out, os.Stderr, "build")
 	if err != nil {
 		return err
 	}
@@ -71,8 +72,8 @@ var patterns = []string{
 }
 
 // build builds the kernel by a verb of the go command, build or test -c, and says what it is. A build that goes on in the same
-// checkout is waited for.
-func build(root, out string, verb ...string) (told string, err error) {
+// checkout is waited for. The screen shows which part is under way and how many packages are compiled.
+func build(root, out string, screen io.Writer, verb ...string) (told string, err error) {
 	dir := filepath.Join(root, "bin", "kernel-build")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
@@ -90,6 +91,7 @@ func build(root, out string, verb ...string) (told string, err error) {
 	if err := all.write(dir, isBinding); err != nil {
 		return "", err
 	}
+	fmt.Fprintln(screen, "reading the packages that cells may import: ten seconds, and some minutes where their modules have to be fetched and compiled first")
 	packages, err := loadPackages(dir, patterns...)
 	if err != nil {
 		return "", err
@@ -105,7 +107,7 @@ func build(root, out string, verb ...string) (told string, err error) {
 	if err := bound.write(dir, func(name string) bool { return name == "go.mod" || name == "go.sum" }); err != nil {
 		return "", err
 	}
-	if err := goCommand(dir, append(verb, "-ldflags=-s -w", "-o", out, ".")...); err != nil {
+	if err := compile(dir, screen, append(verb, "-v", "-ldflags=-s -w", "-o", out, ".")); err != nil {
 		return "", err
 	}
 	size, err := os.Stat(out)

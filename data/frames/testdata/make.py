@@ -24,3 +24,7 @@ for k in range(2):
     layout[3 * k : 3 * k + 3] = h5py.VirtualSource(f"part_{k + 1}.h5", "frames", (3, 3, 4))
 with h5py.File("master.h5", "w", libver="latest") as f:
     f.create_virtual_dataset("/entry/data/data", layout, fillvalue=7)
+
+# Frames packed by Blosc2, which are refused (hdf5plugin 7.1).
+with h5py.File("blosc2.h5", "w", libver="latest") as f:
+    f.create_dataset("entry/data/data", data=np.arange(2 * 3 * 4, dtype="u2").reshape(2, 3, 4), chunks=(1, 3, 4), **hdf5plugin.Blosc2())

@@ -139,10 +139,15 @@ func (d *Mended) other(frame int, why string, pixel int, sum func(other int) (fl
 			return nil
 		}
 	}
+	try := "widen the gate (--low, --high)"
+	if d.skip[frame] {
+		try = "skip fewer frames, or leave them out (--begin, --end)"
+	}
 	if pixel >= 0 {
+		try = "mask such pixels (mask --image) and make the q map with them (qmap --mask), or leave out frames that hold nothing (--begin, --end)"
 		why += fmt.Sprintf(", the first at row %d, column %d, which is NaN, infinite or the mark of the detector", pixel/d.Width, pixel%d.Width)
 	}
-	return fmt.Errorf("correlate: frame %d is not good (%s), nor are the %d frames that could replace it: mask such pixels (mask --image) and make the q map with them (qmap --mask), or widen the gate", frame, why, min(tries, d.Frames-1))
+	return fmt.Errorf("correlate: frame %d is not good (%s), nor are the %d frames that could replace it: %s", frame, why, min(tries, d.Frames-1), try)
 }
 
 func (d *Mended) dense(m Movie, first int, dst []float32) error {

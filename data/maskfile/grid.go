@@ -1,0 +1,263 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package maskfile
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// file is what readers of grids need of an open file.
+type file interface {
+	io.ReadSeeker
+	io.ReaderAt
+}
+
+// gridReaders are the formats of an array of numbers.
+var gridReaders = map[string]func(f file, size int64, s Settings) (*Image, error){
+	"npy":  func(f file, _ int64, s Settings) (*Image, error) { return imageNPY(f, s) },
+	"npz":  imageNPZ,
+	"edf":  imageEDF,
+	"text": imageText,
+}
+
+// readGrid reads a file that is an array of numbers.
+func readGrid(name, kind string, s Settings) (*Image, error) {
+	f, err := foreign.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return gridReaders[kind](f, info.Size(), s)
+}
+
+func imageNPY(r io.ReadSeeker, s Settings) (*Image, error) {
+	_, _, shape, err := tensor.NPYHead(r)
+	if err != nil {
+		return nil, err
+	}
+	if len(shape) != 2 {
+		return nil, fmt.Errorf("the array has %d axes: want 2, rows and columns", len(shape))
+	}
+	if err := s.shape(shape[0], shape[1]); err != nil {
+		return nil, err
+	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	x, err := tensor.ReadNPY(bufio.NewReader(r))
+	if err != nil {
+		return nil, err
+	}
+	return &Image{shape[0], shape[1], x.Float64s()}, nil
+}
+
+// imageNPZ reads the array of an NPZ file that the settings name, the one that is called mask, or the only one with two axes.
+func imageNPZ(f file, size int64, s Settings) (*Image, error) {
+	z, err := zip.NewReader(f, size)
+	if err != nil {
+		return nil, fmt.Errorf("the file is not an NPZ archive: %w: save it with numpy.savez", err)
+	}
+	var found []*zip.File
+	for _, member := range z.File {
+		name := strings.TrimSuffix(member.Name, ".npy")
+		if s.Key != "" && name != strings.TrimPrefix(s.Key, "/") || name == member.Name {
+			continue
+		}
+		r, err := member.Open()
+		if err != nil {
+			return nil, err
+		}
+		_, _, shape, err := tensor.NPYHead(r)
+		r.Close()
+		if err == nil && len(shape) == 2 {
+			if name == "mask" {
+				found = []*zip.File{member}
+				break
+			}
+			found = append(found, member)
+		}
+	}
+	if len(found) != 1 {
+		return nil, notOne(found, s.Key)
+	}
+	r, err := found[0].Open()
+	if err != nil {
+		return nil, err
+	}
+	_, _, shape, err := tensor.NPYHead(r)
+	r.Close()
+	if err == nil {
+		err = s.shape(shape[0], shape[1])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the array %s: %w", strings.TrimSuffix(found[0].Name, ".npy"), err)
+	}
+	if r, err = found[0].Open(); err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	x, err := tensor.ReadNPY(bufio.NewReader(io.LimitReader(r, 1<<16+16*int64(s.most()))))
+	if err != nil {
+		return nil, err
+	}
+	return &Image{shape[0], shape[1], x.Float64s()}, nil
+}
+
+// notOne says that an archive does not have exactly one array that could be meant.
+func notOne(found []*zip.File, key string) error {
+	if len(found) == 0 && key != "" {
+		return fmt.Errorf("the archive has no array %q of two axes", key)
+	}
+	var names []string
+	for _, m := range found[:min(len(found), 5)] {
+		names = append(names, strings.TrimSuffix(m.Name, ".npy"))
+	}
+	if len(found) == 0 {
+		return fmt.Errorf("the archive has no array of two axes, rows and columns")
+	}
+	return fmt.Errorf("%d arrays have two axes (%s): name one with --dataset, or as FILE:NAME", len(found), strings.Join(names, ", "))
+}
+
+// mostEDFHead is the largest size of the header of an EDF file in bytes.
+const mostEDFHead = 1 << 20
+
+// edfTypes are NumPy's names of the types of EDF files, without the byte order.
+var edfTypes = map[string]string{"unsignedbyte": "u1", "signedbyte": "i1", "unsignedshort": "u2", "signedshort": "i2", "unsignedinteger": "u4", "signedinteger": "i4",
+	"unsignedlong": "u4", "signedlong": "i4", "unsigned64": "u8", "signed64": "i8", "float": "f4", "floatvalue": "f4", "real": "f4", "double": "f8", "doublevalue": "f8"}
+
+// imageEDF reads the first image of a file in the ESRF data format: a header of lines NAME = VALUE ; between braces, and the numbers, rows
+// of the second dimension after each other.
+func imageEDF(f file, size int64, s Settings) (*Image, error) {
+	head := make([]byte, min(size, mostEDFHead))
+	if _, err := io.ReadFull(f, head); err != nil {
+		return nil, err
+	}
+	end := bytes.IndexByte(head, '}')
+	if !bytes.HasPrefix(bytes.TrimLeft(head, "\r\n "), []byte("{")) || end < 0 {
+		return nil, fmt.Errorf("the file has no EDF header between braces: give an EDF image, or use the extension of its format")
+	}
+	fields := map[string]string{}
+	for field := range strings.SplitSeq(string(head[:end]), ";") {
+		name, value, _ := strings.Cut(strings.Trim(field, "{ \r\n\t"), "=")
+		fields[strings.ToLower(strings.TrimSpace(name))] = strings.TrimSpace(value)
+	}
+	width, err := strconv.Atoi(fields["dim_1"])
+	height, err2 := strconv.Atoi(fields["dim_2"])
+	if err != nil || err2 != nil {
+		return nil, fmt.Errorf("the EDF header has Dim_1 %.20q and Dim_2 %.20q: want the numbers of columns and rows", fields["dim_1"], fields["dim_2"])
+	}
+	if err := s.shape(height, width); err != nil {
+		return nil, err
+	}
+	kind := edfTypes[strings.ToLower(fields["datatype"])]
+	if c := strings.ToLower(fields["compression"]); kind == "" || c != "" && c != "none" && c != "nocompression" {
+		return nil, fmt.Errorf("the EDF image has the type %.30q and the compression %.30q: save it as plain integers or floats", fields["datatype"], fields["compression"])
+	}
+	order := "<"
+	if strings.HasPrefix(strings.ToLower(fields["byteorder"]), "high") {
+		order = ">"
+	}
+	if end++; end < len(head) && head[end] == '\r' {
+		end++
+	}
+	if end < len(head) && head[end] == '\n' {
+		end++
+	}
+	n := int64(height) * int64(width) * int64(kind[1]-'0')
+	if int64(end)+n > size {
+		return nil, fmt.Errorf("the EDF file has %d bytes after its header instead of the %d of %d x %d pixels: it is truncated, copy it again", size-int64(end), n, height, width)
+	}
+	about := fmt.Sprintf("{'descr': '%s%s', 'fortran_order': False, 'shape': (%d, %d), }\n", order, kind, height, width)
+	npy := fmt.Sprintf("\x93NUMPY\x01\x00%c%c%s", len(about)&0xff, len(about)>>8, about)
+	x, err := tensor.ReadNPY(io.MultiReader(strings.NewReader(npy), io.NewSectionReader(f, int64(end), n)))
+	if err != nil {
+		return nil, err
+	}
+	return &Image{height, width, x.Float64s()}, nil
+}
+
+// imageText reads rows of numbers, as numpy.savetxt writes them, with # before comments.
+func imageText(f file, size int64, s Settings) (*Image, error) {
+	m := &Image{}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, int(min(size+1, 1<<26)))
+	for n := 1; lines.Scan(); n++ {
+		fields := fieldsOf(lines.Bytes())
+		if len(fields) == 0 {
+			continue
+		}
+		if m.Width == 0 {
+			m.Width = len(fields)
+		}
+		if len(fields) != m.Width {
+			return nil, fmt.Errorf("line %d has %s instead of the %d of the first: want an image with a line for each row, or a list of pixels with two columns", n, errtext.Count(len(fields), "number"), m.Width)
+		}
+		if err := s.shape(m.Height+1, m.Width); err != nil {
+			return nil, err
+		}
+		for _, text := range fields {
+			v, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return nil, fmt.Errorf("line %d: %q is not a number: begin comments with #", n, foreign.Short(text, 40))
+			}
+			m.Values = append(m.Values, v)
+		}
+		m.Height++
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	return m, s.shape(m.Height, m.Width)
+}
+
+// fieldsOf returns the numbers of a line, without its comment.
+func fieldsOf(line []byte) []string {
+	text, _, _ := strings.Cut(string(foreign.Unmarked(line)), "#")
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ';' || r == ' ' || r == '\t' || r == '\r' })
+}
+
+// isGridText reports whether a text file is an image: its first line of numbers has more than the two of a list of pixels.
+func isGridText(name string) bool {
+	f, err := foreign.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<26)
+	for lines.Scan() {
+		if n := len(fieldsOf(lines.Bytes())); n > 0 {
+			return n > 2
+		}
+	}
+	return false
+}
+
+// Split takes a name such as mask.h5:/entry/mask apart into that of the file and the path of a dataset in it, "" if the name is that of a
+// file.
+func Split(name string) (file, dataset string) {
+	if foreign.Exists(name) {
+		return name, ""
+	}
+	at := strings.LastIndex(name, ":")
+	if at < 1 || kinds[strings.ToLower(path.Ext(name[:at]))] == "" {
+		return name, ""
+	}
+	return name[:at], name[at+1:]
+}
