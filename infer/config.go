@@ -23,6 +23,8 @@ import (
 
 // Config says how to sample; its zero value is the default.
 type Config struct {
+	// These fields say how much is drawn, and from which random numbers.
+
 	// Chains is the number of independent chains. Default 4, since R-hat needs several.
 	Chains int
 	// Warmup is the number of draws per chain that adapt and are dropped. Default 1000.
@@ -33,20 +35,10 @@ type Config struct {
 	// otherwise.
 	Seed uint64
 
-	// Metric is what the warm-up learns. Default LowRank.
-	Metric MetricKind
-	// Blocks are the groups of parameters that share a full covariance under BlockVariance.
-	// Parameters are given by name, or by element as theta[3].
-	Blocks [][]string
-	// Schedule says when the warm-up learns. Default FisherSchedule.
-	Schedule Schedule
-	// Statistic is the acceptance statistic that the step size is adapted to. Default
-	// Symmetric.
-	Statistic Statistic
-	// TargetAccept is the target acceptance rate used to adapt the step size, in (0, 1); use
-	// 0.9 to 0.99 against divergences. Default 0.8, and 0.88 for chains that come near
-	// divergences in the warm-up: docs/decisions/0002.
-	TargetAccept float64
+	// These fields choose the sampler and bound its trajectories: trees with NUTS, steps with HMC.
+
+	// Method is how chains move. Default NUTS.
+	Method Method
 	// MaxTreeDepth bounds the doublings of a trajectory, whose longest then has 2^depth - 1
 	// steps. Default 10, at most 20.
 	MaxTreeDepth int
@@ -58,13 +50,9 @@ type Config struct {
 	// independent draw of a normal takes pi/2. They double until they are as long and do not
 	// look for turns. Default 0: until they turn.
 	TrajectoryTime float64
-	// MaxEnergyError is the energy error of a divergence. Default 1000.
-	MaxEnergyError float64
-	// StanShrink makes DiagVariance and DenseVariance add 1e-3 as Stan does, which assumes
-	// scales near 1.
-	StanShrink bool
-	// Method is how chains move. Default NUTS.
-	Method Method
+	// NoCrossChecks skips the turning tests across subtrees, as the algorithm of 2017 does.
+	// Trajectories may then go full circle.
+	NoCrossChecks bool
 	// Steps is the number of leapfrog steps of an HMC trajectory. Default 10.
 	Steps int
 	// JitterSteps makes HMC draw the number of leapfrog steps from 1 to Steps, so that none
@@ -73,36 +61,61 @@ type Config struct {
 	// StepJitter is the relative range, below 1, by which the step size varies from
 	// trajectory to trajectory. Default 0.
 	StepJitter float64
+	// MaxEnergyError is the energy error of a divergence. Default 1000.
+	MaxEnergyError float64
 
-	// NoCrossChecks skips the turning tests across subtrees, as the algorithm of 2017 does.
-	// Trajectories may then go full circle.
-	NoCrossChecks bool
+	// These fields say what the warm-up learns, and from where.
 
+	// Metric is what the warm-up learns. Default LowRank.
+	Metric MetricKind
+	// Blocks are the groups of parameters that share a full covariance under BlockVariance.
+	// Parameters are given by name, or by element as theta[3].
+	Blocks [][]string
+	// StanShrink makes DiagVariance and DenseVariance add 1e-3 as Stan does, which assumes
+	// scales near 1.
+	StanShrink bool
+	// Schedule says when the warm-up learns. Default FisherSchedule.
+	Schedule Schedule
+	// Statistic is the acceptance statistic that the step size is adapted to. Default
+	// Symmetric.
+	Statistic Statistic
+	// TargetAccept is the target acceptance rate used to adapt the step size, in (0, 1); use
+	// 0.9 to 0.99 against divergences. Default 0.8, and 0.88 for chains that come near
+	// divergences in the warm-up: docs/decisions/0002.
+	TargetAccept float64
+	// StartMetric is the metric before adaptation. Default: from the gradient at the start.
+	StartMetric *Metric
+	// StepSize is the step size before adaptation. Default: a search from 0.1.
+	StepSize float64
 	// NoWarmup leaves out the adaptation. Chains take StartMetric, or the identity, and
 	// StepSize, or a search.
 	NoWarmup bool
 	// KeepWarmup keeps the draws of the warm-up too, apart from the others.
 	KeepWarmup bool
+
+	// These fields say where chains start.
+
 	// From is a fit where chains start: at the ends of its chains, with their metrics and
 	// step sizes, and without warm-up unless Warmup is given.
 	From *Fit
-	// StartMetric is the metric before adaptation. Default: from the gradient at the start.
-	StartMetric *Metric
-	// StepSize is the step size before adaptation. Default: a search from 0.1.
-	StepSize float64
-
 	// Init holds an unconstrained start per chain, of which nil entries are random.
 	Init [][]float64
 	// InitFunc fills a start. It is called until the density there is finite.
 	InitFunc func(chain int, random *tensor.Stream, q []float64) error
 	// InitRadius bounds random starts, which are uniform within it. Default 2.
 	InitRadius float64
-	// NoClimb leaves random starts where they are. Otherwise they first ascend to where the
-	// density no longer grows fast.
-	NoClimb bool
 	// InitTries is the number of random starts that are tried until one is finite. Default
 	// 100.
 	InitTries int
+	// NoClimb leaves random starts where they are. Otherwise they first ascend to where the
+	// density no longer grows fast.
+	NoClimb bool
+	// NoGradientCheck takes the gradient of a target made by Func or PerChain as it
+	// is, for gradients that are inexact on purpose. Default: at three starts it is
+	// compared with differences of the log density, see CheckGradient.
+	NoGradientCheck bool
+
+	// These fields say which chains this program runs, and how many at once.
 
 	// FirstChain is the number of the first chain, so that chains can run in several
 	// programs. Default 0.
@@ -110,10 +123,7 @@ type Config struct {
 	// Parallel is the number of chains that run at once. Default GOMAXPROCS.
 	Parallel int
 
-	// NoGradientCheck takes the gradient of a target made by Func or PerChain as it
-	// is, for gradients that are inexact on purpose. Default: at three starts it is
-	// compared with differences of the log density, see CheckGradient.
-	NoGradientCheck bool
+	// These fields say what is told and saved while chains run.
 
 	// Progress is told how far the run is, from one goroutine at a time.
 	Progress func(Progress)

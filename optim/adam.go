@@ -3,7 +3,19 @@
 
 package optim
 
-import "math"
+import (
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+var (
+	_ Rule = NAdam{}
+	_ Rule = RAdam{}
+	_ Rule = Adamax{}
+)
+
+func init() { graphRules = append(graphRules, Adam{}) }
 
 // Adam scales steps by running moments of the gradient (Kingma & Ba, arXiv:1412.6980); AMSGrad
 // keeps the largest second moment (arXiv:1904.09237). With Decoupled, weight decay acts on the
@@ -43,6 +55,33 @@ func (a Adam) update(s *DescentState, lr float64, x, g []float64) {
 	for i := range x {
 		x[i] -= lr / c1 * m[i] / (math.Sqrt(top[i])/c2 + eps)
 	}
+}
+
+func (a Adam) buffers(bool) int {
+	if a.AMSGrad {
+		return 3
+	}
+	return 2
+}
+
+func (a Adam) nodes(u UpdateNodes) (x *ad.Node, memory []*ad.Node) {
+	b1, b2 := u.momentumOr(orDefault(a.Beta1, 0.9)), ad.Scalar(orDefault(a.Beta2, 0.999))
+	x, g := u.X, u.G
+	if a.Decoupled {
+		x = ad.Mul(x, ad.Sub(ad.Scalar(1), ad.Mul(u.decay(a.WeightDecay), u.Rate)))
+	} else {
+		g = u.decayed(a.WeightDecay)
+	}
+	m, v := mixed(b1, u.Memory[0], g), mixed(b2, u.Memory[1], ad.Square(g))
+	memory, top := []*ad.Node{m, v}, v
+	if a.AMSGrad {
+		top = ad.Maximum(u.Memory[2], v)
+		memory = append(memory, top)
+	}
+	one := ad.Scalar(1)
+	c1, c2 := ad.Sub(one, ad.Pow(b1, u.Step)), ad.Sqrt(ad.Sub(one, ad.Pow(b2, u.Step)))
+	d := ad.Div(m, ad.Shift(ad.Div(ad.Sqrt(top), c2), orDefault(a.Eps, 1e-8)))
+	return u.moved(x, ad.Div(u.Rate, c1), d), memory
 }
 
 // moments updates the first two moments of the gradient, buffers 0 and 1.

@@ -24,6 +24,11 @@ type dogbox struct {
 	newton []float64
 }
 
+// Dogbox is the dogleg in a box (Voglis & Lagaris 2004), for bounds that many parameters reach.
+const Dogbox Method = "dogbox"
+
+func init() { methods[Dogbox] = method{run: (*iterate).dogbox, bounds: true, on: true} }
+
 func (w *iterate) dogbox(ctx context.Context) Status {
 	n := w.n
 	b := &dogbox{iterate: w, d: w.model.(*dense), held: make([]bool, n), lo: make([]float64, n), hi: make([]float64, n), newton: make([]float64, n)}

@@ -124,7 +124,7 @@ func (p *Problem) keep(w *iterate) {
 
 // start evaluates the residual and the Jacobian at the start.
 func (w *iterate) start() error {
-	if w.p.bounded() && w.s.Method != Dogbox {
+	if w.p.bounded() && !methods[w.s.Method].on {
 		w.begin = slices.Clone(w.x)
 		w.inside(w.x, 1e-10)
 	}

@@ -22,6 +22,11 @@ type levenberg struct {
 	first bool
 }
 
+// LM is the method of Levenberg and Marquardt (Moré, Lecture Notes in Mathematics 630, 1978). It takes no bounds.
+const LM Method = "lm"
+
+func init() { methods[LM] = method{run: (*iterate).marquardt} }
+
 // marquardt runs the Levenberg-Marquardt iteration of Moré (Lecture Notes in
 // Mathematics 630, 1978): the region is an ellipsoid of the longest columns so
 // far, a step that lowers the cost by more than 1e-4 of the prediction is taken.

@@ -5,8 +5,11 @@ package optim
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/setting"
 )
 
 // UpdateNodes are the Nodes of one update by a Rule. Rate, Step and Momentum are scalars, so that
@@ -24,11 +27,24 @@ type UpdateNodes struct {
 	Decay *ad.Node
 }
 
-// graphRule is a Rule that can be a graph: SGD, Adam, RMSProp and Adagrad.
+// graphRule is a Rule that can be a graph.
 type graphRule interface {
 	Rule
 	buffers(cycles bool) int
 	nodes(u UpdateNodes) (x *ad.Node, memory []*ad.Node)
+}
+
+// graphRules are the rules that can be graphs. Each registers itself in its file.
+var graphRules []graphRule
+
+// graphRuleNames lists them in a sentence.
+func graphRuleNames() string {
+	var names []string
+	for _, r := range graphRules {
+		names = append(names, strings.TrimPrefix(fmt.Sprintf("%T", r), "optim."))
+	}
+	slices.Sort(names)
+	return setting.Listed(names)
 }
 
 // Buffers returns the number of vectors that a rule keeps between updates when it is written as a
@@ -37,7 +53,7 @@ type graphRule interface {
 func Buffers(r Rule, cycles bool) (int, error) {
 	g, ok := r.(graphRule)
 	if !ok {
-		return 0, fmt.Errorf("optim: %T cannot be written as a graph: use SGD, Adam, RMSProp or Adagrad", r)
+		return 0, fmt.Errorf("optim: %T cannot be written as a graph: use %s", r, graphRuleNames())
 	}
 	return g.buffers(cycles), nil
 }
@@ -86,88 +102,3 @@ func mixed(a, x, y *ad.Node) *ad.Node {
 
 // moved returns x - rate d.
 func (u *UpdateNodes) moved(x, rate, d *ad.Node) *ad.Node { return ad.Sub(x, ad.Mul(rate, d)) }
-
-func (m SGD) buffers(cycles bool) int {
-	if m.Momentum == 0 && !cycles {
-		return 0
-	}
-	return 1
-}
-
-func (m SGD) nodes(u UpdateNodes) (x *ad.Node, memory []*ad.Node) {
-	g := u.decayed(m.WeightDecay)
-	if m.Momentum == 0 && u.Momentum == nil {
-		return u.moved(u.X, u.Rate, g), nil
-	}
-	mu := u.momentumOr(m.Momentum)
-	first := ad.Equal(u.Step, ad.Scalar(1))
-	b := ad.Where(first, g, ad.Add(ad.Mul(mu, u.Memory[0]), ad.Scale(1-m.Dampening, g)))
-	d := b
-	if m.Nesterov {
-		d = ad.Add(g, ad.Mul(mu, b))
-	}
-	if u.Momentum != nil {
-		none := ad.Equal(mu, ad.Scalar(0))
-		b, d = ad.Where(none, u.Memory[0], b), ad.Where(none, g, d)
-	}
-	return u.moved(u.X, u.Rate, d), []*ad.Node{b}
-}
-
-func (a Adam) buffers(bool) int {
-	if a.AMSGrad {
-		return 3
-	}
-	return 2
-}
-
-func (a Adam) nodes(u UpdateNodes) (x *ad.Node, memory []*ad.Node) {
-	b1, b2 := u.momentumOr(orDefault(a.Beta1, 0.9)), ad.Scalar(orDefault(a.Beta2, 0.999))
-	x, g := u.X, u.G
-	if a.Decoupled {
-		x = ad.Mul(x, ad.Sub(ad.Scalar(1), ad.Mul(u.decay(a.WeightDecay), u.Rate)))
-	} else {
-		g = u.decayed(a.WeightDecay)
-	}
-	m, v := mixed(b1, u.Memory[0], g), mixed(b2, u.Memory[1], ad.Square(g))
-	memory, top := []*ad.Node{m, v}, v
-	if a.AMSGrad {
-		top = ad.Maximum(u.Memory[2], v)
-		memory = append(memory, top)
-	}
-	one := ad.Scalar(1)
-	c1, c2 := ad.Sub(one, ad.Pow(b1, u.Step)), ad.Sqrt(ad.Sub(one, ad.Pow(b2, u.Step)))
-	d := ad.Div(m, ad.Shift(ad.Div(ad.Sqrt(top), c2), orDefault(a.Eps, 1e-8)))
-	return u.moved(x, ad.Div(u.Rate, c1), d), memory
-}
-
-func (r RMSProp) buffers(bool) int { return 3 }
-
-func (r RMSProp) nodes(u UpdateNodes) (x *ad.Node, memory []*ad.Node) {
-	a, g := ad.Scalar(orDefault(r.Alpha, 0.99)), u.decayed(r.WeightDecay)
-	sq, mean, b := mixed(a, u.Memory[0], ad.Square(g)), u.Memory[1], u.Memory[2]
-	size := sq
-	if r.Centered {
-		mean = mixed(a, mean, g)
-		size = ad.Maximum(ad.Sub(sq, ad.Square(mean)), ad.Scalar(0)) // rounding takes it below for gradients that do not change
-	}
-	d := ad.Div(g, ad.Shift(ad.Sqrt(size), orDefault(r.Eps, 1e-8)))
-	if r.Momentum > 0 || u.Momentum != nil {
-		mu := u.momentumOr(r.Momentum)
-		b = ad.Where(ad.Greater(mu, ad.Scalar(0)), ad.Add(ad.Mul(mu, b), d), b)
-		d = ad.Where(ad.Greater(mu, ad.Scalar(0)), b, d)
-	}
-	return u.moved(u.X, u.Rate, d), []*ad.Node{sq, mean, b}
-}
-
-func (a Adagrad) buffers(bool) int { return 1 }
-
-func (a Adagrad) nodes(u UpdateNodes) (x *ad.Node, memory []*ad.Node) {
-	g := u.decayed(a.WeightDecay)
-	before := u.Memory[0]
-	if a.Initial != 0 {
-		before = ad.Where(ad.Equal(u.Step, ad.Scalar(1)), ad.Scalar(a.Initial), before)
-	}
-	sum := ad.Add(before, ad.Square(g))
-	rate := ad.Div(u.Rate, ad.Shift(ad.Scale(a.LRDecay, ad.Shift(u.Step, -1)), 1))
-	return u.moved(u.X, rate, ad.Div(g, ad.Shift(ad.Sqrt(sum), orDefault(a.Eps, 1e-10)))), []*ad.Node{sum}
-}

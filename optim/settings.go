@@ -4,23 +4,30 @@
 package optim
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// Method is an algorithm for least squares.
+// Method is an algorithm for least squares: LM, TRF or Dogbox.
 type Method string
 
-// The methods. Auto uses LM if there are no bounds, and TRF if there are bounds or the Jacobian is
-// not stored.
-const (
-	Auto   Method = ""
-	LM     Method = "lm"     // Levenberg-Marquardt (Moré, Lecture Notes in Mathematics 630, 1978); no bounds
-	TRF    Method = "trf"    // trust region reflective (Branch, Coleman & Li, doi:10.1137/S1064827595289108)
-	Dogbox Method = "dogbox" // dogleg in a box (Voglis & Lagaris 2004); for bounds that many parameters reach
-)
+// Auto uses LM if there are no bounds, and TRF if there are bounds or the Jacobian is not stored.
+const Auto Method = ""
+
+// method is how a Method works. Its file registers it.
+type method struct {
+	run      func(w *iterate, ctx context.Context) Status
+	bounds   bool // whether it keeps to bounds
+	on       bool // whether it may begin on a bound, and not only within
+	products bool // whether products with the Jacobian are enough
+}
+
+// methods are the registered methods.
+var methods = map[Method]method{}
 
 // Solver is the way in which TRF finds the step in its trust region.
 type Solver string
@@ -121,7 +128,7 @@ func (s *Settings) checkMethod(p *Problem) error {
 	switch s.Solver {
 	case AutoSolver:
 		s.Solver = Exact
-		if tooLarge := p.M > denseMost/max(1, p.N); p.large() && (tooLarge || s.Method == Auto || s.Method == TRF) {
+		if tooLarge := p.M > denseMost/max(1, p.N); p.large() && (tooLarge || s.Method == Auto || methods[s.Method].products) {
 			s.Solver = LSMR
 		}
 	case Exact, LSMR:
@@ -133,15 +140,18 @@ func (s *Settings) checkMethod(p *Problem) error {
 			s.Method = TRF
 		}
 	}
-	switch s.Method {
-	case LM, TRF, Dogbox:
-	default:
-		return unknown("method", string(s.Method), []string{string(LM), string(TRF), string(Dogbox)})
-	}
+	m, known := methods[s.Method]
 	switch {
-	case s.Method == LM && p.bounded():
-		return fmt.Errorf("optim: method lm cannot keep to bounds: use trf")
-	case s.Method != TRF && s.Solver == LSMR:
+	case !known:
+		var names []string
+		for name := range methods {
+			names = append(names, string(name))
+		}
+		slices.Sort(names)
+		return unknown("method", string(s.Method), names)
+	case !m.bounds && p.bounded():
+		return fmt.Errorf("optim: method %s cannot keep to bounds: use trf", s.Method)
+	case !m.products && s.Solver == LSMR:
 		return fmt.Errorf("optim: method %s needs a stored Jacobian, which solver lsmr does not have: use method trf", s.Method)
 	case s.Solver == Exact && p.M > denseMost/max(1, p.N):
 		return fmt.Errorf("optim: a Jacobian of %d x %d is too large to store: use solver lsmr", p.M, p.N)

@@ -11,6 +11,11 @@ import (
 	"github.com/euryale-dev/euryale/optim/internal/marquardt"
 )
 
+// TRF is the trust region reflective method (Branch, Coleman & Li, doi:10.1137/S1064827595289108).
+const TRF Method = "trf"
+
+func init() { methods[TRF] = method{run: (*iterate).reflective, bounds: true, products: true} }
+
 // reflective runs the trust-region iteration. Without bounds the region is an
 // ellipsoid; with bounds it is shaped by the distance to those that the gradient
 // points at, and steps may be reflected (Branch, Coleman & Li 1999).

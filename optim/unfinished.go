@@ -14,23 +14,12 @@ import (
 // mostRestarts is how often a fit that ended too early begins again.
 const mostRestarts = 20
 
-// run iterates by the method of the settings from the present point.
-func (w *iterate) run(ctx context.Context) Status {
-	switch w.s.Method {
-	case LM:
-		return w.marquardt(ctx)
-	case Dogbox:
-		return w.dogbox(ctx)
-	}
-	return w.reflective(ctx)
-}
-
 // runToMinimum runs the method and tests its promise: a fit that calls itself converged where the linearised model says
 // that the cost can still fall begins again there with a new trust region. One that gains nothing by it is Stuck.
 func (w *iterate) runToMinimum(ctx context.Context) Status {
 	before, cost := 0.0, 0.0
 	for restarts := 0; ; restarts++ {
-		status := w.run(ctx)
+		status := methods[w.s.Method].run(w, ctx)
 		d, ok := w.model.(*dense)
 		if ok && !w.s.NoPolish && status.Converged() {
 			status = d.polish(status)

@@ -20,6 +20,7 @@ var parts = []struct {
 	{"format of frames", "data/frames", "func(*File, *os.File, int64, Settings) error", nil},
 	{"kind of picture", "viz", "func(Draws, ...string) (*Figure, error)", []string{"ESSLocal"}},
 	{"test of residuals", "infer/check", "func(*residuals, *round, []test) []test", nil},
+	{"method of least squares", "optim", "func(*iterate, context.Context) Status", nil},
 	{"scheduler", "app/lists", "func(*cobra.Command) (any, func(j *job) error)", nil},
 	{"command", "app", "func(*frame.App) *cobra.Command", nil},
 }
