@@ -76,10 +76,12 @@ func (f *framesFlags) open(name string) (*frames.File, *frames.Metadata, error) 
 	}
 	meta := movie.Metadata()
 	if f.Metadata != "" {
+		own := meta
 		if meta, err = frames.ReadMetadata(f.Metadata); err != nil {
 			movie.Close()
 			return nil, nil, exit.Input(err)
 		}
+		meta.Complete(own)
 	}
 	if f.FrameTime.Given && f.FrameTime.Value <= 0 {
 		movie.Close()

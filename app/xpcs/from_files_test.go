@@ -85,6 +85,18 @@ func TestFromSeveralFiles(t *testing.T) {
 	if code, _, stderr := apptest.Do(t, strings.Fields("qmap a.hdf --from movie.h5 --from geometry.h5"+bins)...); code != 0 || !strings.Contains(stderr, "read from geometry.h5") {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
+	// A file of metadata without a frame time leaves that of the frames.
+	w, err = hdf5.Create("distance.h5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write("/entry/instrument/detector/distance", 5.0, hdf5.Layout{})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := apptest.Do(t, strings.Fields("correlate movie.h5 --qmap a.hdf --metadata distance.h5 --prefix d")...); code != 0 {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
 	if err := os.Rename("geometry.h5", "A012_metadata.hdf"); err != nil {
 		t.Fatal(err)
 	}

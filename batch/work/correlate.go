@@ -165,9 +165,11 @@ func (t *correlateTask) one(ctx context.Context, source string) (batch.Record, e
 	defer file.Close()
 	meta := file.Metadata()
 	if t.Metadata != "" {
+		own := meta
 		if meta, err = frames.ReadMetadata(path(t.m, t.Metadata)); err != nil {
 			return batch.Record{}, err
 		}
+		meta.Complete(own)
 	}
 	if t.FrameTime > 0 {
 		meta.FrameTime = t.FrameTime

@@ -417,7 +417,9 @@ func (m *Metadata) Complete(other *Metadata) {
 		m.Start = other.Start
 	}
 	m.Faults = slices.DeleteFunc(m.Faults, func(f Fault) bool { return taken[f.Field] })
-	m.Bare = append(m.Bare, other.Bare...)
+	if len(taken) > 0 {
+		m.Bare = append(m.Bare, other.Bare...)
+	}
 	for _, f := range other.Faults {
 		if v := fieldOf(m, f.Field); v == nil || math.IsNaN(*v) {
 			m.Faults = append(m.Faults, f)
