@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/internal/setting"
 )
 
 // UpdateNodes are the Nodes of one update by a Rule. Rate, Step and Momentum are scalars, so that
@@ -44,7 +43,8 @@ func graphRuleNames() string {
 		names = append(names, strings.TrimPrefix(fmt.Sprintf("%T", r), "optim."))
 	}
 	slices.Sort(names)
-	return setting.Listed(names)
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
 // Buffers returns the number of vectors that a rule keeps between updates when it is written as a

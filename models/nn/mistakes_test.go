@@ -51,7 +51,7 @@ func TestMistakes(t *testing.T) {
 	if _, err := n.Train(context.Background(), bars(t, 3, 1), nn.Training{Rule: optim.Adam{}, LR: 1}); err == nil || !strings.Contains(err.Error(), "fewer than the batch") {
 		t.Error(err)
 	}
-	if _, err := n.Train(context.Background(), bars(t, 40, 1), nn.Training{Rule: optim.NAdam{}, LR: 1}); err == nil || !strings.Contains(err.Error(), "use SGD, Adam") {
+	if _, err := n.Train(context.Background(), bars(t, 40, 1), nn.Training{Rule: optim.NAdam{}, LR: 1}); err == nil || !strings.Contains(err.Error(), "use Adagrad, Adam, RMSProp or SGD") {
 		t.Error(err)
 	}
 	diverging := barNetwork(t, nn.Settings{})
