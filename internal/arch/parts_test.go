@@ -12,13 +12,15 @@ import (
 	"testing"
 )
 
-// parts are the kinds of parts that a list of their package must name: every function of the signature below the folder.
+// parts are the kinds of parts that a list must name, in their package or, for exported ones, elsewhere: every function of the signature
+// below the folder.
 var parts = []struct {
 	what, folder, signature string
 	alone                   []string // functions of this signature that are no such part
 }{
 	{"format of frames", "data/frames", "func(*File, *os.File, int64, Settings) error", nil},
 	{"kind of picture", "viz", "func(Draws, ...string) (*Figure, error)", []string{"ESSLocal"}},
+	{"kernel of an operation", "autodiff/internal/cuda", "func(*Step) bool", nil},
 	{"test of residuals", "infer/check", "func(*residuals, *round, []test) []test", nil},
 	{"method of least squares", "optim", "func(*iterate, context.Context) Status", nil},
 	{"scheduler", "app/lists", "func(*cobra.Command) (any, func(j *job) error)", nil},
@@ -31,6 +33,14 @@ func TestPartsAreListed(t *testing.T) {
 	for _, p := range parts {
 		declared, named := map[string]string{}, map[string]bool{} // by folder and name
 		for _, src := range sources(t) {
+			ast.Inspect(src.ast, func(n ast.Node) bool {
+				if sel, ok := n.(*ast.SelectorExpr); ok && ast.IsExported(sel.Sel.Name) {
+					if pkg, ok := sel.X.(*ast.Ident); ok && pkg.Name == path.Base(p.folder) {
+						named[p.folder+" "+sel.Sel.Name] = true
+					}
+				}
+				return true
+			})
 			if !under(src.path, []string{p.folder + "/"}) {
 				continue
 			}
