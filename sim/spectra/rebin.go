@@ -9,7 +9,8 @@ import (
 	"sort"
 )
 
-// Air returns the wavelength in air of a wavelength in vacuum, both in Angstrom, as the reference converts it.
+// Air returns the wavelength in air of a wavelength in vacuum, both in Angstrom, as the reference converts it. Package data/survey, which
+// may not import this one, has the same formula for spectra.
 func Air(vacuum float64) float64 {
 	s := vacuum * vacuum
 	return vacuum / (1 + 2.735182e-4 + 131.4182/s + 2.76249e8/(s*s))
