@@ -22,7 +22,7 @@ var items = map[string][2]string{
 	"reduce saxs":  {"reduce saxs r/a_results.hdf bad r/b_results.hdf saxs.csv", "saxs.csv"},
 	"reduce rsoxs": {"reduce rsoxs p/Energy_1.00.h5 bad p/Energy_2.00.h5 --phys-size 5 curves.csv", "curves.csv"},
 	"plot pattern": {"plot pattern p/Energy_1.00.h5 bad p/Energy_2.00.h5 --phys-size 5 pattern.svg", "pattern.svg"},
-	"compare":      {"compare run bad run2", "stdout run2"},
+	"compare":      {"compare run bad other", "stdout other"},
 	"convert":      {"convert fit bad fit2 t.csv", "t.csv"},
 }
 
@@ -74,7 +74,7 @@ func TestOneBadItemStopsNoOther(t *testing.T) {
 	apptest.WriteMovie(t, "a.h5", apptest.Speckles(t, 60, 1))
 	apptest.WriteMovie(t, "b.h5", apptest.Speckles(t, 60, 2))
 	for _, line := range []string{apptest.QmapLine, "correlate a.h5 b.h5 --qmap q.hdf --out r", "fit nlsq --problem p.json --out fit", "fit nlsq --problem p.json --out fit2",
-		"sample expr --problem s.json --out run --warmup 60 --draws 40 --retries 0 --no-report", "sample expr --problem s.json --out run2 --seed 2 --warmup 60 --draws 40 --retries 0 --no-report"} {
+		"sample expr --problem s.json --out run --warmup 60 --draws 40 --retries 0 --no-report", "sample expr --problem s.json --out other --seed 2 --warmup 60 --draws 40 --retries 0 --no-report"} {
 		if code, _, stderr := apptest.Do(t, strings.Fields(line)...); code != exit.OK {
 			t.Fatalf("%s: exit %d: %s", line, code, stderr)
 		}

@@ -28,7 +28,7 @@ var outputs = map[string]string{
 	"sim rsoxs":        "sim rsoxs none OUT",
 	"convert":          "convert none OUT.nc",
 	"build catalogue":  "build catalogue none OUT.csv",
-	"build library":    "build library none OUT.h5 --setup desi_b --lambda0 3600 --lambda1 3700 --step 1 --resolution 3000",
+	"build library":    "build library none OUT.h5 --setup blue --lambda0 3600 --lambda1 3700 --step 1 --resolution 3000",
 	"build convert":    "build convert none OUT.h5",
 	"train spectrum":   "train spectrum none OUT.h5",
 	"plot":             "plot trace none OUT.svg",
