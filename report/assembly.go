@@ -65,6 +65,17 @@ func chosen(names, known []string) ([]string, error) {
 	return names, nil
 }
 
+func init() {
+	pictures.assemblies = append(pictures.assemblies,
+		AssemblyPicture{Picture{Kind: "support", Short: "Draw how many neurons of each area have fired so far", Long: "how many neurons of each\narea have fired so far, divided by k, against the step."},
+			func(s *script.Script, r *script.Result, c Choice) (*viz.Figure, error) { return Support(s, r, c.Names) }},
+		AssemblyPicture{Picture{Kind: "overlap", Short: "Draw the overlaps that a script measures", Long: "the overlaps that the\nscript measures, one curve per name, against the step."},
+			func(s *script.Script, r *script.Result, c Choice) (*viz.Figure, error) { return Overlaps(r, c.Names) }},
+		AssemblyPicture{Picture{Kind: "raster", Short: "Draw which neurons fire in each step",
+			Long: "which neurons fire in each\nstep, coloured by whether they last fired in the step before, earlier, or never.\nThe winners must be in trace.csv: put \"winners: true\" in the script, or run it\nwith --winners."},
+			func(s *script.Script, r *script.Result, c Choice) (*viz.Figure, error) { return Raster(r, c.Names) }})
+}
+
 // Support draws the number of neurons in each area that ever fired, in units of k,
 // against the step. Without names it draws all areas.
 func Support(s *script.Script, r *script.Result, names []string) (*viz.Figure, error) {

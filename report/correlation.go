@@ -25,6 +25,36 @@ const (
 	mostTimes  = 300
 )
 
+func init() {
+	pictures.results = append(pictures.results,
+		ResultPicture{Picture{Kind: "g2", Short: "Draw g2 of each bin against the delay",
+			Long: "Draw g2 with its errors in one frame per bin, or in one frame for all bins with\n--overlay. At most twelve evenly spread bins are drawn unless --bins names them.",
+			Flag: "overlay", About: "draw all bins in one frame", Bins: true},
+			func(r *nexus.Result, c Choice) (*viz.Figure, error) { return G2(r, c.Bins, c.Flag) }},
+		ResultPicture{Picture{Kind: "stability", Short: "Draw g2 of parts of a measurement to judge its stability",
+			Long: "Draw g2 of the first parts of the frames beside g2 of all frames. Curves that\ndeviate show that the sample changes, or that the beam changes it.", Bins: true},
+			func(r *nexus.Result, c Choice) (*viz.Figure, error) {
+				return Stability(r, c.Bins[:min(len(c.Bins), 6)])
+			}},
+		ResultPicture{Picture{Kind: "saxs", Short: "Draw intensity against q",
+			Long: "Draw the intensity of the static bins: the mean over azimuth, one line per\nazimuth, and the parts of the measurement if the file has them."},
+			func(r *nexus.Result, _ Choice) (*viz.Figure, error) { return SAXS(r) }},
+		ResultPicture{Picture{Kind: "image", Short: "Draw the mean image of the detector",
+			Long: "Draw the mean of all frames on axes of q, with logarithmic colours."},
+			func(r *nexus.Result, _ Choice) (*viz.Figure, error) { return Scattering2D(r) }},
+		ResultPicture{Picture{Kind: "intensity", Short: "Draw intensity against time",
+			Long: "Draw the mean intensity of each frame against time."},
+			func(r *nexus.Result, _ Choice) (*viz.Figure, error) { return Intensity(r) }},
+		ResultPicture{Picture{Kind: "twotime", Short: "Draw the two-time correlation of a bin",
+			Long: "Draw C2 of a bin against both times, or with --diagonals g2 along its diagonals\nfor the whole map and for blocks of age. For a run folder of fit twotime or\nsample twotime, draw the data, the model and the residuals of each angle, and\nthe mean residuals against lag and age; with --diagonals, draw data and model\nagainst the lag at three ages. For a run folder, --bins selects angles,\ncounted from 1.",
+			Flag: "diagonals", About: "draw g2 along the diagonals", Bins: true}, twotimeOf})
+	pictures.maps = append(pictures.maps,
+		QMapPicture{Picture{Kind: "qmap", Short: "Draw the bins of a q map", Long: "Draw the bins of a q map or a result file"},
+			func(q *nexus.QMap) (*viz.Figure, error) { return Partition(q) }},
+		QMapPicture{Picture{Kind: "mask", Short: "Draw a mask", Long: "Draw the mask of a mask file, a q map or a result file"},
+			func(q *nexus.QMap) (*viz.Figure, error) { return Mask(q) }})
+}
+
 // BinsOf returns up to 12 dynamic bins of a result, evenly spread.
 func BinsOf(r *nexus.Result) (bins []int) {
 	all := r.QMap.Dynamic.Bins()
@@ -257,6 +287,22 @@ func Intensity(r *nexus.Result) (*viz.Figure, error) {
 		line.X, line.Y = append(line.X, r.Trace.Frame[i]*r.FrameTime), append(line.Y, v)
 	}
 	return viz.Plots("Intensity against time", viz.Lines{Title: fmt.Sprintf("%d frames", n), XLabel: "time (s)", YLabel: "counts per pixel", Curves: []viz.Line{line}})
+}
+
+// twotimeOf draws the two-time correlation of the first bin that is chosen.
+func twotimeOf(r *nexus.Result, c Choice) (*viz.Figure, error) {
+	if r.Twotime == nil {
+		return nil, errors.New("the file has no two-time correlation: make one with euryale correlate --correlation twotime")
+	}
+	i := slices.Index(r.Twotime.Bins, c.Bins[0])
+	if i < 0 {
+		return nil, fmt.Errorf("bin %d has no two-time correlation: choose from bins %v", c.Bins[0], r.Twotime.Bins)
+	}
+	image, curves, err := Twotime(r, i)
+	if c.Flag {
+		return curves, err
+	}
+	return image, err
 }
 
 // Twotime draws the two-time correlation at an index of Twotime.Bins, from 0, with g2 along its

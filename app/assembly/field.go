@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
 )
 
@@ -21,7 +22,7 @@ func Field() frame.Field {
 		{Verb: "demo", New: demoAssembly, Takes: frame.TakesOut | frame.OnProcessor},
 	},
 		Result: resultOfAssembly}
-	for _, p := range assemblyPlots {
+	for _, p := range report.Assemblies() {
 		f.Commands = append(f.Commands, frame.Command{Verb: "plot", New: func(a *frame.App) *cobra.Command { return plotAssembly(a, p) }})
 	}
 	return f

@@ -13,45 +13,19 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/report"
-	"github.com/euryale-dev/euryale/sim/assembly/script"
-	"github.com/euryale-dev/euryale/viz"
 )
 
-// assemblyPlot draws one kind of picture of a sim assembly run, for all areas or measures
-// or for a selection.
-type assemblyPlot struct {
-	kind, short, about string
-	draw               func(s *script.Script, r *script.Result, names []string) (*viz.Figure, error)
-}
-
-var assemblyPlots = []assemblyPlot{
-	{"support", "Draw how many neurons of each area have fired so far", `how many neurons of each
-area have fired so far, divided by k, against the step.`, report.Support},
-	{"overlap", "Draw the overlaps that a script measures", `the overlaps that the
-script measures, one curve per name, against the step.`,
-		func(_ *script.Script, r *script.Result, names []string) (*viz.Figure, error) {
-			return report.Overlaps(r, names)
-		}},
-	{"raster", "Draw which neurons fire in each step", `which neurons fire in each
-step, coloured by whether they last fired in the step before, earlier, or never.
-The winners must be in trace.csv: put "winners: true" in the script, or run it
-with --winners.`,
-		func(_ *script.Script, r *script.Result, names []string) (*viz.Figure, error) {
-			return report.Raster(r, names)
-		}},
-}
-
-func plotAssembly(a *frame.App, p assemblyPlot) *cobra.Command {
+func plotAssembly(a *frame.App, p report.AssemblyPicture) *cobra.Command {
 	var names []string
 	c := &cobra.Command{
-		Use:   p.kind + " RUN [OUT.svg|png|pdf]",
-		Short: p.short,
+		Use:   p.Kind + " RUN [OUT.svg|png|pdf]",
+		Short: p.Short,
 		Long: fmt.Sprintf(`Draw from a run folder of sim assembly %s
 The picture is written to OUT if it is given, or else to %s.svg.
 
   euryale plot %s run-project
   euryale plot %s run-project %s.png --var A
-`, p.about, p.kind, p.kind, p.kind, p.kind),
+`, p.Long, p.Kind, p.Kind, p.Kind, p.Kind),
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error { return runPlotAssembly(a, p, args, names) },
 	}
@@ -59,13 +33,13 @@ The picture is written to OUT if it is given, or else to %s.svg.
 	return c
 }
 
-func runPlotAssembly(a *frame.App, p assemblyPlot, args, names []string) error {
-	out, args, err := a.PictureFile(p.kind, args)
+func runPlotAssembly(a *frame.App, p report.AssemblyPicture, args, names []string) error {
+	out, args, err := a.PictureFile(p.Kind, args)
 	if err != nil {
 		return err
 	}
 	if len(args) != 1 {
-		return exit.Usage("plot %s takes one run folder, and the name of a picture that ends in .svg, .png or .pdf", p.kind)
+		return exit.Usage("plot %s takes one run folder, and the name of a picture that ends in .svg, .png or .pdf", p.Kind)
 	}
 	run, err := openAssembly(args[0])
 	if err != nil {
@@ -75,7 +49,7 @@ func runPlotAssembly(a *frame.App, p assemblyPlot, args, names []string) error {
 	if err != nil {
 		return err
 	}
-	f, err := p.draw(run.script, r, names)
+	f, err := p.Draw(run.script, r, report.Choice{Names: names})
 	var unknown *report.UnknownError
 	switch {
 	case errors.As(err, &unknown):
@@ -85,5 +59,5 @@ func runPlotAssembly(a *frame.App, p assemblyPlot, args, names []string) error {
 	case err != nil:
 		return exit.With(exit.Data, fmt.Errorf("%s: %w", args[0], err))
 	}
-	return a.SavePicture(p.kind, out, f)
+	return a.SavePicture(p.Kind, out, f)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/table"
+	"github.com/euryale-dev/euryale/report"
 )
 
 // Field is photon correlation: from frames to fits, and two-time correlations.
@@ -35,10 +36,10 @@ func Field() frame.Field {
 		Explained: isConfiguration, Explain: infoConfig,
 		Converted: isResult, ConvertFile: convertResult,
 		FitTables: map[string]func([]json.RawMessage) (*table.Table, error){"g2": tableOfG2}}
-	for _, p := range resultPlots {
+	for _, p := range report.Results() {
 		f.Commands = append(f.Commands, frame.Command{Verb: "plot", New: func(a *frame.App) *cobra.Command { return plotResult(a, p) }})
 	}
-	for _, p := range qmapPlots {
+	for _, p := range report.QMaps() {
 		f.Commands = append(f.Commands, frame.Command{Verb: "plot", New: func(a *frame.App) *cobra.Command { return plotQMap(a, p) }})
 	}
 	return f

@@ -11,6 +11,8 @@ import (
 	"strings"
 )
 
+func init() { register(departureStage, (*residuals).directionTests) }
+
 // directionTests tests the named departures, except those whose size is known from elsewhere.
 func (w *residuals) directionTests(_ *round, all []test) []test {
 	say := w.sayDirection

@@ -246,16 +246,26 @@ type round struct {
 	outliers []int  // points that are too far away
 }
 
-// battery lists the tests of the residuals in the order in which a verdict reports them. Each appends its tests to the list that it is
-// given.
-var battery = []func(w *residuals, r *round, all []test) []test{
-	(*residuals).directionTests,
-	(*residuals).patternTests,
-	(*residuals).neighbourTests,
-	(*residuals).outlierTests,
-	(*residuals).shapeTests,
-	(*residuals).spreadTests,
-}
+// testsOf appends tests of the residuals to the list that it is given.
+type testsOf = func(w *residuals, r *round, all []test) []test
+
+// stage is where a verdict reports what a test finds: what stands for many points comes before single points, and the shape of what is
+// left over comes last.
+type stage int
+
+const (
+	departureStage stage = iota // directions that have names
+	patternStage                // along the axes
+	neighbourStage
+	pointStage
+	shapeStage // of the distribution of all points, and its spread
+	stages
+)
+
+// battery holds the tests of the residuals by stage. The file of each registers it.
+var battery [stages][]testsOf
+
+func register(s stage, tests testsOf) { battery[s] = append(battery[s], tests) }
 
 // tests returns some tests and, after them, those of the residuals; they are valid until the next call. Rounding errors have no other
 // property than their size.
@@ -264,7 +274,9 @@ func (w *residuals) tests(about []test) []test {
 	if w.absorbed || !w.exact() {
 		r := &round{axes: w.axes()}
 		for _, tests := range battery {
-			all = tests(w, r, all)
+			for _, t := range tests {
+				all = t(w, r, all)
+			}
 		}
 	}
 	w.mem.tests = slices.DeleteFunc(all, func(t test) bool { return t.say == nil || math.IsNaN(t.p) })

@@ -56,6 +56,8 @@ func (g *graph) apply(out, v []float64) {
 	}
 }
 
+func init() { register(neighbourStage, (*residuals).neighbourTests) }
+
 // neighbourTests tests the correlation of all kinds of neighbours.
 func (w *residuals) neighbourTests(r *round, all []test) []test {
 	for _, g := range w.graphs(r.axes) {

@@ -23,6 +23,8 @@ func (w *residuals) listed() int {
 	return min(200, max(mostOutliers, int(math.Sqrt(5e8/float64(w.n)))))
 }
 
+func init() { register(pointStage, (*residuals).outlierTests) }
+
 // outlierTests looks for outliers, and leaves them to the tests that follow.
 func (w *residuals) outlierTests(r *round, all []test) []test {
 	t, points := w.outlierTest()

@@ -18,6 +18,8 @@ const waves = 8
 // trend is the number of columns of the narrow test of a pattern.
 const trend = 2
 
+func init() { register(patternStage, (*residuals).patternTests) }
+
 // patternTests looks for smooth patterns along the axes.
 func (w *residuals) patternTests(r *round, all []test) []test {
 	for _, a := range r.axes {

@@ -14,6 +14,8 @@ import (
 // KindShape is the flag of residuals that are not normal.
 const KindShape = "distribution of the residuals"
 
+func init() { register(shapeStage, (*residuals).shapeTests) }
+
 // shapeTests tests the distribution of the residuals.
 func (w *residuals) shapeTests(r *round, all []test) []test {
 	return append(all, w.shapeTest(r.outliers))

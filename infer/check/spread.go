@@ -25,6 +25,8 @@ func (w *residuals) cubeRoots() []float64 {
 	return w.roots
 }
 
+func init() { register(shapeStage, (*residuals).spreadTests) }
+
 // spreadTests tests the spread along the axes and along the predicted values, unless an axis has their order.
 func (w *residuals) spreadTests(r *round, all []test) []test {
 	axes := r.axes
