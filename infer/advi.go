@@ -16,8 +16,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// ADVIConfig says how to fit; its zero value is the default.
-type ADVIConfig struct {
+// ADVISettings says how to fit; its zero value is the default.
+type ADVISettings struct {
 	// FullRank selects a full covariance. Default: independent parameters (mean field).
 	FullRank bool
 	// Steps bounds the number of steps. Default 10000.
@@ -47,7 +47,7 @@ type ADVIConfig struct {
 // The learning rate of Adam is the best of a few, tried first.
 //
 // Reference: Kucukelbir et al., JMLR 18 (2017) 14.
-func ADVI(ctx context.Context, t Target, c ADVIConfig) (_ *Approximation, err error) {
+func ADVI(ctx context.Context, t Target, c ADVISettings) (_ *Approximation, err error) {
 	defer given.Caught(&err)
 	if err := given.Args("infer.ADVI", "ctx", ctx, "t", t); err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func ADVI(ctx context.Context, t Target, c ADVIConfig) (_ *Approximation, err er
 	return a.result(t, x, message)
 }
 
-func (c *ADVIConfig) defaults() {
+func (c *ADVISettings) defaults() {
 	perGradient := 1
 	if c.FullRank {
 		perGradient = 4
@@ -94,7 +94,7 @@ func (c *ADVIConfig) defaults() {
 // rank the rows of L below the diagonal.
 type advi struct {
 	density
-	cfg *ADVIConfig
+	cfg *ADVISettings
 	n   int
 	src tensor.Stream
 	lr  float64

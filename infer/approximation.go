@@ -65,7 +65,7 @@ func (a *Approximation) LogRatios() []float64 {
 	return out
 }
 
-// Starts returns draws, evenly from all there are, for Config.Init.
+// Starts returns draws, evenly from all there are, for Settings.Init.
 func (a *Approximation) Starts(chains int) [][]float64 {
 	out := make([][]float64, chains)
 	for i := range out {

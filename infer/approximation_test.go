@@ -51,15 +51,15 @@ func TestApproximationsOfNormal(t *testing.T) {
 	for _, n := range []int{3, 40} {
 		target := correlated(n)
 		fits := map[string]func() (*infer.Approximation, error){
-			"Laplace": func() (*infer.Approximation, error) { return infer.Laplace(target, infer.LaplaceConfig{Seed: 1}) },
+			"Laplace": func() (*infer.Approximation, error) { return infer.Laplace(target, infer.LaplaceSettings{Seed: 1}) },
 			"Pathfinder": func() (*infer.Approximation, error) {
-				return infer.Pathfinder(ctx, target, infer.PathfinderConfig{Seed: 1})
+				return infer.Pathfinder(ctx, target, infer.PathfinderSettings{Seed: 1})
 			},
 		}
 		tol := map[string]float64{"Laplace": 1e-6, "Pathfinder": 0.3, "ADVI": 0.2}
 		if n == 3 {
 			fits["ADVI"] = func() (*infer.Approximation, error) {
-				return infer.ADVI(ctx, target, infer.ADVIConfig{Seed: 1, FullRank: true, Tolerance: 1e-3})
+				return infer.ADVI(ctx, target, infer.ADVISettings{Seed: 1, FullRank: true, Tolerance: 1e-3})
 			}
 		} else {
 			tol["Pathfinder"] = 8 // the memory of ten steps does not hold forty directions
@@ -90,7 +90,7 @@ func TestApproximationsOfNormal(t *testing.T) {
 // The mean-field distribution keeps the conditional scales of a normal distribution, which is what
 // minimises its divergence.
 func TestMeanFieldADVI(t *testing.T) {
-	a, err := infer.ADVI(context.Background(), correlated(3), infer.ADVIConfig{Seed: 2, Tolerance: 1e-3})
+	a, err := infer.ADVI(context.Background(), correlated(3), infer.ADVISettings{Seed: 2, Tolerance: 1e-3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,11 +108,11 @@ func TestMeanFieldADVI(t *testing.T) {
 // thousandth of the random walk would; its draws come in constrained form.
 func TestPathfinderStarts(t *testing.T) {
 	post, _ := decays(t, 40, 1)
-	a, err := infer.Pathfinder(context.Background(), post, infer.PathfinderConfig{Seed: 3})
+	a, err := infer.Pathfinder(context.Background(), post, infer.PathfinderSettings{Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit := sampled(t, post, infer.Config{Seed: 1, Init: a.Starts(4)})
+	fit := sampled(t, post, infer.Settings{Seed: 1, Init: a.Starts(4)})
 	r := fit.Summary().Row("tau")
 	if x := a.Draws("tau"); math.Abs(diag.Mean(x)-r.Mean) > 0.5*r.SD || !(r.RHat < 1.01) {
 		t.Errorf("Pathfinder's tau is %g, the posterior %g +- %g (R-hat %g)", diag.Mean(x), r.Mean, r.SD, r.RHat)
@@ -129,18 +129,18 @@ func TestApproximationErrors(t *testing.T) {
 		g[0], g[1] = -1+e*q[1]*q[1]/2, -q[1]*e
 		return -q[0] - q[1]*q[1]*e/2
 	})
-	if _, err := infer.Laplace(funnel, infer.LaplaceConfig{}); err == nil {
+	if _, err := infer.Laplace(funnel, infer.LaplaceSettings{}); err == nil {
 		t.Error("Laplace on a density without a top: no error")
 	}
 	nan := infer.Func(1, func(_, g []float64) float64 { g[0] = 0; return math.NaN() })
 	for name, f := range map[string]func(t infer.Target) error{
-		"Laplace": func(t infer.Target) error { _, err := infer.Laplace(t, infer.LaplaceConfig{}); return err },
+		"Laplace": func(t infer.Target) error { _, err := infer.Laplace(t, infer.LaplaceSettings{}); return err },
 		"Pathfinder": func(t infer.Target) error {
-			_, err := infer.Pathfinder(context.Background(), t, infer.PathfinderConfig{})
+			_, err := infer.Pathfinder(context.Background(), t, infer.PathfinderSettings{})
 			return err
 		},
 		"ADVI": func(t infer.Target) error {
-			_, err := infer.ADVI(context.Background(), t, infer.ADVIConfig{})
+			_, err := infer.ADVI(context.Background(), t, infer.ADVISettings{})
 			return err
 		},
 	} {

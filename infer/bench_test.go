@@ -95,7 +95,7 @@ func BenchmarkTarget(b *testing.B) {
 
 func BenchmarkSample(b *testing.B) {
 	for b.Loop() {
-		fit, err := Sample(b.Context(), &eightSchools{}, Config{Chains: 1, Seed: 1})
+		fit, err := Sample(b.Context(), &eightSchools{}, Settings{Chains: 1, Seed: 1})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func BenchmarkChains(b *testing.B) {
 	var took [2]time.Duration
 	for b.Loop() {
 		for k := range took {
-			fit, err := Sample(b.Context(), &eightSchools{}, Config{Seed: 1, Draws: 4000, Parallel: k + 1})
+			fit, err := Sample(b.Context(), &eightSchools{}, Settings{Seed: 1, Draws: 4000, Parallel: k + 1})
 			if err != nil {
 				b.Fatal(err)
 			}

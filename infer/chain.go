@@ -63,7 +63,7 @@ var errInterrupted = errors.New("interrupted")
 // chain is one chain with its workspace. Everything that later draws depend on
 // is in save and load.
 type chain struct {
-	cfg    *Config
+	cfg    *Settings
 	id     int
 	target Target
 	// outputs computes the columns of draws, nil to store the unconstrained draws alone.
@@ -126,7 +126,7 @@ func (r *record) row(n int) []float64 {
 	return row
 }
 
-func newChain(cfg *Config, id int, t Target, stop *atomic.Bool) *chain {
+func newChain(cfg *Settings, id int, t Target, stop *atomic.Bool) *chain {
 	n := t.Dim()
 	c := &chain{cfg: cfg, id: id, target: t, stop: stop, p: hamiltonian.NewPoint(n), ad: warmup.NewAdapter(cfg.adaptation(), n), pool: &modeSearch{}}
 	c.outputs, _ = t.(Outputs)

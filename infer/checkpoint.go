@@ -21,7 +21,7 @@ const checkpointKind, checkpointVersion = "CHAINS", 4
 
 // snapshot is the content of a checkpoint.
 type snapshot struct {
-	// settings is Config.fingerprint of the run.
+	// settings is Settings.fingerprint of the run.
 	settings string
 	// machine is where the run was made. Resumed on another machine it may differ in the
 	// last bits.

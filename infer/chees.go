@@ -19,8 +19,8 @@ import (
 	"github.com/euryale-dev/euryale/optim"
 )
 
-// ChEESConfig says how to sample with many chains; its zero value is the default.
-type ChEESConfig struct {
+// ChEESSettings says how to sample with many chains; its zero value is the default.
+type ChEESSettings struct {
 	// Chains is the number of chains, at least 8. Default 64.
 	Chains int
 	// Warmup is the number of draws per chain that adapt. Default 400.
@@ -40,7 +40,7 @@ type ChEESConfig struct {
 	// Parallel is the number of goroutines. Default GOMAXPROCS.
 	Parallel int
 
-	// NoGradientCheck is as in Config.
+	// NoGradientCheck is as in Settings.
 	NoGradientCheck bool
 }
 
@@ -55,7 +55,7 @@ type ChEESConfig struct {
 // autodiff.Several share the chains. Starts are found one chain at a time, on the processor if the density is small.
 //
 // Reference: Hoffman, Radul and Sountsov, AISTATS 2021, PMLR 130:3907.
-func ChEES(ctx context.Context, t Target, c ChEESConfig) (*Fit, error) {
+func ChEES(ctx context.Context, t Target, c ChEESSettings) (*Fit, error) {
 	if err := given.Args("infer.ChEES", "ctx", ctx, "t", t); err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func ChEES(ctx context.Context, t Target, c ChEESConfig) (*Fit, error) {
 	if c.Chains < 8 || c.MaxSteps < 1 {
 		return nil, fmt.Errorf("infer: ChEES: there are %d chains of at most %d steps: want at least 8 chains, because they adapt together, and at least 1 step", c.Chains, c.MaxSteps)
 	}
-	cfg, err := Config{Method: HMC, Chains: c.Chains, Warmup: c.Warmup, Draws: c.Draws, Seed: c.Seed, TargetAccept: c.TargetAccept,
+	cfg, err := Settings{Method: HMC, Chains: c.Chains, Warmup: c.Warmup, Draws: c.Draws, Seed: c.Seed, TargetAccept: c.TargetAccept,
 		InitRadius: c.InitRadius, Init: c.Init, Parallel: c.Parallel, Metric: DiagFisher, NoGradientCheck: c.NoGradientCheck}.withDefaults(t.Dim())
 	if err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func ChEES(ctx context.Context, t Target, c ChEESConfig) (*Fit, error) {
 // cheesRun holds chains that move together.
 type cheesRun struct {
 	run *run
-	cfg *ChEESConfig
+	cfg *ChEESSettings
 	// length is the length of trajectories in whitened units, before jitter.
 	length float64
 	dual   warmup.DualAverage

@@ -17,7 +17,7 @@ import (
 // the same draws for any number of goroutines.
 func TestChEES(t *testing.T) {
 	ctx := context.Background()
-	fit, err := infer.ChEES(ctx, correlated(20), infer.ChEESConfig{Seed: 1})
+	fit, err := infer.ChEES(ctx, correlated(20), infer.ChEESSettings{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,11 +30,11 @@ func TestChEES(t *testing.T) {
 	m := infer.NewModel("schools")
 	hierarchy(m, infer.NonCentred())
 	post := compiled(t, m)
-	one, err := infer.ChEES(ctx, post, infer.ChEESConfig{Seed: 2, Draws: 300, Parallel: 1})
+	one, err := infer.ChEES(ctx, post, infer.ChEESSettings{Seed: 2, Draws: 300, Parallel: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := infer.ChEES(ctx, post, infer.ChEESConfig{Seed: 2, Draws: 300, Parallel: 2})
+	two, err := infer.ChEES(ctx, post, infer.ChEESSettings{Seed: 2, Draws: 300, Parallel: 2})
 	if err != nil || !slices.Equal(one.Draws("mu")[3], two.Draws("mu")[3]) {
 		t.Errorf("draws depend on the number of goroutines (%v)", err)
 	}
@@ -50,11 +50,11 @@ func TestChEES(t *testing.T) {
 
 func TestChEESErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	if _, err := infer.ChEES(ctx, correlated(2), infer.ChEESConfig{Chains: 2}); err == nil || !strings.Contains(err.Error(), "at least 8 chains") {
+	if _, err := infer.ChEES(ctx, correlated(2), infer.ChEESSettings{Chains: 2}); err == nil || !strings.Contains(err.Error(), "at least 8 chains") {
 		t.Errorf("two chains: %v", err)
 	}
 	cancel()
-	if fit, err := infer.ChEES(ctx, correlated(2), infer.ChEESConfig{}); err == nil || fit == nil {
+	if fit, err := infer.ChEES(ctx, correlated(2), infer.ChEESSettings{}); err == nil || fit == nil {
 		t.Errorf("cancelled: %v", err)
 	}
 }

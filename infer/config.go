@@ -21,8 +21,8 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Config says how to sample; its zero value is the default.
-type Config struct {
+// Settings says how to sample; its zero value is the default.
+type Settings struct {
 	// These fields say how much is drawn, and from which random numbers.
 
 	// Chains is the number of independent chains. Default 4, since R-hat needs several.
@@ -163,10 +163,10 @@ type Checkpoint struct {
 	Failing func(err error)
 }
 
-// StanConfig returns the settings of Stan 2.21: diagonal metric, its schedule,
+// StanSettings returns the settings of Stan 2.21: diagonal metric, its schedule,
 // statistic and shrinkage. It serves comparisons.
-func StanConfig() Config {
-	return Config{Metric: DiagVariance, Schedule: StanSchedule, Statistic: Metropolis, TargetAccept: 0.8, StanShrink: true, StepSize: 1, NoClimb: true}
+func StanSettings() Settings {
+	return Settings{Metric: DiagVariance, Schedule: StanSchedule, Statistic: Metropolis, TargetAccept: 0.8, StanShrink: true, StepSize: 1, NoClimb: true}
 }
 
 // purposes of random streams.
@@ -176,7 +176,7 @@ const (
 	purposeTree
 )
 
-func (c Config) withDefaults(dim int) (Config, error) {
+func (c Settings) withDefaults(dim int) (Settings, error) {
 	setInt := func(v *int, d int) {
 		if *v == 0 {
 			*v = d
@@ -226,14 +226,14 @@ func (c Config) withDefaults(dim int) (Config, error) {
 	return c, c.validate(dim)
 }
 
-// flags are the options by which the sample commands set fields of a Config.
+// flags are the options by which the sample commands set fields of a Settings.
 var flags = map[string]string{"Chains": "--chains", "Warmup": "--warmup", "Draws": "--draws", "TargetAccept": "--target-accept",
 	"MaxTreeDepth": "--max-tree-depth", "Parallel": "--threads"}
 
 // settingError describes a bad setting: what it is in words, then its field, and its flag where there
 // is one, and then what is wrong with it.
 func settingError(words, field, format string, args ...any) error {
-	names := "Config." + field
+	names := "Settings." + field
 	if flag := flags[field]; flag != "" {
 		names += ", " + flag + " on the command line"
 	}
@@ -241,7 +241,7 @@ func settingError(words, field, format string, args ...any) error {
 }
 
 // validate lists all bad settings at once.
-func (c *Config) validate(dim int) error {
+func (c *Settings) validate(dim int) error {
 	var errs []error
 	want := func(ok bool, words, field, format string, args ...any) {
 		if !ok {
@@ -256,8 +256,8 @@ func (c *Config) validate(dim int) error {
 	want(c.MinTreeDepth >= 0 && c.MinTreeDepth <= c.MaxTreeDepth, "the smallest tree depth", "MinTreeDepth", "is %d: want 0 to the largest tree depth, %d", c.MinTreeDepth, c.MaxTreeDepth)
 	want(c.WarmupTreeDepth >= 0 && c.WarmupTreeDepth <= 20, "the largest tree depth of the warm-up", "WarmupTreeDepth", "is %d: want 1 to 20, or 0 for that of the sampling", c.WarmupTreeDepth)
 	want(c.TrajectoryTime >= 0 && !math.IsInf(c.TrajectoryTime, 1), "the length of trajectories", "TrajectoryTime", "is %g: want a positive number, or 0 for trajectories that end when they turn", c.TrajectoryTime)
-	want(c.Metric != BlockVariance || len(c.Blocks) > 0, "the metric", "Metric", "is BlockVariance, but there are no blocks: name the parameters of each in Config.Blocks")
-	want(len(c.Blocks) == 0 || c.Metric == BlockVariance, "the blocks of parameters", "Blocks", "are given, but the metric has none: set Config.Metric to BlockVariance")
+	want(c.Metric != BlockVariance || len(c.Blocks) > 0, "the metric", "Metric", "is BlockVariance, but there are no blocks: name the parameters of each in Settings.Blocks")
+	want(len(c.Blocks) == 0 || c.Metric == BlockVariance, "the blocks of parameters", "Blocks", "are given, but the metric has none: set Settings.Metric to BlockVariance")
 	want(c.MaxEnergyError > 0, "the energy error of a divergence", "MaxEnergyError", "is %g: want a positive number", c.MaxEnergyError)
 	want(c.StepSize >= 0, "the initial step size", "StepSize", "is %g: want a positive number, or 0 for a search", c.StepSize)
 	want(c.InitRadius > 0, "the radius of random starts", "InitRadius", "is %g: want a positive number", c.InitRadius)
@@ -268,9 +268,9 @@ func (c *Config) validate(dim int) error {
 	want(c.Steps > 0, "the number of leapfrog steps", "Steps", "is %d: want at least 1", c.Steps)
 	want(c.StepJitter >= 0 && c.StepJitter < 1, "the relative range of the step size", "StepJitter", "is %g: want at least 0 and less than 1", c.StepJitter)
 	want(c.Sink.Every > 0, "the number of draws between two that the sink gets", "Sink.Every", "is %d: want at least 1", c.Sink.Every)
-	want(!c.Sink.Only || c.Sink.Write != nil, "the sink", "Sink.Only", "is to be the only place of the draws, but has no Write, so they would be lost: set Config.Sink.Write")
+	want(!c.Sink.Only || c.Sink.Write != nil, "the sink", "Sink.Only", "is to be the only place of the draws, but has no Write, so they would be lost: set Settings.Sink.Write")
 	want(c.StopWhen.After >= 0, "the number of draws before the run may stop early", "StopWhen.After", "is %d: want 0 or more", c.StopWhen.After)
-	want(!c.Sink.Only || !c.StopWhen.active(), "the rule for stopping early", "StopWhen", "needs draws that Config.Sink.Only does not keep: keep them, or stop by MaxTime alone")
+	want(!c.Sink.Only || !c.StopWhen.active(), "the rule for stopping early", "StopWhen", "needs draws that Settings.Sink.Only does not keep: keep them, or stop by MaxTime alone")
 	want(c.From == nil || c.From.dim() == dim, "the fit to start from", "From", "has %d unconstrained parameters, but the model has %d: give a fit of the same model", c.From.dim(), dim)
 	want(c.Metric >= LowRank && c.Metric <= FixedMetric, "the metric", "Metric", "is %d: want one of the MetricKind constants", c.Metric)
 	want(c.Schedule == FisherSchedule || c.Schedule == StanSchedule, "the schedule of the warm-up", "Schedule", "is %d: want FisherSchedule or StanSchedule", c.Schedule)
@@ -291,7 +291,7 @@ func (c *Config) validate(dim int) error {
 }
 
 // warmup returns the number of draws that adapt.
-func (c *Config) warmup() int {
+func (c *Settings) warmup() int {
 	if c.NoWarmup {
 		return 0
 	}
@@ -300,7 +300,7 @@ func (c *Config) warmup() int {
 
 // fingerprint lists what the draws depend on, one item per line. The numbers of
 // chains and draws are left out: a run may be resumed for more.
-func (c *Config) fingerprint(t Target, names []string) (string, error) {
+func (c *Settings) fingerprint(t Target, names []string) (string, error) {
 	var b strings.Builder
 	item := func(name string, v any) { fmt.Fprintf(&b, "%s=%v\n", name, v) }
 	item("Seed", c.Seed)
@@ -340,7 +340,7 @@ func (c *Config) fingerprint(t Target, names []string) (string, error) {
 	return b.String(), err
 }
 
-func (c *Config) metricHash() string {
+func (c *Settings) metricHash() string {
 	if c.StartMetric == nil {
 		return "none"
 	}
@@ -350,7 +350,7 @@ func (c *Config) metricHash() string {
 }
 
 // adaptation returns what the warm-up of a chain needs to know.
-func (c *Config) adaptation() warmup.Settings {
+func (c *Settings) adaptation() warmup.Settings {
 	s := warmup.Settings{
 		Draws: c.warmup(), TargetAccept: c.TargetAccept, MayRaise: c.mayRaise, StepSize: c.StepSize,
 		Kind: c.Metric, Schedule: c.Schedule, Statistic: c.Statistic,
@@ -363,7 +363,7 @@ func (c *Config) adaptation() warmup.Settings {
 }
 
 // estimator makes what learns the metric.
-func (c *Config) estimator(dim int) warmup.Estimator {
+func (c *Settings) estimator(dim int) warmup.Estimator {
 	if c.Metric == BlockVariance {
 		return warmup.NewBlockEstimator(c.blockAt, dim, c.StanShrink)
 	}

@@ -32,7 +32,7 @@ func (f *Fit) ContinueWith(ctx context.Context, draws int, progress func(Progres
 	}
 	cfg.Checkpoint, cfg.Resume, cfg.StopWhen = Checkpoint{}, "", StopRule{Every: cfg.StopWhen.Every}
 	if cfg.Sink.Only {
-		return nil, errors.New("infer: continue: the draws so far went only to Config.Sink: sample again with From and another seed")
+		return nil, errors.New("infer: continue: the draws so far went only to Settings.Sink: sample again with From and another seed")
 	}
 	r, err := newRun(f.chains[0].target, cfg)
 	if err != nil {

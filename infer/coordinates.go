@@ -12,11 +12,11 @@ import (
 )
 
 // Coordinates is implemented by a Target whose unconstrained parameters have
-// names, for Config.Blocks; otherwise they are q[0], q[1] ...
+// names, for Settings.Blocks; otherwise they are q[0], q[1] ...
 type Coordinates interface{ Coordinates() []string }
 
-// findBlocks resolves Config.Blocks for the target.
-func (c *Config) findBlocks(t Target) error {
+// findBlocks resolves Settings.Blocks for the target.
+func (c *Settings) findBlocks(t Target) error {
 	c.blockAt = nil
 	if len(c.Blocks) == 0 {
 		return nil
@@ -31,13 +31,13 @@ func (c *Config) findBlocks(t Target) error {
 					continue
 				}
 				if taken[i] {
-					return fmt.Errorf("infer: Config.Blocks names %s twice: put each parameter into one block", name)
+					return fmt.Errorf("infer: Settings.Blocks names %s twice: put each parameter into one block", name)
 				}
 				taken[i], found = true, true
 				at = append(at, i)
 			}
 			if !found {
-				return fmt.Errorf("infer: Config.Blocks names %q, but there is no such parameter%s: use names of unconstrained parameters, such as tau or theta[0]", want, meant(want, names))
+				return fmt.Errorf("infer: Settings.Blocks names %q, but there is no such parameter%s: use names of unconstrained parameters, such as tau or theta[0]", want, meant(want, names))
 			}
 		}
 		c.blockAt = append(c.blockAt, at)

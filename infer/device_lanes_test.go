@@ -72,7 +72,7 @@ func TestChEESOnDevice(t *testing.T) {
 	defer d.Close()
 	schools := infer.NewModel("schools")
 	hierarchy(schools, infer.NonCentred())
-	cfg := infer.ChEESConfig{Seed: 2, Chains: 24, Warmup: 120, Draws: 60}
+	cfg := infer.ChEESSettings{Seed: 2, Chains: 24, Warmup: 120, Draws: 60}
 	want, err := infer.ChEES(context.Background(), compiled(t, schools), cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestSampleInLanesOnDevice(t *testing.T) {
 				t.Errorf("slope %d is %v, want %v", i, h[i], g[i])
 			}
 		}
-		cfg := infer.Config{Seed: 3, Chains: 16, Warmup: 60, Draws: 30}
+		cfg := infer.Settings{Seed: 3, Chains: 16, Warmup: 60, Draws: 30}
 		from, err := infer.Sample(context.Background(), here, cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -157,7 +157,7 @@ func TestGPUSpeedChEES(t *testing.T) {
 	for name, m := range map[string]*infer.Model{"eight schools": schools, "regression": regression(t, 100, 1000)} {
 		post := onDevice(t, m, ad.CUDA{})
 		d.ResetPeak()
-		fit, err := infer.ChEES(context.Background(), post, infer.ChEESConfig{Seed: 1, Chains: 256})
+		fit, err := infer.ChEES(context.Background(), post, infer.ChEESSettings{Seed: 1, Chains: 256})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,10 +28,10 @@ func TestManyChainsOnDevice(t *testing.T) {
 	hierarchy(schools, infer.NonCentred())
 	for name, c := range map[string]struct {
 		m   *infer.Model
-		cfg infer.ChEESConfig
+		cfg infer.ChEESSettings
 	}{
-		"eight schools": {schools, infer.ChEESConfig{Seed: 1, Chains: 256, Warmup: 200, Draws: 30}},
-		"regression":    {regression(t, 100, 120), infer.ChEESConfig{Seed: 1, Chains: 256, Warmup: 60, Draws: 6}},
+		"eight schools": {schools, infer.ChEESSettings{Seed: 1, Chains: 256, Warmup: 200, Draws: 30}},
+		"regression":    {regression(t, 100, 120), infer.ChEESSettings{Seed: 1, Chains: 256, Warmup: 60, Draws: 6}},
 	} {
 		want, err := infer.ChEES(context.Background(), onDevice(t, c.m, ad.CPU{Threads: 1}), c.cfg)
 		if err != nil {
@@ -74,7 +74,7 @@ func TestManyDataSetsOnDevice(t *testing.T) {
 	for _, b := range []ad.Backend{ad.CPU{Threads: 1}, ad.CUDA{Strict: true}, ad.Several{{Device: 0}, {Device: 1}}} {
 		got := make([]*infer.Fit, len(sets))
 		d.ResetPeak()
-		err := onDevice(t, m, b).SampleEach(context.Background(), sets, infer.Config{Seed: 1, Chains: 2, Warmup: 150, Draws: 150}, func(i int, fit *infer.Fit, err error) {
+		err := onDevice(t, m, b).SampleEach(context.Background(), sets, infer.Settings{Seed: 1, Chains: 2, Warmup: 150, Draws: 150}, func(i int, fit *infer.Fit, err error) {
 			if err != nil {
 				t.Error(err)
 			}

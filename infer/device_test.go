@@ -43,7 +43,7 @@ func eightSchoolsOnDevice(t *testing.T, launches func() int) {
 	tau := m.Param("tau", dist.HalfCauchy(5))
 	theta := m.Deterministic("theta", ad.Add(mu, ad.Mul(tau, m.Param("z", dist.Normal(0, 1), infer.Shape(8)))))
 	m.Observe("y", dist.Normal(theta, m.Data("se", []float64{15, 10, 16, 11, 9, 11, 10, 18})), []float64{28, 8, -3, 7, -1, 1, 18, 12})
-	cfg := infer.Config{Seed: 1, Chains: 1, Warmup: 40, Draws: 60}
+	cfg := infer.Settings{Seed: 1, Chains: 1, Warmup: 40, Draws: 60}
 	var first []float64
 	for _, b := range []ad.Backend{ad.CPU{Threads: 1}, ad.CUDA{Strict: true}} {
 		post, err := m.CompileOn(b)
@@ -97,7 +97,7 @@ func TestFingerprintOnDevice(t *testing.T) {
 		if m == turned {
 			continue
 		}
-		cfg := infer.Config{Seed: 1, Chains: 1, Warmup: 20, Draws: 20, Checkpoint: infer.Checkpoint{Path: filepath.Join(t.TempDir(), "checkpoint")}}
+		cfg := infer.Settings{Seed: 1, Chains: 1, Warmup: 20, Draws: 20, Checkpoint: infer.Checkpoint{Path: filepath.Join(t.TempDir(), "checkpoint")}}
 		for _, call := range []string{"cuMemcpyDtoH_v2", "cuLaunchKernel"} {
 			lib.Fail(call, 1, 1, int32(drv.InvalidValue))
 			if _, err := infer.Sample(context.Background(), posts[1], cfg); !errors.Is(err, drv.InvalidValue) {

@@ -12,7 +12,7 @@
 //		g[0], g[1] = -q[0], -q[1]/4
 //		return -q[0]*q[0]/2 - q[1]*q[1]/8
 //	})
-//	fit, err := infer.Sample(ctx, target, infer.Config{Seed: 1})
+//	fit, err := infer.Sample(ctx, target, infer.Settings{Seed: 1})
 //	if err != nil {
 //		return err
 //	}

@@ -18,7 +18,7 @@ import (
 )
 
 func TestNoParameters(t *testing.T) {
-	fit := mustSample(t, Func(0, func(_, _ []float64) float64 { return -1.5 }), Config{Warmup: 10, Draws: 20})
+	fit := mustSample(t, Func(0, func(_, _ []float64) float64 { return -1.5 }), Settings{Warmup: 10, Draws: 20})
 	if fit.Len(3) != 20 || len(fit.Row(3, 19)) != 0 || fit.Stats(0)[5].LogProb != -1.5 {
 		t.Errorf("%d draws of %d numbers", fit.Len(3), len(fit.Row(3, 19)))
 	}
@@ -27,7 +27,7 @@ func TestNoParameters(t *testing.T) {
 }
 
 func TestOneDraw(t *testing.T) {
-	fit := mustSample(t, independent(1), Config{Warmup: 1, Draws: 1})
+	fit := mustSample(t, independent(1), Settings{Warmup: 1, Draws: 1})
 	if fit.Len(0) != 1 || fit.OK(diag.Criteria{}) || fit.Diagnose().OK() {
 		t.Errorf("one draw per chain was accepted:\n%s", fit.Diagnose())
 	}
@@ -35,20 +35,20 @@ func TestOneDraw(t *testing.T) {
 
 func TestNoWarmup(t *testing.T) {
 	m, _ := DiagMetric([]float64{1, 4})
-	fit := mustSample(t, independent(1, 2), Config{NoWarmup: true, StartMetric: &m, StepSize: 0.7, Draws: 50, InitRadius: 1})
+	fit := mustSample(t, independent(1, 2), Settings{NoWarmup: true, StartMetric: &m, StepSize: 0.7, Draws: 50, InitRadius: 1})
 	for _, s := range fit.Stats(0) {
 		if s.StepSize != 0.7 {
 			t.Fatalf("step size %g, want 0.7", s.StepSize)
 		}
 	}
-	fit = mustSample(t, independent(1, 2), Config{NoWarmup: true, Draws: 50})
+	fit = mustSample(t, independent(1, 2), Settings{NoWarmup: true, Draws: 50})
 	if s := fit.Stats(0)[0].StepSize; s < 0.1 || s > 4 {
 		t.Errorf("searched step size is %g", s)
 	}
 }
 
 func TestOneChainIsNeverConverged(t *testing.T) {
-	fit := mustSample(t, independent(1), Config{Chains: 1, Draws: 3000})
+	fit := mustSample(t, independent(1), Settings{Chains: 1, Draws: 3000})
 	if r := fit.Summary().Rows[0]; !math.IsNaN(r.RHat) {
 		t.Errorf("R-hat of one chain is %g", r.RHat)
 	}
@@ -64,16 +64,16 @@ func TestBadStarts(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []struct {
 		target Target
-		cfg    Config
+		cfg    Settings
 		want   string
 	}{
-		{never(-inf, 0), Config{}, "in 100 tries: log density is -Inf"},
-		{never(math.NaN(), 0), Config{InitTries: 3}, "in 3 tries: log density is NaN"},
-		{never(inf, 0), Config{}, "log density is +Inf"},
-		{never(0, math.NaN()), Config{}, "the gradient with respect to q[1] is NaN, where its unconstrained value is "},
-		{never(-inf, 0), Config{Init: [][]float64{{1, 2}, {3, 4}}, Chains: 2}, "in 1 tries"},
-		{explaining{never(-inf, 0)}, Config{}, "prior of tau is -Inf"},
-		{rejecting{}, Config{}, "solver gave up"},
+		{never(-inf, 0), Settings{}, "in 100 tries: log density is -Inf"},
+		{never(math.NaN(), 0), Settings{InitTries: 3}, "in 3 tries: log density is NaN"},
+		{never(inf, 0), Settings{}, "log density is +Inf"},
+		{never(0, math.NaN()), Settings{}, "the gradient with respect to q[1] is NaN, where its unconstrained value is "},
+		{never(-inf, 0), Settings{Init: [][]float64{{1, 2}, {3, 4}}, Chains: 2}, "in 1 tries"},
+		{explaining{never(-inf, 0)}, Settings{}, "prior of tau is -Inf"},
+		{rejecting{}, Settings{}, "solver gave up"},
 	} {
 		fit, err := Sample(t.Context(), c.target, c.cfg)
 		var init *InitError
@@ -101,7 +101,7 @@ func (rejecting) LogProbGrad(_, _ []float64) (float64, error) {
 }
 
 func TestInitFunc(t *testing.T) {
-	cfg := Config{Warmup: 1, Draws: 1, InitFunc: func(chain int, random *tensor.Stream, q []float64) error {
+	cfg := Settings{Warmup: 1, Draws: 1, InitFunc: func(chain int, random *tensor.Stream, q []float64) error {
 		q[0] = 100*float64(chain) + random.Float64()
 		return nil
 	}, NoWarmup: true, StepSize: 1e-9}
@@ -126,7 +126,7 @@ func TestMissingRegions(t *testing.T) {
 		"gradient of parameter 0 is NaN": func(g []float64) (float64, error) { g[0] = math.NaN(); return 0, nil },
 		"stiff":                          func([]float64) (float64, error) { return 0, Reject(errors.New("stiff")) },
 	} {
-		fit := mustSample(t, bounded{edge}, Config{Chains: 2, Warmup: 200, Draws: 300, InitRadius: 0.9})
+		fit := mustSample(t, bounded{edge}, Settings{Chains: 2, Warmup: 200, Draws: 300, InitRadius: 0.9})
 		if fit.Divergent() == 0 {
 			t.Errorf("%s: no divergence", name)
 		}
@@ -167,7 +167,7 @@ func TestModelFailures(t *testing.T) {
 		"error": {func([]float64) (float64, error) { return 0, errors.New("file vanished") }, "file vanished"},
 		"panic": {func([]float64) (float64, error) { panic("index out of range") }, "panicked: index out of range"},
 	} {
-		fit, err := Sample(t.Context(), bounded{c.edge}, Config{Chains: 2, InitRadius: 0.9})
+		fit, err := Sample(t.Context(), bounded{c.edge}, Settings{Chains: 2, InitRadius: 0.9})
 		var at *DrawError
 		if !errors.As(err, &at) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v", name, err)
@@ -185,7 +185,7 @@ func TestModelFailures(t *testing.T) {
 }
 
 func TestImproper(t *testing.T) {
-	_, err := Sample(t.Context(), Func(1, func(_, g []float64) float64 { g[0] = 0; return 0 }), Config{})
+	_, err := Sample(t.Context(), Func(1, func(_, g []float64) float64 { g[0] = 0; return 0 }), Settings{})
 	if !errors.Is(err, ErrImproper) {
 		t.Errorf("error %v", err)
 	}
@@ -200,7 +200,7 @@ func TestScales(t *testing.T) {
 				starts[c] = append(starts[c], s*(float64((c+i)%4)-1.5))
 			}
 		}
-		fit := mustSample(t, independent(sd...), Config{Init: starts, Metric: metric, Seed: 2})
+		fit := mustSample(t, independent(sd...), Settings{Init: starts, Metric: metric, Seed: 2})
 		for i, r := range fit.Summary().Rows {
 			if z := (r.SD - sd[i]) / r.MCSESD; math.Abs(z) > 5 || !(r.RHat < 1.02) {
 				t.Errorf("metric %d: scale %g is estimated as %g +- %g, R-hat %g", metric, sd[i], r.SD, r.MCSESD, r.RHat)
@@ -209,7 +209,7 @@ func TestScales(t *testing.T) {
 	}
 	// From the default starts, up to 2e6 standard deviations away.
 	sd := []float64{1e-6, 1e-3, 1, 1e3, 1e6}
-	fit := mustSample(t, independent(sd...), Config{Seed: 2})
+	fit := mustSample(t, independent(sd...), Settings{Seed: 2})
 	for i, r := range fit.Summary().Rows {
 		if z := (r.SD - sd[i]) / r.MCSESD; math.Abs(z) > 5 || !(r.RHat < 1.02) {
 			t.Errorf("default start: scale %g is estimated as %g +- %g, R-hat %g", sd[i], r.SD, r.MCSESD, r.RHat)
@@ -226,7 +226,7 @@ func TestManyParameters(t *testing.T) {
 		}
 		return lp
 	})
-	fit := mustSample(t, target, Config{Chains: 1, Warmup: 20, Draws: 2, Metric: DiagFisher, MaxTreeDepth: 4})
+	fit := mustSample(t, target, Settings{Chains: 1, Warmup: 20, Draws: 2, Metric: DiagFisher, MaxTreeDepth: 4})
 	if fit.Len(0) != 2 || !fit.Stats(0)[1].valid() {
 		t.Errorf("%d draws, %+v", fit.Len(0), fit.Stats(0))
 	}
@@ -248,7 +248,7 @@ func TestStuckChain(t *testing.T) {
 		}
 		return -q[0] * q[0] / 2
 	})
-	fit := mustSample(t, target, Config{NoWarmup: true, StepSize: 0.5, Init: [][]float64{{0}, {1}, {50}, {-1}}})
+	fit := mustSample(t, target, Settings{NoWarmup: true, StepSize: 0.5, Init: [][]float64{{0}, {1}, {50}, {-1}}})
 	var stuck bool
 	for _, a := range fit.Diagnose().Problems() {
 		stuck = stuck || a.Check == diag.CheckStuck && strings.Contains(a.Cause, "chain 3")
@@ -265,7 +265,7 @@ func TestTwoModes(t *testing.T) {
 		g[0] = -(q[0]-10)*math.Exp(a-lp) - (q[0]+10)*math.Exp(b-lp)
 		return lp
 	})
-	fit := mustSample(t, target, Config{Chains: 8, Seed: 1})
+	fit := mustSample(t, target, Settings{Chains: 8, Seed: 1})
 	if r := fit.Summary().Rows[0].RHat; !(r > 1.1) || fit.OK(diag.Criteria{}) {
 		t.Errorf("R-hat is %g", r)
 	}
@@ -284,7 +284,7 @@ func TestFunnelIsFlagged(t *testing.T) {
 		}
 		return lp
 	})
-	fit := mustSample(t, target, Config{Seed: 1})
+	fit := mustSample(t, target, Settings{Seed: 1})
 	energy := fit.EBFMI()
 	low := math.Min(math.Min(energy[0], energy[1]), math.Min(energy[2], energy[3]))
 	if fit.Divergent() == 0 && !(low < 0.3) {
@@ -295,7 +295,7 @@ func TestFunnelIsFlagged(t *testing.T) {
 func TestCancelledBeforeStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	fit, err := Sample(ctx, independent(1), Config{})
+	fit, err := Sample(ctx, independent(1), Settings{})
 	if !errors.Is(err, context.Canceled) || fit == nil || fit.Len(0) != 0 {
 		t.Errorf("error %v", err)
 	}
@@ -304,7 +304,7 @@ func TestCancelledBeforeStart(t *testing.T) {
 }
 
 func TestCancelKeepsDraws(t *testing.T) {
-	fit, err := cancelAfter(t, 12000, Config{Chains: 2, Warmup: 200, Parallel: 1})
+	fit, err := cancelAfter(t, 12000, Settings{Chains: 2, Warmup: 200, Parallel: 1})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}
@@ -317,7 +317,7 @@ func TestCancelKeepsDraws(t *testing.T) {
 }
 
 func TestStopRules(t *testing.T) {
-	cfg := Config{Warmup: 200, Draws: 5000, Seed: 3, StopWhen: StopRule{RHat: 1.01, ESS: 400, Every: 50}}
+	cfg := Settings{Warmup: 200, Draws: 5000, Seed: 3, StopWhen: StopRule{RHat: 1.01, ESS: 400, Every: 50}}
 	first := mustSample(t, &eightSchools{}, cfg)
 	if n := first.Len(0); n >= 5000 || n%50 != 0 || first.Len(3) != n || first.Stopped == "" {
 		t.Fatalf("stopped after %d draws (%q)", n, first.Stopped)
@@ -330,7 +330,7 @@ func TestStopRules(t *testing.T) {
 		t.Errorf("stopped after %d draws, then after %d", first.Len(0), again.Len(0))
 	}
 	slow := Func(1, func(q, g []float64) float64 { time.Sleep(time.Millisecond); g[0] = -q[0]; return -q[0] * q[0] / 2 })
-	fit := mustSample(t, slow, Config{StopWhen: StopRule{MaxTime: 150 * time.Millisecond}})
+	fit := mustSample(t, slow, Settings{StopWhen: StopRule{MaxTime: 150 * time.Millisecond}})
 	if fit.Stopped != "the time was up" || fit.Len(0) >= 1000 {
 		t.Errorf("stopped after %d draws: %q", fit.Len(0), fit.Stopped)
 	}
@@ -339,7 +339,7 @@ func TestStopRules(t *testing.T) {
 func TestProgress(t *testing.T) {
 	var last Progress
 	calls := 0
-	mustSample(t, &eightSchools{}, Config{Chains: 2, Warmup: 100, Draws: 50, Progress: func(p Progress) { last, calls = p, calls+1 }})
+	mustSample(t, &eightSchools{}, Settings{Chains: 2, Warmup: 100, Draws: 50, Progress: func(p Progress) { last, calls = p, calls+1 }})
 	if !last.Done || calls == 0 || len(last.Chains) != 2 || last.Remaining() != 0 {
 		t.Fatalf("%d calls, last %+v", calls, last)
 	}
@@ -351,8 +351,8 @@ func TestProgress(t *testing.T) {
 }
 
 func TestBadSettingsAreListedTogether(t *testing.T) {
-	_, err := Sample(t.Context(), independent(1, 1), Config{Chains: -1, TargetAccept: 1.5, MaxTreeDepth: 99, Init: [][]float64{{1}}})
-	for _, word := range []string{"(Config.Chains, --chains on the command line) is -1", "(Config.TargetAccept, --target-accept on the command line) is 1.5", "(Config.MaxTreeDepth, --max-tree-depth on the command line) is 99", "(Config.Init) has length 1"} {
+	_, err := Sample(t.Context(), independent(1, 1), Settings{Chains: -1, TargetAccept: 1.5, MaxTreeDepth: 99, Init: [][]float64{{1}}})
+	for _, word := range []string{"(Settings.Chains, --chains on the command line) is -1", "(Settings.TargetAccept, --target-accept on the command line) is 1.5", "(Settings.MaxTreeDepth, --max-tree-depth on the command line) is 99", "(Settings.Init) has length 1"} {
 		if err == nil || !strings.Contains(err.Error(), word) {
 			t.Errorf("error does not mention %q: %v", word, err)
 		}
@@ -371,7 +371,7 @@ func (n named) Write(q, out []float64) error { copy(out, q); return nil }
 
 func TestOutputNames(t *testing.T) {
 	for names, word := range map[string]string{"a a": `"a"`, "a": "1 names for 2 outputs"} {
-		if _, err := Sample(t.Context(), named{independent(1, 1), strings.Fields(names)}, Config{}); err == nil || !strings.Contains(err.Error(), word) {
+		if _, err := Sample(t.Context(), named{independent(1, 1), strings.Fields(names)}, Settings{}); err == nil || !strings.Contains(err.Error(), word) {
 			t.Errorf("names %s: error %v", names, err)
 		}
 	}
@@ -391,12 +391,12 @@ func (f failingOutputs) Write(_, out []float64) error { return f.err }
 // chain.
 func TestOutputErrors(t *testing.T) {
 	target := failingOutputs{named{independent(1, 1), []string{"a", "b"}}, Reject(errors.New("no root"))}
-	fit := mustSample(t, target, Config{Warmup: 30, Draws: 5})
+	fit := mustSample(t, target, Settings{Warmup: 30, Draws: 5})
 	if x := fit.Draws("b")[2][3]; !math.IsNaN(x) || fit.OK(diag.Criteria{}) {
 		t.Errorf("output is %g", x)
 	}
 	target.err = errors.New("table is missing")
-	if _, err := Sample(t.Context(), target, Config{Warmup: 30, Draws: 5}); err == nil || !strings.Contains(err.Error(), "outputs: table is missing") {
+	if _, err := Sample(t.Context(), target, Settings{Warmup: 30, Draws: 5}); err == nil || !strings.Contains(err.Error(), "outputs: table is missing") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// EnsembleConfig says how to sample without gradients; its zero value is the
+// EnsembleSettings says how to sample without gradients; its zero value is the
 // default.
-type EnsembleConfig struct {
+type EnsembleSettings struct {
 	// Walkers is the number of walkers, even and more than twice the dimension. Default
 	// max(32, 4 dim).
 	Walkers int
@@ -53,7 +53,7 @@ type EnsembleConfig struct {
 //
 // References: Goodman and Weare, doi:10.2140/camcos.2010.5.65 (stretch, walk); ter
 // Braak and Vrugt, doi:10.1007/s11222-008-9104-9 (differential).
-func Ensemble(ctx context.Context, dim int, logProb func(q []float64) float64, c EnsembleConfig) (_ *Fit, err error) {
+func Ensemble(ctx context.Context, dim int, logProb func(q []float64) float64, c EnsembleSettings) (_ *Fit, err error) {
 	defer given.Caught(&err)
 	if err := given.Args("infer.Ensemble", "ctx", ctx, "logProb", logProb); err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func Ensemble(ctx context.Context, dim int, logProb func(q []float64) float64, c
 	if err := c.defaults(dim); err != nil {
 		return nil, err
 	}
-	cfg, err := Config{Chains: c.Walkers, Warmup: c.Warmup, Draws: c.Draws, Seed: c.Seed, Init: c.Init, InitRadius: c.InitRadius, NoClimb: true}.withDefaults(dim)
+	cfg, err := Settings{Chains: c.Walkers, Warmup: c.Warmup, Draws: c.Draws, Seed: c.Seed, Init: c.Init, InitRadius: c.InitRadius, NoClimb: true}.withDefaults(dim)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func Ensemble(ctx context.Context, dim int, logProb func(q []float64) float64, c
 	return f, err
 }
 
-func (c *EnsembleConfig) defaults(dim int) error {
+func (c *EnsembleSettings) defaults(dim int) error {
 	if c.Walkers == 0 {
 		c.Walkers = max(32, 4*dim)
 	}
@@ -113,7 +113,7 @@ func (c *EnsembleConfig) defaults(dim int) error {
 // walkers can move at the same time.
 type ensemble struct {
 	run *run
-	cfg *EnsembleConfig
+	cfg *EnsembleSettings
 	dim int
 }
 

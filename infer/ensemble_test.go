@@ -26,7 +26,7 @@ func TestEnsemble(t *testing.T) {
 		return lp
 	}
 	var first []float64
-	for name, c := range map[string]infer.EnsembleConfig{
+	for name, c := range map[string]infer.EnsembleSettings{
 		"all": {}, "stretch": {Stretch: 1}, "differential": {Differential: 1}, "walk": {Walk: 1, Stretch: 0.1},
 	} {
 		c.Seed, c.Draws = 1, 2000
@@ -53,13 +53,13 @@ func TestEnsemble(t *testing.T) {
 
 func TestEnsembleErrors(t *testing.T) {
 	flat := func(q []float64) float64 { return -q[0] * q[0] }
-	for word, c := range map[string]infer.EnsembleConfig{"even number above 6": {Walkers: 6}, "numbers of at least 0": {Walk: -1}} {
+	for word, c := range map[string]infer.EnsembleSettings{"even number above 6": {Walkers: 6}, "numbers of at least 0": {Walk: -1}} {
 		if _, err := infer.Ensemble(context.Background(), 3, flat, c); err == nil || !strings.Contains(err.Error(), word) {
 			t.Errorf("error %v, want %q", err, word)
 		}
 	}
 	nan := func([]float64) float64 { return math.NaN() }
-	if _, err := infer.Ensemble(context.Background(), 1, nan, infer.EnsembleConfig{}); err == nil {
+	if _, err := infer.Ensemble(context.Background(), 1, nan, infer.EnsembleSettings{}); err == nil {
 		t.Error("a density that is never finite: no error")
 	}
 }

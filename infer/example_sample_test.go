@@ -19,7 +19,7 @@ func ExampleSample() {
 		g[0], g[1] = -q[0], -q[1]/4
 		return -q[0]*q[0]/2 - q[1]*q[1]/8
 	})
-	fit, err := infer.Sample(context.Background(), target, infer.Config{Seed: 1})
+	fit, err := infer.Sample(context.Background(), target, infer.Settings{Seed: 1})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -60,7 +60,7 @@ func ExampleWithOutputs() {
 		out[0] = math.Exp(q[0])
 		return nil
 	})
-	fit, err := infer.Sample(context.Background(), target, infer.Config{Seed: 1})
+	fit, err := infer.Sample(context.Background(), target, infer.Settings{Seed: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

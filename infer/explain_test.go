@@ -60,7 +60,7 @@ func TestNoStartNamesTheCause(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = infer.Sample(context.Background(), post, infer.Config{Seed: 1, Warmup: 10, Draws: 10, InitTries: 3})
+		_, err = infer.Sample(context.Background(), post, infer.Settings{Seed: 1, Warmup: 10, Draws: 10, InitTries: 3})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q: %v", want, err)
 		} else if strings.Contains(want, "density is 0") && strings.Contains(err.Error(), "gradient") {

@@ -24,7 +24,7 @@ type Fit struct {
 	Warnings []string
 	Elapsed  time.Duration
 
-	cfg    Config
+	cfg    Settings
 	names  []string
 	chains []*chain
 	// n holds the number of kept draws per chain.
@@ -107,7 +107,7 @@ func (f *Fit) Unconstrained(chain, draw int) []float64 {
 // it.
 func (f *Fit) Stats(chain int) []DrawStat { return f.chains[chain].kept.stats[:f.n[chain]] }
 
-// WarmupColumn and WarmupStats return the warm-up if Config.KeepWarmup was set.
+// WarmupColumn and WarmupStats return the warm-up if Settings.KeepWarmup was set.
 func (f *Fit) WarmupColumn(i int) [][]float64 {
 	out := make([][]float64, len(f.chains))
 	for c := range out {
@@ -117,7 +117,7 @@ func (f *Fit) WarmupColumn(i int) [][]float64 {
 }
 
 // WarmupStats returns what was recorded about the warm-up of a chain if
-// Config.KeepWarmup was set.
+// Settings.KeepWarmup was set.
 func (f *Fit) WarmupStats(chain int) []DrawStat { return f.chains[chain].warm.stats }
 
 // StatNames lists the names that Stat knows, those of ArviZ.
@@ -212,7 +212,7 @@ func (f *Fit) Timing() []Timing {
 }
 
 // Adapted returns the metric and step size a chain ended with, for
-// Config.StartMetric and Config.StepSize of another run.
+// Settings.StartMetric and Settings.StepSize of another run.
 func (f *Fit) Adapted(chain int) (Metric, float64) {
 	return Metric{f.chains[chain].ad.Metric}, f.chains[chain].ad.StepSize
 }
@@ -306,7 +306,7 @@ func (f *Fit) report(s diag.Summary) diag.Report {
 	return diag.Diagnose(s, e)
 }
 
-// Aim returns what the step size of a chain was adapted to: Config.TargetAccept,
+// Aim returns what the step size of a chain was adapted to: Settings.TargetAccept,
 // or more where the default was raised.
 func (f *Fit) Aim(chain int) float64 { return f.chains[chain].ad.Aim() }
 

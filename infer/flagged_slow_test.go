@@ -25,11 +25,11 @@ func TestHardPosteriorsHoldOrAreFlagged(t *testing.T) {
 		target := reference(post, want)
 		var careful *Fit // where there are no draws of others
 		if want.Reference.Parameters == nil {
-			careful = mustSample(t, target, Config{Seed: 99, TargetAccept: 0.99, Warmup: 3000, Draws: 8000})
+			careful = mustSample(t, target, Settings{Seed: 99, TargetAccept: 0.99, Warmup: 3000, Draws: 8000})
 		}
 		flagged := 0
 		for seed := range uint64(10) {
-			fit := mustSample(t, target, Config{Seed: seed})
+			fit := mustSample(t, target, Settings{Seed: seed})
 			if !fit.Diagnose().OK() {
 				flagged++
 				continue

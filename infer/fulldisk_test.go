@@ -33,7 +33,7 @@ func TestFullDisk(t *testing.T) {
 			}
 			return nil
 		})
-		cfg := Config{Chains: 1, Warmup: 50, Draws: 50, Seed: 1, Checkpoint: Checkpoint{Path: path, Every: time.Hour, Patience: 12 * time.Second, Failing: func(error) { told++ }}}
+		cfg := Settings{Chains: 1, Warmup: 50, Draws: 50, Seed: 1, Checkpoint: Checkpoint{Path: path, Every: time.Hour, Patience: 12 * time.Second, Failing: func(error) { told++ }}}
 		if stays {
 			cfg.Checkpoint.Patience = -1
 		}

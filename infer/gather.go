@@ -18,16 +18,16 @@ import (
 // Gather returns the fit of chains that were sampled apart, in several programs or on several machines:
 // files are checkpoints of Sample, and hold the chains from cfg.FirstChain on between them, each run with
 // its own FirstChain and otherwise with the same settings. The fit has the same bits as that of one run
-// of all chains. With Config.StopWhen it is cut where the rule is first met, and Stopped says so; chains
+// of all chains. With Settings.StopWhen it is cut where the rule is first met, and Stopped says so; chains
 // may have different numbers of draws until then.
 //
-//	cfg := infer.Config{Chains: 1, Seed: 1, Draws: 500}
+//	cfg := infer.Settings{Chains: 1, Seed: 1, Draws: 500}
 //	for k := range 4 { // anywhere
 //		cfg.FirstChain, cfg.Checkpoint.Path = k, fmt.Sprintf("chain-%d", k)
 //		_, err := infer.Sample(ctx, post, cfg)
 //	}
-//	fit, err := infer.Gather(post, infer.Config{Chains: 4, Seed: 1, Draws: 500}, files)
-func Gather(t Target, cfg Config, files []string) (*Fit, error) {
+//	fit, err := infer.Gather(post, infer.Settings{Chains: 4, Seed: 1, Draws: 500}, files)
+func Gather(t Target, cfg Settings, files []string) (*Fit, error) {
 	if err := given.Args("infer.Gather", "t", t); err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (r *run) gather(t Target, file string, found map[int]string) error {
 // A program that is ended meanwhile loses only what it did since the last write, and the draws have the
 // same bits however often they were interrupted. Advance is for chains that are sampled in separate
 // programs; see Gather.
-func Advance(ctx context.Context, t Target, cfg Config, file string, draws int) (have int, err error) {
+func Advance(ctx context.Context, t Target, cfg Settings, file string, draws int) (have int, err error) {
 	cfg.Chains, cfg.Draws, cfg.Parallel, cfg.StopWhen = 1, draws, 1, StopRule{}
 	if have, err = Advanced(file); err != nil || have >= draws {
 		return have, err

@@ -20,13 +20,13 @@ import (
 func TestGather(t *testing.T) {
 	post, ctx := schoolsPosterior(t), context.Background()
 	rule := infer.StopRule{ESS: 300, RHat: 1.05, Every: 50}
-	whole, err := infer.Sample(ctx, post, infer.Config{Chains: 4, Warmup: 200, Draws: 1000, Seed: 3, StopWhen: rule})
+	whole, err := infer.Sample(ctx, post, infer.Settings{Chains: 4, Warmup: 200, Draws: 1000, Seed: 3, StopWhen: rule})
 	if err != nil || whole.Stopped == "" {
 		t.Fatal(err, whole.Stopped)
 	}
 	dir := t.TempDir()
 	var files []string
-	cfg := infer.Config{Warmup: 200, Seed: 3}
+	cfg := infer.Settings{Warmup: 200, Seed: 3}
 	for k := range 4 {
 		file := filepath.Join(dir, fmt.Sprint("chain-", k))
 		files = append(files, file)
@@ -41,7 +41,7 @@ func TestGather(t *testing.T) {
 		}
 	}
 	slices.Reverse(files)
-	cfg = infer.Config{Chains: 4, Warmup: 200, Draws: 1000, Seed: 3, StopWhen: rule}
+	cfg = infer.Settings{Chains: 4, Warmup: 200, Draws: 1000, Seed: 3, StopWhen: rule}
 	fit, err := infer.Gather(post, cfg, files)
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +86,7 @@ func TestGather(t *testing.T) {
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	cfg = infer.Config{Warmup: 200, Seed: 3}
+	cfg = infer.Settings{Warmup: 200, Seed: 3}
 	if n, err := infer.Advance(cancelled, post, cfg, filepath.Join(dir, "late"), 10); !errors.Is(err, context.Canceled) || n != 0 {
 		t.Error(n, err)
 	}

@@ -77,7 +77,7 @@ func CheckGradient(t Target, at ...[]float64) error {
 	}
 	c := newGradientCheck(context.Background(), t)
 	if len(at) == 0 {
-		cfg := Config{InitRadius: 2}
+		cfg := Settings{InitRadius: 2}
 		at = cfg.pointsToCheck(c)
 	}
 	for i, q := range at {
@@ -100,7 +100,7 @@ func CheckGradient(t Target, at ...[]float64) error {
 
 // checkFunc checks the gradient of a target made by Func or PerChain where chains
 // start.
-func (cfg *Config) checkFunc(ctx context.Context, t Target) (err error) {
+func (cfg *Settings) checkFunc(ctx context.Context, t Target) (err error) {
 	if cfg.NoGradientCheck || cfg.Resume != "" || t.Dim() == 0 || !madeByFunc(t) {
 		return nil
 	}
@@ -132,7 +132,7 @@ func madeByFunc(t Target) bool {
 const purposeGradientCheck uint32 = 151
 
 // pointsToCheck returns starts of the chains where density and gradient are finite.
-func (cfg *Config) pointsToCheck(c *gradientCheck) (points [][]float64) {
+func (cfg *Settings) pointsToCheck(c *gradientCheck) (points [][]float64) {
 	random := tensor.NewStream(cfg.Seed, purposeGradientCheck, 0)
 	for try := 0; try < 30 && len(points) < checkedPoints; try++ {
 		q := make([]float64, len(c.q))

@@ -66,7 +66,7 @@ func TestRightGradientsPass(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		for seed := range uint64(20) {
-			cfg := Config{Seed: seed, InitRadius: 2}
+			cfg := Settings{Seed: seed, InitRadius: 2}
 			if err := cfg.checkFunc(t.Context(), target); err != nil {
 				t.Errorf("%s, seed %d: %v", name, seed, err)
 			}
@@ -136,14 +136,14 @@ func TestSamplersCheckGradients(t *testing.T) {
 	wrong := func() func(q, g []float64) float64 {
 		return func(q, g []float64) float64 { calls++; g[0], g[1] = -q[0], -2*q[1]; return -q[0]*q[0]/2 - q[1]*q[1]/2 }
 	}
-	short := Config{Chains: 1, Warmup: 50, Draws: 10}
+	short := Settings{Chains: 1, Warmup: 50, Draws: 10}
 	for name, target := range map[string]Target{"Func": Func(2, wrong()), "PerChain": PerChain(2, wrong),
 		"WithOutputs": WithOutputs(Func(2, wrong()), []string{"a"}, func(q, out []float64) error { out[0] = q[0]; return nil })} {
 		var fault *GradientError
 		if fit, err := Sample(t.Context(), target, short); !errors.As(err, &fault) || fault.Faults[0].Parameter != "q[1]" || fit != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := ChEES(t.Context(), target, ChEESConfig{Chains: 8, Warmup: 20, Draws: 5}); !errors.As(err, &fault) {
+		if _, err := ChEES(t.Context(), target, ChEESSettings{Chains: 8, Warmup: 20, Draws: 5}); !errors.As(err, &fault) {
 			t.Errorf("ChEES, %s: %v", name, err)
 		}
 		trusted := short
@@ -161,7 +161,7 @@ func TestSamplersCheckGradients(t *testing.T) {
 		}
 		return lp
 	})
-	cfg := Config{InitRadius: 2}
+	cfg := Settings{InitRadius: 2}
 	if err := cfg.checkFunc(t.Context(), many); err != nil || calls > 3*(4*50+2) {
 		t.Errorf("%d evaluations for three points in 50 dimensions (%v): want four for each parameter", calls, err)
 	}

@@ -20,8 +20,8 @@ import (
 )
 
 // killConfig is the run that TestKill interrupts.
-func killConfig() Config {
-	return Config{Warmup: 400, Draws: 300, Chains: 2, Seed: 21, KeepWarmup: true}
+func killConfig() Settings {
+	return Settings{Warmup: 400, Draws: 300, Chains: 2, Seed: 21, KeepWarmup: true}
 }
 
 // slowSchools pauses at every fourth evaluation, and at each of them for long when it

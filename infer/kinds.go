@@ -22,10 +22,10 @@ const (
 	// DenseVariance learns the full covariance; a step costs the square of the
 	// dimension.
 	DenseVariance = warmup.DenseVariance
-	// BlockVariance learns the covariance inside each of Config.Blocks and
+	// BlockVariance learns the covariance inside each of Settings.Blocks and
 	// variances elsewhere.
 	BlockVariance = warmup.BlockVariance
-	// FixedMetric keeps Config.StartMetric, or the identity.
+	// FixedMetric keeps Settings.StartMetric, or the identity.
 	FixedMetric = warmup.FixedMetric
 )
 

@@ -18,9 +18,9 @@ import (
 // halfLog2Pi is log(2 pi)/2.
 const halfLog2Pi = 0.91893853320467274178
 
-// LaplaceConfig says where to start and how much to draw; its zero value is the
+// LaplaceSettings says where to start and how much to draw; its zero value is the
 // default.
-type LaplaceConfig struct {
+type LaplaceSettings struct {
 	// Init is where the search for the mode begins, unconstrained. Default: a random place,
 	// from which it ascends.
 	Init []float64
@@ -35,7 +35,7 @@ type LaplaceConfig struct {
 // the estimate of the log evidence:
 //
 //	log p(mode) + dim/2 log(2 pi) - log det(-H)/2
-func Laplace(t Target, c LaplaceConfig) (_ *Approximation, err error) {
+func Laplace(t Target, c LaplaceSettings) (_ *Approximation, err error) {
 	defer given.Caught(&err)
 	if err := given.Args("infer.Laplace", "t", t); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func Laplace(t Target, c LaplaceConfig) (_ *Approximation, err error) {
 	if c.Draws <= 0 {
 		c.Draws = 1000
 	}
-	p := &path{density: density{target: t.Clone()}, cfg: &PathfinderConfig{InitRadius: 2}, src: tensor.NewStream(c.Seed, purposeLaplace, 0)}
+	p := &path{density: density{target: t.Clone()}, cfg: &PathfinderSettings{InitRadius: 2}, src: tensor.NewStream(c.Seed, purposeLaplace, 0)}
 	if c.Init != nil {
 		if len(c.Init) != n {
 			return nil, fmt.Errorf("infer: Laplace: Init has %d numbers: want %d, one for each unconstrained parameter", len(c.Init), n)

@@ -31,7 +31,7 @@ func pair(t *testing.T) *Posterior {
 // A learned block holds the covariance of its parameters, and no other.
 func TestBlockVariance(t *testing.T) {
 	for _, names := range [][]string{{"a", "b"}, {"b", "theta[1]", "a"}} {
-		fit := mustSample(t, pair(t), Config{Chains: 2, Warmup: 600, Draws: 500, Seed: 3, Metric: BlockVariance, Blocks: [][]string{names}})
+		fit := mustSample(t, pair(t), Settings{Chains: 2, Warmup: 600, Draws: 500, Seed: 3, Metric: BlockVariance, Blocks: [][]string{names}})
 		m, _ := fit.Adapted(0)
 		cov := m.Cov(5)
 		if r := cov[3][4] / math.Sqrt(cov[3][3]*cov[4][4]); r < 0.97 { // shrunk by n/(n+5)
@@ -56,15 +56,15 @@ func TestBlocksByName(t *testing.T) {
 		{[][]string{{"theta[7]"}}, `"theta[7]"`},
 		{nil, "there are no blocks"},
 	} {
-		_, err := Sample(t.Context(), pair(t), Config{Metric: BlockVariance, Blocks: c.blocks})
+		_, err := Sample(t.Context(), pair(t), Settings{Metric: BlockVariance, Blocks: c.blocks})
 		if err == nil || !strings.Contains(err.Error(), c.word) {
 			t.Errorf("%v: error %v, want %q", c.blocks, err, c.word)
 		}
 	}
-	if _, err := Sample(t.Context(), pair(t), Config{Blocks: [][]string{{"a"}}}); err == nil {
+	if _, err := Sample(t.Context(), pair(t), Settings{Blocks: [][]string{{"a"}}}); err == nil {
 		t.Error("Blocks for another metric: no error")
 	}
-	fit := mustSample(t, independent(1, 1, 1), Config{Chains: 1, Warmup: 100, Draws: 10, Metric: BlockVariance, Blocks: [][]string{{"q[2]", "q[0]"}}})
+	fit := mustSample(t, independent(1, 1, 1), Settings{Chains: 1, Warmup: 100, Draws: 10, Metric: BlockVariance, Blocks: [][]string{{"q[2]", "q[0]"}}})
 	if m, _ := fit.Adapted(0); m.Cov(3)[0][2] == 0 {
 		t.Error("no covariance of q[0] and q[2]")
 	}
@@ -89,8 +89,8 @@ func TestBadBlockMetrics(t *testing.T) {
 
 // Depth options hold for every trajectory.
 func TestDepthOptions(t *testing.T) {
-	base := Config{Chains: 1, Warmup: 100, Draws: 50, Seed: 1, KeepWarmup: true}
-	depths := func(change func(*Config)) (warm, kept []int) {
+	base := Settings{Chains: 1, Warmup: 100, Draws: 50, Seed: 1, KeepWarmup: true}
+	depths := func(change func(*Settings)) (warm, kept []int) {
 		c := base
 		change(&c)
 		fit := mustSample(t, independent(1, 1, 1, 1), c)
@@ -102,13 +102,13 @@ func TestDepthOptions(t *testing.T) {
 		}
 		return warm, kept
 	}
-	_, kept := depths(func(c *Config) { c.MinTreeDepth = 5 })
+	_, kept := depths(func(c *Settings) { c.MinTreeDepth = 5 })
 	for _, d := range kept {
 		if d < 5 {
 			t.Fatalf("depth %d below MinTreeDepth 5", d)
 		}
 	}
-	warm, _ := depths(func(c *Config) { c.WarmupTreeDepth = 1 })
+	warm, _ := depths(func(c *Settings) { c.WarmupTreeDepth = 1 })
 	for _, d := range warm {
 		if d > 1 {
 			t.Fatalf("depth %d in the warm-up above WarmupTreeDepth 1", d)
@@ -122,8 +122,8 @@ func TestDepthOptions(t *testing.T) {
 			t.Fatalf("%d steps, depth %d, want 15 and 4", s.Steps, s.TreeDepth)
 		}
 	}
-	if _, err := Sample(t.Context(), independent(1), Config{MinTreeDepth: 11, WarmupTreeDepth: 21, TrajectoryTime: math.NaN()}); err == nil ||
-		!strings.Contains(err.Error(), "(Config.MinTreeDepth) is 11") || !strings.Contains(err.Error(), "(Config.WarmupTreeDepth) is 21") || !strings.Contains(err.Error(), "(Config.TrajectoryTime) is NaN") {
+	if _, err := Sample(t.Context(), independent(1), Settings{MinTreeDepth: 11, WarmupTreeDepth: 21, TrajectoryTime: math.NaN()}); err == nil ||
+		!strings.Contains(err.Error(), "(Settings.MinTreeDepth) is 11") || !strings.Contains(err.Error(), "(Settings.WarmupTreeDepth) is 21") || !strings.Contains(err.Error(), "(Settings.TrajectoryTime) is NaN") {
 		t.Errorf("bad depths: %v", err)
 	}
 }

@@ -25,7 +25,7 @@ func TestNarrowModesAreTold(t *testing.T) {
 		missed, told := 0, 0
 		p := c.posterior(t)
 		for seed := range uint64(runs) {
-			fit := mustSample(t, p, Config{Seed: seed})
+			fit := mustSample(t, p, Settings{Seed: seed})
 			if c.visited(fit) {
 				continue
 			}

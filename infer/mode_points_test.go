@@ -80,7 +80,7 @@ func TestNarrowMode(t *testing.T) {
 	c := narrowMode{"narrow", 2, 0.3, 0.1, 0.1, 1.5}
 	p, missed := c.posterior(t), 0
 	for seed := range uint64(6) {
-		fit := mustSample(t, p, Config{Seed: seed})
+		fit := mustSample(t, p, Settings{Seed: seed})
 		if c.visited(fit) {
 			continue
 		}
@@ -98,7 +98,7 @@ func TestNarrowMode(t *testing.T) {
 // The search takes a small part of the gradients of a run and does not change its draws.
 func TestModeSearchIsShort(t *testing.T) {
 	p := narrowMode{"narrow", 3, 0.3, 0.05, 0.05, 1.5}.posterior(t)
-	fit := mustSample(t, p, Config{Seed: 1, Warmup: 300, Draws: 300})
+	fit := mustSample(t, p, Settings{Seed: 1, Warmup: 300, Draws: 300})
 	before := slices.Clone(fit.Unconstrained(0, 299))
 	warmup, sampling := fit.Gradients()
 	m := &modeFinder{fit: fit, target: fit.chains[0].target}
@@ -150,7 +150,7 @@ func TestModeApart(t *testing.T) {
 	} {
 		p := apart(t, c.dim, c.flat)
 		for seed := range uint64(3) {
-			fit := mustSample(t, p, Config{Seed: seed, Warmup: c.warm, Draws: c.draws})
+			fit := mustSample(t, p, Settings{Seed: seed, Warmup: c.warm, Draws: c.draws})
 			missed := fit.MissedModes()
 			if len(missed) != 1 || missed[0].Name != "a" || math.Abs(missed[0].Value-20) > 1 {
 				t.Errorf("%s, seed %d: the missed modes are %v: want one near a = 20", c.name, seed, missed)
@@ -193,7 +193,7 @@ func TestFindModes(t *testing.T) {
 	c := narrowMode{"narrow", 2, 0.3, 0.01, 0.3, 1.5}
 	p, lacking := c.posterior(t), 0
 	for seed := range uint64(6) {
-		fit := mustSample(t, p, Config{Seed: seed})
+		fit := mustSample(t, p, Settings{Seed: seed})
 		if c.visited(fit) || len(fit.MissedModes()) > 0 {
 			continue
 		}

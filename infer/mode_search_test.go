@@ -33,7 +33,7 @@ func TestMinorTops(t *testing.T) {
 		both  bool
 	}{{0, true}, {5, true}, {60, false}} {
 		for seed := range uint64(5) {
-			fit, err := Sample(context.Background(), twoTops(c.lower), Config{Chains: chains, Warmup: 50, Draws: 5, Seed: seed})
+			fit, err := Sample(context.Background(), twoTops(c.lower), Settings{Chains: chains, Warmup: 50, Draws: 5, Seed: seed})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,7 +65,7 @@ func TestMinor(t *testing.T) {
 // climbs.
 func TestChainsOfOneSeed(t *testing.T) {
 	target := twoTops(60)
-	cfg := Config{Chains: 10, Warmup: 60, Draws: 20, Seed: 3}
+	cfg := Settings{Chains: 10, Warmup: 60, Draws: 20, Seed: 3}
 	all := mustSample(t, target, cfg)
 	cfg.Chains, cfg.Parallel = 1, 1
 	for _, k := range []int{0, 3, 9} {

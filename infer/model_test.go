@@ -49,7 +49,7 @@ func Example_model() {
 		fmt.Println(err)
 		return
 	}
-	fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 1})
+	fit, err := infer.Sample(context.Background(), post, infer.Settings{Seed: 1})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -318,7 +318,7 @@ func TestModelsNeedNoParameters(t *testing.T) {
 	if want := -0.5 - math.Log(2) - math.Log(2*math.Pi)/2; err != nil || math.Abs(lp-want) > 1e-14 {
 		t.Errorf("log density %g, %v, want %g", lp, err, want)
 	}
-	fit, err := infer.Sample(t.Context(), p, infer.Config{Chains: 2, Warmup: 20, Draws: 5})
+	fit, err := infer.Sample(t.Context(), p, infer.Settings{Chains: 2, Warmup: 20, Draws: 5})
 	if err != nil || fit.Len(0) != 5 || fit.Draws("two")[1][4] != 2 {
 		t.Errorf("sampled: %v, %v", fit, err)
 	}

@@ -82,7 +82,7 @@ func TestNarrowModesAreNotThePrior(t *testing.T) {
 			t.Fatal(err)
 		}
 		far := [][]float64{{-2.2}, {2.71}, {-2.2}, {2.71}} // logits of 3/30 and 28.1/30, in two modes
-		fit, err := infer.Sample(t.Context(), post, infer.Config{Seed: 1, Chains: 4, Init: far, Warmup: 300, Draws: 300})
+		fit, err := infer.Sample(t.Context(), post, infer.Settings{Seed: 1, Chains: 4, Init: far, Warmup: 300, Draws: 300})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,7 +44,7 @@ func checked(t *testing.T, m *infer.Model, s infer.CheckSettings) (check.Verdict
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 3, Warmup: 400, Draws: 500})
+	fit, err := infer.Sample(context.Background(), post, infer.Settings{Seed: 3, Warmup: 400, Draws: 500})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func TestModelsThatAreRightAreSeldomFlagged(t *testing.T) {
 			sets = append(sets, infer.DataSet{Data: map[string][]float64{"y": y}})
 		}
 		flagged := 0
-		err = post.SampleEach(context.Background(), sets, infer.Config{Seed: 11, Chains: 1, Warmup: 200, Draws: 200}, func(i int, fit *infer.Fit, err error) {
+		err = post.SampleEach(context.Background(), sets, infer.Settings{Seed: 11, Chains: 1, Warmup: 200, Draws: 200}, func(i int, fit *infer.Fit, err error) {
 			if err != nil {
 				t.Error(err)
 				return

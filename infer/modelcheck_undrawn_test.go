@@ -31,7 +31,7 @@ func TestModelCheckWithoutDraws(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 1, Warmup: 100, Draws: 100})
+		fit, err := infer.Sample(context.Background(), post, infer.Settings{Seed: 1, Warmup: 100, Draws: 100})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,7 @@ func TestModelCheckRanksHierarchies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 1, Warmup: 60, Draws: 20, Chains: 2})
+		fit, err := infer.Sample(context.Background(), post, infer.Settings{Seed: 1, Warmup: 60, Draws: 20, Chains: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -77,7 +77,7 @@ func TestOneModeIsNoTwo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fit := mustSample(t, p, Config{Seed: uint64(k), Warmup: 300, Draws: 300})
+			fit := mustSample(t, p, Settings{Seed: uint64(k), Warmup: 300, Draws: 300})
 			for _, a := range fit.Diagnose().Problems() {
 				if a.Check == diag.CheckModes {
 					modes++

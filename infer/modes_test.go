@@ -43,7 +43,7 @@ func TestMissedModes(t *testing.T) {
 	t.Parallel()
 	alone, told := 0, 0
 	for seed := range uint64(60) {
-		fit, err := infer.Sample(context.Background(), twoModes(3, 0.3), infer.Config{Seed: seed, Warmup: 200, Draws: 400})
+		fit, err := infer.Sample(context.Background(), twoModes(3, 0.3), infer.Settings{Seed: seed, Warmup: 200, Draws: 400})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,7 +55,7 @@ func (r *run) report(begin time.Time, done bool) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("infer: Config.Progress: %w", err)
+			err = fmt.Errorf("infer: Settings.Progress: %w", err)
 			r.cfg.Progress = nil
 			r.stop.Store(true)
 		}

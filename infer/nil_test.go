@@ -17,16 +17,16 @@ func TestNilArguments(t *testing.T) {
 	var p *Posterior
 	ctx, target := t.Context(), Func(1, func(q, g []float64) float64 { g[0] = -q[0]; return -q[0] * q[0] / 2 })
 	for want, call := range map[string]func() error{
-		"infer.Sample: the argument ctx is nil":           func() error { _, err := Sample(none, target, Config{}); return err },
-		"infer.Sample: the argument t is nil":             func() error { _, err := Sample(ctx, nil, Config{}); return err },
-		"infer.ADVI: the argument t is nil":               func() error { _, err := ADVI(ctx, p, ADVIConfig{}); return err },
-		"infer.ChEES: the argument ctx is nil":            func() error { _, err := ChEES(none, target, ChEESConfig{}); return err },
-		"infer.Ensemble: the argument logProb is nil":     func() error { _, err := Ensemble(ctx, 1, nil, EnsembleConfig{}); return err },
-		"infer.Pathfinder: the argument t is nil":         func() error { _, err := Pathfinder(ctx, nil, PathfinderConfig{}); return err },
-		"infer.Laplace: the argument t is nil":            func() error { _, err := Laplace(nil, LaplaceConfig{}); return err },
-		"infer.SBC: the argument p is nil":                func() error { _, err := SBC(ctx, nil, SBCConfig{}); return err },
+		"infer.Sample: the argument ctx is nil":           func() error { _, err := Sample(none, target, Settings{}); return err },
+		"infer.Sample: the argument t is nil":             func() error { _, err := Sample(ctx, nil, Settings{}); return err },
+		"infer.ADVI: the argument t is nil":               func() error { _, err := ADVI(ctx, p, ADVISettings{}); return err },
+		"infer.ChEES: the argument ctx is nil":            func() error { _, err := ChEES(none, target, ChEESSettings{}); return err },
+		"infer.Ensemble: the argument logProb is nil":     func() error { _, err := Ensemble(ctx, 1, nil, EnsembleSettings{}); return err },
+		"infer.Pathfinder: the argument t is nil":         func() error { _, err := Pathfinder(ctx, nil, PathfinderSettings{}); return err },
+		"infer.Laplace: the argument t is nil":            func() error { _, err := Laplace(nil, LaplaceSettings{}); return err },
+		"infer.SBC: the argument p is nil":                func() error { _, err := SBC(ctx, nil, SBCSettings{}); return err },
 		"infer.CheckGradient: the argument t is nil":      func() error { return CheckGradient(nil) },
-		"infer.Posterior.SampleEach: the argument p is n": func() error { return p.SampleEach(ctx, nil, Config{}, func(int, *Fit, error) {}) },
+		"infer.Posterior.SampleEach: the argument p is n": func() error { return p.SampleEach(ctx, nil, Settings{}, func(int, *Fit, error) {}) },
 	} {
 		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -47,18 +47,18 @@ func TestPanicsAreErrors(t *testing.T) {
 			return -q[0] * q[0] * q[0] * q[0] / 4
 		})
 		for name, call := range map[string]func() error{
-			"Sample":     func() error { _, err := Sample(ctx, target, Config{Chains: 1, Warmup: 20, Draws: 20}); return err },
-			"ADVI":       func() error { _, err := ADVI(ctx, target, ADVIConfig{}); return err },
-			"ChEES":      func() error { _, err := ChEES(ctx, target, ChEESConfig{Chains: 8, Parallel: 1}); return err },
-			"Pathfinder": func() error { _, err := Pathfinder(ctx, target, PathfinderConfig{Paths: 1}); return err },
-			"Laplace":    func() error { _, err := Laplace(target, LaplaceConfig{}); return err },
+			"Sample":     func() error { _, err := Sample(ctx, target, Settings{Chains: 1, Warmup: 20, Draws: 20}); return err },
+			"ADVI":       func() error { _, err := ADVI(ctx, target, ADVISettings{}); return err },
+			"ChEES":      func() error { _, err := ChEES(ctx, target, ChEESSettings{Chains: 8, Parallel: 1}); return err },
+			"Pathfinder": func() error { _, err := Pathfinder(ctx, target, PathfinderSettings{Paths: 1}); return err },
+			"Laplace":    func() error { _, err := Laplace(target, LaplaceSettings{}); return err },
 			"Ensemble": func() error {
 				_, err := Ensemble(ctx, 1, func(q []float64) float64 {
 					if calls++; calls >= when {
 						panic("my model")
 					}
 					return -q[0] * q[0]
-				}, EnsembleConfig{Parallel: 1})
+				}, EnsembleSettings{Parallel: 1})
 				return err
 			},
 		} {
@@ -74,7 +74,7 @@ func TestPanicsAreErrors(t *testing.T) {
 func TestPanicsOfOnlookers(t *testing.T) {
 	target := Func(1, func(q, g []float64) float64 { g[0] = -q[0]; return -q[0] * q[0] / 2 })
 	boom := func() { panic("my function") }
-	for name, c := range map[string]Config{
+	for name, c := range map[string]Settings{
 		"Progress": {Progress: func(Progress) { boom() }},
 		"Open":     {Sink: Sink{Write: func(SinkDraw) error { return nil }, Open: func([]string, int) error { boom(); return nil }}},
 		"Write":    {Sink: Sink{Write: func(SinkDraw) error { boom(); return nil }}},
@@ -85,7 +85,7 @@ func TestPanicsOfOnlookers(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for want, c := range map[string]Config{"on the command line) is 1099511627776": {Chains: 1 << 40}, "takes": {Draws: 1 << 50}, "ask for fewer": {Draws: math.MaxInt, Warmup: math.MaxInt}} {
+	for want, c := range map[string]Settings{"on the command line) is 1099511627776": {Chains: 1 << 40}, "takes": {Draws: 1 << 50}, "ask for fewer": {Draws: math.MaxInt, Warmup: math.MaxInt}} {
 		if _, err := Sample(t.Context(), target, c); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

@@ -23,7 +23,7 @@ func TestNoStartIsSaidOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = infer.Sample(context.Background(), post, infer.Config{Seed: 1})
+	_, err = infer.Sample(context.Background(), post, infer.Settings{Seed: 1})
 	var start *infer.InitError
 	if !errors.As(err, &start) || strings.Count(err.Error(), "found no start") != 1 {
 		t.Errorf("%v", err)

@@ -26,8 +26,8 @@ const (
 	purposeResample
 )
 
-// PathfinderConfig says how to look; its zero value is the default.
-type PathfinderConfig struct {
+// PathfinderSettings says how to look; its zero value is the default.
+type PathfinderSettings struct {
 	// Paths is the number of starts, from each of which a path ascends. Default 4.
 	Paths int
 	// Draws is the number of draws of the result. Default 1000.
@@ -48,7 +48,7 @@ type PathfinderConfig struct {
 // resampled by their importance weights.
 //
 // Reference: Zhang, Carpenter, Gelman and Vehtari, JMLR 23 (2022) 306.
-func Pathfinder(ctx context.Context, t Target, c PathfinderConfig) (_ *Approximation, err error) {
+func Pathfinder(ctx context.Context, t Target, c PathfinderSettings) (_ *Approximation, err error) {
 	defer given.Caught(&err)
 	if err := given.Args("infer.Pathfinder", "ctx", ctx, "t", t); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func Pathfinder(ctx context.Context, t Target, c PathfinderConfig) (_ *Approxima
 	return joinPaths(t, paths, errs, &c)
 }
 
-func joinPaths(t Target, paths []*path, errs []error, c *PathfinderConfig) (*Approximation, error) {
+func joinPaths(t Target, paths []*path, errs []error, c *PathfinderSettings) (*Approximation, error) {
 	var q [][]float64
 	var logP, logQ []float64
 	elbo, calls, failed := math.Inf(-1), 0, 0
@@ -116,7 +116,7 @@ func joinPaths(t Target, paths []*path, errs []error, c *PathfinderConfig) (*App
 // path is one ascent.
 type path struct {
 	density
-	cfg *PathfinderConfig
+	cfg *PathfinderSettings
 	src tensor.Stream
 	// best is the largest ELBO.
 	best       float64

@@ -41,7 +41,7 @@ func racePosterior(b *testing.B, c *problem) {
 		Name: "NUTS of " + c.name, Unit: "effective draw",
 		Ours: func() (peer.Done, error) {
 			seed++
-			fit, err := Sample(b.Context(), target, Config{Seed: seed, Parallel: runtime.GOMAXPROCS(0)})
+			fit, err := Sample(b.Context(), target, Settings{Seed: seed, Parallel: runtime.GOMAXPROCS(0)})
 			if err != nil {
 				return peer.Done{}, err
 			}

@@ -213,7 +213,7 @@ func TestExplain(t *testing.T) {
 	if got := p.Explain([]float64{1}); got != "" {
 		t.Errorf("at 1: %q", got)
 	}
-	_, err := infer.Sample(t.Context(), p, infer.Config{Chains: 1, Init: [][]float64{{-2}}})
+	_, err := infer.Sample(t.Context(), p, infer.Settings{Chains: 1, Init: [][]float64{{-2}}})
 	var e *infer.InitError
 	if !errors.As(err, &e) || !strings.Contains(err.Error(), "term wall is NaN") {
 		t.Errorf("sampled from -2: %v", err)
@@ -313,7 +313,7 @@ func TestNotPositiveDefiniteIsARejectedPoint(t *testing.T) {
 	if _, err := post.LogProbGrad([]float64{1.5}, make([]float64, 1)); !errors.Is(err, infer.ErrReject) {
 		t.Errorf("outside: %v, want a rejected point", err)
 	}
-	fit, err := infer.Sample(context.Background(), post, infer.Config{Chains: 2, Warmup: 200, Draws: 200, Seed: 1, InitRadius: 0.5})
+	fit, err := infer.Sample(context.Background(), post, infer.Settings{Chains: 2, Warmup: 200, Draws: 200, Seed: 1, InitRadius: 0.5})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,7 +330,7 @@ func TestNotPositiveDefiniteIsARejectedPoint(t *testing.T) {
 func TestSummaryIsKept(t *testing.T) {
 	m := infer.NewModel("normal")
 	m.Observe("y", dist.Normal(m.Param("mu", dist.Normal(0, 1)), 1), []float64{0, 1})
-	fit, err := infer.Sample(t.Context(), compiled(t, m), infer.Config{Seed: 1, Chains: 2, Warmup: 100, Draws: 100})
+	fit, err := infer.Sample(t.Context(), compiled(t, m), infer.Settings{Seed: 1, Chains: 2, Warmup: 100, Draws: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -465,7 +465,7 @@ func TestPosteriors(t *testing.T) {
 			seeds, goal := c.runs(post.Dim())
 			perGradient, worst, divergent := 0.0, 0.0, 0
 			for seed := range seeds {
-				fit := mustSample(t, target, Config{Seed: uint64(seed), TargetAccept: c.target, Draws: c.draws})
+				fit := mustSample(t, target, Settings{Seed: uint64(seed), TargetAccept: c.target, Draws: c.draws})
 				worst = math.Max(worst, checkMoments(t, fit, want, max(c.rhat, 1.01)))
 				perGradient += leastESS(fit) / float64(seeds)
 				divergent += fit.Divergent()
@@ -604,7 +604,7 @@ func BenchmarkPosteriors(b *testing.B) {
 			target := reference(post, want)
 			gradients, seconds, ess := 0, 0.0, 0.0
 			for seed := uint64(0); b.Loop(); seed++ {
-				fit, err := Sample(b.Context(), target, Config{Seed: seed, Parallel: 1})
+				fit, err := Sample(b.Context(), target, Settings{Seed: seed, Parallel: 1})
 				if err != nil {
 					b.Fatal(err)
 				}

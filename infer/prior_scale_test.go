@@ -33,7 +33,7 @@ func TestScalesOfPriors(t *testing.T) {
 			if err != nil {
 				continue // out of the range of the family, which Compile tells
 			}
-			fit, err := Sample(t.Context(), p, Config{Warmup: 200, Draws: 100, Chains: 2})
+			fit, err := Sample(t.Context(), p, Settings{Warmup: 200, Draws: 100, Chains: 2})
 			where := fmt.Sprintf("%s of scale %g", name, scale)
 			switch {
 			case errors.Is(err, ErrImproper), err != nil && strings.Contains(err.Error(), "improper"):
@@ -52,7 +52,7 @@ func TestScalesOfPriors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Sample(t.Context(), p, Config{}); !errors.Is(err, ErrImproper) {
+	if _, err := Sample(t.Context(), p, Settings{}); !errors.Is(err, ErrImproper) {
 		t.Errorf("a parameter without a prior or data: error %v, want ErrImproper", err)
 	}
 }

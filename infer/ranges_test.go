@@ -41,7 +41,7 @@ func TestPriorsOutOfRange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fit := mustSample(t, p, Config{Seed: 1})
+		fit := mustSample(t, p, Settings{Seed: 1})
 		row := fit.Summary().Row("a")
 		if !math.IsNaN(c.mean) && math.Abs(row.Mean-c.mean) > 6*row.MCSEMean+0.01*c.mean {
 			t.Errorf("%s: the mean of a is %g +- %g, want %g", c.name, row.Mean, row.MCSEMean, c.mean)
@@ -69,7 +69,7 @@ func TestNoStartOutOfRange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Sample(t.Context(), p, Config{Seed: 1, Warmup: 10, Draws: 10})
+	_, err = Sample(t.Context(), p, Settings{Seed: 1, Warmup: 10, Draws: 10})
 	if err == nil || !strings.Contains(err.Error(), "rate of poisson") || !strings.Contains(err.Error(), "out of its range") {
 		t.Errorf("%v", err)
 	}

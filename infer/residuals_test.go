@@ -37,7 +37,7 @@ func TestResiduals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	draws := sampled(t, post, infer.Config{Seed: 1, Init: starts})
+	draws := sampled(t, post, infer.Settings{Seed: 1, Init: starts})
 	for i, name := range fit.Names { // the priors are wide
 		r := draws.Summary().Row(name)
 		if math.Abs(r.Mean-fit.X[i]) > 0.3*r.SD || math.Abs(r.SD/fit.SD()[i]-1) > 0.15 {

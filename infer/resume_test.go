@@ -39,7 +39,7 @@ func (c *cancelling) LogProbGrad(q, g []float64) (float64, error) {
 
 // cancelAfter samples as Sample does until so many evaluations were made and
 // returns the error.
-func cancelAfter(t *testing.T, n int64, cfg Config) (*Fit, error) {
+func cancelAfter(t *testing.T, n int64, cfg Settings) (*Fit, error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -67,11 +67,11 @@ func (p *eightSchoolsPlain) LogProbGrad(q, g []float64) (float64, error) {
 	return p.e.LogProbGrad(q, g)
 }
 
-func resumeConfigs() map[string]Config {
-	return map[string]Config{
+func resumeConfigs() map[string]Settings {
+	return map[string]Settings{
 		"default":         {},
 		"Fisher diagonal": {Metric: DiagFisher, KeepWarmup: true},
-		"Stan":            StanConfig(),
+		"Stan":            StanSettings(),
 		"dense":           {Metric: DenseVariance, Schedule: StanSchedule},
 	}
 }
@@ -105,7 +105,7 @@ func TestResumeIsExact(t *testing.T) {
 
 // Resuming twice, and resuming a finished run for more draws.
 func TestResumeAgain(t *testing.T) {
-	cfg := Config{Warmup: 100, Draws: 80, Chains: 2, Seed: 4}
+	cfg := Settings{Warmup: 100, Draws: 80, Chains: 2, Seed: 4}
 	want := bits(mustSample(t, &eightSchoolsPlain{}, cfg))
 	cfg.Checkpoint.Path = filepath.Join(t.TempDir(), "run.ckpt")
 	if _, err := cancelAfter(t, 500, cfg); err == nil {
@@ -130,7 +130,7 @@ func TestResumeAgain(t *testing.T) {
 // it runs, which it goes slowly to allow.
 func TestResumeAfterKill(t *testing.T) {
 	dir := t.TempDir()
-	cfg := Config{Warmup: 600, Draws: 300, Chains: 2, Seed: 4}
+	cfg := Settings{Warmup: 600, Draws: 300, Chains: 2, Seed: 4}
 	var wanted atomic.Int64 // copies
 	slow := PerChain(10, func() func(q, g []float64) float64 {
 		e := &eightSchools{}
@@ -172,13 +172,13 @@ func TestResumeAfterKill(t *testing.T) {
 
 func TestResumeRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.ckpt")
-	cfg := Config{Warmup: 30, Draws: 10, Chains: 2, Checkpoint: Checkpoint{Path: path}}
+	cfg := Settings{Warmup: 30, Draws: 10, Chains: 2, Checkpoint: Checkpoint{Path: path}}
 	mustSample(t, independent(1, 2), cfg)
 	good, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	refuse := func(what string, target Target, cfg Config, word string) {
+	refuse := func(what string, target Target, cfg Settings, word string) {
 		t.Helper()
 		_, err := Sample(t.Context(), target, cfg)
 		if !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), word) {
@@ -225,7 +225,7 @@ func TestResumeRefuses(t *testing.T) {
 
 func FuzzCheckpoint(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "run.ckpt")
-	cfg := Config{Warmup: 30, Draws: 5, Chains: 1, KeepWarmup: true, Checkpoint: Checkpoint{Path: path}}
+	cfg := Settings{Warmup: 30, Draws: 5, Chains: 1, KeepWarmup: true, Checkpoint: Checkpoint{Path: path}}
 	if _, err := Sample(f.Context(), &eightSchools{}, cfg); err != nil {
 		f.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func TestUnboundedDensitiesAreNamed(t *testing.T) {
 		"to infinity":  {logPrecision, "q[0]", false},
 		"with outputs": {WithOutputs(logScale, []string{"q[0]"}, func(q, out []float64) error { out[0] = math.Exp(q[0]); return nil }), "q[0]", false},
 	} {
-		fit, err := Sample(t.Context(), c.target, Config{Seed: 1, Chains: 2, Warmup: 400, Draws: 200})
+		fit, err := Sample(t.Context(), c.target, Settings{Seed: 1, Chains: 2, Warmup: 400, Draws: 200})
 		if err != nil {
 			if !strings.Contains(err.Error(), c.parameter+" has run to") || !strings.Contains(err.Error(), "give "+c.parameter+" a prior") {
 				t.Errorf("%s: the error does not name %s: %v", name, c.parameter, err)
@@ -107,7 +107,7 @@ func TestProperDensitiesAreNotCalledUnbounded(t *testing.T) {
 	for name, target := range map[string]Target{"small scale": mustCompile(t, small), "far away": mustCompile(t, far), "heavy tails": mustCompile(t, cauchy),
 		"hierarchy": schools(t), "zeros with a prior": scaleOf(t, 5, dist.LogNormal(0, 1)), "funnel": rightDensities()["funnel"]} {
 		for seed := range uint64(3) {
-			fit, err := Sample(t.Context(), target, Config{Seed: seed, Warmup: 400, Draws: 200})
+			fit, err := Sample(t.Context(), target, Settings{Seed: seed, Warmup: 400, Draws: 200})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +127,7 @@ func TestModesOfUnboundedDensities(t *testing.T) {
 		for _, search := range map[string]func() error{
 			"MAP":     func() error { _, err := c.post.MAP(t.Context(), MAPSettings{}); return err },
 			"top":     func() error { _, err := c.post.MAP(t.Context(), MAPSettings{Jacobian: true}); return err },
-			"Laplace": func() error { _, err := Laplace(c.post, LaplaceConfig{}); return err },
+			"Laplace": func() error { _, err := Laplace(c.post, LaplaceSettings{}); return err },
 		} {
 			var fault *UnboundedError
 			if err := search(); !errors.As(err, &fault) || fault.Parameter != c.parameter || !(fault.Value < 1e-4) {
@@ -150,7 +150,7 @@ func TestInfiniteDensityIsNamed(t *testing.T) {
 		}
 		return -q[0]*q[0]/2 - 3*q[1]
 	})
-	_, err := Sample(t.Context(), target, Config{Chains: 1, Warmup: 200, Draws: 10})
+	_, err := Sample(t.Context(), target, Settings{Chains: 1, Warmup: 200, Draws: 10})
 	if !errors.Is(err, ErrInfinite) && !errors.Is(err, ErrImproper) || !strings.Contains(err.Error(), "q[1] has run to -") {
 		t.Errorf("error %v, want q[1] named", err)
 	}

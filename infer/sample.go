@@ -27,7 +27,7 @@ import (
 //
 // Where the density of a Posterior runs on a GPU, 16 chains or more advance in lock step: a run of one program there makes
 // a leapfrog step for each, while trees grow on the processor. GPUs of autodiff.Several share the chains.
-func Sample(ctx context.Context, t Target, cfg Config) (*Fit, error) {
+func Sample(ctx context.Context, t Target, cfg Settings) (*Fit, error) {
 	if err := given.Args("infer.Sample", "ctx", ctx, "t", t); err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func Sample(ctx context.Context, t Target, cfg Config) (*Fit, error) {
 
 // run is a set of chains on their way.
 type run struct {
-	cfg      Config
+	cfg      Settings
 	settings string
 	names    []string
 	chains   []*chain
@@ -82,7 +82,7 @@ type run struct {
 	want   atomic.Int64
 }
 
-func newRun(t Target, cfg Config) (*run, error) {
+func newRun(t Target, cfg Settings) (*run, error) {
 	if err := cfg.findBlocks(t); err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func newRun(t Target, cfg Config) (*run, error) {
 	}
 	if c := cfg.Checkpoint; c.Path != "" && !c.Overwrite {
 		if _, err := os.Stat(c.Path); err == nil {
-			return nil, fmt.Errorf("%w %s exists already: set Config.Resume to continue its run, Checkpoint.Overwrite to replace it, or another path", ErrCheckpoint, c.Path)
+			return nil, fmt.Errorf("%w %s exists already: set Settings.Resume to continue its run, Checkpoint.Overwrite to replace it, or another path", ErrCheckpoint, c.Path)
 		}
 	}
 	return r, nil

@@ -30,7 +30,7 @@ type DataSet struct {
 // with the draws or with what is wrong with the set; the others go on.
 // Checkpoint, Resume, StopWhen, Progress and Sink do not apply. It returns
 // ctx.Err() when ctx ended it; sets not yet complete get no call.
-func (p *Posterior) SampleEach(ctx context.Context, sets []DataSet, cfg Config, done func(i int, fit *Fit, err error)) error {
+func (p *Posterior) SampleEach(ctx context.Context, sets []DataSet, cfg Settings, done func(i int, fit *Fit, err error)) error {
 	if err := given.Args("infer.Posterior.SampleEach", "p", p, "ctx", ctx, "done", done); err != nil {
 		return err
 	}

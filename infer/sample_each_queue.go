@@ -17,7 +17,7 @@ import (
 // data sets, from which goroutines take them.
 type setsRun struct {
 	post *Posterior
-	cfg  Config
+	cfg  Settings
 	sets []DataSet
 	// names are the names of the data that differ between sets.
 	names []string
@@ -35,7 +35,7 @@ type setsRun struct {
 
 // setRun holds the chains of one data set.
 type setRun struct {
-	cfg    Config
+	cfg    Settings
 	post   *Posterior
 	chains []*chain
 	// left is the number of chains that have not ended.

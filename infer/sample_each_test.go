@@ -49,8 +49,8 @@ func decays(t testing.TB, n, sets int) (*infer.Posterior, []infer.DataSet) {
 // start and step; from a far start rounding grows and they part.
 func TestSampleEachAsAlone(t *testing.T) {
 	post, sets := decays(t, 30, 40)
-	cfg := infer.Config{Chains: 2, Warmup: 300, Draws: 100, Seed: 5}
-	near := infer.Config{Chains: 2, NoWarmup: true, Draws: 100, Seed: 5, StepSize: 0.5}
+	cfg := infer.Settings{Chains: 2, Warmup: 300, Draws: 100, Seed: 5}
+	near := infer.Settings{Chains: 2, NoWarmup: true, Draws: 100, Seed: 5, StepSize: 0.5}
 	fits, ready := make([]*infer.Fit, len(sets)), make([]infer.DataSet, len(sets))
 	collect := func(i int, fit *infer.Fit, err error) {
 		if fits[i] = fit; err != nil || fit == nil {
@@ -115,7 +115,7 @@ func TestSampleEachErrors(t *testing.T) {
 	sets[4].Data = map[string][]float64{"y": append(slices.Clone(sets[4].Data["y"][:19]), math.NaN())}
 	errs := make([]error, 6)
 	fits := 0
-	err := post.SampleEach(context.Background(), sets, infer.Config{Chains: 1, Warmup: 50, Draws: 10}, func(i int, fit *infer.Fit, err error) {
+	err := post.SampleEach(context.Background(), sets, infer.Settings{Chains: 1, Warmup: 50, Draws: 10}, func(i int, fit *infer.Fit, err error) {
 		if errs[i] = err; fit != nil {
 			fits++
 		}
@@ -130,20 +130,20 @@ func TestSampleEachErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
-	err = post.SampleEach(ctx, sets[:2], infer.Config{Chains: 1, Draws: 1e7, Parallel: 1}, func(int, *infer.Fit, error) {
+	err = post.SampleEach(ctx, sets[:2], infer.Settings{Chains: 1, Draws: 1e7, Parallel: 1}, func(int, *infer.Fit, error) {
 		t.Error("a set was not complete")
 	})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("an ended context: error %v", err)
 	}
 	sink := infer.Sink{Write: func(infer.SinkDraw) error { return nil }}
-	if err := post.SampleEach(context.Background(), sets, infer.Config{Sink: sink}, func(int, *infer.Fit, error) {}); err == nil {
+	if err := post.SampleEach(context.Background(), sets, infer.Settings{Sink: sink}, func(int, *infer.Fit, error) {}); err == nil {
 		t.Error("Sink: no error")
 	}
-	if err := post.SampleEach(context.Background(), sets, infer.Config{Resume: "x"}, func(int, *infer.Fit, error) {}); err == nil {
+	if err := post.SampleEach(context.Background(), sets, infer.Settings{Resume: "x"}, func(int, *infer.Fit, error) {}); err == nil {
 		t.Error("Resume: no error")
 	}
-	if err := post.SampleEach(context.Background(), []infer.DataSet{{Data: map[string][]float64{"q": nil}}}, infer.Config{}, func(int, *infer.Fit, error) {}); err == nil || !strings.Contains(err.Error(), "no data") {
+	if err := post.SampleEach(context.Background(), []infer.DataSet{{Data: map[string][]float64{"q": nil}}}, infer.Settings{}, func(int, *infer.Fit, error) {}); err == nil || !strings.Contains(err.Error(), "no data") {
 		t.Errorf("unknown data: %v", err)
 	}
 }
@@ -152,7 +152,7 @@ func TestSampleEachErrors(t *testing.T) {
 // ones alone, on one core.
 func BenchmarkSampleEach(b *testing.B) {
 	post, sets := decays(b, 60, 1000)
-	cfg := infer.Config{Chains: 4, Parallel: 1}
+	cfg := infer.Settings{Chains: 4, Parallel: 1}
 	ess := func(f *infer.Fit) float64 { return f.Summary().MinESS() }
 	b.Run("together", func(b *testing.B) {
 		seconds, sum := 0.0, 0.0
@@ -214,14 +214,14 @@ func TestSampleEachKinds(t *testing.T) {
 	for i := range decay {
 		decay[i].Init = [][]float64{{0, 1, math.Log(0.2)}}
 	}
-	tree := infer.Config{Chains: 1, NoWarmup: true, Draws: 50, StepSize: 0.4, Seed: 2}
+	tree := infer.Settings{Chains: 1, NoWarmup: true, Draws: 50, StepSize: 0.4, Seed: 2}
 	fixed := tree
 	fixed.Method, fixed.StepSize = infer.HMC, 0.01
 	for _, c := range []struct {
 		name string
 		post *infer.Posterior
 		sets []infer.DataSet
-		cfg  infer.Config
+		cfg  infer.Settings
 	}{{"many parameters", many, sets, tree}, {"HMC", few, decay, fixed}} {
 		err := c.post.SampleEach(context.Background(), c.sets, c.cfg, func(i int, fit *infer.Fit, err error) {
 			if err != nil {
@@ -275,7 +275,7 @@ func TestSampleEachFaults(t *testing.T) {
 	good := []infer.DataSet{set(0.1, 1), set(0.2, 1), set(-0.3, 1)}
 	run := func(sets []infer.DataSet) (fits []*infer.Fit, errs []error) {
 		fits, errs = make([]*infer.Fit, len(sets)), make([]error, len(sets))
-		if err := post.SampleEach(context.Background(), sets, infer.Config{Chains: 1, Warmup: 100, Draws: 100, Seed: 4}, func(i int, fit *infer.Fit, err error) {
+		if err := post.SampleEach(context.Background(), sets, infer.Settings{Chains: 1, Warmup: 100, Draws: 100, Seed: 4}, func(i int, fit *infer.Fit, err error) {
 			fits[i], errs[i] = fit, err
 		}); err != nil {
 			t.Fatal(err)
@@ -300,7 +300,7 @@ func TestSampleEachFaults(t *testing.T) {
 			t.Errorf("set %d: %v, want the panic", i, errs[i])
 		}
 	}
-	if err := post.SampleEach(context.Background(), good, infer.Config{}, nil); err == nil {
+	if err := post.SampleEach(context.Background(), good, infer.Settings{}, nil); err == nil {
 		t.Error("no function to give fits to: no error")
 	}
 }
@@ -327,7 +327,7 @@ func TestSampleEachRejects(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, metric := range []*infer.Metric{nil, &diag} {
-		cfg := infer.Config{Chains: 1, NoWarmup: true, StepSize: 0.3, Draws: 60, Metric: infer.FixedMetric, StartMetric: metric}
+		cfg := infer.Settings{Chains: 1, NoWarmup: true, StepSize: 0.3, Draws: 60, Metric: infer.FixedMetric, StartMetric: metric}
 		var sets []infer.DataSet
 		for i := range 4 {
 			sets = append(sets, infer.DataSet{Data: map[string][]float64{"y": {0.1 * float64(i), 0}}, Init: [][]float64{{0, 0}}})

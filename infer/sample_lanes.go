@@ -21,7 +21,7 @@ const fewestOnDevice = 16
 
 // samplePrograms returns programs of lanes for the chains of a run, one for each goroutine, and the target for what chains do
 // by themselves; no programs, and the target as it is, where each chain is to advance alone.
-func samplePrograms(t Target, cfg *Config) ([]*lockstep.Program, Target, error) {
+func samplePrograms(t Target, cfg *Settings) ([]*lockstep.Program, Target, error) {
 	p, ok := t.(*Posterior)
 	if !ok || p.onProcessor() || p.dim == 0 || cfg.Method != NUTS || cfg.Chains < fewestOnDevice {
 		return nil, t, nil

@@ -44,9 +44,9 @@ func correlated(t *testing.T) (Target, []float64, *mat.SymDense) {
 // run at 5 standard errors: a false alarm in about 1e5 runs.
 func TestGaussianMoments(t *testing.T) {
 	target, mean, cov := correlated(t)
-	runs := map[string]Config{
+	runs := map[string]Settings{
 		"default": {}, "Fisher diagonal": {Metric: DiagFisher}, "dense": {Metric: DenseVariance},
-		"Stan": StanConfig(), "Stan windows, low rank": {Schedule: StanSchedule},
+		"Stan": StanSettings(), "Stan windows, low rank": {Schedule: StanSchedule},
 		"no cross checks": {NoCrossChecks: true},
 	}
 	for name, cfg := range runs {
@@ -112,7 +112,7 @@ func TestEightSchools(t *testing.T) {
 			}
 		}
 	}
-	fit := mustSample(t, &eightSchools{}, Config{Draws: 2000, Seed: 1})
+	fit := mustSample(t, &eightSchools{}, Settings{Draws: 2000, Seed: 1})
 	worst := checkMoments(t, fit, want, 1.01)
 	warm, sampling := fit.Gradients()
 	t.Logf("largest deviation %.1f standard errors, %d divergences, %d + %d gradients, least ESS per gradient %.4f",
@@ -140,7 +140,7 @@ func bits(f *Fit) string {
 }
 
 func TestDrawsDoNotDependOnThreads(t *testing.T) {
-	cfg := Config{Warmup: 150, Draws: 100, Seed: 5, KeepWarmup: true}
+	cfg := Settings{Warmup: 150, Draws: 100, Seed: 5, KeepWarmup: true}
 	want := bits(mustSample(t, &eightSchools{}, cfg))
 	for _, procs := range []int{1, 2} {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
@@ -158,7 +158,7 @@ func TestDrawsDoNotDependOnThreads(t *testing.T) {
 }
 
 func TestChainsRunApart(t *testing.T) {
-	cfg := Config{Warmup: 100, Draws: 50, Seed: 5}
+	cfg := Settings{Warmup: 100, Draws: 50, Seed: 5}
 	whole := mustSample(t, &eightSchools{}, cfg)
 	cfg.FirstChain, cfg.Chains = 2, 2
 	part := mustSample(t, &eightSchools{}, cfg)
@@ -172,9 +172,9 @@ func TestChainsRunApart(t *testing.T) {
 }
 
 func TestReuseOfAdaptation(t *testing.T) {
-	first := mustSample(t, &eightSchools{}, Config{Seed: 1, Chains: 2})
+	first := mustSample(t, &eightSchools{}, Settings{Seed: 1, Chains: 2})
 	m, eps := first.Adapted(0)
-	fit := mustSample(t, &eightSchools{}, Config{Seed: 2, Chains: 2, NoWarmup: true, StartMetric: &m, StepSize: eps, InitRadius: 0.5})
+	fit := mustSample(t, &eightSchools{}, Settings{Seed: 2, Chains: 2, NoWarmup: true, StartMetric: &m, StepSize: eps, InitRadius: 0.5})
 	warm, _ := fit.Gradients()
 	if _, again := fit.Adapted(1); again != eps || warm > 10 || fit.Len(0) != 1000 {
 		t.Errorf("step %g, want %g; %d gradients before sampling; %d draws", again, eps, warm, fit.Len(0))
@@ -185,7 +185,7 @@ func TestReuseOfAdaptation(t *testing.T) {
 }
 
 func TestFitAccess(t *testing.T) {
-	fit := mustSample(t, &eightSchools{}, Config{Warmup: 100, Draws: 30, Chains: 2, KeepWarmup: true})
+	fit := mustSample(t, &eightSchools{}, Settings{Warmup: 100, Draws: 30, Chains: 2, KeepWarmup: true})
 	for _, name := range StatNames() {
 		s := fit.Stat(name)
 		if len(s) != 2 || len(s[1]) != 30 {

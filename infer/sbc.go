@@ -15,15 +15,15 @@ import (
 	"github.com/euryale-dev/euryale/internal/given"
 )
 
-// SBCConfig says how to calibrate; its zero value is the default.
-type SBCConfig struct {
+// SBCSettings says how to calibrate; its zero value is the default.
+type SBCSettings struct {
 	// Fits is the number of simulated data sets. Default 1000.
 	Fits int
 	// Draws is the number of draws of each posterior among which the prior draw is ranked,
 	// no more than are independent. Default 99.
 	Draws int
 	// Sample are the settings of each fit. Default one chain, 1000 + 1000 draws.
-	Sample Config
+	Sample Settings
 	// Seed is the seed of the prior draws.
 	Seed uint64
 	// First is the number of the first fit, so that fits can be made in several programs: each gives
@@ -113,7 +113,7 @@ func (c *Calibration) unranked() (out []string) {
 // whose gradients are few are complete first, so these ranks need not be uniform.
 //
 // Reference: Talts, Betancourt, Simpson, Vehtari and Gelman, arXiv:1804.06788.
-func SBC(ctx context.Context, p *Posterior, c SBCConfig) (*Calibration, error) {
+func SBC(ctx context.Context, p *Posterior, c SBCSettings) (*Calibration, error) {
 	if err := given.Args("infer.SBC", "ctx", ctx, "p", p); err != nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (p *Posterior) firstDerived() (n int) {
 }
 
 // rank places the prior draws among those of their fits, in order.
-func (out *Calibration) rank(p *Posterior, prior *Simulation, fits []calibrated, c SBCConfig) (err error) {
+func (out *Calibration) rank(p *Posterior, prior *Simulation, fits []calibrated, c SBCSettings) (err error) {
 	names := p.Names()
 	if out.Ranks, err = diag.NewSBC(names, c.Draws); err != nil {
 		return err

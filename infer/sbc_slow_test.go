@@ -13,6 +13,6 @@ import (
 
 // A thousand fits at the default settings each.
 func TestSBCThousand(t *testing.T) {
-	t.Run("eight schools", func(t *testing.T) { calibrated(t, schoolsPosterior(t), infer.SBCConfig{}) })
-	t.Run("single exponential", func(t *testing.T) { calibrated(t, decayPosterior(t), infer.SBCConfig{}) })
+	t.Run("eight schools", func(t *testing.T) { calibrated(t, schoolsPosterior(t), infer.SBCSettings{}) })
+	t.Run("single exponential", func(t *testing.T) { calibrated(t, decayPosterior(t), infer.SBCSettings{}) })
 }

@@ -20,7 +20,7 @@ import (
 
 // calibrated asks for uniform ranks; a right sampler fails once in 100 runs of
 // other seeds.
-func calibrated(t *testing.T, p *infer.Posterior, c infer.SBCConfig) {
+func calibrated(t *testing.T, p *infer.Posterior, c infer.SBCSettings) {
 	t.Helper()
 	out, err := infer.SBC(context.Background(), p, c)
 	if err != nil {
@@ -50,7 +50,7 @@ func TestSBC(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
 	}
-	c := infer.SBCConfig{Fits: 100, Draws: 19, Sample: infer.Config{Warmup: 300, Draws: 200}}
+	c := infer.SBCSettings{Fits: 100, Draws: 19, Sample: infer.Settings{Warmup: 300, Draws: 200}}
 	calibrated(t, schoolsPosterior(t), c)
 	calibrated(t, decayPosterior(t), c)
 }
@@ -66,7 +66,7 @@ func TestSBCFindsFaults(t *testing.T) {
 		}
 		return compiled(t, m)
 	}
-	c := infer.SBCConfig{Fits: 300, Draws: 19, Sample: infer.Config{Warmup: 200, Draws: 200}}
+	c := infer.SBCSettings{Fits: 300, Draws: 19, Sample: infer.Settings{Warmup: 200, Draws: 200}}
 	calibrated(t, build(false), c)
 	out, err := infer.SBC(context.Background(), build(true), c)
 	if err != nil {
@@ -93,7 +93,7 @@ func TestSBCInterrupted(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	c, err := infer.SBC(ctx, p, infer.SBCConfig{Fits: 1000, Draws: 20, Seed: 1, Sample: infer.Config{Warmup: 100, Draws: 100}, Done: func(n int) {
+	c, err := infer.SBC(ctx, p, infer.SBCSettings{Fits: 1000, Draws: 20, Seed: 1, Sample: infer.Settings{Warmup: 100, Draws: 100}, Done: func(n int) {
 		if n == 100 {
 			cancel()
 		}
@@ -120,7 +120,7 @@ func TestSBCLeavesOutDerivedQuantities(t *testing.T) {
 		return compiled(t, m)
 	}
 	ranks := map[int][]int{}
-	c := infer.SBCConfig{Fits: 40, Draws: 19, Seed: 2, Sample: infer.Config{Warmup: 100, Draws: 100}}
+	c := infer.SBCSettings{Fits: 40, Draws: 19, Seed: 2, Sample: infer.Settings{Warmup: 100, Draws: 100}}
 	want, err := infer.SBC(context.Background(), build(false), c)
 	if err != nil {
 		t.Fatal(err)

@@ -244,7 +244,7 @@ func (f *Fit) posterior() (*Posterior, error) {
 	return nil, fmt.Errorf("infer: these are draws from a density, which has no observations: sample a Posterior compiled from a Model")
 }
 
-// PriorStarts draws one start per chain from the priors, for Config.Init.
+// PriorStarts draws one start per chain from the priors, for Settings.Init.
 func (p *Posterior) PriorStarts(chains int, seed uint64) ([][]float64, error) {
 	sim, err := p.Prior(chains, seed)
 	if err != nil {

@@ -26,7 +26,7 @@ func hierarchy(m *infer.Model, options ...infer.Option) infer.Dim {
 	return school
 }
 
-func sampled(t testing.TB, target infer.Target, c infer.Config) *infer.Fit {
+func sampled(t testing.TB, target infer.Target, c infer.Settings) *infer.Fit {
 	t.Helper()
 	fit, err := infer.Sample(context.Background(), target, c)
 	if err != nil {
@@ -74,7 +74,7 @@ func TestNonCentredSchools(t *testing.T) {
 			t.Errorf("coordinate %d comes back as %g, was %g", i, back[i], q[i])
 		}
 	}
-	fit := sampled(t, post, infer.Config{Seed: 3})
+	fit := sampled(t, post, infer.Settings{Seed: 3})
 	if !slices.Contains(fit.Names(), "theta[H]") {
 		t.Errorf("columns %v: want theta by school", fit.Names())
 	}
@@ -154,7 +154,7 @@ func TestCondition(t *testing.T) {
 	if got, want := at(given, 0.7), at(post, 0.7, math.Ln2)-math.Ln2; math.Abs(got-want) > 1e-12 {
 		t.Errorf("log density %g, want %g", got, want)
 	}
-	fit := sampled(t, given, infer.Config{Seed: 1})
+	fit := sampled(t, given, infer.Settings{Seed: 1})
 	precision := 1.0/100 + 3.0/4
 	r := fit.Summary().Row("mu")
 	if want := 6.0 / 4 / precision; math.Abs(r.Mean-want) > 5*r.MCSEMean || math.Abs(r.SD-1/math.Sqrt(precision)) > 5*r.MCSESD {
@@ -201,7 +201,7 @@ func TestMissingAndMasked(t *testing.T) {
 	if got := imputed.Names(); !slices.Equal(got, []string{"mu", "y_missing[0]", "y_missing[1]"}) {
 		t.Fatalf("parameters %v", got)
 	}
-	fit := sampled(t, imputed, infer.Config{Seed: 5})
+	fit := sampled(t, imputed, infer.Settings{Seed: 5})
 	for name, want := range map[string][2]float64{"mu": {6 / 3.01, math.Sqrt(1 / 3.01)}, "y_missing[1]": {6 / 3.01, math.Sqrt(1 + 1/3.01)}} {
 		r := fit.Summary().Row(name)
 		if math.Abs(r.Mean-want[0]) > 5*r.MCSEMean || math.Abs(r.SD-want[1]) > 5*r.MCSESD {
@@ -223,7 +223,7 @@ func TestMissingAndMasked(t *testing.T) {
 func TestPosteriorPredictive(t *testing.T) {
 	m := infer.NewModel("schools")
 	hierarchy(m, infer.NonCentred())
-	fit := sampled(t, compiled(t, m), infer.Config{Seed: 3})
+	fit := sampled(t, compiled(t, m), infer.Settings{Seed: 3})
 	a, err := fit.PosteriorPredictive("y")
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +253,7 @@ func TestPosteriorPredictive(t *testing.T) {
 func TestData(t *testing.T) {
 	m := infer.NewModel("schools")
 	hierarchy(m, infer.NonCentred())
-	fit := sampled(t, compiled(t, m), infer.Config{Seed: 3, Draws: 50, Warmup: 100, KeepWarmup: true})
+	fit := sampled(t, compiled(t, m), infer.Settings{Seed: 3, Draws: 50, Warmup: 100, KeepWarmup: true})
 	tree, err := fit.Data(infer.DataSettings{Predictive: true, Prior: 30})
 	if err != nil {
 		t.Fatal(err)
@@ -340,7 +340,7 @@ func TestPriorStarts(t *testing.T) {
 	if sd := diag.SD(mu); math.Abs(sd-5) > 0.9 || math.Abs(diag.Quantile(tau, 0.5)-5) > 1.6 {
 		t.Errorf("mu has sd %g, tau median %g: want 5 and 5", sd, diag.Quantile(tau, 0.5))
 	}
-	if fit := sampled(t, post, infer.Config{Seed: 1, Init: starts[:4]}); !(fit.Summary().MaxRHat() < 1.02) {
+	if fit := sampled(t, post, infer.Settings{Seed: 1, Init: starts[:4]}); !(fit.Summary().MaxRHat() < 1.02) {
 		t.Errorf("R-hat %g", fit.Summary().MaxRHat())
 	}
 }
@@ -400,7 +400,7 @@ func TestReparam(t *testing.T) {
 	m := infer.NewModel("reparam")
 	m.Param("x", dist.LogNormal(0, 0.5), infer.Reparam(dist.Normal(0, 1), func(z *ad.Node) *ad.Node { return ad.Exp(ad.Scale(0.5, z)) }))
 	post := compiled(t, m)
-	r := sampled(t, post, infer.Config{Seed: 1}).Summary().Row("x")
+	r := sampled(t, post, infer.Settings{Seed: 1}).Summary().Row("x")
 	if want := math.Exp(0.125); math.Abs(r.Mean-want) > 5*r.MCSEMean {
 		t.Errorf("x has mean %g, want %g", r.Mean, want)
 	}

@@ -41,7 +41,7 @@ type SinkDraw struct {
 	Chain int
 	// Draw counts from 0 within its phase.
 	Draw int
-	// Warmup is true in the warm-up, of which draws are given if Config.KeepWarmup is set.
+	// Warmup is true in the warm-up, of which draws are given if Settings.KeepWarmup is set.
 	Warmup        bool
 	Values        []float64
 	Unconstrained []float64
@@ -74,7 +74,7 @@ func (r *run) open() error {
 			if near := spelling.Meant(name, r.names); near != "" {
 				hint = " did you mean " + near + "?"
 			}
-			return fmt.Errorf("infer: Config.Sink asks for %q, which is not a column:%s the columns are %v", name, hint, r.names)
+			return fmt.Errorf("infer: Settings.Sink asks for %q, which is not a column:%s the columns are %v", name, hint, r.names)
 		}
 		f.from = append(f.from, i)
 	}

@@ -19,7 +19,7 @@ func TestSink(t *testing.T) {
 	post, _ := decays(t, 20, 1)
 	got := map[string][]float64{}
 	order := []string{}
-	cfg := infer.Config{Chains: 2, Warmup: 100, Draws: 60, Seed: 1, Sink: infer.Sink{
+	cfg := infer.Settings{Chains: 2, Warmup: 100, Draws: 60, Seed: 1, Sink: infer.Sink{
 		Names: []string{"tau", "contrast"}, Every: 3,
 		Open: func(names []string, chains int) error {
 			order = append(order, fmt.Sprint("open ", names, chains))
@@ -59,7 +59,7 @@ func TestSinkFailure(t *testing.T) {
 	post, _ := decays(t, 20, 1)
 	full := errors.New("no space left")
 	closed := false
-	cfg := infer.Config{Chains: 1, Warmup: 50, Draws: 1e6, Sink: infer.Sink{
+	cfg := infer.Settings{Chains: 1, Warmup: 50, Draws: 1e6, Sink: infer.Sink{
 		Write: func(d infer.SinkDraw) error {
 			if d.Draw == 40 {
 				return full
@@ -82,7 +82,7 @@ func TestSinkFailure(t *testing.T) {
 // Continuing gives the draws of one long run.
 func TestContinue(t *testing.T) {
 	post, _ := decays(t, 20, 1)
-	cfg := infer.Config{Chains: 2, Warmup: 100, Draws: 30, Seed: 4}
+	cfg := infer.Settings{Chains: 2, Warmup: 100, Draws: 30, Seed: 4}
 	short := sampled(t, post, cfg)
 	long, err := short.Continue(context.Background(), 45)
 	if err != nil {
@@ -106,8 +106,8 @@ func TestContinue(t *testing.T) {
 // A run from another one's adaptation spends nothing on a warm-up.
 func TestFrom(t *testing.T) {
 	post, _ := decays(t, 20, 1)
-	first := sampled(t, post, infer.Config{Chains: 2, Draws: 10, Seed: 4})
-	again := sampled(t, post, infer.Config{Draws: 500, Seed: 9, From: first})
+	first := sampled(t, post, infer.Settings{Chains: 2, Draws: 10, Seed: 4})
+	again := sampled(t, post, infer.Settings{Draws: 500, Seed: 9, From: first})
 	warm, _ := again.Gradients()
 	if warm > 10 || again.Chains() != 4 {
 		t.Errorf("%d gradients of warm-up in %d chains", warm, again.Chains())
@@ -129,7 +129,7 @@ func TestHMC(t *testing.T) {
 		g[0], g[1] = -k*(a-0.8*b), -k*(b-0.8*a)/2
 		return -k / 2 * (a*a - 1.6*a*b + b*b)
 	})
-	for _, cfg := range []infer.Config{
+	for _, cfg := range []infer.Settings{
 		{Method: infer.HMC, Steps: 4, Seed: 1, Draws: 2000},
 		{Method: infer.HMC, Steps: 20, JitterSteps: true, Seed: 2, Draws: 2000},
 		{Method: infer.HMC, Steps: 1, Seed: 3, Draws: 4000},
@@ -143,7 +143,7 @@ func TestHMC(t *testing.T) {
 			}
 		}
 	}
-	if _, err := infer.Sample(context.Background(), target, infer.Config{StepJitter: 1}); err == nil {
+	if _, err := infer.Sample(context.Background(), target, infer.Settings{StepJitter: 1}); err == nil {
 		t.Error("StepJitter of 1: no error")
 	}
 }

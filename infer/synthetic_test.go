@@ -91,7 +91,7 @@ func TestSyntheticTargets(t *testing.T) {
 		}), moments: []moment{{0, 4, always(0), always(math.Sqrt(0.75))}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			config := Config{Seed: 3}
+			config := Settings{Seed: 3}
 			if c.least == 0 && !tier.Slow {
 				config.Draws = 500
 			}
@@ -144,10 +144,10 @@ func TestBanana(t *testing.T) {
 		x := m.Param("x", dist.Normal(0, 1))
 		m.Param("y", dist.Normal(ad.Square(x), 0.3))
 	})
-	if fit := mustSample(t, p, Config{Seed: 1}); fit.Divergent() == 0 || fit.OK(diag.Criteria{}) {
+	if fit := mustSample(t, p, Settings{Seed: 1}); fit.Divergent() == 0 || fit.OK(diag.Criteria{}) {
 		t.Error("the default settings are satisfied with the banana")
 	}
-	fit := mustSample(t, p, Config{Seed: 1, TargetAccept: 0.995, Draws: 4000})
+	fit := mustSample(t, p, Settings{Seed: 1, TargetAccept: 0.995, Draws: 4000})
 	for name, want := range map[string][2]float64{"x": {0, 1}, "y": {1, 1.445683229480096}} {
 		r := fit.Summary().Row(name)
 		if z, s := (r.Mean-want[0])/r.MCSEMean, (r.SD-want[1])/r.MCSESD; math.Abs(z) > 5 || math.Abs(s) > 5 {
@@ -158,7 +158,7 @@ func TestBanana(t *testing.T) {
 
 // The quartiles of a distribution without moments.
 func TestHalfCauchy(t *testing.T) {
-	fit := mustSample(t, compiledModel(t, func(m *Model) { m.Param("x", dist.HalfCauchy(1)) }), Config{Seed: 1, Draws: 4000})
+	fit := mustSample(t, compiledModel(t, func(m *Model) { m.Param("x", dist.HalfCauchy(1)) }), Settings{Seed: 1, Draws: 4000})
 	x := fit.Draws("x")
 	var all []float64
 	for _, c := range x {
@@ -178,7 +178,7 @@ func TestFunnelNonCentred(t *testing.T) {
 		v := m.Param("v", dist.Normal(0, 3))
 		m.Param("x", dist.Normal(0, ad.Exp(ad.Scale(0.5, v))), Shape(9), NonCentred())
 	})
-	fit := mustSample(t, p, Config{Seed: 2})
+	fit := mustSample(t, p, Settings{Seed: 2})
 	r := fit.Summary().Row("v")
 	if math.Abs(r.SD-3) > 4*r.MCSESD || fit.Divergent() > 0 {
 		t.Errorf("v has sd %g +- %g, want 3; %d divergences", r.SD, r.MCSESD, fit.Divergent())

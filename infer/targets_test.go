@@ -103,7 +103,7 @@ func (e *eightSchools) LogProbGrad(q, g []float64) (float64, error) {
 	return lp, nil
 }
 
-func mustSample(t *testing.T, target Target, cfg Config) *Fit {
+func mustSample(t *testing.T, target Target, cfg Settings) *Fit {
 	t.Helper()
 	fit, err := Sample(t.Context(), target, cfg)
 	if err != nil {

@@ -30,7 +30,7 @@ func TestVectorLaws(t *testing.T) {
 	if want := []string{"L[0, 0]", "w[0]", "pairs[0, 0]", "mu[0]"}; !slices.Equal([]string{post.Names()[0], post.Names()[9], post.Names()[12], post.Names()[18]}, want) {
 		t.Errorf("columns %v", post.Names())
 	}
-	fit := sampled(t, post, infer.Config{Seed: 1})
+	fit := sampled(t, post, infer.Settings{Seed: 1})
 	for name, want := range map[string][2]float64{"w[0]": {0.2, math.Sqrt(0.014545454545454545)}, "w[2]": {0.5, math.Sqrt(0.022727272727272728)}, "pairs[2, 1]": {0.5, 1. / 6}} {
 		r := fit.Summary().Row(name)
 		if math.Abs(r.Mean-want[0]) > 5*r.MCSEMean || math.Abs(r.SD-want[1]) > 5*r.MCSESD || !(r.RHat < 1.01) {
@@ -69,7 +69,7 @@ func TestMixturesAndTruncation(t *testing.T) {
 	far := m.Param("far", dist.Truncate(dist.Normal(0, 3), 1, nil))
 	m.Observe("y", dist.Mixture(w, dist.Normal(0, 0.5), dist.Normal(far, 0.5)), []float64{-0.2, 0.1, 0.3, 4.1, 3.8, 4.2, 3.9, 4.0})
 	post := compiled(t, m)
-	fit := sampled(t, post, infer.Config{Seed: 2})
+	fit := sampled(t, post, infer.Settings{Seed: 2})
 	if r := fit.Summary().Row("far"); math.Abs(r.Mean-4) > 0.2 || r.Q05 < 1 {
 		t.Errorf("far is %g +- %g", r.Mean, r.SD)
 	}

@@ -18,7 +18,7 @@ import (
 const purposeWarmStart uint32 = 101
 
 // WarmStart returns one unconstrained start per chain around a point fit, for
-// Config.Init: values are constrained, by name; cov is their covariance in the
+// Settings.Init: values are constrained, by name; cov is their covariance in the
 // order of names, row-major. Chains start at theta + L u with u of Student's distribution of
 // 4 degrees of freedom and L L^T twice the covariance. Their variance is four times that of
 // the fit, for the long tails, so that starts are overdispersed and R-hat keeps its meaning.

@@ -78,6 +78,6 @@ func (o Options) chains() (int, error) {
 }
 
 // config is the options of the sampler.
-func (o Options) config() infer.Config {
-	return infer.Config{Chains: o.Chains, Warmup: o.Warmup, Draws: o.Draws, Seed: o.Seed, TargetAccept: o.TargetAccept}
+func (o Options) config() infer.Settings {
+	return infer.Settings{Chains: o.Chains, Warmup: o.Warmup, Draws: o.Draws, Seed: o.Seed, TargetAccept: o.TargetAccept}
 }

@@ -94,13 +94,13 @@ func SampleDensity(name string, n int, logDensity func(q []float64) float64, opt
 	}
 	ctx, end := interruptible()
 	defer end()
-	fit, err := infer.Ensemble(ctx, n, logDensity, infer.EnsembleConfig{Warmup: o.Warmup, Draws: o.Draws, Seed: o.Seed, Parallel: 1})
+	fit, err := infer.Ensemble(ctx, n, logDensity, infer.EnsembleSettings{Warmup: o.Warmup, Draws: o.Draws, Seed: o.Seed, Parallel: 1})
 	p := &Posterior{Name: name, page: plainPage, seed: o.Seed}
 	return p.take("SampleDensity "+name, ctx, fit, err)
 }
 
 // sample runs the sampler and judges the model.
-func (p *Posterior) sample(ctx context.Context, target infer.Target, cfg infer.Config) *Posterior {
+func (p *Posterior) sample(ctx context.Context, target infer.Target, cfg infer.Settings) *Posterior {
 	show, done := progress()
 	cfg.Progress, p.seed = show, cfg.Seed
 	fit, err := infer.Sample(ctx, target, cfg)

@@ -58,7 +58,7 @@ func TestPosterior(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := infer.Sample(context.Background(), post, infer.Config{Chains: 2, Warmup: 50, Draws: 50, Seed: 1})
+	fit, err := infer.Sample(context.Background(), post, infer.Settings{Chains: 2, Warmup: 50, Draws: 50, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

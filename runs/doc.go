@@ -11,7 +11,7 @@
 //	defer w.Release()
 //	dir, err := w.Create("run4", false)
 //	err = dir.Begin(settings) // from here on the run can be resumed
-//	fit, err := infer.Sample(ctx, post, infer.Config{Checkpoint: infer.Checkpoint{Path: dir.Path(runs.CheckpointFile)}})
+//	fit, err := infer.Sample(ctx, post, infer.Settings{Checkpoint: infer.Checkpoint{Path: dir.Path(runs.CheckpointFile)}})
 //	err = dir.SaveDraws(fit, nil)
 //
 // Another day:

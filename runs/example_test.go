@@ -37,7 +37,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	cfg := infer.Config{Chains: 2, Warmup: 300, Draws: 250, Seed: 1}
+	cfg := infer.Settings{Chains: 2, Warmup: 300, Draws: 250, Seed: 1}
 	if err := folder.Begin(map[string]any{"command": "my study", "seed": cfg.Seed}); err != nil {
 		log.Fatal(err)
 	}

@@ -127,7 +127,7 @@ func TestSaveDraws(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := infer.Sample(context.Background(), post, infer.Config{Chains: 2, Warmup: 50, Draws: 20, Seed: 1})
+	fit, err := infer.Sample(context.Background(), post, infer.Settings{Chains: 2, Warmup: 50, Draws: 20, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := infer.Sample(context.Background(), post, infer.Config{Chains: 2, Warmup: 50, Draws: 20, Seed: 1})
+	fit, err := infer.Sample(context.Background(), post, infer.Settings{Chains: 2, Warmup: 50, Draws: 20, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

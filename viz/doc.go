@@ -7,7 +7,7 @@
 // HTML. A notebook cell that ends in a Figure shows it. Values that are not finite are left out of a
 // picture and counted in its note.
 //
-//	fit, err := infer.Sample(ctx, model, infer.Config{Seed: 1})
+//	fit, err := infer.Sample(ctx, model, infer.Settings{Seed: 1})
 //	d := viz.FromFit(fit)
 //	d.Units = map[string]string{"tau": "s"}
 //	trace, err := viz.Trace(d)

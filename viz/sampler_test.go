@@ -23,7 +23,7 @@ func TestDrawsOfASampler(t *testing.T) {
 	})
 	var log bytes.Buffer
 	meter := term.NewMeter(&log, term.MeterSettings{})
-	fit, err := infer.Sample(context.Background(), target, infer.Config{Seed: 1, Chains: 2, Draws: 100, Warmup: 100, Progress: meter.Update})
+	fit, err := infer.Sample(context.Background(), target, infer.Settings{Seed: 1, Chains: 2, Draws: 100, Warmup: 100, Progress: meter.Update})
 	if err != nil {
 		t.Fatal(err)
 	}

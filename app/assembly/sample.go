@@ -67,7 +67,7 @@ uninterrupted run would have made.
 	cfg.AddProblem(a, c, &draws.ProblemRun{Command: sampleAssemblyCommand, Folder: "run-assembly", Chain: &cfg.ChainConfig, Config: &cfg,
 		Read: func(b []byte) (err error) {
 			if cfg.Problem, err = connectome.ParseMeasured(b); err == nil {
-				cfg.LeaveTo(c.Flags().Changed, cfg.Problem.Settings(infer.Config{}))
+				cfg.LeaveTo(c.Flags().Changed, cfg.Problem.Settings(infer.Settings{}))
 			}
 			return err
 		},

@@ -63,7 +63,7 @@ func TestAttemptsRemember(t *testing.T) {
 	}
 	var told, passed *infer.Fit
 	for seed := uint64(0); seed < 20 && (told == nil || passed == nil); seed++ {
-		fit, err := infer.Sample(context.Background(), p, infer.Config{Seed: seed})
+		fit, err := infer.Sample(context.Background(), p, infer.Settings{Seed: seed})
 		switch {
 		case err != nil:
 			t.Fatal(err)

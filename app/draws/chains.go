@@ -54,7 +54,7 @@ func (cfg *ChainConfig) Add(c *cobra.Command, d ChainConfig) {
 }
 
 // LeaveTo adopts the model's own settings for flags that the user did not set.
-func (cfg *ChainConfig) LeaveTo(chosen func(flag string) bool, own infer.Config) {
+func (cfg *ChainConfig) LeaveTo(chosen func(flag string) bool, own infer.Settings) {
 	if own.Draws > 0 && !chosen("draws") {
 		cfg.Draws = own.Draws
 	}

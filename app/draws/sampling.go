@@ -75,7 +75,7 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 		}
 	}
 	meter := a.Meter()
-	fit, err := infer.Sample(ctx, s.Post, infer.Config{Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
+	fit, err := infer.Sample(ctx, s.Post, infer.Settings{Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
 		TargetAccept: cfg.TargetAccept, MaxTreeDepth: cfg.MaxTreeDepth, Init: cfg.Starts, Parallel: a.Threads, Resume: resume,
 		Checkpoint: infer.Checkpoint{Path: s.Dir.Path("checkpoint"), Every: every, Patience: tune.Patience, Failing: a.NotSaved}, Progress: meter.Update})
 	meter.Close()

@@ -113,8 +113,8 @@ func runSBC(ctx context.Context, a *frame.App, cfg sbcConfig) error {
 		a.Note("%s", u)
 	}
 	step := max(1, cfg.fits/10)
-	r, err := infer.SBC(ctx, post, infer.SBCConfig{Fits: cfg.fits, Draws: cfg.ranks, Seed: a.Seed,
-		Sample: infer.Config{Warmup: cfg.warmup, Draws: cfg.draws, Chains: 1, Seed: a.Seed, Parallel: a.Threads},
+	r, err := infer.SBC(ctx, post, infer.SBCSettings{Fits: cfg.fits, Draws: cfg.ranks, Seed: a.Seed,
+		Sample: infer.Settings{Warmup: cfg.warmup, Draws: cfg.draws, Chains: 1, Seed: a.Seed, Parallel: a.Threads},
 		Done: func(n int) {
 			if n%step == 0 {
 				a.Note("%d of %d fits", n, cfg.fits)

@@ -204,7 +204,7 @@ func startSampleSpectrum(ctx context.Context, a *frame.App, cfg sampleSpectrumCo
 	if err != nil {
 		return err
 	}
-	if cfg.Starts, err = fitter.Starts(post, star, &o.Fit, infer.Config{Chains: cfg.Chains, Seed: a.Seed}); err != nil {
+	if cfg.Starts, err = fitter.Starts(post, star, &o.Fit, infer.Settings{Chains: cfg.Chains, Seed: a.Seed}); err != nil {
 		return exit.With(exit.Failed, err)
 	}
 	out := a.Out

@@ -155,7 +155,7 @@ func TestSBC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := infer.SBC(context.Background(), post, infer.SBCConfig{Fits: 24, Draws: 19, Seed: 4, Sample: infer.Config{Warmup: 100, Draws: 100, Chains: 1, Seed: 4}})
+	one, err := infer.SBC(context.Background(), post, infer.SBCSettings{Fits: 24, Draws: 19, Seed: 4, Sample: infer.Settings{Warmup: 100, Draws: 100, Chains: 1, Seed: 4}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,8 +112,8 @@ func (t *sbcTask) Columns() []batch.Column {
 
 // Do runs a group of fits in lock step.
 func (t *sbcTask) Do(ctx context.Context, items batch.Range, put func(batch.Record)) error {
-	_, err := infer.SBC(ctx, t.post, infer.SBCConfig{Fits: int(items.Count), First: int(items.Row), Draws: t.Ranks, Seed: t.seed,
-		Sample: infer.Config{Warmup: t.Warmup, Draws: t.Draws, Chains: 1, Seed: t.seed, Parallel: t.threads},
+	_, err := infer.SBC(ctx, t.post, infer.SBCSettings{Fits: int(items.Count), First: int(items.Row), Draws: t.Ranks, Seed: t.seed,
+		Sample: infer.Settings{Warmup: t.Warmup, Draws: t.Draws, Chains: 1, Seed: t.seed, Parallel: t.threads},
 		Each: func(fit int, ranks []int, divergences int, err error) {
 			r := batch.Record{Item: items.Item + int64(fit) - items.Row}
 			if err != nil {

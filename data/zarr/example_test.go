@@ -47,7 +47,7 @@ func Example() {
 		},
 		Close: func() error { return s.Close() },
 	}
-	if _, err := infer.Sample(context.Background(), target, infer.Config{Warmup: 200, Draws: 250, Seed: 1, Sink: sink}); err != nil {
+	if _, err := infer.Sample(context.Background(), target, infer.Settings{Warmup: 200, Draws: 250, Seed: 1, Sink: sink}); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -50,7 +50,7 @@ func report(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		fit, err := infer.Sample(context.Background(), post, infer.Config{})
+		fit, err := infer.Sample(context.Background(), post, infer.Settings{})
 		if err != nil {
 			return err
 		}

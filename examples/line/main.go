@@ -26,7 +26,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 1})
+	fit, err := infer.Sample(context.Background(), post, infer.Settings{Seed: 1})
 	if err != nil {
 		log.Fatal(err)
 	}

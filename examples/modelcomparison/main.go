@@ -77,7 +77,7 @@ func elpd(m *infer.Model) (diag.ELPD, error) {
 	if err != nil {
 		return diag.ELPD{}, err
 	}
-	fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 2})
+	fit, err := infer.Sample(context.Background(), post, infer.Settings{Seed: 2})
 	if err != nil {
 		return diag.ELPD{}, err
 	}

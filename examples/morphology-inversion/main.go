@@ -90,7 +90,7 @@ func report(w io.Writer, out string, draws int) error {
 		return err
 	}
 
-	post, err := inv.Sample(ctx, infer.Config{Seed: 1, Warmup: min(100, draws), Draws: draws})
+	post, err := inv.Sample(ctx, infer.Settings{Seed: 1, Warmup: min(100, draws), Draws: draws})
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func report(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		r, err := infer.SBC(context.Background(), post, infer.SBCConfig{Fits: 300, Seed: 1, Sample: infer.Config{Warmup: 300, Draws: 500}})
+		r, err := infer.SBC(context.Background(), post, infer.SBCSettings{Fits: 300, Seed: 1, Sample: infer.Settings{Warmup: 300, Draws: 500}})
 		if err != nil {
 			return err
 		}

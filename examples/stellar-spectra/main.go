@@ -81,7 +81,7 @@ func report(w io.Writer, draws int) error {
 	if fits, err = fit(ctx, finder, fitter, stars[:1]); err != nil {
 		return err
 	}
-	post, err := fitter.Sample(ctx, &stars[0], &fits[0], infer.Config{Chains: 4, Warmup: min(200, draws), Draws: draws, Seed: 1})
+	post, err := fitter.Sample(ctx, &stars[0], &fits[0], infer.Settings{Chains: 4, Warmup: min(200, draws), Draws: draws, Seed: 1})
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ func sampled(ctx context.Context, w io.Writer, model g2.Model, fit g2.Fit, truth
 	if err != nil {
 		return err
 	}
-	draws, err := infer.Sample(ctx, post, infer.Config{Seed: 1, Chains: 4, Init: starts})
+	draws, err := infer.Sample(ctx, post, infer.Settings{Seed: 1, Chains: 4, Init: starts})
 	if err != nil {
 		return err
 	}

@@ -120,10 +120,10 @@ func runs(t *testing.T, s docs.Snippet) {
 func TestTheCheckerFindsMistakes(t *testing.T) {
 	k := newChecker(t)
 	for text, ok := range map[string]bool{
-		`fit, err := infer.Sample(ctx, post, infer.Config{Seed: 1})`: true,
-		`fit, err := infer.Simple(ctx, post, infer.Config{Seed: 1})`: false,
-		`fit, err := infer.Sample(ctx, post, infer.Config{Sede: 1})`: false,
-		`fit := infer.Sample(ctx, post, infer.Config{})`:             false,
+		`fit, err := infer.Sample(ctx, post, infer.Settings{Seed: 1})`: true,
+		`fit, err := infer.Simple(ctx, post, infer.Settings{Seed: 1})`: false,
+		`fit, err := infer.Sample(ctx, post, infer.Settings{Sede: 1})`: false,
+		`fit := infer.Sample(ctx, post, infer.Settings{})`:             false,
 		`if err != nil { ... }`:                                      true,
 		`x := (1`:                                                    false,
 	} {

@@ -15,6 +15,6 @@ type Sampler struct {
 }
 
 // Config returns the settings of package infer.
-func (s Sampler) Config(seed uint64) infer.Config {
-	return infer.Config{Chains: s.Chains, Warmup: s.Warmup, Draws: s.Draws, TargetAccept: s.TargetAccept, MaxTreeDepth: s.MaxTreeDepth, Seed: seed}
+func (s Sampler) Config(seed uint64) infer.Settings {
+	return infer.Settings{Chains: s.Chains, Warmup: s.Warmup, Draws: s.Draws, TargetAccept: s.TargetAccept, MaxTreeDepth: s.MaxTreeDepth, Seed: seed}
 }

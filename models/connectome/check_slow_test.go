@@ -30,7 +30,7 @@ func TestRightAssembliesAreSeldomFlagged(t *testing.T) {
 			t.Log(v)
 		}
 	}
-	cfg := func(k int) infer.Config { return infer.Config{Seed: uint64(k), Chains: 2, Warmup: 200, Draws: 200} }
+	cfg := func(k int) infer.Settings { return infer.Settings{Seed: uint64(k), Chains: 2, Warmup: 200, Draws: 200} }
 	for k := range 250 {
 		r := rand.New(rand.NewPCG(uint64(k), 3))
 		d, s, c, a := Degrees{K: 200}, Strengths{}, Completion{K: 100}, Association{K: 100}

@@ -30,7 +30,7 @@ func TestMisfitsOfAssembliesAreNamed(t *testing.T) {
 			for i := range 150 {
 				d.Count = append(d.Count, drawBinomial(r, d.K, plant(i, r)))
 			}
-			return FitP(context.Background(), d, infer.Config{Seed: 1, Draws: 500})
+			return FitP(context.Background(), d, infer.Settings{Seed: 1, Draws: 500})
 		}
 	}
 	strengths := func(plant func(times int, r *rand.Rand) float64) func(r *rand.Rand) (*infer.Fit, error) {
@@ -41,7 +41,7 @@ func TestMisfitsOfAssembliesAreNamed(t *testing.T) {
 				s.Weight = append(s.Weight, plant(times, r)*math.Exp(0.03*r.NormFloat64()))
 				s.Count, s.Times = append(s.Count, 1), append(s.Times, times)
 			}
-			return FitBeta(context.Background(), s, infer.Config{Seed: 1, Draws: 500})
+			return FitBeta(context.Background(), s, infer.Settings{Seed: 1, Draws: 500})
 		}
 	}
 	completion := func(plant func(alpha float64, r *rand.Rand) float64) func(r *rand.Rand) (*infer.Fit, error) {
@@ -51,7 +51,7 @@ func TestMisfitsOfAssembliesAreNamed(t *testing.T) {
 				a := float64(i+1) / 60
 				c.Alpha, c.Recovered = append(c.Alpha, a), append(c.Recovered, drawBinomial(r, c.K, plant(a, r)))
 			}
-			return FitCompletion(context.Background(), c, infer.Config{Seed: 1, Draws: 500, TargetAccept: 0.95})
+			return FitCompletion(context.Background(), c, infer.Settings{Seed: 1, Draws: 500, TargetAccept: 0.95})
 		}
 	}
 	curve := func(a float64) float64 { return 0.9 / (1 + math.Exp(-15*(a-0.3))) }

@@ -34,7 +34,7 @@ func TestCompletionsSampleAtOnce(t *testing.T) {
 			c.Alpha = append(c.Alpha, at)
 			c.Recovered = append(c.Recovered, drawBinomial(r, c.K, top/(1+math.Exp(-s*(at-half)))))
 		}
-		fit, err := FitCompletion(context.Background(), c, infer.Config{Seed: uint64(k)})
+		fit, err := FitCompletion(context.Background(), c, infer.Settings{Seed: uint64(k)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,7 @@ func ExampleTrain() {
 // Overlaps that grow over joint rounds give the distribution of association.
 func ExampleFitAssociation() {
 	data := connectome.Association{Rounds: []float64{10, 12, 14, 16, 18, 20}, Overlap: []int{25, 34, 46, 58, 68, 80}, K: 100}
-	fit, err := connectome.FitAssociation(context.Background(), data, infer.Config{Seed: 1})
+	fit, err := connectome.FitAssociation(context.Background(), data, infer.Settings{Seed: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

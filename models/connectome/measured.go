@@ -57,7 +57,7 @@ func ParseMeasured(b []byte) (*Measured, error) {
 }
 
 // Settings returns settings of the sampler that suit the model, where cfg leaves them open.
-func (p *Measured) Settings(cfg infer.Config) infer.Config {
+func (p *Measured) Settings(cfg infer.Settings) infer.Settings {
 	if p.Fit == "completion" {
 		return Completion{}.Settings(cfg)
 	}

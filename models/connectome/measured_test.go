@@ -35,10 +35,10 @@ func TestMeasured(t *testing.T) {
 		}
 	}
 	p := &connectome.Measured{Fit: "completion"}
-	if c := p.Settings(infer.Config{}); c.Draws != 3000 || c.TargetAccept != 0.98 {
+	if c := p.Settings(infer.Settings{}); c.Draws != 3000 || c.TargetAccept != 0.98 {
 		t.Errorf("%+v", c)
 	}
-	if c := (&connectome.Measured{Fit: "p"}).Settings(infer.Config{}); c.Draws != 0 {
+	if c := (&connectome.Measured{Fit: "p"}).Settings(infer.Settings{}); c.Draws != 0 {
 		t.Errorf("%+v", c)
 	}
 }

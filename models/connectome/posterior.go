@@ -201,7 +201,7 @@ func rising(v []float64) {
 // Settings returns c with defaults that suit the posterior of a completion curve: 3000 draws a chain
 // and a target acceptance rate of 0.98. With them, 195 of 200 posteriors of data from the prior have
 // a good verdict at once.
-func (Completion) Settings(c infer.Config) infer.Config {
+func (Completion) Settings(c infer.Settings) infer.Settings {
 	if c.Draws == 0 {
 		c.Draws = 3000
 	}
@@ -244,28 +244,28 @@ func (a Association) Model() (*infer.Model, error) {
 
 // FitP samples the probability of a synapse from degrees; columns: p. Degrees.Beta
 // is the exact posterior.
-func FitP(ctx context.Context, d Degrees, c infer.Config) (*infer.Fit, error) {
+func FitP(ctx context.Context, d Degrees, c infer.Settings) (*infer.Fit, error) {
 	return sampled(ctx, d.Model, c)
 }
 
 // FitBeta samples the plasticity from weights; columns: beta, log_sigma, sigma.
-func FitBeta(ctx context.Context, s Strengths, c infer.Config) (*infer.Fit, error) {
+func FitBeta(ctx context.Context, s Strengths, c infer.Settings) (*infer.Fit, error) {
 	return sampled(ctx, s.Model, c)
 }
 
 // FitCompletion samples a completion curve; columns: c, log_s, a50, logit_c, s.
-func FitCompletion(ctx context.Context, d Completion, c infer.Config) (*infer.Fit, error) {
+func FitCompletion(ctx context.Context, d Completion, c infer.Settings) (*infer.Fit, error) {
 	return sampled(ctx, d.Model, d.Settings(c))
 }
 
 // FitAssociation samples an association curve; columns: a, b.
-func FitAssociation(ctx context.Context, d Association, c infer.Config) (*infer.Fit, error) {
+func FitAssociation(ctx context.Context, d Association, c infer.Settings) (*infer.Fit, error) {
 	return sampled(ctx, d.Model, c)
 }
 
 // sampled makes a model and samples it. Draws default to 3000 a chain, because these models are
 // cheap and summaries then have two reliable digits.
-func sampled(ctx context.Context, model func() (*infer.Model, error), c infer.Config) (*infer.Fit, error) {
+func sampled(ctx context.Context, model func() (*infer.Model, error), c infer.Settings) (*infer.Fit, error) {
 	m, err := model()
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func (g *bayesGolden) degrees() Degrees {
 }
 
 func (g *bayesGolden) fit() (*infer.Fit, error) {
-	ctx, c := context.Background(), infer.Config{Seed: 11}
+	ctx, c := context.Background(), infer.Settings{Seed: 11}
 	switch g.Kind {
 	case "conjugate_p":
 		return FitP(ctx, g.degrees(), c)
@@ -93,7 +93,7 @@ func TestPosteriorGoldens(t *testing.T) {
 }
 
 func TestBadObservations(t *testing.T) {
-	ctx, c := context.Background(), infer.Config{}
+	ctx, c := context.Background(), infer.Settings{}
 	fits := map[string]func() (*infer.Fit, error){
 		"degree[1] is 7, but K is 5": func() (*infer.Fit, error) { return FitP(ctx, Degrees{[]int{1, 7}, 5}, c) },
 		"no counts degree":           func() (*infer.Fit, error) { return FitP(ctx, Degrees{K: 5}, c) },

@@ -203,7 +203,7 @@ func (s Simulator) Check(o []int) error {
 // FitSimulator samples plasticity and connection probability from measured overlaps; columns:
 // log_beta, logit_p, log_kappa, beta, kp. Each gradient runs the simulator, which takes tens of
 // milliseconds for the default one, unless it is Emulated.
-func FitSimulator(ctx context.Context, s Simulator, o []int, c infer.Config) (*infer.Fit, error) {
+func FitSimulator(ctx context.Context, s Simulator, o []int, c infer.Settings) (*infer.Fit, error) {
 	if err := given.Args("connectome.FitSimulator", "ctx", ctx); err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ func TestSimulatorLarge(t *testing.T) {
 
 // Two hundred data sets, with the simulator in the loop of the sampler and emulated.
 func TestSimulatorCalibrationLarge(t *testing.T) {
-	c := infer.SBCConfig{Fits: 200, Draws: 9, Seed: 5, Sample: infer.Config{Warmup: 120, Draws: 150}}
+	c := infer.SBCSettings{Fits: 200, Draws: 9, Seed: 5, Sample: infer.Settings{Warmup: 120, Draws: 150}}
 	c.Done = func(n int) {
 		if n%20 == 0 {
 			t.Log(n, "fits")

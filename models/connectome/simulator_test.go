@@ -72,7 +72,7 @@ func TestSimulatorGradient(t *testing.T) {
 
 // calibrated asks for uniform ranks of every parameter: a right sampler fails once in
 // 100 runs of other seeds.
-func calibrated(t *testing.T, s Simulator, c infer.SBCConfig) {
+func calibrated(t *testing.T, s Simulator, c infer.SBCSettings) {
 	t.Helper()
 	m, err := s.Model(make([]int, s.defaults().Steps-1))
 	if err != nil {
@@ -98,7 +98,7 @@ func TestSimulatorCalibration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	calibrated(t, s, infer.SBCConfig{Fits: 60, Draws: 19, Seed: 5, Sample: infer.Config{Warmup: 300, Draws: 200}})
+	calibrated(t, s, infer.SBCSettings{Fits: 60, Draws: 19, Seed: 5, Sample: infer.Settings{Warmup: 300, Draws: 200}})
 }
 
 // A fit of overlaps that the simulator itself drew finds the parameters again.
@@ -115,7 +115,7 @@ func TestFitSimulator(t *testing.T) {
 	for _, v := range hard {
 		o = append(o, int(math.Round(v*15)))
 	}
-	fit, err := FitSimulator(context.Background(), s, o, infer.Config{Seed: 1})
+	fit, err := FitSimulator(context.Background(), s, o, infer.Settings{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func TestFitSimulator(t *testing.T) {
 	if math.Abs(b.Mean-.12) > 3*b.SD || math.Abs(kp.Mean-3) > 3*kp.SD || b.RHat > 1.01 || fit.Divergent() > 0 {
 		t.Errorf("%v", sum)
 	}
-	if _, err := FitSimulator(context.Background(), s, []int{1}, infer.Config{}); err == nil || !strings.Contains(err.Error(), "1 overlaps of 5 steps") {
+	if _, err := FitSimulator(context.Background(), s, []int{1}, infer.Settings{}); err == nil || !strings.Contains(err.Error(), "1 overlaps of 5 steps") {
 		t.Errorf("too few overlaps: %v", err)
 	}
 	if _, err := s.Hard(.1, 1); err == nil || !strings.Contains(err.Error(), "probability 1") {

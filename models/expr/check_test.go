@@ -290,7 +290,7 @@ func TestSampleOfLittle(t *testing.T) {
 func sampled(t *testing.T, doc, want, not string) {
 	t.Helper()
 	p, post := compile(t, doc)
-	fit, err := infer.Sample(t.Context(), post, infer.Config{Seed: 1, Warmup: 200, Draws: 100})
+	fit, err := infer.Sample(t.Context(), post, infer.Settings{Seed: 1, Warmup: 200, Draws: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

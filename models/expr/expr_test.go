@@ -41,7 +41,7 @@ func compile(t *testing.T, text string) (*expr.Problem, *infer.Posterior) {
 	return p, post
 }
 
-func run(t *testing.T, post *infer.Posterior, c infer.Config) *infer.Fit {
+func run(t *testing.T, post *infer.Posterior, c infer.Settings) *infer.Fit {
 	t.Helper()
 	c.Seed = 5
 	fit, err := infer.Sample(context.Background(), post, c)
@@ -55,7 +55,7 @@ func run(t *testing.T, post *infer.Posterior, c infer.Config) *infer.Fit {
 // 1/100 + 5/4, and the weighted mean.
 func TestConjugate(t *testing.T) {
 	_, post := compile(t, `{"expr": "m", "data": {"y": [1, 2, 3, 4, 6]}, "sigma": "2", "priors": {"m": "normal(0, 10)"}, "derived": {"twice": "2*m"}}`)
-	s := run(t, post, infer.Config{Draws: 4000}).Summary()
+	s := run(t, post, infer.Settings{Draws: 4000}).Summary()
 	precision := 1./100 + 5./4
 	mean, sd := 16./4/precision, math.Sqrt(1/precision)
 	r, twice := s.Row("m"), s.Row("twice")
@@ -68,7 +68,7 @@ func TestConjugate(t *testing.T) {
 // (eight_schools_noncentered: mu 4.4, tau 3.6, theta[1] 6.2).
 func TestEightSchools(t *testing.T) {
 	_, post := compile(t, schools)
-	fit := run(t, post, infer.Config{})
+	fit := run(t, post, infer.Settings{})
 	s := fit.Summary()
 	for name, want := range map[string]float64{"mu": 4.4, "tau": 3.6, "theta[A]": 6.2} {
 		r := s.Row(name)

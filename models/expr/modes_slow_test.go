@@ -52,7 +52,7 @@ func TestRandomFrequencies(t *testing.T) {
 			c.name = fmt.Sprintf("%s with w = %g of %g", c.expr, w, highest)
 			_, p := compile(t, c.document())
 			weights := c.weights(t, p)
-			for _, cfg := range []infer.Config{{Seed: k}, {Seed: k, Warmup: 100, Draws: 100}} {
+			for _, cfg := range []infer.Settings{{Seed: k}, {Seed: k, Warmup: 100, Draws: 100}} {
 				fit, err := infer.Sample(context.Background(), p, cfg)
 				if err != nil {
 					t.Fatal(err)

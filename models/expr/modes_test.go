@@ -23,7 +23,7 @@ func (c severalModes) check(t *testing.T, runs uint64) {
 	weights := c.weights(t, p)
 	lacking, told, passed := 0, 0, 0
 	for seed := range runs {
-		fit, err := infer.Sample(context.Background(), p, infer.Config{Seed: seed})
+		fit, err := infer.Sample(context.Background(), p, infer.Settings{Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +46,7 @@ func (c severalModes) check(t *testing.T, runs uint64) {
 func oneMode(t *testing.T, name, text string, runs uint64) {
 	_, p := compile(t, text)
 	for seed := range runs {
-		fit, err := infer.Sample(context.Background(), p, infer.Config{Seed: seed})
+		fit, err := infer.Sample(context.Background(), p, infer.Settings{Seed: seed})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 // purposeStart is the random stream of Starts.
 const purposeStart uint32 = 131
 
-// Starts returns a start per chain for infer.Config.Init: the start of the document, moved in every
+// Starts returns a start per chain for infer.Settings.Init: the start of the document, moved in every
 // unconstrained direction by up to 0.5, so that chains differ. It is nil if the document has none,
 // which leaves the choice to the sampler. A start must name every sampled parameter; one number
 // serves all elements of a vector. A value that the prior or the bounds of its parameter exclude is an error; one on a bound is

@@ -75,7 +75,7 @@ func BenchmarkSample(b *testing.B) {
 	}
 	var ess float64
 	for b.Loop() {
-		fit, err := infer.Sample(context.Background(), post, infer.Config{Chains: 4, Warmup: 500, Draws: 1000, Seed: 1, Parallel: 1, Init: starts})
+		fit, err := infer.Sample(context.Background(), post, infer.Settings{Chains: 4, Warmup: 500, Draws: 1000, Seed: 1, Parallel: 1, Init: starts})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -204,7 +204,7 @@ func TestPosteriorsAreJudged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 2, Warmup: 400, Draws: 250})
+		fit, err := infer.Sample(context.Background(), post, infer.Settings{Seed: 2, Warmup: 400, Draws: 250})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@
 //	m, err := g2.Posterior(model, curves[3], g2.Settings{})
 //	post, err := m.Compile()
 //	starts, err := g2.Starts(post, fits[3], g2.Settings{}, 4, 1) // 4 chains, seed 1
-//	fit, err := infer.Sample(ctx, post, infer.Config{Seed: 1, Chains: 4, Init: starts})
+//	fit, err := infer.Sample(ctx, post, infer.Settings{Seed: 1, Chains: 4, Init: starts})
 //
 // Three conventions for stretched decays are in use; with c = beta,
 //

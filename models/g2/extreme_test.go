@@ -95,7 +95,7 @@ func TestPosteriorThatCannotBeJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := infer.Sample(context.Background(), compiled, infer.Config{Chains: 1, Warmup: 100, Draws: 50, Seed: 1})
+	fit, err := infer.Sample(context.Background(), compiled, infer.Settings{Chains: 1, Warmup: 100, Draws: 50, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,7 +114,7 @@ func TestPosteriorsOfMoviesAreCalibrated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg := infer.Config{Chains: 2, Warmup: 300, Draws: 300, Seed: uint64(i)}
+		cfg := infer.Settings{Chains: 2, Warmup: 300, Draws: 300, Seed: uint64(i)}
 		if cfg.Init, err = Starts(post, f, s, 2, uint64(i)); err != nil {
 			t.Fatal(err)
 		}

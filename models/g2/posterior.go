@@ -186,7 +186,7 @@ func (s Settings) checkSampled(model Model, params []Param, c Curve) error {
 }
 
 // Starts returns a dispersed start per chain around a point fit of the same
-// curve, for infer.Config.Init; see infer.Posterior.WarmStart. A sampled sigma
+// curve, for infer.Settings.Init; see infer.Posterior.WarmStart. A sampled sigma
 // starts at the root-mean-square residual.
 func Starts(post *infer.Posterior, f Fit, s Settings, chains int, seed uint64) ([][]float64, error) {
 	fit, n := f.X, len(f.X)

@@ -96,7 +96,7 @@ func TestCompressedDecay(t *testing.T) {
 	if err != nil || !f.OK() || math.Abs(f.X[3]-1.6) > 3*f.SD[3] || f.SD[3] > 0.2 {
 		t.Fatalf("%v: %s, %v +- %v", err, f.Status, f.X, f.SD)
 	}
-	cfg := infer.Config{Draws: 300, Warmup: 300}
+	cfg := infer.Settings{Draws: 300, Warmup: 300}
 	beta := sample(t, model, c, g2.Settings{}, cfg).Summary().Row("beta")
 	if math.Abs(beta.Mean-f.X[3]) > 2*f.SD[3] {
 		t.Errorf("beta is %g in the posterior, %g in the fit", beta.Mean, f.X[3])
@@ -145,13 +145,13 @@ func TestPosteriorGoldens(t *testing.T) {
 			if c.Q != nil {
 				curve = g2.Curve{Bin: 1, X: c.Q, Y: c.Tau, Err: c.TauErr}
 			}
-			cfg := infer.Config{Draws: 1500}
+			cfg := infer.Settings{Draws: 1500}
 			heavy := false
 			for _, m := range c.Posterior.Marginals {
 				heavy = heavy || m.heavy()
 			}
 			if heavy { // the file asks for more draws
-				cfg = infer.Config{Draws: 20_000, TargetAccept: 0.95}
+				cfg = infer.Settings{Draws: 20_000, TargetAccept: 0.95}
 			}
 			fit := sample(t, model, curve, reference(c.Model), cfg)
 			sum := fit.Summary()
@@ -186,7 +186,7 @@ func TestPosteriorGoldens(t *testing.T) {
 	}
 }
 
-func sample(t *testing.T, model g2.Model, c g2.Curve, s g2.Settings, cfg infer.Config) *infer.Fit {
+func sample(t *testing.T, model g2.Model, c g2.Curve, s g2.Settings, cfg infer.Settings) *infer.Fit {
 	t.Helper()
 	const seed = 3
 	ctx := context.Background()

@@ -87,7 +87,7 @@ func TestPriorOfPowerLawInAnyUnits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := sample(t, model, c, g2.Settings{}, infer.Config{Warmup: 300, Draws: 300}).Summary()
+		s := sample(t, model, c, g2.Settings{}, infer.Settings{Warmup: 300, Draws: 300}).Summary()
 		if r := s.Row("alpha"); math.Abs(r.Mean-f.X[1]) > 0.3*f.SD[1] {
 			t.Errorf("s x %g: alpha %.4f +- %.4f, the fit has %.4f +- %.4f", second, r.Mean, r.SD, f.X[1], f.SD[1])
 		}

@@ -73,7 +73,7 @@ func TestStartsAreWhereTheFitEnded(t *testing.T) {
 func TestPredictionsFollowTheCurve(t *testing.T) {
 	model, _ := g2.ByName("single")
 	c := exponential(0.05)
-	fit := sample(t, model, c, g2.Settings{}, infer.Config{Warmup: 200, Draws: 200})
+	fit := sample(t, model, c, g2.Settings{}, infer.Settings{Warmup: 200, Draws: 200})
 	m, err := g2.Posterior(model, c, g2.Settings{})
 	if err != nil {
 		t.Fatal(err)

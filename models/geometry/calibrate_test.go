@@ -315,7 +315,7 @@ func TestPosterior(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, init := range [][][]float64{starts, nil} {
-		fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 1, Init: init})
+		fit, err := infer.Sample(context.Background(), post, infer.Settings{Seed: 1, Init: init})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -334,7 +334,7 @@ func TestPosterior(t *testing.T) {
 	if starts, err = f.Starts(post, 4, 1); err != nil {
 		t.Fatal(err)
 	}
-	fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 1, Init: starts})
+	fit, err := infer.Sample(context.Background(), post, infer.Settings{Seed: 1, Init: starts})
 	if err != nil {
 		t.Fatal(err)
 	}

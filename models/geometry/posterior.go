@@ -52,7 +52,7 @@ func Posterior(g xpcs.Geometry, points []Point, s Settings, priors map[string]di
 	return m, nil
 }
 
-// Starts returns dispersed starts of chains around the fit, for the Init of an infer.Config.
+// Starts returns dispersed starts of chains around the fit, for the Init of an infer.Settings.
 func (f *Fit) Starts(post *infer.Posterior, chains int, seed uint64) ([][]float64, error) {
 	return post.WarmStart(f.Names, f.X, f.Cov, chains, seed)
 }

@@ -41,7 +41,7 @@ func TestPosteriorsOfCountsAreCalibrated(t *testing.T) {
 			v := b.inversion(t, d, []float64{10, 6, 0.5})
 			v.Params = []morph.Param{{Name: "radius", Start: []float64{10}, Prior: &radius}, {Name: "aligned", Start: []float64{0.5}, Prior: &aligned}}
 			v.Build = func(p []*ad.Node) morph.Scene { return b.scene([]*ad.Node{p[0], ad.Scalar(6), p[1]}) }
-			fit, err := v.Sample(context.Background(), infer.Config{Chains: 1, Seed: uint64(k), Warmup: 200, Draws: 10 * ranks, Parallel: 1})
+			fit, err := v.Sample(context.Background(), infer.Settings{Chains: 1, Seed: uint64(k), Warmup: 200, Draws: 10 * ranks, Parallel: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

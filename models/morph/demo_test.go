@@ -351,7 +351,7 @@ func checkPosterior(t *testing.T, name string) {
 		t.Log("sampled with the tag slow only")
 		return
 	}
-	fit, err := v.Sample(context.Background(), infer.Config{Seed: 1, Warmup: 150, Draws: 250})
+	fit, err := v.Sample(context.Background(), infer.Settings{Seed: 1, Warmup: 150, Draws: 250})
 	if err != nil {
 		t.Fatal(err)
 	}

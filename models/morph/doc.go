@@ -20,7 +20,7 @@
 //		Data: measured,
 //	}
 //	best, err := inv.Minimize(ctx, optim.MinimizeSettings{})
-//	fit, err := inv.Sample(ctx, infer.Config{})
+//	fit, err := inv.Sample(ctx, infer.Settings{})
 //
 // Two kinds of files can replace Go code: a [Problem] is an inversion as a JSON document, and an
 // [Experiment] is a CyRSoXS working directory in the form that a simulator needs.

@@ -83,7 +83,7 @@ func (p *Param) declare(m *infer.Model) *ad.Node {
 // Sample draws from the posterior. The chains start around a least-squares fit, spread
 // wider than its covariance, unless the settings give starting points, there are array
 // parameters, or the Scene has a penalty or an inferred Sigma.
-func (v *Inversion) Sample(ctx context.Context, cfg infer.Config) (*infer.Fit, error) {
+func (v *Inversion) Sample(ctx context.Context, cfg infer.Settings) (*infer.Fit, error) {
 	if err := given.Args("morph.Inversion.Sample", "v", v, "ctx", ctx); err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (v *Inversion) compile(m *infer.Model) (*infer.Posterior, error) {
 }
 
 // shared returns v with the processors divided among the chains that run concurrently.
-func (v *Inversion) shared(cfg infer.Config) *Inversion {
+func (v *Inversion) shared(cfg infer.Settings) *Inversion {
 	if v.Sim == nil {
 		return v
 	}
@@ -137,7 +137,7 @@ func (v *Inversion) fits() bool {
 }
 
 // around returns a start for each chain near a least-squares fit.
-func (v *Inversion) around(ctx context.Context, post *infer.Posterior, cfg infer.Config) ([][]float64, error) {
+func (v *Inversion) around(ctx context.Context, post *infer.Posterior, cfg infer.Settings) ([][]float64, error) {
 	r, err := v.BestFit(ctx, cfg.Seed, 6)
 	if err != nil {
 		return nil, err

@@ -260,7 +260,7 @@ func TestPosteriorWithSigma(t *testing.T) {
 	period, thickness, sigma := dist.Normal(11, 1), dist.LogNormal(1.8, 0.5), dist.HalfNormal(0.5)
 	v.Params = []morph.Param{{Name: "period", Start: []float64{11}, Prior: &period}, {Name: "thickness", Start: []float64{6}, Prior: &thickness},
 		{Name: "sigma", Start: []float64{0.1}, Prior: &sigma}}
-	fit, err := v.Sample(context.Background(), infer.Config{Seed: 3, Chains: 2, Warmup: tier.Of(60, 150), Draws: tier.Of(40, 100), Init: [][]float64{{11, 1.8, -3}, {11, 1.8, -3}}})
+	fit, err := v.Sample(context.Background(), infer.Settings{Seed: 3, Chains: 2, Warmup: tier.Of(60, 150), Draws: tier.Of(40, 100), Init: [][]float64{{11, 1.8, -3}, {11, 1.8, -3}}})
 	if err != nil {
 		t.Fatal(err)
 	}

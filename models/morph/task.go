@@ -23,11 +23,11 @@ const mostJacobian = 100
 //
 //	task, err := morph.OpenTask("problem.json", 0)
 //	best, err := task.Fit(ctx, morph.FitSettings{})          // methods lm and lbfgs
-//	fit, err := task.Inversion.Sample(ctx, infer.Config{})   // method nuts
+//	fit, err := task.Inversion.Sample(ctx, infer.Settings{})   // method nuts
 //	verdict, err := task.CheckDraws(fit)
 //
 // An interrupted fit continues from its last point: see StartAt. Chains continue from the
-// checkpoint of their infer.Config.
+// checkpoint of their infer.Settings.
 type Task struct {
 	Problem     *Problem
 	Measurement Measurement

@@ -88,7 +88,7 @@ func TestTaskOfDraws(t *testing.T) {
 	if err != nil || len(starts) != 2 {
 		t.Fatal(err, starts)
 	}
-	fit, err := infer.Sample(ctx, post, infer.Config{Chains: 2, Warmup: 20, Draws: 10, Seed: 1, Init: starts})
+	fit, err := infer.Sample(ctx, post, infer.Settings{Chains: 2, Warmup: 20, Draws: 10, Seed: 1, Init: starts})
 	if err != nil {
 		t.Fatal(err)
 	}

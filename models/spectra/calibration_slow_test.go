@@ -74,7 +74,7 @@ func TestPosteriorsAreCalibrated(t *testing.T) {
 		t.Fatal(err)
 	}
 	worstRHat, bounded := 0.0, 0
-	err = fitter.SampleAll(context.Background(), stars, fits, infer.Config{Chains: 2, Warmup: 150, Draws: 150, Seed: 9}, func(i int, post *infer.Fit, err error) {
+	err = fitter.SampleAll(context.Background(), stars, fits, infer.Settings{Chains: 2, Warmup: 150, Draws: 150, Seed: 9}, func(i int, post *infer.Fit, err error) {
 		if err != nil {
 			t.Errorf("%s: %v", stars[i].Name, err)
 			return

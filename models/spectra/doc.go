@@ -12,7 +12,7 @@
 //	fitter, err := spectra.NewFitter(lib, spectra.Settings{Continuum: 10})
 //	fits, err := fitter.Fit(ctx, stars)
 //	fmt.Println(fits[0].X, fits[0].SD, fits[0].Velocity, fits[0].Verdict)
-//	post, err := fitter.Sample(ctx, &stars[0], &fits[0], infer.Config{})
+//	post, err := fitter.Sample(ctx, &stars[0], &fits[0], infer.Settings{})
 //
 // Fitter.Guess finds starts for stars about which nothing is known. With Settings.PerExposure each
 // exposure of a star has a velocity of its own, and the fit says whether these agree; those of

@@ -149,7 +149,7 @@ func TestPerExposureStartsAndPosterior(t *testing.T) {
 		t.Fatal(err, fits[0].Err)
 	}
 	fit := fits[0]
-	post, err := fitter.Sample(context.Background(), &star, &fit, infer.Config{Seed: 3, Chains: 2, Warmup: 100, Draws: 150})
+	post, err := fitter.Sample(context.Background(), &star, &fit, infer.Settings{Seed: 3, Chains: 2, Warmup: 100, Draws: 150})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func TestPerExposureStartsAndPosterior(t *testing.T) {
 			t.Errorf("%s is %v +- %v in the fit: %+v", name, fit.X[k], fit.SD[k], row)
 		}
 	}
-	err = fitter.SampleAll(context.Background(), []Star{star}, []Fit{{}}, infer.Config{}, func(i int, post *infer.Fit, err error) {
+	err = fitter.SampleAll(context.Background(), []Star{star}, []Fit{{}}, infer.Settings{}, func(i int, post *infer.Fit, err error) {
 		if err == nil || !strings.Contains(err.Error(), "star 0: spectra: the star has no fit from which sampling could start") {
 			t.Errorf("draws without a fit: %v", err)
 		}

@@ -83,7 +83,7 @@ func within(lower, upper float64) dist.Transform {
 
 // Starts returns starting points of chains around the fit of a star, spread wider than its
 // posterior, for cfg.Init. p is the star's Model, compiled.
-func (f *Fitter) Starts(p *infer.Posterior, star *Star, fit *Fit, cfg infer.Config) ([][]float64, error) {
+func (f *Fitter) Starts(p *infer.Posterior, star *Star, fit *Fit, cfg infer.Settings) ([][]float64, error) {
 	l, err := f.layoutOfSpectra(star)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func ends(d dist.Dist) (lower, upper float64) {
 // Sample draws from the posterior of a star by NUTS, starting around its fit, which must have
 // succeeded. Chains, warm-up and draws are those of cfg. When ctx ends, it returns the draws so far
 // with ctx.Err().
-func (f *Fitter) Sample(ctx context.Context, star *Star, fit *Fit, cfg infer.Config) (*infer.Fit, error) {
+func (f *Fitter) Sample(ctx context.Context, star *Star, fit *Fit, cfg infer.Settings) (*infer.Fit, error) {
 	f, star = f.as(star, fit)
 	l, err := f.layoutOf(star)
 	if err != nil {
@@ -181,7 +181,7 @@ func (l *layout) sampleable(fit *Fit) error {
 }
 
 // starts returns overdispersed starts of chains about a fit.
-func (l *layout) starts(p *infer.Posterior, fit *Fit, cfg infer.Config) ([][]float64, error) {
+func (l *layout) starts(p *infer.Posterior, fit *Fit, cfg infer.Settings) ([][]float64, error) {
 	var names []string
 	var values, cov []float64
 	var free []int
@@ -213,7 +213,7 @@ func (l *layout) starts(p *infer.Posterior, fit *Fit, cfg infer.Config) ([][]flo
 // is called once for each star, from one goroutine at a time and in no particular order, with the
 // draws or with an error. SampleAll returns ctx.Err() if ctx ends it; done is not called for stars
 // that are not complete.
-func (f *Fitter) SampleAll(ctx context.Context, stars []Star, fits []Fit, cfg infer.Config, done func(i int, post *infer.Fit, err error)) error {
+func (f *Fitter) SampleAll(ctx context.Context, stars []Star, fits []Fit, cfg infer.Settings, done func(i int, post *infer.Fit, err error)) error {
 	if len(fits) != len(stars) {
 		return fmt.Errorf("spectra: there are %d fits, but %s: give one for each", len(fits), errtext.Count(len(stars), "star"))
 	}

@@ -21,12 +21,12 @@ import (
 // have more.
 func TestPosteriorGolden(t *testing.T) {
 	t.Parallel()
-	posteriorGolden(t, infer.Config{Seed: 1, Warmup: 150, Draws: 150}, 0.4, 0.3, 0)
+	posteriorGolden(t, infer.Settings{Seed: 1, Warmup: 150, Draws: 150}, 0.4, 0.3, 0)
 }
 
 // posteriorGolden compares means in standard deviations, standard deviations by their ratio, correlations by their
 // difference, which may be mean too, and quantiles, which may be off by 2 mean; and it wants some effective draws.
-func posteriorGolden(t *testing.T, cfg infer.Config, mean, sd, ess float64) {
+func posteriorGolden(t *testing.T, cfg infer.Settings, mean, sd, ess float64) {
 	var f struct {
 		Mock, Interpolator string
 		Npoly              int

@@ -84,7 +84,7 @@ func TestPosteriorStaysInLibrary(t *testing.T) {
 	if err != nil || fits[0].Err != nil {
 		t.Fatal(err, fits[0].Err)
 	}
-	post, err := fitter.Sample(context.Background(), &star, &fits[0], infer.Config{Chains: 2, Warmup: 100, Draws: 50, Seed: 3})
+	post, err := fitter.Sample(context.Background(), &star, &fits[0], infer.Settings{Chains: 2, Warmup: 100, Draws: 50, Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 
 // The posterior of a star is that of a long run of another sampler.
 func TestPosteriorGoldenWhole(t *testing.T) {
-	posteriorGolden(t, infer.Config{Seed: 1}, 0.1, 0.06, 400)
+	posteriorGolden(t, infer.Settings{Seed: 1}, 0.1, 0.06, 400)
 }
 
 // Networks that are trained with the defaults follow the library at least as well as the reference's of the

@@ -239,7 +239,7 @@ func posteriorsOnDevice(t *testing.T, likelihoods ...Likelihood) {
 			if err != nil {
 				t.Fatalf("%s: %v", l, err)
 			}
-			fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 3, Chains: 2, Warmup: 60, Draws: 60})
+			fit, err := infer.Sample(context.Background(), post, infer.Settings{Seed: 3, Chains: 2, Warmup: 60, Draws: 60})
 			if err != nil {
 				t.Fatalf("%s: %v", l, err)
 			}
@@ -271,7 +271,7 @@ func TestFailuresOnDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	const draws = 40
-	config := infer.Config{Seed: 3, Chains: 1, Warmup: 20, Draws: draws}
+	config := infer.Settings{Seed: 3, Chains: 1, Warmup: 20, Draws: draws}
 	before := lib.Get("cuLaunchKernel")
 	whole, err := infer.Sample(context.Background(), post, config)
 	if err != nil {

@@ -11,7 +11,7 @@
 //
 //	post, err := twotime.New(ctx, data, twotime.DefaultPriors(setup), twotime.PosteriorSettings{})
 //	if err != nil { ... }
-//	draws, err := infer.Sample(ctx, post, infer.Config{})
+//	draws, err := infer.Sample(ctx, post, infer.Settings{})
 //	if err != nil { ... }
 //	verdict, err := post.Judge(ctx, draws, twotime.PosteriorSettings{})
 //

@@ -53,7 +53,7 @@ func TestPosteriorAtFullSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	ready := time.Since(began)
-	fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 1})
+	fit, err := infer.Sample(context.Background(), post, infer.Settings{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestPairsAtFullSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, err := infer.Sample(context.Background(), cells, infer.Config{Seed: 1, Warmup: 500, Draws: 100})
+	first, err := infer.Sample(context.Background(), cells, infer.Settings{Seed: 1, Warmup: 500, Draws: 100})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestPairsAtFullSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	ready := time.Since(began)
-	fit, err := infer.Sample(context.Background(), pairs, infer.Config{Seed: 2, From: first, Warmup: 150, Draws: 400})
+	fit, err := infer.Sample(context.Background(), pairs, infer.Settings{Seed: 2, From: first, Warmup: 150, Draws: 400})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func posteriorInTime(t *testing.T, angles, frames int, b ad.Backend) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	fit, err := infer.Sample(ctx, post, infer.Config{Seed: 1, Chains: 4})
+	fit, err := infer.Sample(ctx, post, infer.Settings{Seed: 1, Chains: 4})
 	if fit == nil || err != nil && ctx.Err() == nil {
 		t.Fatal(err)
 	}

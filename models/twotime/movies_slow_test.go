@@ -110,7 +110,7 @@ func judgeMovies(t *testing.T, m transport.Model, l twotime.Likelihood, known bo
 		if err != nil {
 			t.Fatalf("movie %d: %v", i, err)
 		}
-		fit, err := infer.Sample(context.Background(), post, infer.Config{Chains: 2, Warmup: 300, Draws: 300, Seed: uint64(i), TargetAccept: 0.9})
+		fit, err := infer.Sample(context.Background(), post, infer.Settings{Chains: 2, Warmup: 300, Draws: 300, Seed: uint64(i), TargetAccept: 0.9})
 		if err != nil {
 			t.Fatal(err)
 		}

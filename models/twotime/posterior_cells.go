@@ -136,7 +136,7 @@ func newByCells(ctx context.Context, d *Data, p *Priors, s PosteriorSettings) (*
 // make up for each other along a ridge that is straight in slope and share. Where data tell little, the exponent is the better coordinate,
 // because it can be anything where the share is near 1.
 func slopes(post *Posterior, p *Priors, mode []float64, seed uint64) (map[string]bool, error) {
-	normal, err := infer.Laplace(post, infer.LaplaceConfig{Init: mode, Seed: seed})
+	normal, err := infer.Laplace(post, infer.LaplaceSettings{Init: mode, Seed: seed})
 	if err != nil { // not a maximum by its curvature
 		return nil, nil
 	}

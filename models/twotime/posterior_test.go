@@ -81,7 +81,7 @@ func posteriorGoldens(t *testing.T, b ad.Backend, draws int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 3, Draws: draws, Warmup: draws/2 + 200, TargetAccept: 0.98})
+		fit, err := infer.Sample(context.Background(), post, infer.Settings{Seed: 3, Draws: draws, Warmup: draws/2 + 200, TargetAccept: 0.98})
 		if err != nil {
 			t.Fatal(err)
 		}

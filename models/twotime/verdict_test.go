@@ -50,7 +50,7 @@ func judgeAtMode(t *testing.T, d *twotime.Data, seed uint64) check.Verdict {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := infer.Sample(context.Background(), post, infer.Config{Chains: 1, Warmup: 150, Draws: 100, Seed: seed})
+	fit, err := infer.Sample(context.Background(), post, infer.Settings{Chains: 1, Warmup: 150, Draws: 100, Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestVerdictsSayWhenPriorsDisagree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := infer.Sample(context.Background(), post, infer.Config{Chains: 1, Warmup: 150, Draws: 100})
+	fit, err := infer.Sample(context.Background(), post, infer.Settings{Chains: 1, Warmup: 150, Draws: 100})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,6 @@
 // stopped terminal never holds up the work.
 //
 //	meter := term.NewMeter(os.Stderr, term.MeterSettings{})
-//	fit, err := infer.Sample(ctx, model, infer.Config{Progress: meter.Update})
+//	fit, err := infer.Sample(ctx, model, infer.Settings{Progress: meter.Update})
 //	meter.Close()
 package term

@@ -16,7 +16,7 @@ import (
 // MeterSettings are the settings of a Meter.
 type MeterSettings = Settings
 
-// Meter shows the progress of chains. Its Update can serve as infer.Config.Progress.
+// Meter shows the progress of chains. Its Update can serve as infer.Settings.Progress.
 type Meter struct {
 	screen *screen
 

@@ -38,7 +38,7 @@ func TestGompertzInAModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := infer.Sample(context.Background(), post, infer.Config{Seed: 1})
+	fit, err := infer.Sample(context.Background(), post, infer.Settings{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,7 +111,7 @@ func Starts(post *twotime.Posterior, chains int, seed uint64) [][]float64 {
 	if post.Mode == nil {
 		return nil
 	}
-	near, err := infer.Laplace(post, infer.LaplaceConfig{Init: post.Mode.Unconstrained, Draws: chains, Seed: seed})
+	near, err := infer.Laplace(post, infer.LaplaceSettings{Init: post.Mode.Unconstrained, Draws: chains, Seed: seed})
 	if err != nil {
 		return slices.Repeat([][]float64{post.Mode.Unconstrained}, chains)
 	}

@@ -168,7 +168,7 @@ parameter_space:
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := infer.Sample(t.Context(), post, infer.Config{Chains: 2, Warmup: 60, Draws: 100, Init: motion.Starts(post, 2, 1)})
+	fit, err := infer.Sample(t.Context(), post, infer.Settings{Chains: 2, Warmup: 60, Draws: 100, Init: motion.Starts(post, 2, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ parameter_space:
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := infer.Sample(t.Context(), post, infer.Config{Chains: 2, Warmup: 150, Draws: 100, Init: motion.Starts(post, 2, 1)})
+	fit, err := infer.Sample(t.Context(), post, infer.Settings{Chains: 2, Warmup: 150, Draws: 100, Init: motion.Starts(post, 2, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
