@@ -17,7 +17,7 @@ import (
 // Backend is where programs and simulators run: [CPU], [CUDA], [Auto] or [Several]. Other packages ask [DeviceFor], [Spread], [GPUs] and
 // [OnProcessor] about it.
 type Backend interface {
-	options(s Settings) (cpu.Options, error)
+	options(s Settings) (cpu.Settings, error)
 	// compile makes the code of a program for a device; nil if it runs on the processor.
 	compile(p *compiler.Program, s Settings) (*cuda.Code, error)
 	// deviceFor opens the GPU on which a computation runs; nil if it runs on the processor.
@@ -38,8 +38,8 @@ type CPU struct {
 	SIMD string
 }
 
-func (c CPU) options(s Settings) (cpu.Options, error) {
-	o := cpu.Options{Threads: c.Threads, Isolate: s.Isolate, Level: kernels.Best()}
+func (c CPU) options(s Settings) (cpu.Settings, error) {
+	o := cpu.Settings{Threads: c.Threads, Isolate: s.Isolate, Level: kernels.Best()}
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)
 	}

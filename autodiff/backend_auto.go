@@ -66,7 +66,7 @@ func (a Auto) withGPUs(change func(CUDA) CUDA) Backend {
 	return a
 }
 
-func (a Auto) options(s Settings) (cpu.Options, error) { return a.CPU.options(s) }
+func (a Auto) options(s Settings) (cpu.Settings, error) { return a.CPU.options(s) }
 
 func (a Auto) compile(p *compiler.Program, s Settings) (*cuda.Code, error) {
 	c := a.choice("", arrayBytes(p, s))

@@ -68,8 +68,8 @@ func (c CUDA) gpus() (list []CUDA, must bool) { return []CUDA{c}, true }
 
 func (c CUDA) withGPUs(change func(CUDA) CUDA) Backend { return change(c) }
 
-func (c CUDA) generate(s Settings) (cuda.Options, error) {
-	o := cuda.Options{Bits: s.Precision, Isolate: s.Isolate, TF32: c.TF32, Tune: c.Tune}
+func (c CUDA) generate(s Settings) (cuda.Settings, error) {
+	o := cuda.Settings{Bits: s.Precision, Isolate: s.Isolate, TF32: c.TF32, Tune: c.Tune}
 	storage := c.Storage
 	if storage == "" {
 		storage, o.Weights = c.Weights, c.Weights != ""
@@ -97,7 +97,7 @@ func (c CUDA) narrowing() int {
 	return 1
 }
 
-func (c CUDA) options(s Settings) (cpu.Options, error) {
+func (c CUDA) options(s Settings) (cpu.Settings, error) {
 	return CPU{}.options(s)
 }
 

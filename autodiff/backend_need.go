@@ -44,7 +44,7 @@ func (c CUDA) open() (*device.Device, error) {
 	if c.Stream != nil {
 		return c.Stream.Device(), nil
 	}
-	d, err := device.Open(c.Device, device.Options{})
+	d, err := device.Open(c.Device, device.Settings{})
 	if err != nil {
 		return nil, fmt.Errorf("autodiff: GPU %d: %w", c.Device, err)
 	}

@@ -39,7 +39,7 @@ func DeviceName(b Backend, on string) string {
 	return on
 }
 
-func (s Several) options(set Settings) (cpu.Options, error) { return CPU{}.options(set) }
+func (s Several) options(set Settings) (cpu.Settings, error) { return CPU{}.options(set) }
 
 func (s Several) compile(p *compiler.Program, set Settings) (*cuda.Code, error) {
 	if len(s) == 0 {

@@ -50,7 +50,7 @@ func constant(v float64, n int) []float64 {
 // onGPU returns memory of the device that holds some numbers.
 func onGPU(t *testing.T, values any) *cuda.Buffer {
 	t.Helper()
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ type Settings struct {
 // goroutine runs it with a State of its own.
 type Program struct {
 	settings Settings
-	options  cpu.Options
+	options  cpu.Settings
 	inputs   []*Node
 	outputs  []*Node // outputs of the graph that was compiled
 	code     *compiler.Program

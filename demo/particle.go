@@ -90,7 +90,7 @@ func WriteParticle(ctx context.Context, dir, creator string) error {
 		return err
 	}
 	v.Creator, v.Created = creator, "that of the run"
-	if err := cyrsoxs.WriteMorphology(path("particle.h5"), v, cyrsoxs.WriteOptions{}); err != nil {
+	if err := cyrsoxs.WriteMorphology(path("particle.h5"), v, cyrsoxs.WriteSettings{}); err != nil {
 		return err
 	}
 	if err := cyrsoxs.WriteLog(path(logName), &cyrsoxs.Log{Version: creator, File: "particle.h5", Shape: v.Shape, PhysSize: v.PhysSize,

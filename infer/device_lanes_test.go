@@ -65,7 +65,7 @@ func sameMoments(t *testing.T, name string, got, want *infer.Fit) {
 // draws, and the same bits in every run.
 func TestChEESOnDevice(t *testing.T) {
 	pretend.Shared(t)
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestSampleInLanesOnDevice(t *testing.T) {
 // scripts/gpu.sh starts it.
 func TestGPUSpeedChEES(t *testing.T) {
 	all := gpu.Need(t)
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

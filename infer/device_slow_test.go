@@ -19,7 +19,7 @@ import (
 // 256 chains of ChEES on a device agree with the processor's, on eight schools and a regression of 100 coefficients.
 func TestManyChainsOnDevice(t *testing.T) {
 	pretend.Shared(t)
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestManyChainsOnDevice(t *testing.T) {
 // Posteriors of many data sets, whose chains are lanes of a program on a device, are those of the processor.
 func TestManyDataSetsOnDevice(t *testing.T) {
 	pretend.Shared(t)
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

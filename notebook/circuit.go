@@ -243,7 +243,7 @@ func (t *TrainedCircuit) SimpleRender() map[string]interface{} { return rendered
 // SampleAssembly draws from the posterior given measurements of assemblies: the connection probability
 // from degrees ("p"), the plasticity from weights ("beta"), both from overlaps of successive steps
 // while an assembly forms ("formation"), and curves of completion and association.
-func SampleAssembly(m connectome.Measured, options ...Options) *Posterior {
+func SampleAssembly(m connectome.Measured, options ...Settings) *Posterior {
 	name := "assembly, " + m.Fit
 	step := "SampleAssembly"
 	o := one(step, options)

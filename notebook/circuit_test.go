@@ -47,7 +47,7 @@ func TestCircuit(t *testing.T) {
 	if total != len(trained.Fibre("S>A").Weight) || m.K != 100 || len(m.Count) != 150 {
 		t.Errorf("%d synapses of %d", total, len(trained.Fibre("S>A").Weight))
 	}
-	post := nb.SampleAssembly(m, nb.Options{Seed: 1, Chains: 2, Draws: 300, Warmup: 300})
+	post := nb.SampleAssembly(m, nb.Settings{Seed: 1, Chains: 2, Draws: 300, Warmup: 300})
 	displays(t, "posterior", post, "p ")
 	if p := post.Summary().Row("p"); p.Mean < 0.095 || p.Mean > 0.105 {
 		t.Errorf("%+v", p)

@@ -8,10 +8,10 @@
 //	data                                             // a table of the bins
 //	fits := data.Fit("single")
 //	fits                                             // a table, all curves, a verdict
-//	post := data.Sample("single", nb.Options{Bin: 4}) // progress in place below the cell
+//	post := data.Sample("single", nb.Settings{Bin: 4}) // progress in place below the cell
 //	post                                             // verdict, summary, picture
 //	post.Trace()
-//	nb.Compare(post, data.Sample("stretched", nb.Options{Bin: 4}))
+//	nb.Compare(post, data.Sample("stretched", nb.Settings{Bin: 4}))
 //	post.Report("g2.html")
 //
 // If there are only the frames of a detector, OpenMovie and Movie.Correlate come first. OpenMotion does
@@ -29,5 +29,5 @@
 //	post := nb.Sample("line", func(m *infer.Model) {
 //		a := m.Param("a", dist.Normal(0, 10))
 //		m.Observe("y", dist.Normal(a, 1), y)
-//	}, nb.Options{})
+//	}, nb.Settings{})
 package notebook

@@ -18,7 +18,7 @@ func Example() {
 	post := nb.Sample("mean", func(m *infer.Model) {
 		mu := m.Param("mu", dist.Normal(0, 10))
 		m.Observe("y", dist.Normal(mu, 0.3), y)
-	}, nb.Options{Seed: 1, Chains: 2, Draws: 500, Warmup: 500})
+	}, nb.Settings{Seed: 1, Chains: 2, Draws: 500, Warmup: 500})
 	mu := post.Summary().Row("mu")
 	fmt.Printf("mu = %.1f +- %.1f\n", mu.Mean, mu.SD)
 	// Output:

@@ -64,7 +64,7 @@ func (d *G2) Bin(number int) g2.Curve {
 }
 
 // Fit fits a model, such as "single", to every bin by least squares.
-func (d *G2) Fit(model string, options ...Options) *G2Fits {
+func (d *G2) Fit(model string, options ...Settings) *G2Fits {
 	m, err := g2.ByName(model)
 	must("Fit", err)
 	o := one("Fit", options)
@@ -79,7 +79,7 @@ func (d *G2) Fit(model string, options ...Options) *G2Fits {
 
 // Sample draws from the posterior of a model, such as "single", for one bin. Chains start around a
 // least-squares fit.
-func (d *G2) Sample(model string, options ...Options) *Posterior {
+func (d *G2) Sample(model string, options ...Settings) *Posterior {
 	m, err := g2.ByName(model)
 	must("Sample", err)
 	o := one("Sample", options)
@@ -126,15 +126,15 @@ func (d *G2) suits(m g2.Model) error {
 }
 
 // one returns the options, of which a call may give one set.
-func one(step string, list []Options) Options {
+func one(step string, list []Settings) Settings {
 	switch len(list) {
 	case 0:
-		return Options{}
+		return Settings{}
 	case 1:
 		return list[0]
 	}
 	must(step, fmt.Errorf("there are %d sets of options: want one", len(list)))
-	return Options{}
+	return Settings{}
 }
 
 // String returns the table of the bins.

@@ -69,7 +69,7 @@ func NewInversion(name string, v *morph.Inversion) *Inversion {
 // Fit finds the parameters by least squares with exact derivatives, or by L-BFGS where the problem says
 // so. It starts from the starting values and, if the result disagrees with the data, from other points.
 // An interrupt keeps the best result so far. Of the options, only the seed is used.
-func (v *Inversion) Fit(options ...Options) *InversionFit {
+func (v *Inversion) Fit(options ...Settings) *InversionFit {
 	step := "Fit of " + v.Name
 	o := one(step, options)
 	must(step, o.only("Fit of an inversion", "Seed"))
@@ -92,7 +92,7 @@ func (v *Inversion) Fit(options ...Options) *InversionFit {
 
 // Sample draws from the posterior of the parameters by NUTS. Chains start around a least-squares fit.
 // Parameters without a prior get one that is uniform between their bounds or, without bounds, flat.
-func (v *Inversion) Sample(options ...Options) *Posterior {
+func (v *Inversion) Sample(options ...Settings) *Posterior {
 	step := "Sample " + v.Name
 	o := one(step, options)
 	must(step, o.samplerOnly())

@@ -43,7 +43,7 @@ func TestInversion(t *testing.T) {
 	if r := fit.Value("radius"); math.Abs(r-9.3) > 0.2 || !fit.Solution.Check.OK {
 		t.Errorf("radius %v, %v", r, fit.Solution.Check)
 	}
-	post := particle.Sample(nb.Options{Seed: 1, Chains: 2, Warmup: 30, Draws: 20})
+	post := particle.Sample(nb.Settings{Seed: 1, Chains: 2, Warmup: 30, Draws: 20})
 	displays(t, "posterior", post, "radius", "R-hat")
 	if m := post.Summary().Row("shell").Mean; math.Abs(m-6.4) > 0.3 {
 		t.Errorf("shell %v", m)
@@ -55,7 +55,7 @@ func TestInversion(t *testing.T) {
 		t.Errorf("%v", flat.Solution.X)
 	}
 	fails(t, "the parameters are radius, shell, aligned", func() { particle.Predict(map[string]float64{"width": 1}) })
-	fails(t, "no option Draws", func() { particle.Fit(nb.Options{Draws: 10}) })
+	fails(t, "no option Draws", func() { particle.Fit(nb.Settings{Draws: 10}) })
 	fails(t, "no parameter \"x\"", func() { fit.Value("x") })
 	fails(t, "nowhere.json", func() { nb.OpenInversion("nowhere.json") })
 }

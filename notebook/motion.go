@@ -57,7 +57,7 @@ func DemoMotion() *Motion {
 }
 
 // with returns the problem with the options, and what they ask for.
-func (m *Motion) with(o Options) (*motion.Problem, motion.Request, error) {
+func (m *Motion) with(o Settings) (*motion.Problem, motion.Request, error) {
 	c := *m.Config
 	c.Parameters = append([]homodyne.Parameter{}, c.Parameters...)
 	var r motion.Request
@@ -74,7 +74,7 @@ const fitStarts = 16
 
 // Fit fits the motion by least squares from several starting points. The errors account for the
 // correlation between entries that share a frame.
-func (m *Motion) Fit(options ...Options) *MotionFit {
+func (m *Motion) Fit(options ...Settings) *MotionFit {
 	step := "Fit of " + m.Name
 	o := one(step, options)
 	must(step, o.only("a fit of two-time correlations", "Seed", "Fixed", "Bounds", "Start"))
@@ -90,7 +90,7 @@ func (m *Motion) Fit(options ...Options) *MotionFit {
 
 // Sample draws from the posterior of the motion, with the contrast and offset of each azimuth
 // integrated out. A prior applies to a parameter or, under the name log_NAME, to its logarithm.
-func (m *Motion) Sample(options ...Options) *Posterior {
+func (m *Motion) Sample(options ...Settings) *Posterior {
 	step := "Sample " + m.Name
 	o := one(step, options)
 	if o.Bin != 0 || o.DropInvalid || len(o.Bounds)+len(o.Start) > 0 {

@@ -54,7 +54,7 @@ func TestInterrupt(t *testing.T) {
 	screen := &output{}
 	nb.Connect(screen)
 	defer nb.Connect(nil)
-	options := nb.Options{Seed: 3, Chains: 2, Draws: 2_000_000}
+	options := nb.Settings{Seed: 3, Chains: 2, Draws: 2_000_000}
 	go func() {
 		for {
 			screen.Lock()
@@ -83,7 +83,7 @@ func TestInterrupt(t *testing.T) {
 		nb.Sample("line", line, options)
 	}()
 	nb.Connect(screen) // the next cell
-	whole := nb.Sample("line", line, nb.Options{Seed: 3, Chains: 2, Draws: n})
+	whole := nb.Sample("line", line, nb.Settings{Seed: 3, Chains: 2, Draws: n})
 	if !slices.Equal(whole.Fit.Draws("a")[0], post.Fit.Draws("a")[0][:n]) {
 		t.Error("the draws of an interrupted run are not those of a shorter one")
 	}
@@ -97,20 +97,20 @@ func TestErrors(t *testing.T) {
 	for want, do := range map[string]func(){
 		"OpenG2 /nowhere.h5":              func() { nb.OpenG2("/nowhere.h5") },
 		"did you mean single":             func() { (&nb.G2{}).Fit("singel") },
-		"has no bin 3":                    func() { demoData(t).Sample("single", nb.Options{Bin: 33}) },
-		"no parameter \"b\"":              func() { nb.Sample("line", line, nb.Options{Draws: 50, Warmup: 100}).Draws("b") },
+		"has no bin 3":                    func() { demoData(t).Sample("single", nb.Settings{Bin: 33}) },
+		"no parameter \"b\"":              func() { nb.Sample("line", line, nb.Settings{Draws: 50, Warmup: 100}).Draws("b") },
 		"is nil":                          func() { nb.Sample("line", nil) },
-		"are options of g2":               func() { nb.Sample("line", line, nb.Options{Bin: 3}) },
-		"fits every bin":                  func() { demoData(t).Fit("single", nb.Options{Bin: 3}) },
-		"Chains is -1":                    func() { demoData(t).Sample("single", nb.Options{Chains: -1}) },
+		"are options of g2":               func() { nb.Sample("line", line, nb.Settings{Bin: 3}) },
+		"fits every bin":                  func() { demoData(t).Fit("single", nb.Settings{Bin: 3}) },
+		"Chains is -1":                    func() { demoData(t).Sample("single", nb.Settings{Chains: -1}) },
 		"has no bin 2: its only bin is 7": func() { (&nb.G2{File: "x", Curves: []g2.Curve{{Bin: 7}}}).Bin(2) },
 		"has no bins":                     func() { (&nb.G2{File: "x"}).Bin(1) },
-		"has no option Priors":            func() { demoData(t).Fit("single", nb.Options{Priors: map[string]string{"tau": "normal(0, 1)"}}) },
-		"Chains is 200000":                func() { demoData(t).Sample("single", nb.Options{Chains: 200000}) },
+		"has no option Priors":            func() { demoData(t).Fit("single", nb.Settings{Priors: map[string]string{"tau": "normal(0, 1)"}}) },
+		"Chains is 200000":                func() { demoData(t).Sample("single", nb.Settings{Chains: 200000}) },
 		"at most 200":                     func() { nb.SampleDensity("big", 300, func([]float64) float64 { return 0 }) },
 		"fit a relaxation first":          func() { demoData(t).Fit("power") },
-		"2 sets of options":               func() { nb.Sample("line", line, nb.Options{}, nb.Options{}) },
-		"did you mean normal?":            func() { demoData(t).Sample("single", nb.Options{Priors: map[string]string{"tau": "norml(0, 1)"}}) },
+		"2 sets of options":               func() { nb.Sample("line", line, nb.Settings{}, nb.Settings{}) },
+		"did you mean normal?":            func() { demoData(t).Sample("single", nb.Settings{Priors: map[string]string{"tau": "norml(0, 1)"}}) },
 	} {
 		fails(t, want, do)
 	}
@@ -138,7 +138,7 @@ func demoData(t *testing.T) *nb.G2 {
 // A file is opened, fitted, sampled, compared and reported; everything displays itself.
 func TestG2(t *testing.T) {
 	data := demoData(t)
-	short := nb.Options{Bin: 4, Seed: 1, Warmup: 400, Draws: 400}
+	short := nb.Settings{Bin: 4, Seed: 1, Warmup: 400, Draws: 400}
 	single, stretched := data.Sample("single", short), data.Sample("stretched", short)
 	fits := data.Fit("single")
 	for name, v := range map[string]interface {
@@ -169,7 +169,7 @@ func TestG2(t *testing.T) {
 
 // A density of one's own, as a function that is called at every step.
 func TestSampleDensity(t *testing.T) {
-	p := nb.SampleDensity("normal", 1, func(q []float64) float64 { return -q[0] * q[0] / 2 }, nb.Options{Seed: 1, Warmup: 200, Draws: 500})
+	p := nb.SampleDensity("normal", 1, func(q []float64) float64 { return -q[0] * q[0] / 2 }, nb.Settings{Seed: 1, Warmup: 200, Draws: 500})
 	if r := p.Summary().Rows[0]; r.Mean < -0.15 || r.Mean > 0.15 || r.SD < 0.85 || r.SD > 1.15 {
 		t.Errorf("%+v", r)
 	}
@@ -177,7 +177,7 @@ func TestSampleDensity(t *testing.T) {
 
 // Posteriors of different data are not compared; those of all observations of a model are.
 func TestCompareOfOtherData(t *testing.T) {
-	short := nb.Options{Seed: 1, Warmup: 200, Draws: 200, Chains: 2}
+	short := nb.Settings{Seed: 1, Warmup: 200, Draws: 200, Chains: 2}
 	first := nb.Sample("first", line, short)
 	other := nb.Sample("other", func(m *infer.Model) {
 		m.Observe("y", dist.Normal(m.Param("a", dist.Normal(0, 10)), 1), []float64{2, 3, 4, 5, 6})
@@ -210,7 +210,7 @@ func TestSampleDensityOfALine(t *testing.T) {
 		return sum
 	}
 	for seed := range uint64(3) {
-		p := nb.SampleDensity("line", 3, density, nb.Options{Seed: seed + 1})
+		p := nb.SampleDensity("line", 3, density, nb.Settings{Seed: seed + 1})
 		if r := p.Summary().Rows[1]; math.Abs(r.Mean-0.84) > 0.06 || r.SD > 0.1 || r.RHat > 1.2 {
 			t.Errorf("seed %d: slope %.3f +- %.3f, R-hat %.2f", seed+1, r.Mean, r.SD, r.RHat)
 		}
@@ -219,13 +219,13 @@ func TestSampleDensityOfALine(t *testing.T) {
 
 // Whatever a user can set of a fit of g2 by flags can be set in a notebook.
 func TestOptionsHaveAllSettings(t *testing.T) {
-	options := reflect.TypeFor[nb.Options]()
+	options := reflect.TypeFor[nb.Settings]()
 	for _, s := range setting.Of(&g2.Request{}) {
 		if _, has := options.FieldByName(s.Field); !has && s.Field != "Model" { // which is an argument
-			t.Errorf("Options lacks %s: %s", s.Field, s.About)
+			t.Errorf("Settings lacks %s: %s", s.Field, s.About)
 		}
 	}
-	fits := nb.DemoG2().Fit("single", nb.Options{Loss: "huber", Fixed: map[string]float64{"baseline": 1}})
+	fits := nb.DemoG2().Fit("single", nb.Settings{Loss: "huber", Fixed: map[string]float64{"baseline": 1}})
 	if b := fits.Fits[0]; b.X[1] != 1 {
 		t.Errorf("%v", b.X)
 	}

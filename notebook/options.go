@@ -16,8 +16,8 @@ import (
 	"github.com/euryale-dev/euryale/models/g2"
 )
 
-// Options are the options of fits and samplers. The zero value is the default of the packages below.
-type Options struct {
+// Settings are the options of fits and samplers. The zero value is the default of the packages below.
+type Settings struct {
 	Bin    int // number of the bin to sample, from 1; default: the first bin
 	Chains int // number of chains. Default 4
 	Warmup int // draws of each chain that adapt the sampler and are discarded. Default 1000
@@ -38,7 +38,7 @@ type Options struct {
 }
 
 // settings are the options of the models of g2.
-func (o Options) settings(step string) g2.Settings {
+func (o Settings) settings(step string) g2.Settings {
 	var r g2.Request
 	setting.Copy(&r, o)
 	_, s, err := r.Resolve()
@@ -47,7 +47,7 @@ func (o Options) settings(step string) g2.Settings {
 }
 
 // samplerOnly refuses options that only models of g2 have.
-func (o Options) samplerOnly() error {
+func (o Settings) samplerOnly() error {
 	if o.Bin != 0 || o.DropInvalid || o.Loss != "" || len(o.Fixed)+len(o.Bounds)+len(o.Start)+len(o.Priors) > 0 {
 		return errors.New("Bin, Fixed, Bounds, Start, Priors, Loss and DropInvalid are options of g2: declare priors and fixed values in the model")
 	}
@@ -55,7 +55,7 @@ func (o Options) samplerOnly() error {
 }
 
 // only refuses options that are set, but those named.
-func (o Options) only(what string, names ...string) error {
+func (o Settings) only(what string, names ...string) error {
 	v := reflect.ValueOf(o)
 	for i := range v.NumField() {
 		name := v.Type().Field(i).Name
@@ -70,7 +70,7 @@ func (o Options) only(what string, names ...string) error {
 const mostChains = 10_000
 
 // chains returns the number of chains.
-func (o Options) chains() (int, error) {
+func (o Settings) chains() (int, error) {
 	if o.Chains < 0 || o.Chains > mostChains {
 		return 0, fmt.Errorf("Chains is %d: want 1 to %d, or 0 for 4", o.Chains, mostChains)
 	}
@@ -78,6 +78,6 @@ func (o Options) chains() (int, error) {
 }
 
 // config is the options of the sampler.
-func (o Options) config() infer.Settings {
+func (o Settings) config() infer.Settings {
 	return infer.Settings{Chains: o.Chains, Warmup: o.Warmup, Draws: o.Draws, Seed: o.Seed, TargetAccept: o.TargetAccept}
 }

@@ -57,7 +57,7 @@ func (p *Posterior) seen() *view {
 
 // Sample draws from the posterior of a model that build declares; build is called once. Chains start at
 // random unless the options say otherwise.
-func Sample(name string, build func(m *infer.Model), options ...Options) *Posterior {
+func Sample(name string, build func(m *infer.Model), options ...Settings) *Posterior {
 	if build == nil {
 		must("Sample "+name, errors.New("the function that builds the model is nil: pass a func(*infer.Model)"))
 	}
@@ -86,7 +86,7 @@ const mostWalked = 200
 // walkers, which needs no gradient. It is slow if the function is interpreted, as in a cell, because
 // each of some 60000 calls takes microseconds. Use Sample whenever the density can be written as a
 // graph. Walkers are not independent: judge them by effective sample size, not by R-hat.
-func SampleDensity(name string, n int, logDensity func(q []float64) float64, options ...Options) *Posterior {
+func SampleDensity(name string, n int, logDensity func(q []float64) float64, options ...Settings) *Posterior {
 	o := one("SampleDensity", options)
 	must("SampleDensity "+name, o.only("SampleDensity", "Warmup", "Draws", "Seed"))
 	if n > mostWalked {

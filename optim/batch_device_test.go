@@ -66,7 +66,7 @@ func sameFits(t testing.TB, name string, got, want *optim.BatchResult) (evaluati
 // opened returns the device that the tests use.
 func opened(t testing.TB, number int) *cuda.Device {
 	t.Helper()
-	d, err := cuda.Open(number, cuda.Options{})
+	d, err := cuda.Open(number, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

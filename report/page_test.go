@@ -148,7 +148,7 @@ func TestAssembly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := s.Run(context.Background(), script.Options{})
+	r, err := s.Run(context.Background(), script.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func (c *scatterCase) volume(t *testing.T) string {
 		}
 		p := cyrsoxs.Phase{Vfrac: field("Vfrac"), S: field("S"), Theta: field("Theta"), Psi: field("Psi"), Alignment: field("align"), Unaligned: field("unaligned")}
 		if p.Vfrac.Len()+p.Unaligned.Len() == 0 {
-			return VolumeFile(t, m, cyrsoxs.WriteOptions{})
+			return VolumeFile(t, m, cyrsoxs.WriteSettings{})
 		}
 		if p.Unaligned.Len() > 0 {
 			m.Type = cyrsoxs.Vector
@@ -120,7 +120,7 @@ func (c *Countdown) Err() error {
 }
 
 // VolumeFile writes a volume and returns its path.
-func VolumeFile(t *testing.T, m *cyrsoxs.Morphology, o cyrsoxs.WriteOptions) string {
+func VolumeFile(t *testing.T, m *cyrsoxs.Morphology, o cyrsoxs.WriteSettings) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "volume.h5")
 	o.Gzip = 1
@@ -144,7 +144,7 @@ func WorkInSample(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	volume := VolumeFile(t, SampleVolume(), cyrsoxs.WriteOptions{})
+	volume := VolumeFile(t, SampleVolume(), cyrsoxs.WriteSettings{})
 	t.Chdir(dir)
 	return volume
 }

@@ -265,7 +265,7 @@ func carryOut(ctx context.Context, a *frame.App, r *assemblyRun, checkpoint io.R
 		every, _ = time.ParseDuration(defaultEvery)
 	}
 	next, done := time.Now().Add(every), 0
-	o := script.Options{Profile: r.cfg.Profile, Save: r.saveSnapshot, Progress: func(p script.Progress) {
+	o := script.Settings{Profile: r.cfg.Profile, Save: r.saveSnapshot, Progress: func(p script.Progress) {
 		bar.Add(p.Done-done, 0)
 		if done = p.Done; time.Now().After(next) {
 			begin, pause := time.Now(), every

@@ -192,7 +192,7 @@ func (a *App) openChosen() error {
 		}
 	}
 	for _, n := range a.Chosen.gpus() {
-		g, err := cuda.Open(n, cuda.Options{})
+		g, err := cuda.Open(n, cuda.Settings{})
 		if err == nil {
 			_, err = g.Compiler()
 		}

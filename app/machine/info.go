@@ -70,7 +70,7 @@ func gpuUse(err error) string {
 	if err != nil {
 		return libraryText(err)
 	}
-	c, err := rtc.Open(rtc.Options{NoCache: true})
+	c, err := rtc.Open(rtc.Settings{NoCache: true})
 	if err != nil {
 		return "GPUs cannot be used: " + libraryText(err)
 	}

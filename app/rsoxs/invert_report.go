@@ -35,7 +35,7 @@ func saveInversion(ctx context.Context, a *frame.App, v *inversion, x []float64,
 	}
 	volume.Creator, volume.Created = "euryale "+frame.Version(), undated
 	var bad *data.FormatError
-	if err := cyrsoxs.WriteMorphology(v.dir.Path("morphology.h5"), volume, cyrsoxs.WriteOptions{}); errors.As(err, &bad) && bad.Format == "cyrsoxs" {
+	if err := cyrsoxs.WriteMorphology(v.dir.Path("morphology.h5"), volume, cyrsoxs.WriteSettings{}); errors.As(err, &bad) && bad.Format == "cyrsoxs" {
 		a.Note("no morphology.h5: %v", err) // for example because an order parameter exceeds 1
 	} else if err != nil {
 		return exit.With(exit.CannotWrite, err)

@@ -172,7 +172,7 @@ func runPlotMorphology(a *frame.App, args []string, f morphologyFlags) error {
 	if len(args) != 1 {
 		return exit.Usage("plot morphology takes one file, and the name of a picture that ends in .svg, .png or .pdf")
 	}
-	m, err := cyrsoxs.ReadMorphology(args[0], cyrsoxs.ReadOptions{Vector: f.Vector})
+	m, err := cyrsoxs.ReadMorphology(args[0], cyrsoxs.ReadSettings{Vector: f.Vector})
 	if err != nil {
 		return exit.Input(err)
 	}

@@ -52,7 +52,7 @@ func TestPlotPattern(t *testing.T) {
 }
 
 func TestPlotMorphology(t *testing.T) {
-	euler, vector := apptest.VolumeFile(t, apptest.SampleVolume(), cyrsoxs.WriteOptions{}), apptest.VolumeFile(t, apptest.SampleVolume().ToVector(), cyrsoxs.WriteOptions{})
+	euler, vector := apptest.VolumeFile(t, apptest.SampleVolume(), cyrsoxs.WriteSettings{}), apptest.VolumeFile(t, apptest.SampleVolume().ToVector(), cyrsoxs.WriteSettings{})
 	t.Chdir(t.TempDir())
 	for _, args := range []string{euler, vector + " v.png", euler + " s.png --slice y:3 --subsample 2 --least 0.2", euler + " x.pdf --slice x --directors -1", vector + " h.svg --histograms"} {
 		code, _, stderr := apptest.Do(t, append([]string{"plot", "morphology"}, strings.Fields(args)...)...)

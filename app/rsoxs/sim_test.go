@@ -173,7 +173,7 @@ func edit(t *testing.T, name, old, text string) {
 }
 
 func TestSimRSoXSRefuses(t *testing.T) {
-	odd := apptest.VolumeFile(t, apptest.SampleVolume(), cyrsoxs.WriteOptions{XYZ: true})
+	odd := apptest.VolumeFile(t, apptest.SampleVolume(), cyrsoxs.WriteSettings{XYZ: true})
 	morphology := apptest.WorkInSample(t)
 	try := func(args string, want int, says string) {
 		t.Helper()
@@ -254,12 +254,12 @@ func TestSimRSoXSRefuses(t *testing.T) {
 // Fractions that do not sum to 1 are a warning, and with --strict an error.
 func TestSimRSoXSStrict(t *testing.T) {
 	name := apptest.WorkInSample(t)
-	m, err := cyrsoxs.ReadMorphology(name, cyrsoxs.ReadOptions{})
+	m, err := cyrsoxs.ReadMorphology(name, cyrsoxs.ReadSettings{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Phases[0].Vfrac.Float32[0] += 0.25
-	if err := cyrsoxs.WriteMorphology("open.h5", m, cyrsoxs.WriteOptions{Gzip: 1}); err != nil {
+	if err := cyrsoxs.WriteMorphology("open.h5", m, cyrsoxs.WriteSettings{Gzip: 1}); err != nil {
 		t.Fatal(err)
 	}
 	if code, _, stderr := apptest.Do(t, "sim", "rsoxs", "open.h5", "--strict"); code != exit.Failed || !strings.Contains(stderr, "sum") {

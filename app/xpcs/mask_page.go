@@ -120,30 +120,30 @@ func runMaskPage(ctx context.Context, a *frame.App, out string, f maskFlags) err
 }
 
 // page returns what the page begins with: the steps that were kept, if there are any, and otherwise those of the command line.
-func (f *maskFlags) page(out, recipe string) (maskpage.Config, error) {
+func (f *maskFlags) page(out, recipe string) (maskpage.Settings, error) {
 	image, g, err := f.canvas(f.Edit)
 	if err != nil {
-		return maskpage.Config{}, err
+		return maskpage.Settings{}, err
 	}
 	bins, err := f.binFlags.setup(g, f.Edit)
 	if err != nil {
-		return maskpage.Config{}, err
+		return maskpage.Settings{}, err
 	}
 	src, err := f.source(image, g)
 	if err != nil {
-		return maskpage.Config{}, err
+		return maskpage.Settings{}, err
 	}
 	from := f.Recipe
 	if there(recipe) {
 		if f.Recipe != "" || len(f.steps) > 0 {
-			return maskpage.Config{}, &exit.Error{Code: exit.WrongUsage, Err: fmt.Errorf("%s has the steps of an earlier session: leave out --recipe and step flags to continue from it, or delete it to start again", recipe)}
+			return maskpage.Settings{}, &exit.Error{Code: exit.WrongUsage, Err: fmt.Errorf("%s has the steps of an earlier session: leave out --recipe and step flags to continue from it, or delete it to start again", recipe)}
 		}
 		from = recipe
 	}
 	h, err := f.history(from, src, g)
 	if err != nil {
-		return maskpage.Config{}, err
+		return maskpage.Settings{}, err
 	}
-	return maskpage.Config{Name: filepath.Base(f.Edit), Image: image, Geometry: g, Bins: bins, Files: f.known(), Open: f.openOf(image.Height, image.Width), Recipe: h.Recipe(),
+	return maskpage.Settings{Name: filepath.Base(f.Edit), Image: image, Geometry: g, Bins: bins, Files: f.known(), Open: f.openOf(image.Height, image.Width), Recipe: h.Recipe(),
 		MaskName: out, QMapName: f.QMap, RecipeName: recipe}, nil
 }

@@ -16,7 +16,7 @@ import (
 // output. The test is skipped if there is no GPU with a compiler.
 func Device(t *testing.T, outputs, inputs []*autodiff.Node, values [][]float64, tolerance64, tolerance32 float64) {
 	t.Helper()
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err == nil {
 		_, err = d.Compiler()
 	}

@@ -9,7 +9,7 @@
 // energy. These types only hold data; other packages compute with them.
 //
 //	c, warnings, err := cyrsoxs.ReadConfig("config.txt")
-//	m, err := cyrsoxs.ReadMorphology("film.hdf5", cyrsoxs.ReadOptions{})
+//	m, err := cyrsoxs.ReadMorphology("film.hdf5", cyrsoxs.ReadSettings{})
 //	if err := m.Check(0); err != nil { ... }       // names material, voxel and sum
 //	all, err := cyrsoxs.ReadMaterials(".")         // Material1.txt, Material2.txt, ...
 //	n, warnings, err := cyrsoxs.Optics(all, c.Energies)

@@ -40,10 +40,10 @@ func TestThinMorphologies(t *testing.T) {
 		field := func() Field { return Field{Float32: make([]float32, n)} }
 		m := &Morphology{Shape: shape, PhysSize: 2, Phases: []Phase{{Vfrac: Field{Float32: ones}, S: field(), Theta: field(), Psi: field()}}}
 		name := filepath.Join(t.TempDir(), "m.h5")
-		if err := WriteMorphology(name, m, WriteOptions{}); err != nil {
+		if err := WriteMorphology(name, m, WriteSettings{}); err != nil {
 			t.Fatalf("%v: %v", shape, err)
 		}
-		back, err := ReadMorphology(name, ReadOptions{})
+		back, err := ReadMorphology(name, ReadSettings{})
 		if err != nil || back.Shape != shape {
 			t.Errorf("%v comes back as %v, %v", shape, back, err)
 		}
@@ -58,11 +58,11 @@ func TestVolumesInStretches(t *testing.T) {
 		m.Phases[0].Vfrac.set(i, float64(i)/0x1p21)
 	}
 	name := filepath.Join(t.TempDir(), "m.h5")
-	if err := WriteMorphology(name, m, WriteOptions{Gzip: NoGzip}); err != nil {
+	if err := WriteMorphology(name, m, WriteSettings{Gzip: NoGzip}); err != nil {
 		t.Fatal(err)
 	}
 	for _, double := range []bool{false, true} {
-		same(t, read(t, name, ReadOptions{Double: double}), m)
+		same(t, read(t, name, ReadSettings{Double: double}), m)
 	}
 }
 

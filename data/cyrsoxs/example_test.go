@@ -12,7 +12,7 @@ import (
 )
 
 func ExampleReadMorphology() {
-	m, err := cyrsoxs.ReadMorphology("testdata/earliest.h5", cyrsoxs.ReadOptions{})
+	m, err := cyrsoxs.ReadMorphology("testdata/earliest.h5", cyrsoxs.ReadSettings{})
 	if err != nil {
 		fmt.Println(err)
 		return

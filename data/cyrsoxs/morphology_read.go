@@ -14,9 +14,9 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// ReadOptions are the options of ReadMorphology. The zero value suits simulations in single
+// ReadSettings are the options of ReadMorphology. The zero value suits simulations in single
 // precision.
-type ReadOptions struct {
+type ReadSettings struct {
 	// Double holds fields as float64. The default, float32, takes half the memory.
 	Double bool
 	// Vector prefers the vectors of a file that also has Euler angles. The default is the angles.
@@ -28,7 +28,7 @@ type ReadOptions struct {
 // Psi become zero where S is zero. Numbers that are not finite, axes with missing or unknown labels,
 // different shapes and a wrong NumMaterial are errors that name the dataset. Apart from the result,
 // it needs memory for a few slices of one field.
-func ReadMorphology(name string, o ReadOptions) (*Morphology, error) {
+func ReadMorphology(name string, o ReadSettings) (*Morphology, error) {
 	f, err := hdf5.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("cyrsoxs: %w", err)
@@ -43,10 +43,10 @@ type volume struct {
 	m     *Morphology
 	group string
 	order string // order of the axes, ZYX or XYZ
-	o     ReadOptions
+	o     ReadSettings
 }
 
-func readMorphology(f *hdf5.File, o ReadOptions) (*Morphology, error) {
+func readMorphology(f *hdf5.File, o ReadSettings) (*Morphology, error) {
 	v := &volume{file: f, o: o, m: &Morphology{}}
 	for _, step := range []func() error{v.layout, v.parameters, v.materials, v.axes} {
 		if err := step(); err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-func read(t testing.TB, name string, o ReadOptions) *Morphology {
+func read(t testing.TB, name string, o ReadSettings) *Morphology {
 	t.Helper()
 	m, err := ReadMorphology(name, o)
 	if err != nil {
@@ -52,7 +52,7 @@ func same(t *testing.T, got, want *Morphology) {
 func TestFilesOfH5py(t *testing.T) {
 	for _, name := range []string{"latest.h5", "v108.h5", "earliest.h5"} {
 		for _, double := range []bool{false, true} {
-			m := read(t, "testdata/"+name, ReadOptions{Double: double})
+			m := read(t, "testdata/"+name, ReadSettings{Double: double})
 			if m.Shape != [3]int{2, 3, 4} || m.PhysSize != 2.5 || len(m.Phases) != 2 || !m.Phases[1].S.IsZero() {
 				t.Fatalf("%s: %v %v %d", name, m.Shape, m.PhysSize, len(m.Phases))
 			}
@@ -78,7 +78,7 @@ func TestFilesOfH5py(t *testing.T) {
 			}
 		}
 	}
-	m := read(t, "testdata/vector.h5", ReadOptions{Double: true})
+	m := read(t, "testdata/vector.h5", ReadSettings{Double: true})
 	for i := range 24 {
 		x, y, z := m.Phases[0].Alignment.At3(i)
 		if x != 0 || y != 0 || z != float64(i)/64 || m.Phases[0].Unaligned.At(i) != 1-float64(i)/32-z*z {
@@ -93,7 +93,7 @@ func TestFilesOfH5py(t *testing.T) {
 // A file in either order of the axes holds the arrays of its name.
 func TestReferenceMorphologies(t *testing.T) {
 	golden.Each(t, "scatter/morph/*.h5", func(t *testing.T, name string) {
-		m := read(t, golden.Path(t, name), ReadOptions{})
+		m := read(t, golden.Path(t, name), ReadSettings{})
 		want := npz(t, golden.Path(t, strings.TrimSuffix(strings.TrimSuffix(name, ".h5"), "_XYZ")+".npz"))
 		for i := range m.Phases {
 			ph := &m.Phases[i]
@@ -146,8 +146,8 @@ func equal(f Field, want []float32, s Field, key string) bool {
 
 func TestOrdersAreEqual(t *testing.T) {
 	golden.Each(t, "scatter/morph/*_XYZ.h5", func(t *testing.T, name string) {
-		a := read(t, golden.Path(t, strings.TrimSuffix(name, "_XYZ.h5")+".h5"), ReadOptions{})
-		b := read(t, golden.Path(t, name), ReadOptions{})
+		a := read(t, golden.Path(t, strings.TrimSuffix(name, "_XYZ.h5")+".h5"), ReadSettings{})
+		b := read(t, golden.Path(t, name), ReadSettings{})
 		same(t, b, a)
 		if err := a.Check(0); err != nil {
 			t.Error(err)
@@ -181,13 +181,13 @@ func sample(typ MorphologyType, double bool) *Morphology {
 func TestWriteRead(t *testing.T) {
 	for _, typ := range []MorphologyType{Euler, Vector} {
 		for _, double := range []bool{false, true} {
-			for _, o := range []WriteOptions{{}, {Gzip: 9}, {Gzip: NoGzip}, {XYZ: true}, {XYZ: true, Gzip: NoGzip}} {
+			for _, o := range []WriteSettings{{}, {Gzip: 9}, {Gzip: NoGzip}, {XYZ: true}, {XYZ: true, Gzip: NoGzip}} {
 				name := filepath.Join(t.TempDir(), "m.h5")
 				m := sample(typ, double)
 				if err := WriteMorphology(name, m, o); err != nil {
 					t.Fatal(err)
 				}
-				back := read(t, name, ReadOptions{Double: double})
+				back := read(t, name, ReadSettings{Double: double})
 				same(t, back, m)
 				if back.Name != "s" || back.Creator != "c" || back.Created != "d" || back.Version != "1" || len(back.FilmNormal) != 3 {
 					t.Errorf("%+v", back)
@@ -200,12 +200,12 @@ func TestWriteRead(t *testing.T) {
 func TestH5pyReadsMorphologies(t *testing.T) {
 	py := peer.Python(t, "h5py")
 	dir := t.TempDir()
-	for name, o := range map[string]WriteOptions{"zyx.h5": {}, "xyz.h5": {XYZ: true, Gzip: NoGzip}} {
+	for name, o := range map[string]WriteSettings{"zyx.h5": {}, "xyz.h5": {XYZ: true, Gzip: NoGzip}} {
 		if err := WriteMorphology(filepath.Join(dir, name), sample(Euler, false), o); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := WriteMorphology(filepath.Join(dir, "vector.h5"), sample(Vector, true), WriteOptions{}); err != nil {
+	if err := WriteMorphology(filepath.Join(dir, "vector.h5"), sample(Vector, true), WriteSettings{}); err != nil {
 		t.Fatal(err)
 	}
 	py.Run(t, `
@@ -302,7 +302,7 @@ func TestBadMorphologies(t *testing.T) {
 		},
 	} {
 		name := file(t, change)
-		_, err := ReadMorphology(name, ReadOptions{})
+		_, err := ReadMorphology(name, ReadSettings{})
 		if want == "" {
 			if err != nil {
 				t.Error(err)
@@ -314,7 +314,7 @@ func TestBadMorphologies(t *testing.T) {
 			t.Errorf("%v\nwant %s", err, want)
 		}
 	}
-	if _, err := ReadMorphology(filepath.Join(t.TempDir(), "none"), ReadOptions{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := ReadMorphology(filepath.Join(t.TempDir(), "none"), ReadSettings{}); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 }
@@ -334,10 +334,10 @@ func TestBothLayouts(t *testing.T) {
 		p("Vector_Morphology/Mat_1_unaligned", []float32{1, 1}, []int{1, 1, 2}, "Z", "Y", "X")
 		p("Vector_Morphology/Mat_1_alignment", make([]float32, 6), []int{1, 1, 2, 3}, "Z", "Y", "X", "")
 	})
-	if m := read(t, name, ReadOptions{}); m.Type != Euler || m.Shape != [3]int{1, 2, 3} {
+	if m := read(t, name, ReadSettings{}); m.Type != Euler || m.Shape != [3]int{1, 2, 3} {
 		t.Errorf("%+v", m)
 	}
-	if m := read(t, name, ReadOptions{Vector: true}); m.Type != Vector || m.Shape != [3]int{1, 1, 2} {
+	if m := read(t, name, ReadSettings{Vector: true}); m.Type != Vector || m.Shape != [3]int{1, 1, 2} {
 		t.Errorf("%+v", m)
 	}
 }
@@ -356,7 +356,7 @@ func FuzzReadMorphology(f *testing.F) {
 			return
 		}
 		h.MaxBytes = 1 << 20
-		m, err := readMorphology(h, ReadOptions{})
+		m, err := readMorphology(h, ReadSettings{})
 		if err != nil {
 			return
 		}
@@ -364,9 +364,9 @@ func FuzzReadMorphology(f *testing.F) {
 			t.Fatalf("read what cannot be: %v", bad)
 		}
 		name := filepath.Join(t.TempDir(), "m.h5")
-		if err := WriteMorphology(name, m, WriteOptions{}); err != nil {
+		if err := WriteMorphology(name, m, WriteSettings{}); err != nil {
 			t.Fatal(err)
 		}
-		same(t, read(t, name, ReadOptions{}), m)
+		same(t, read(t, name, ReadSettings{}), m)
 	})
 }

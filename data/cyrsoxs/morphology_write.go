@@ -11,25 +11,25 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
-// WriteOptions are the options of WriteMorphology.
-type WriteOptions struct {
+// WriteSettings are the options of WriteMorphology.
+type WriteSettings struct {
 	Gzip int // compression level, from 1 (fast) to 9 (as in NRSS), or NoGzip; default 4, because 9 takes ten times as long for a file that is a tenth smaller
 	// XYZ writes the axes in the order X, Y, Z. The default is Z, Y, X.
 	XYZ bool
 }
 
-// NoGzip is the value of WriteOptions.Gzip that leaves fields uncompressed.
+// NoGzip is the value of WriteSettings.Gzip that leaves fields uncompressed.
 const NoGzip = -1
 
 // WriteMorphology writes the HDF5 file of a volume, and overwrites an existing one. CyRSoXS, NRSS
 // and ReadMorphology read it. Fields that are zero everywhere are stored as zeros, since NRSS
 // requires all four of each material. An empty Created becomes the present date and time.
-func WriteMorphology(name string, m *Morphology, o WriteOptions) error {
+func WriteMorphology(name string, m *Morphology, o WriteSettings) error {
 	if err := m.shapes().in(name); err != nil {
 		return err
 	}
 	if o.Gzip < NoGzip || o.Gzip > 9 {
-		return &FormatError{Format: "cyrsoxs", File: name, Place: "WriteOptions.Gzip", What: fmt.Sprintf("it is %d", o.Gzip), Try: "choose 1 to 9, or NoGzip"}
+		return &FormatError{Format: "cyrsoxs", File: name, Place: "WriteSettings.Gzip", What: fmt.Sprintf("it is %d", o.Gzip), Try: "choose 1 to 9, or NoGzip"}
 	}
 	w, err := hdf5.Create(name)
 	if err != nil {
@@ -50,7 +50,7 @@ func WriteMorphology(name string, m *Morphology, o WriteOptions) error {
 type saver struct {
 	*hdf5.Writer
 	m *Morphology
-	o WriteOptions
+	o WriteSettings
 }
 
 // field writes one dataset with labelled axes.

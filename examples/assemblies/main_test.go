@@ -84,7 +84,7 @@ func TestScripts(t *testing.T) {
 			t.Error(err)
 			continue
 		}
-		r, err := s.Run(t.Context(), script.Options{})
+		r, err := s.Run(t.Context(), script.Settings{})
 		if err != nil {
 			t.Error(err)
 			continue

@@ -82,7 +82,7 @@ type bench struct {
 
 // Run measures the table. A row that fails has an Error; a lost device ends the measurement.
 func Run(ctx context.Context, s Settings) (*Report, error) {
-	d, err := cuda.Open(s.Device, cuda.Options{})
+	d, err := cuda.Open(s.Device, cuda.Settings{})
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func Open(t testing.TB) *rtc.Compiler {
 	if os.Getenv("VIRTUAL_ENV") == "" {
 		t.Setenv("VIRTUAL_ENV", filepath.Join(root(), ".peers"))
 	}
-	c, err := rtc.Open(rtc.Options{NoCache: true})
+	c, err := rtc.Open(rtc.Settings{NoCache: true})
 	if err != nil {
 		t.Skip("lacks NVRTC (make nvrtc, or EURYALE_LIBNVRTC)")
 	}

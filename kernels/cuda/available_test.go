@@ -31,7 +31,7 @@ func TestProcessWithoutDriver(t *testing.T) {
 		return
 	}
 	_, devices := Devices()
-	_, open := Open(0, Options{})
+	_, open := Open(0, Settings{})
 	for _, err := range []error{Available(), devices, open} {
 		var missing *dl.NotFound
 		if !errors.Is(err, ErrNoDriver) || !errors.As(err, &missing) {
@@ -66,17 +66,17 @@ func TestDevicesAreDescribed(t *testing.T) {
 func TestOpenIsCounted(t *testing.T) {
 	lib := pretend.LookPath(t)
 	s := newSystem()
-	d, err := s.device(0, Options{})
+	d, err := s.device(0, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := s.device(0, Options{}); again != d || err != nil {
+	if again, err := s.device(0, Settings{}); again != d || err != nil {
 		t.Errorf("a second Open: %p, %v", again, err)
 	}
-	if _, err := s.device(0, Options{Allocator: Direct}); err == nil || !strings.Contains(err.Error(), "other options") {
+	if _, err := s.device(0, Settings{Allocator: Direct}); err == nil || !strings.Contains(err.Error(), "other options") {
 		t.Errorf("other options: %v", err)
 	}
-	if _, err := s.device(2, Options{}); !errors.Is(err, ErrNoDevice) || !strings.Contains(err.Error(), "devices is 2") {
+	if _, err := s.device(2, Settings{}); !errors.Is(err, ErrNoDevice) || !strings.Contains(err.Error(), "devices is 2") {
 		t.Errorf("device 2: %v", err)
 	}
 	if n := lib.Get("cuDevicePrimaryCtxRetain"); n != 1 {
@@ -104,7 +104,7 @@ func TestOpenIsCounted(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
-	e, err := s.device(0, Options{})
+	e, err := s.device(0, Settings{})
 	if err != nil || e == d {
 		t.Fatalf("opened anew: %v", err)
 	}
@@ -119,7 +119,7 @@ func TestCloseDuringWork(t *testing.T) {
 	for seed := range 5 {
 		lib.Reset()
 		lib.Set("seed", seed)
-		d, err := newSystem().device(0, Options{})
+		d, err := newSystem().device(0, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

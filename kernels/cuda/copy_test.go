@@ -54,7 +54,7 @@ func TestCopiesAreWhole(t *testing.T) {
 		t.Run(fmt.Sprint(mode), func(t *testing.T) {
 			lib.Reset()
 			lib.Set("mode", mode)
-			d := device(t, lib, Options{})
+			d := device(t, lib, Settings{})
 			for _, n := range copySizes {
 				checkCopy(t, d, n)
 			}
@@ -64,7 +64,7 @@ func TestCopiesAreWhole(t *testing.T) {
 
 func TestCopiesOfEveryType(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	b := alloc(t, d, nil, 64)
 	defer b.Free()
 	for _, x := range []any{[]float64{1.5}, []float32{2.5, 3}, []int64{-1}, []uint64{1 << 63}, []int32{-5}, []uint32{7}, []int16{-2}, []uint16{9},
@@ -95,7 +95,7 @@ func TestCopiesOfEveryType(t *testing.T) {
 func TestPinnedMemory(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("mode", pretend.Lazy)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	m, err := d.AllocPinned(1 << 20)
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestPinnedMemory(t *testing.T) {
 func TestCancelledWaits(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("mode", pretend.Lazy)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	s, err := d.NewStream(0)
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +167,7 @@ func TestCancelledWaits(t *testing.T) {
 func TestEvents(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("mode", pretend.Lazy)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	b := alloc(t, d, make([]float32, 1000), 4000)
 	defer b.Free()
 	if err := d.Default().Fill(b, 0, 4000, 1); err != nil {
@@ -197,7 +197,7 @@ func TestCopyBetweenDevices(t *testing.T) {
 			lib.Set("seed", seed)
 			lib.Set("mode", pretend.Lazy+seed%2)
 			sys := newSystem()
-			d0, d1 := systemDevice(t, lib, sys, 0, Options{}), systemDevice(t, lib, sys, 1, Options{})
+			d0, d1 := systemDevice(t, lib, sys, 0, Settings{}), systemDevice(t, lib, sys, 1, Settings{})
 			m0, err0 := d0.Compile(sample())
 			m1, err1 := d1.Compile(sample())
 			if err := errors.Join(err0, err1); err != nil {
@@ -228,7 +228,7 @@ func TestCopyBetweenDevices(t *testing.T) {
 // Many goroutines on one device, each with its own stream.
 func TestGoroutinesShareADevice(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	m, err := d.Compile(sample())
 	if err != nil {
 		t.Fatal(err)
@@ -285,7 +285,7 @@ func oneTurn(d *Device, s *Stream, f *Function, n int) error {
 // More streams than there are chunks make small copies, and large ones go on beside them.
 func TestManyStreamsShareChunks(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	b := alloc(t, d, nil, 1<<20)
 	defer b.Free()
 	ctx, stop := context.WithTimeout(background, time.Minute)
@@ -320,7 +320,7 @@ func TestCloseDuringCopies(t *testing.T) {
 	lib := pretend.LookPath(t)
 	for i := range 8 {
 		lib.Reset()
-		d, err := newSystem().device(0, Options{})
+		d, err := newSystem().device(0, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,7 +352,7 @@ func TestCloseDuringCopies(t *testing.T) {
 // A stream that is closed while others use it refuses them, and the driver never sees it again.
 func TestStreamsCloseUnderUse(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	b := alloc(t, d, nil, 1<<20)
 	defer b.Free()
 	for round := range 20 {

@@ -22,7 +22,7 @@ type Device struct {
 	handle  int32
 	ctx     drv.Context
 	info    Info
-	options Options
+	options Settings
 	wait    bool // after every launch
 	users   int  // guarded by sys.mu
 
@@ -51,7 +51,7 @@ type Device struct {
 }
 
 // openDevice retains the primary context and makes the streams.
-func openDevice(s *system, ordinal int, o Options) (*Device, error) {
+func openDevice(s *system, ordinal int, o Settings) (*Device, error) {
 	info, handle, err := describe(s.drv, ordinal)
 	if err != nil {
 		return nil, fmt.Errorf("device %d: %w", ordinal, err)

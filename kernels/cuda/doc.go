@@ -5,7 +5,7 @@
 // [Buffer] values, does work in the order of [Stream] values, and runs the kernels of a [Module],
 // which is compiled from text when it is needed.
 //
-//	dev, err := cuda.Open(0, cuda.Options{})
+//	dev, err := cuda.Open(0, cuda.Settings{})
 //	if err != nil {
 //		return err // says which libraries were tried, or what is wrong with the driver
 //	}

@@ -18,7 +18,7 @@ var lengths = []int{0, 1, 31, 32, 33, 255, 256, 257, 1_000_001}
 
 func TestElementwise(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	e, err := d.Elementwise(Map{Name: "axpb_tanh", Inputs: []string{"x", "y"}, Expression: "tanhf(1.5f * x + y)"})
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +59,7 @@ func checkElementwise(t *testing.T, d *Device, e *Elementwise, n int) {
 // In place, in float64, and a second map behind it on the same stream.
 func TestElementwiseInPlace(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	twice, err := d.Elementwise(Map{Name: "twice", Type: Float64, Inputs: []string{"x"}, Expression: "2.0 * x"})
 	if err != nil {
 		t.Fatal(err)

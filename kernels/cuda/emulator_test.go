@@ -122,7 +122,7 @@ func votes(t *testing.T, d *Device, m *Module) error {
 
 func TestKernelsInEveryOrder(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	m, err := d.Compile(sample())
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +150,7 @@ func TestMissingBarriersAreNoticed(t *testing.T) {
 		for order := pretend.Ascending; order <= pretend.Shuffled; order++ {
 			lib.Reset()
 			lib.Set("order", order)
-			d, err := newSystem().device(0, Options{})
+			d, err := newSystem().device(0, Settings{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,7 +174,7 @@ func TestMissingBarriersAreNoticed(t *testing.T) {
 func TestFaultsSurfaceLater(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("mode", pretend.Lazy)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	m, err := d.Compile(sample())
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func TestFaultsSurfaceLater(t *testing.T) {
 			return kernel(t, m, "scaled").Launch(s, Dim{X: 1}, Dim{X: 1}, 0, x, float32(1), int32(1))
 		},
 		"Compile": func() error { _, err := d.Load([]byte("x"), "x"); return err },
-		"Open":    func() error { _, err := d.sys.device(0, Options{}); return err },
+		"Open":    func() error { _, err := d.sys.device(0, Settings{}); return err },
 	} {
 		if err := call(); !errors.Is(err, ErrDeviceLost) || !errors.Is(err, drv.LaunchFailed) {
 			t.Errorf("%s on a lost device: %v", name, err)
@@ -226,7 +226,7 @@ func TestFaultsSurfaceLater(t *testing.T) {
 func TestSynchronousLaunchNamesItself(t *testing.T) {
 	lib := pretend.LookPath(t)
 	t.Setenv("EURYALE_CUDA_SYNC", "1")
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	m, err := d.Compile(sample())
 	if err != nil {
 		t.Fatal(err)
@@ -242,7 +242,7 @@ func TestSynchronousLaunchNamesItself(t *testing.T) {
 // A kernel that writes beside its memory is noticed if every buffer is the driver's own.
 func TestWritesBesideBuffersAreNoticed(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{Allocator: Direct})
+	d := device(t, lib, Settings{Allocator: Direct})
 	m, err := d.Compile(sample())
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 
 // A kernel that is written in CUDA C doubles numbers on a GPU. The example needs one, and NVRTC.
 func Example() {
-	dev, err := cuda.Open(0, cuda.Options{})
+	dev, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		log.Fatal(err) // says which libraries were tried, or what is wrong with the driver
 	}

@@ -12,7 +12,7 @@ import (
 // skipped.
 
 func TestGPULibrariesFound(t *testing.T) {
-	gpu(t, Options{})
+	gpu(t, Settings{})
 	for _, f := range FindLibraries() {
 		t.Logf("%s %s %s %v", f.Name, f.Version, f.Path, f.Err)
 	}
@@ -33,7 +33,7 @@ func TestGPULibraries(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := gpu(t, Options{})
+			d := gpu(t, Settings{})
 			need := map[string]string{"MatMul": "cuBLAS", "SolveTriangular": "cuBLAS", "FFT": "cuFFT", "Convolve": "cuDNN"}[name]
 			if need == "" {
 				need = "cuSOLVER"
@@ -51,7 +51,7 @@ func TestGPULibraries(t *testing.T) {
 }
 
 func TestGPULibrariesInGraphs(t *testing.T) {
-	d := gpu(t, Options{})
+	d := gpu(t, Settings{})
 	w := newLibraryWork(t, d)
 	defer w.free()
 	err := w.run(d.Default(), 1)
@@ -76,7 +76,7 @@ func TestGPULibrariesInGraphs(t *testing.T) {
 }
 
 func TestGPUTune(t *testing.T) {
-	d := gpu(t, Options{})
+	d := gpu(t, Settings{})
 	w := newTuneWork(t, d, 1000, 4096, 4)
 	defer free(w.x, w.y)
 	w.t.Family = "twice, a test"

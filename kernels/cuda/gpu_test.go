@@ -19,7 +19,7 @@ import (
 // device to what the pretend driver promised.
 
 // gpu opens device 0 of the machine, or skips the test.
-func gpu(t testing.TB, o Options) *Device {
+func gpu(t testing.TB, o Settings) *Device {
 	t.Helper()
 	d, err := Open(0, o)
 	if errors.Is(err, ErrNoDriver) || errors.Is(err, ErrNoDevice) {
@@ -37,7 +37,7 @@ func gpu(t testing.TB, o Options) *Device {
 }
 
 func TestGPUDescription(t *testing.T) {
-	d := gpu(t, Options{})
+	d := gpu(t, Settings{})
 	i := d.Info()
 	t.Logf("driver %d.%d (%s), device %+v", i.DriverVersion/1000, i.DriverVersion%1000/10, i.DriverPath, i)
 	if i.Name == "" || i.Multiprocessors == 0 || i.WarpSize != 32 || i.MaxThreads < 1024 || i.MemoryBytes < 1<<30 || i.Capability[0] < 5 {
@@ -60,7 +60,7 @@ func TestGPUDescription(t *testing.T) {
 }
 
 func TestGPUKernels(t *testing.T) {
-	d := gpu(t, Options{})
+	d := gpu(t, Settings{})
 	m, err := d.Compile(sample())
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestGPUKernels(t *testing.T) {
 }
 
 func TestGPUElementwise(t *testing.T) {
-	d := gpu(t, Options{})
+	d := gpu(t, Settings{})
 	e, err := d.Elementwise(Map{Name: "axpb_tanh", Inputs: []string{"x", "y"}, Expression: "tanhf(1.5f * x + y)"})
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func TestGPUElementwise(t *testing.T) {
 }
 
 func TestGPUPhilox(t *testing.T) {
-	d := gpu(t, Options{})
+	d := gpu(t, Settings{})
 	for _, c := range philoxCases(t) {
 		if c.Op == "philox_stream" {
 			checkStream(t, d, c, philoxOf(t, c))
@@ -96,14 +96,14 @@ func TestGPUPhilox(t *testing.T) {
 }
 
 func TestGPUCopies(t *testing.T) {
-	d := gpu(t, Options{})
+	d := gpu(t, Settings{})
 	for _, n := range copySizes {
 		checkCopy(t, d, n)
 	}
 }
 
 func TestGPUReplayEqualsEager(t *testing.T) {
-	d := gpu(t, Options{})
+	d := gpu(t, Settings{})
 	m, err := d.Compile(sample())
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestGPUReplayEqualsEager(t *testing.T) {
 func TestGPUMemory(t *testing.T) {
 	for _, kind := range []Allocator{Caching, Async, Direct} {
 		t.Run(fmt.Sprint(kind), func(t *testing.T) {
-			d := gpu(t, Options{Allocator: kind})
+			d := gpu(t, Settings{Allocator: kind})
 			randomBuffers(t, d)
 			var short *OutOfMemoryError
 			if _, err := d.Alloc(int(d.Info().MemoryBytes) + 1<<30); !errors.As(err, &short) {
@@ -134,7 +134,7 @@ func TestGPUMemory(t *testing.T) {
 // A kernel that kills its context, in a process of its own.
 func TestGPUFault(t *testing.T) {
 	const child = "EURYALE_TEST_GPU_FAULT"
-	d := gpu(t, Options{})
+	d := gpu(t, Settings{})
 	if os.Getenv(child) == "" {
 		self, err := os.Executable()
 		if err != nil {
@@ -166,7 +166,7 @@ func TestGPUFault(t *testing.T) {
 
 // Speeds are reported and not judged: host time of a launch, of a replayed one, and copies.
 func TestGPUSpeed(t *testing.T) {
-	d := gpu(t, Options{})
+	d := gpu(t, Settings{})
 	m, err := d.Compile(sample())
 	if err != nil {
 		t.Fatal(err)

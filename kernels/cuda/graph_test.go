@@ -50,7 +50,7 @@ func TestReplayEqualsEager(t *testing.T) {
 			lib.Reset()
 			lib.Set("seed", seed)
 			lib.Set("order", seed%3)
-			d := device(t, lib, Options{})
+			d := device(t, lib, Settings{})
 			m, err := d.Compile(sample())
 			if err != nil {
 				t.Fatal(err)
@@ -95,7 +95,7 @@ func checkReplay(t *testing.T, d *Device, m *Module) {
 // What a graph cannot do is refused by name, also if the captured function ignores the error.
 func TestCaptureRefuses(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	b := alloc(t, d, nil, 64)
 	defer b.Free()
 	event, err := d.Default().Record()
@@ -169,7 +169,7 @@ func TestCaptureRefuses(t *testing.T) {
 func TestGraphKeepsBuffersAndUpdates(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("mode", pretend.Lazy)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	m, err := d.Compile(sample())
 	if err != nil {
 		t.Fatal(err)
@@ -234,7 +234,7 @@ func TestGraphKeepsBuffersAndUpdates(t *testing.T) {
 
 func TestGraphKeepsArguments(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	m, err := d.Compile(sample())
 	if err != nil {
 		t.Fatal(err)
@@ -264,7 +264,7 @@ func TestGraphKeepsArguments(t *testing.T) {
 
 func TestUnjoinedCaptureFails(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	b := alloc(t, d, nil, 64)
 	defer b.Free()
 	side, err := d.NewStream(0)
@@ -291,7 +291,7 @@ func TestOldDriverHasNoGraphs(t *testing.T) {
 	lib := pretend.LookPath(t)
 	t.Setenv(dl.Variable("CUDA"), lib.Old)
 	sys := newSystem()
-	d, err := sys.device(0, Options{})
+	d, err := sys.device(0, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +299,7 @@ func TestOldDriverHasNoGraphs(t *testing.T) {
 	if _, err := d.Capture(func(*Stream) error { return nil }); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("Capture: got %v, want ErrUnsupported", err)
 	}
-	if _, err := sys.device(1, Options{Allocator: Async}); !errors.Is(err, ErrUnsupported) {
+	if _, err := sys.device(1, Settings{Allocator: Async}); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("Async: got %v, want ErrUnsupported", err)
 	}
 }
@@ -308,7 +308,7 @@ func TestOldDriverHasNoGraphs(t *testing.T) {
 func TestLostInCapture(t *testing.T) {
 	lib := pretend.LookPath(t)
 	s := newSystem()
-	d, other := systemDevice(t, lib, s, 0, Options{}), systemDevice(t, lib, s, 1, Options{})
+	d, other := systemDevice(t, lib, s, 0, Settings{}), systemDevice(t, lib, s, 1, Settings{})
 	m, err := d.Compile(sample())
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ func devices(t testing.TB, p *pretend.Library, n int) []*Device {
 	sys := newSystem()
 	all := make([]*Device, n)
 	for i := range all {
-		all[i] = systemDevice(t, p, sys, i, Options{})
+		all[i] = systemDevice(t, p, sys, i, Settings{})
 	}
 	return all
 }

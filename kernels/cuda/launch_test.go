@@ -17,7 +17,7 @@ import (
 
 func TestLaunchGeometry(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	m, err := d.Compile(sample())
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestLaunchGeometry(t *testing.T) {
 
 func TestLaunchArguments(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	m, err := d.Compile(sample())
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func TestLaunchArguments(t *testing.T) {
 // does not help is not kept.
 func TestOldDriverTakesPTX(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{Compiler: rtc.Options{Cache: t.TempDir()}})
+	d := device(t, lib, Settings{Compiler: rtc.Settings{Cache: t.TempDir()}})
 	lib.Fail("cuModuleLoadDataEx", 0, 1, int32(drv.UnsupportedPTXVersion))
 	m, err := d.Compile(sample())
 	if err != nil {
@@ -155,7 +155,7 @@ func TestOldDriverTakesPTX(t *testing.T) {
 func TestNewDeviceTakesPTX(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("capability", 120)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	m, err := d.Compile(sample())
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestNewDeviceTakesPTX(t *testing.T) {
 func BenchmarkLaunch(b *testing.B) {
 	lib := pretend.LookPath(b)
 	lib.Set("mode", pretend.Lazy)
-	d := device(b, lib, Options{})
+	d := device(b, lib, Settings{})
 	m, err := d.Compile(sample())
 	if err != nil {
 		b.Fatal(err)

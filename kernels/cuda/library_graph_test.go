@@ -221,7 +221,7 @@ func TestPretendNoticesSharedWorkspaces(t *testing.T) {
 		p.Set("seed", seed)
 		p.Set("mode", pretend.Lazy)
 		s := newSystem()
-		d, err := s.device(0, Options{})
+		d, err := s.device(0, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,7 +26,7 @@ func withLibraries(t testing.TB, seed int) (*pretend.Library, *Device) {
 	if seed > 0 {
 		p.Set("capability", 80) // whose workspaces are small
 	}
-	return p, device(t, p, Options{Allocator: Allocator(seed / 2 % 3), Profile: seed%4 == 1, Synchronous: seed%5 == 4})
+	return p, device(t, p, Settings{Allocator: Allocator(seed / 2 % 3), Profile: seed%4 == 1, Synchronous: seed%5 == 4})
 }
 
 // random returns numbers between -1 and 1.
@@ -258,7 +258,7 @@ func TestLibraryArguments(t *testing.T) {
 // Without libraries every method says so, and the device goes on.
 func TestNoLibrary(t *testing.T) {
 	p := pretend.LookPath(t)
-	d := device(t, p, Options{})
+	d := device(t, p, Settings{})
 	l, s, b := d.Libraries(), d.Default(), alloc(t, d, nil, 64)
 	defer b.Free()
 	part := b.At(0)

@@ -52,7 +52,7 @@ type pendingModule struct {
 }
 
 // compilerOf finds the compiler when it is first needed.
-func (ms *modules) compilerOf(o rtc.Options) (*rtc.Compiler, error) {
+func (ms *modules) compilerOf(o rtc.Settings) (*rtc.Compiler, error) {
 	ms.once.Do(func() { ms.compiler, ms.err = rtc.Open(o) })
 	return ms.compiler, ms.err
 }

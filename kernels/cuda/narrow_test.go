@@ -45,7 +45,7 @@ func TestNarrowNumbersAgreeWithReference(t *testing.T) {
 		}
 		return uint32(v)
 	}
-	d := device(t, pretend.LookPath(t), Options{})
+	d := device(t, pretend.LookPath(t), Settings{})
 	m, err := d.Compile(narrowCheck)
 	if err != nil {
 		t.Fatal(err)

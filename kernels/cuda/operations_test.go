@@ -57,7 +57,7 @@ func program(ops []*autodiff.Op) rtc.Source {
 
 // Every operation's text, compiled as a kernel and run as one, gives what its Go function gives.
 func TestOperationsOnADevice(t *testing.T) {
-	d := cuda.PretendDevice(t, pretend.LookPath(t), cuda.Options{})
+	d := cuda.PretendDevice(t, pretend.LookPath(t), cuda.Settings{})
 	const n = 300
 	ops := elementwise()
 	if len(ops) < 50 {
@@ -115,7 +115,7 @@ var withHeader = rtc.Source{Name: "header.cu", Headers: map[string]string{"twice
 	Text: "#include \"twice.h\"\nextern \"C\" __global__ void doubled(float* x) { x[threadIdx.x] = twice(x[threadIdx.x]); }\n"}
 
 func TestProgramsIncludeHeaders(t *testing.T) {
-	d := cuda.PretendDevice(t, pretend.LookPath(t), cuda.Options{})
+	d := cuda.PretendDevice(t, pretend.LookPath(t), cuda.Settings{})
 	m, err := d.Compile(withHeader)
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestRealCompilerTakesOurKernels(t *testing.T) {
 			t.Setenv("VIRTUAL_ENV", peers)
 		}
 	}
-	c, err := rtc.Open(rtc.Options{NoCache: true})
+	c, err := rtc.Open(rtc.Settings{NoCache: true})
 	if err != nil {
 		t.Skip("lacks NVRTC (pip install nvidia-cuda-nvrtc-cu12, or EURYALE_LIBNVRTC)")
 	}

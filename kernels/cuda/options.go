@@ -18,13 +18,13 @@ const (
 	Direct
 )
 
-// Options are the settings of a device. The zero value is the default.
-type Options struct {
+// Settings are the settings of a device. The zero value is the default.
+type Settings struct {
 	Allocator Allocator // source of memory; default Caching
 	// Synchronous makes every launch wait, so that the one that fails can be found. It is also set
 	// by EURYALE_CUDA_SYNC=1.
 	Synchronous bool
 	// Profile times launches and copies for Report and Trace, at the cost of two events each.
 	Profile  bool
-	Compiler rtc.Options // settings of the run-time compiler
+	Compiler rtc.Settings // settings of the run-time compiler
 }

@@ -38,7 +38,7 @@ func philoxCases(t *testing.T) []philoxCase {
 // are compared with the generator of package tensor, which is checked against them in turn.
 func TestPhiloxBlocksAgreeWithReference(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	out := alloc(t, d, nil, 16)
 	defer out.Free()
 	blocks := 0
@@ -71,7 +71,7 @@ func TestPhiloxBlocksAgreeWithReference(t *testing.T) {
 
 func TestPhiloxStreamsAgreeWithReference(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	streams := 0
 	for _, c := range philoxCases(t) {
 		if c.Op != "philox_stream" {
@@ -152,7 +152,7 @@ func checkStream(t *testing.T, d *Device, c philoxCase, g Philox) {
 // The numbers do not depend on length, grid, or how a draw is cut.
 func TestPhiloxLengths(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	for _, n := range lengths {
 		checkPhiloxLength(t, d, n)
 	}

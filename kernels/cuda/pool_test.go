@@ -18,7 +18,7 @@ import (
 
 func TestBuffersComeFromSlabs(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	var small []*Buffer
 	for i := range 100 {
 		b := alloc(t, d, nil, 1+i*100)
@@ -57,7 +57,7 @@ func TestBuffersComeFromSlabs(t *testing.T) {
 
 func TestEmptyBuffers(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	b := alloc(t, d, []float32{}, 0)
 	if b.Uintptr() != 0 || b.Size() != 0 || lib.Get("cuMemAlloc_v2") != 0 {
 		t.Error("an empty buffer has memory")
@@ -84,7 +84,7 @@ func TestPoolNeverOverlaps(t *testing.T) {
 
 func neverOverlaps(t *testing.T, lib *pretend.Library, kind Allocator) {
 	lib.Reset()
-	d := device(t, lib, Options{Allocator: kind})
+	d := device(t, lib, Settings{Allocator: kind})
 	randomBuffers(t, d)
 	if n := lib.Get("used"); n != 0 {
 		t.Errorf("after Trim the driver has given %d B", n)
@@ -192,7 +192,7 @@ func TestMemoryIsNotReusedEarly(t *testing.T) {
 
 // reuseIsRight reads a buffer on another stream, by a launch or a copy, frees it and overwrites its memory.
 func reuseIsRight(t *testing.T, lib *pretend.Library, careless, byLaunch bool) bool {
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	m, err := d.Compile(sample())
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +240,7 @@ func reuseIsRight(t *testing.T, lib *pretend.Library, careless, byLaunch bool) b
 func TestFailedCopyKeepsMemory(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("mode", pretend.Lazy)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	const n = 2 * smallCopy
 	b := alloc(t, d, nil, n)
 	lib.Fail("cuStreamWaitEvent", 1, 1, int32(drv.NotPermitted))
@@ -263,7 +263,7 @@ func TestFailedCopyKeepsMemory(t *testing.T) {
 func TestFailedCopyIsOrdered(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("mode", pretend.Lazy)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	const n = 2 * chunkBytes
 	b := alloc(t, d, nil, n)
 	defer b.Free()
@@ -284,7 +284,7 @@ func TestFailedCopyIsOrdered(t *testing.T) {
 func TestTrimWaits(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("mode", pretend.Lazy)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	b := alloc(t, d, nil, 1<<20)
 	if err := d.Default().Fill(b, 0, 1<<20, 1); err != nil {
 		t.Fatal(err)
@@ -301,7 +301,7 @@ func TestTrimWaits(t *testing.T) {
 // What a closed stream had is given out again, and its buffers live on.
 func TestClosedStreamLeavesItsMemory(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	s, err := d.NewStream(0)
 	if err != nil {
 		t.Fatal(err)
@@ -337,7 +337,7 @@ func TestShortageWaits(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("mode", pretend.Lazy)
 	lib.Set("memory", 64<<20)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	b := alloc(t, d, nil, 30<<20)
 	if err := d.Default().Fill(b, 0, 30<<20, 1); err != nil {
 		t.Fatal(err)
@@ -358,7 +358,7 @@ func TestShortageWaits(t *testing.T) {
 func TestOutOfMemory(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("memory", 64<<20)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	for range 10 {
 		alloc(t, d, nil, 9<<20).Free() // leaves free slabs of 20 MiB
 	}
@@ -408,7 +408,7 @@ func TestForgottenBuffersAreFound(t *testing.T) {
 func forgotten(t *testing.T, lib *pretend.Library, kind Allocator) {
 	lib.Reset()
 	lib.Set("memory", 64<<20)
-	d := device(t, lib, Options{Allocator: kind})
+	d := device(t, lib, Settings{Allocator: kind})
 	for range 20 { // 600 MiB in all, and nobody frees anything
 		b, err := d.Alloc(30 << 20)
 		if err != nil {
@@ -424,7 +424,7 @@ func forgotten(t *testing.T, lib *pretend.Library, kind Allocator) {
 func TestForgottenGraphsAreFound(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("memory", 64<<20)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	for range 5 {
 		b, err := d.Alloc(30 << 20)
 		if err != nil {
@@ -473,7 +473,7 @@ func TestEveryDriverCallMayFail(t *testing.T) {
 
 // scenario uses everything once and returns the first error.
 func scenario(lib *pretend.Library) error {
-	d, err := newSystem().device(0, Options{})
+	d, err := newSystem().device(0, Settings{})
 	if err != nil {
 		return err
 	}

@@ -14,12 +14,12 @@ var background = context.Background()
 
 // device opens device 0 of the pretend driver, and after the test closes it and looks for what was
 // not given back. A device that a test has lost gives nothing back.
-func device(t testing.TB, lib *pretend.Library, o Options) *Device {
+func device(t testing.TB, lib *pretend.Library, o Settings) *Device {
 	t.Helper()
 	return systemDevice(t, lib, newSystem(), 0, o)
 }
 
-func systemDevice(t testing.TB, lib *pretend.Library, s *system, ordinal int, o Options) *Device {
+func systemDevice(t testing.TB, lib *pretend.Library, s *system, ordinal int, o Settings) *Device {
 	t.Helper()
 	d, err := s.device(ordinal, o)
 	if err != nil {

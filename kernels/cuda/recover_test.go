@@ -18,7 +18,7 @@ func TestFreeWithoutEvent(t *testing.T) {
 	for _, call := range []string{"cuEventRecord", "cuEventCreate"} {
 		lib := pretend.LookPath(t)
 		lib.Set("mode", pretend.Lazy)
-		d := device(t, lib, Options{})
+		d := device(t, lib, Settings{})
 		s, err := d.NewStream(0)
 		if err != nil {
 			t.Fatal(err)
@@ -49,7 +49,7 @@ func TestFreeWithoutEvent(t *testing.T) {
 func TestStagingWithoutEvent(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("mode", pretend.Lazy)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	const n = 1 << 18
 	fill := func(v float32) []float32 {
 		x := make([]float32, n)
@@ -77,7 +77,7 @@ func TestStagingWithoutEvent(t *testing.T) {
 // What cannot be given back at once is given back later.
 func TestFreeWithoutContext(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	b := alloc(t, d, nil, 1000)
 	g, err := d.Capture(func(s *Stream) error { return s.Fill(b, 0, 1000, 0) })
 	if err != nil {
@@ -106,7 +106,7 @@ func TestFreeWithoutContext(t *testing.T) {
 func TestLastMemory(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("memory", 15<<20)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	var held []*Buffer
 	for _, bytes := range []int{3 << 20, 9 << 20, 2 << 20} {
 		held = append(held, alloc(t, d, nil, bytes))

@@ -16,7 +16,7 @@ import (
 // The report has every key of the reference's, with values of the same kind.
 func TestReportHasTheReferencesKeys(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{Profile: true, Compiler: rtc.Options{NoCache: true}})
+	d := device(t, lib, Settings{Profile: true, Compiler: rtc.Settings{NoCache: true}})
 	m, err := d.Compile(sample())
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func sameKeys(t *testing.T, path string, want, got any) {
 
 func TestTraceIsReadable(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{Profile: true})
+	d := device(t, lib, Settings{Profile: true})
 	x := alloc(t, d, make([]float32, 100_000), 400_000)
 	defer x.Free()
 	floats(t, d.Default(), x, 100_000)

@@ -16,7 +16,7 @@ import (
 func TestRoom(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("memory", 100<<20)
-	d := device(t, lib, Options{Allocator: Direct})
+	d := device(t, lib, Settings{Allocator: Direct})
 	if room, err := d.Room(); err != nil || room>>20 != 80 {
 		t.Errorf("%d bytes of 100 MiB are left: %v", room, err)
 	}
@@ -42,7 +42,7 @@ func TestRoom(t *testing.T) {
 // Every byte that crosses the bus is counted, and what was freed counts as room.
 func TestTrafficIsCounted(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	before, err := d.Room()
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +73,7 @@ func TestTrafficIsCounted(t *testing.T) {
 // The counting device takes what no machine that tests has.
 func TestCountingDevice(t *testing.T) {
 	lib := pretend.LookPath(t)
-	d := systemDevice(t, lib, newSystem(), lib.Count(t, 141_000_000_000), Options{})
+	d := systemDevice(t, lib, newSystem(), lib.Count(t, 141_000_000_000), Settings{})
 	b := alloc(t, d, make([]float64, 1000), 100<<30)
 	if st := d.Stats(); st.PeakActive < 100<<30 || st.Sent != 8000 {
 		t.Errorf("%+v", st)

@@ -14,7 +14,7 @@ import (
 func TestLanes(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("mode", pretend.Random)
-	d := device(t, lib, Options{})
+	d := device(t, lib, Settings{})
 	var all []*Stream
 	for range 2 * lanes {
 		s, err := d.Lane()

@@ -85,9 +85,9 @@ func (s *system) devices() ([]Info, error) {
 
 // Open returns the device with the given ordinal, counted from 0. A device is opened once: a second
 // Open returns the same Device and must have the same options. Each Open needs a Close.
-func Open(ordinal int, o Options) (*Device, error) { return standard().device(ordinal, o) }
+func Open(ordinal int, o Settings) (*Device, error) { return standard().device(ordinal, o) }
 
-func (s *system) device(ordinal int, o Options) (*Device, error) {
+func (s *system) device(ordinal int, o Settings) (*Device, error) {
 	if err := s.available(); err != nil {
 		return nil, err
 	}

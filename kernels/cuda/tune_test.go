@@ -59,7 +59,7 @@ func newTuneWork(t *testing.T, d *Device, n int, wide, narrow int) *tuneWork {
 // tuneDevice opens a device whose cache is a folder.
 func tuneDevice(t *testing.T, folder string) *Device {
 	t.Helper()
-	return device(t, pretend.LookPath(t), Options{Compiler: rtc.Options{Cache: folder}})
+	return device(t, pretend.LookPath(t), Settings{Compiler: rtc.Settings{Cache: folder}})
 }
 
 // The fastest variant that agrees with the default wins; a slow one is given up, a wrong one never timed.
@@ -126,7 +126,7 @@ func TestTuneIsKept(t *testing.T) {
 	t.Run("other driver", func(t *testing.T) {
 		p := pretend.LookPath(t)
 		p.Set("version", 12040)
-		d := device(t, p, Options{Compiler: rtc.Options{Cache: folder}})
+		d := device(t, p, Settings{Compiler: rtc.Settings{Cache: folder}})
 		w := newTuneWork(t, d, 1000, 8, 128)
 		defer free(w.x, w.y)
 		if r, err := d.Tune(background, w.t); err != nil || r.Known {
@@ -186,7 +186,7 @@ func TestTuneInCapture(t *testing.T) {
 // it all.
 func TestTuneFailures(t *testing.T) {
 	p := pretend.LookPath(t)
-	d := device(t, p, Options{Compiler: rtc.Options{NoCache: true}})
+	d := device(t, p, Settings{Compiler: rtc.Settings{NoCache: true}})
 	w := newTuneWork(t, d, 1000, 8, 128)
 	defer free(w.x, w.y)
 	broken := Variant{Name: "broken", Run: func(*Stream) error { return errors.New("on purpose") }}

@@ -52,7 +52,7 @@ func OpenExperiment(dir, file string, s ExperimentSettings) (*Experiment, error)
 	if err != nil {
 		return nil, err
 	}
-	v, err := cyrsoxs.ReadMorphology(file, cyrsoxs.ReadOptions{Double: s.Double, Vector: c.MorphologyType == cyrsoxs.Vector})
+	v, err := cyrsoxs.ReadMorphology(file, cyrsoxs.ReadSettings{Double: s.Double, Vector: c.MorphologyType == cyrsoxs.Vector})
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func TestInversionOnDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -150,7 +150,7 @@ func alike(t testing.TB, name string, got, want []Fit, chi, x, sd float64) {
 // value, gradient and normal matrix back.
 func TestFitsOnDevice(t *testing.T) {
 	pretend.Shared(t)
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestMemoryOfDESI(t *testing.T) {
 		batch, precision int
 		backend          ad.CUDA
 	}{{4096, 32, ad.CUDA{Device: d, Weights: ad.Float16}}, {0, 64, ad.CUDA{Device: d}}} {
-		device, err := cuda.Open(d, cuda.Options{})
+		device, err := cuda.Open(d, cuda.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

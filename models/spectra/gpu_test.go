@@ -16,7 +16,7 @@ import (
 // TestGPUSpeedFits measures fits of DESI's three arms on a GPU, and a step of the search; scripts/gpu.sh starts it.
 func TestGPUSpeedFits(t *testing.T) {
 	all := gpu.Need(t)
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

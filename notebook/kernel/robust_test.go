@@ -42,7 +42,7 @@ func TestCells(t *testing.T) {
 		{"nested", "2", []string{"import \"sync\"\nvar wg sync.WaitGroup\nc := make(chan int, 2)\nwg.Add(2)\nfor i := 0; i < 2; i++ {\n\tgo func(i int) {\n\t\tdefer wg.Done()\n\t\tif i == 1 { go close(make(chan int)) }\n\t\tc <- i\n\t}(i)\n}\nwg.Wait()\nlen(c)"}},
 		{"today", "a true", []string{"import (\"fmt\"; \"strings\"; \"sync/atomic\"; \"math/rand/v2\"; \"gonum.org/v1/gonum/stat\")\na, _, ok := strings.Cut(\"a=b\", \"=\")\nvar n atomic.Int64\nn.Add(int64(rand.New(rand.NewPCG(1, 2)).IntN(3)))\nstat.Mean([]float64{1}, nil)\nfmt.Sprint(a, \" \", ok)"}},
 		{"print", "a", []string{"import \"fmt\"\nfmt.Println(\"a\")"}},
-		{"shown", "4 chains", []string{"import nb \"github.com/euryale-dev/euryale/notebook\"\ndone := make(chan string, 12)\nfor i := 0; i < 12; i++ {\n\tgo func() { done <- nb.DemoG2().Sample(\"single\", nb.Options{Draws: 200}).String() }()\n}\nlast := \"\"\nfor i := 0; i < 12; i++ {\n\tlast = <-done\n}\nlast"}},
+		{"shown", "4 chains", []string{"import nb \"github.com/euryale-dev/euryale/notebook\"\ndone := make(chan string, 12)\nfor i := 0; i < 12; i++ {\n\tgo func() { done <- nb.DemoG2().Sample(\"single\", nb.Settings{Draws: 200}).String() }()\n}\nlast := \"\"\nfor i := 0; i < 12; i++ {\n\tlast = <-done\n}\nlast"}},
 		{"failing", "no", []string{"import \"errors\"\nfunc f() (int, error) { return 1, errors.New(\"no\") }", "f()"}},
 	}
 	for _, c := range cases {
@@ -117,7 +117,7 @@ func TestInterrupts(t *testing.T) {
 		"sleep": nb + "nb.SampleDensity(\"a\", 2, func(q []float64) float64 { time.Sleep(time.Hour); return 0 })",
 		"build": nb + "_ = time.Second\nnb.Sample(\"a\", func(m *infer.Model) { for {} })",
 		"plain": nb + "for { time.Sleep(time.Millisecond) }",
-		"keeps": nb + "nb.DemoG2().Sample(\"double\", nb.Options{Draws: 60000})",
+		"keeps": nb + "nb.DemoG2().Sample(\"double\", nb.Settings{Draws: 60000})",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

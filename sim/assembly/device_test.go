@@ -263,7 +263,7 @@ func TestBrainsOutliveDevices(t *testing.T) {
 // area; forming one moves no synapses either.
 func TestTrafficOfSteps(t *testing.T) {
 	pretend.Shared(t)
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +302,7 @@ func TestTrafficOfSteps(t *testing.T) {
 func TestMemoryOfLargeBrains(t *testing.T) {
 	lib := pretend.Shared(t)
 	ordinal := lib.Count(t, 141e9)
-	d, err := cuda.Open(ordinal, cuda.Options{})
+	d, err := cuda.Open(ordinal, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -418,7 +418,7 @@ func different(t *testing.T, backend ad.Backend, n int) (brains []*assembly.Brai
 // the bus.
 func TestThreadsChangeNoBrain(t *testing.T) {
 	lib := pretend.Shared(t)
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func wide(t *testing.T, shape [3]int, d tensor.DType, cfg Config, memory int) (*
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := cuda.Open(number, cuda.Options{})
+	g, err := cuda.Open(number, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestAutoDevice(t *testing.T) {
 func TestVolumesAreRefused(t *testing.T) {
 	number := pretend.Shared(t).Count(t, 16<<20)
 	_, err := New([3]int{4, 1024, 1024}, 1, Config{Energies: []float64{285}, Backend: ad.CUDA{Device: number}})
-	if d, err := cuda.Open(number, cuda.Options{}); err == nil {
+	if d, err := cuda.Open(number, cuda.Settings{}); err == nil {
 		defer closed(d)
 	}
 	var e *cuda.RoomError

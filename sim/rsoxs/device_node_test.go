@@ -99,7 +99,7 @@ func TestFieldsStayOnDevice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -287,7 +287,7 @@ func TestDeviceOutOfMemory(t *testing.T) {
 // With cuFFT the results are the same up to rounding.
 func TestDeviceWithLibraries(t *testing.T) {
 	lib := emulated(t)
-	d, err := cuda.Open(1, cuda.Options{})
+	d, err := cuda.Open(1, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +313,7 @@ func TestDeviceWithLibraries(t *testing.T) {
 	if lib.Get("cufftExecZ2Z") == 0 {
 		t.Error("no transform by cuFFT")
 	}
-	if d, err = cuda.Open(1, cuda.Options{}); err == nil {
+	if d, err = cuda.Open(1, cuda.Settings{}); err == nil {
 		closed(d)
 	}
 }

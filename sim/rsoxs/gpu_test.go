@@ -17,7 +17,7 @@ import (
 // onGPU skips a test without a GPU.
 func onGPU(t *testing.T) *cuda.Device {
 	gpu.Need(t)
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

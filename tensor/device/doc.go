@@ -12,7 +12,7 @@
 // products of matrices, which read any layout. A result of one element, such as the sum of a whole
 // array, is returned in the processor's memory.
 //
-//	d, err := cuda.Open(0, cuda.Options{})
+//	d, err := cuda.Open(0, cuda.Settings{})
 //	e := device.New(d)
 //	x, err := e.ToDevice(host)
 //	y, err := gt.Tanh(x) // gt is gorgonia.org/tensor

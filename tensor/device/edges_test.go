@@ -120,7 +120,7 @@ func TestOutOfMemory(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("memory", 64<<20)
 	defer lib.Set("memory", 1<<30)
-	d, err := cuda.Open(1, cuda.Options{})
+	d, err := cuda.Open(1, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,7 @@ func engine(t *testing.T) *Engine {
 	lib := pretend.Shared(t)
 	lib.Set("mode", pretend.Random) // work waits until it is needed, and runs in any legal order
 	lib.Set("order", pretend.Shuffled)
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 
 // Gorgonia's own functions compute on arrays that an Engine holds in the memory of a GPU. The example needs one.
 func Example() {
-	gpu, err := cuda.Open(0, cuda.Options{})
+	gpu, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		log.Fatal(err) // says which libraries were tried
 	}

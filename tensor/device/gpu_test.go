@@ -13,7 +13,7 @@ import (
 
 // The checks of arrays on a GPU; scripts/gpu.sh runs them on a machine that has one.
 func TestGPUArrays(t *testing.T) {
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if errors.Is(err, cuda.ErrNoDriver) || errors.Is(err, cuda.ErrNoDevice) {
 		t.Skipf("lacks a GPU: %v", err)
 	}

@@ -24,7 +24,7 @@ func testPage(t testing.TB, height, width int) (*Page, *[]mask.Recipe) {
 		v[i] = 1e4 / (1 + math.Hypot(float64(i/width)-g.CenterRow, float64(i%width)-g.CenterCol))
 	}
 	var kept []mask.Recipe
-	p, err := New(Config{Name: "test", Image: &maskfile.Image{Height: height, Width: width, Values: v}, Geometry: g, Bins: xpcs.Setup{Dynamic: [2]int{36, 1}, Static: [2]int{360, 1}},
+	p, err := New(Settings{Name: "test", Image: &maskfile.Image{Height: height, Width: width, Values: v}, Geometry: g, Bins: xpcs.Setup{Dynamic: [2]int{36, 1}, Static: [2]int{360, 1}},
 		Recipe:   mask.Recipe{Version: mask.Version, Height: height, Width: width},
 		Autosave: func(r mask.Recipe, _ xpcs.Setup) error { kept = append(kept, r); return nil }})
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 func Example() {
 	const height, width = 40, 60
 	var saved mask.Recipe
-	page, err := maskpage.New(maskpage.Config{
+	page, err := maskpage.New(maskpage.Settings{
 		Name:     "flat image",
 		Image:    &maskfile.Image{Height: height, Width: width, Values: make([]float64, height*width)},
 		Geometry: sim.Geometry{Height: height, Width: width, CenterRow: 20, CenterCol: 30, PixelSize: 75e-6, Distance: 5, Energy: 10},

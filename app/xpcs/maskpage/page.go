@@ -5,7 +5,7 @@
 //
 // A Page holds an image, a geometry and a mask.History. The browser sends steps and shows the pictures that it is
 // sent; everything is computed here, so that the page and the command make the same mask. Every change is handed to
-// Config.Autosave before it is answered.
+// Settings.Autosave before it is answered.
 //
 //	p, err := maskpage.New(config)
 //	if err != nil { ... }
@@ -35,8 +35,8 @@ import (
 //go:embed page.html page.css page.js view.js panel.js icon.svg
 var assets embed.FS
 
-// Config describes a page. All fields except Files, Open and Recipe are required.
-type Config struct {
+// Settings describes a page. All fields except Files, Open and Recipe are required.
+type Settings struct {
 	Name     string // name of the image, as the page shows it
 	Image    *maskfile.Image
 	Geometry sim.Geometry // numbers that are NaN are not known yet
@@ -60,7 +60,7 @@ type Config struct {
 
 // Page answers the requests of one page. It serves several at a time, one after another.
 type Page struct {
-	c       Config
+	c       Settings
 	mux     *http.ServeMux
 	mu      sync.Mutex
 	h       *mask.History
@@ -74,7 +74,7 @@ type Page struct {
 }
 
 // New makes a page whose history begins with the recipe.
-func New(c Config) (*Page, error) {
+func New(c Settings) (*Page, error) {
 	p := &Page{c: c, mux: http.NewServeMux(), g: c.Geometry, colours: levels(c.Image.Values)}
 	var err error
 	if p.maps, err = mapsOf(p.g); err != nil {

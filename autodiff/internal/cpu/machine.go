@@ -11,8 +11,8 @@ import (
 // Real is the element type of a machine.
 type Real interface{ float32 | float64 }
 
-// Options are the options of a machine.
-type Options struct {
+// Settings are the options of a machine.
+type Settings struct {
 	Threads int
 	Isolate bool // whether lanes of a batch fail alone
 	Level   kernels.Level
@@ -21,7 +21,7 @@ type Options struct {
 // Machine runs a program at one precision.
 type Machine[T Real] struct {
 	p       *compiler.Program
-	o       Options
+	o       Settings
 	arena   []T
 	consts  []T
 	ints    []int64
@@ -42,7 +42,7 @@ type machineJob[T Real] struct {
 }
 
 // NewMachine allocates the memory of a program and binds its jobs to it.
-func NewMachine[T Real](p *compiler.Program, o Options) *Machine[T] {
+func NewMachine[T Real](p *compiler.Program, o Settings) *Machine[T] {
 	m := &Machine[T]{p: p, o: o, arena: aligned[T](p.Arena), consts: aligned[T](p.Consts), ints: make([]int64, p.Ints)}
 	for _, b := range p.Buffers {
 		switch {

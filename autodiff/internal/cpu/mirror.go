@@ -19,7 +19,7 @@ type mirror[T Real] struct {
 
 // NewMirror makes a machine that runs single steps of a program, and has memory for those arrays alone
 // that these steps use or that are asked for.
-func NewMirror[T Real](p *compiler.Program, o Options) *Machine[T] {
+func NewMirror[T Real](p *compiler.Program, o Settings) *Machine[T] {
 	return &Machine[T]{p: p, o: o, mirror: &mirror[T]{own: map[int][]T{}}, jobs: make([]machineJob[T], len(p.Jobs))}
 }
 

@@ -35,7 +35,7 @@ type scan[T Real] struct {
 func newScan[T Real](c *Call, in [][]T) *scan[T] {
 	s := &scan[T]{Scan: c.Obj.(*compiler.Scan)}
 	p := s.Body
-	s.m = NewMachine[T](p, Options{Threads: c.Threads, Isolate: c.Isolate, Level: c.Level})
+	s.m = NewMachine[T](p, Settings{Threads: c.Threads, Isolate: c.Isolate, Level: c.Level})
 	for i, buf := range p.InBufs {
 		switch k := i - s.Carries; {
 		case k < 0:

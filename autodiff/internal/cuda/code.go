@@ -23,7 +23,7 @@ type Code struct {
 	waits   bool           // whether one of them may wait for the device
 	on      *device.Stream // of all machines; nil if each takes one
 	source  *Source
-	options Options
+	options Settings
 	tuned   int // products that were timed
 }
 
@@ -39,12 +39,12 @@ type kernel struct {
 
 // Compile generates and compiles the kernels of a program for a device. Its machines work on a stream, or
 // on lanes of the device for nil.
-func Compile(p *compiler.Program, d *device.Device, on *device.Stream, o Options) (*Code, error) {
+func Compile(p *compiler.Program, d *device.Device, on *device.Stream, o Settings) (*Code, error) {
 	o.Device = d
 	return compile(p, d, on, o, Generate(p, o))
 }
 
-func compile(p *compiler.Program, d *device.Device, on *device.Stream, o Options, source *Source) (*Code, error) {
+func compile(p *compiler.Program, d *device.Device, on *device.Stream, o Settings, source *Source) (*Code, error) {
 	if source.err != nil {
 		return nil, source.err
 	}

@@ -21,7 +21,7 @@ import (
 type Machine[T cpu.Real] struct {
 	*Code
 	host       *cpu.Machine[T]
-	o          cpu.Options
+	o          cpu.Settings
 	inner      map[int]*inner[T] // programs of scans, by their job
 	externals  map[*external]External
 	on         *device.Stream // of all work and copies
@@ -48,7 +48,7 @@ type Machine[T cpu.Real] struct {
 }
 
 // NewMachine allocates the memory of a program.
-func NewMachine[T cpu.Real](c *Code, o cpu.Options) (*Machine[T], error) {
+func NewMachine[T cpu.Real](c *Code, o cpu.Settings) (*Machine[T], error) {
 	m := &Machine[T]{Code: c, host: cpu.NewMirror[T](c.p, o), o: o, remote: map[int]device.Part{}, moved: map[int]bool{}, kept: map[int]bool{}, bound: make([]bool, len(c.p.Buffers)), changed: make([]bool, len(c.p.Buffers)), held: make([]bool, len(c.p.Buffers))}
 	for _, b := range c.p.InBufs {
 		m.changed[b] = true

@@ -75,7 +75,7 @@ func realCompiler(t *testing.T) *rtc.Compiler {
 			t.Setenv("VIRTUAL_ENV", peers)
 		}
 	}
-	c, err := rtc.Open(rtc.Options{NoCache: true})
+	c, err := rtc.Open(rtc.Settings{NoCache: true})
 	if err != nil {
 		t.Skip("lacks NVRTC (make nvrtc, or EURYALE_LIBNVRTC)")
 	}

@@ -80,8 +80,8 @@ func (s *Source) launches() (n int) {
 // longHelper is the number of lines from which on a helper function is called.
 const longHelper = 6
 
-// Options say what kernels are made.
-type Options struct {
+// Settings say what kernels are made.
+type Settings struct {
 	Bits    int  // of reals, 32 or 64
 	Isolate bool // whether lanes of a batch fail alone
 	// Storage is the type in which the text holds large arrays, such as eu_f16; that of the reals if
@@ -108,7 +108,7 @@ type generator struct {
 	kernels   int
 	partials  int
 	isolate   bool // whether lanes of a batch fail alone
-	options   Options
+	options   Settings
 	buffers   int // number of arrays of the program
 	tables    [][]int64
 	reals     map[string]string // tables of reals by name
@@ -119,15 +119,15 @@ type generator struct {
 	err       error // of a custom operation
 }
 
-func newGenerator(p *compiler.Program, o Options) *generator {
+func newGenerator(p *compiler.Program, o Settings) *generator {
 	return &generator{precision: o.Bits, isolate: o.Isolate, options: o, tf32: o.TF32 && o.Bits == 32, libraries: o.Libraries, known: map[string]bool{}, reals: map[string]string{},
 		externals: map[*compiler.Value]*external{}, buffers: len(p.Buffers), narrow: make([]bool, len(p.Buffers))}
 }
 
 // Generate makes the kernels of a program.
-func Generate(p *compiler.Program, o Options) *Source { return generate(p, o, nil) }
+func Generate(p *compiler.Program, o Settings) *Source { return generate(p, o, nil) }
 
-func generate(p *compiler.Program, o Options, tiles map[int]tiling) *Source {
+func generate(p *compiler.Program, o Settings, tiles map[int]tiling) *Source {
 	g := newGenerator(p, o)
 	g.tiles = tiles
 	g.narrow = narrow(p, o)
@@ -154,7 +154,7 @@ func generate(p *compiler.Program, o Options, tiles map[int]tiling) *Source {
 }
 
 // all returns the text of all kernels that were made.
-func (g *generator) all(o Options) string {
+func (g *generator) all(o Settings) string {
 	head := fmt.Sprintf("typedef %s R;\n", map[int]string{32: "float", 64: "double"}[o.Bits]) + prelude
 	if o.Storage != "" || g.tf32 {
 		head += device.Narrow

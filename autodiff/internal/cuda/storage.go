@@ -16,7 +16,7 @@ import (
 // such steps use whose text converts what it reads and writes. Maxima and minima are not: their gradients
 // look for the elements that are equal to them, which may be held in full. With Weights only constants are that are
 // nothing but factors of products of matrices.
-func narrow(p *compiler.Program, o Options) []bool {
+func narrow(p *compiler.Program, o Settings) []bool {
 	list := make([]bool, len(p.Buffers))
 	if o.Storage == "" {
 		return list

@@ -54,7 +54,7 @@ var errNarrow = errors.New("the product uses 16-bit arrays")
 type tuning struct {
 	d                 *device.Device
 	p                 *compiler.Program
-	o                 Options
+	o                 Settings
 	x                 tunable
 	buffers           []*device.Buffer
 	table, part, fail *device.Buffer

@@ -42,7 +42,7 @@ func TestGradient(t *testing.T) {
 
 // hasGPU reports whether there is a device, real or emulated.
 func hasGPU() bool {
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		return false
 	}

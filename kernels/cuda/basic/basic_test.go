@@ -75,7 +75,7 @@ func TestRealCompiler(t *testing.T) {
 			t.Setenv("VIRTUAL_ENV", peers)
 		}
 	}
-	c, err := rtc.Open(rtc.Options{NoCache: true})
+	c, err := rtc.Open(rtc.Settings{NoCache: true})
 	if err != nil {
 		t.Skip("lacks NVRTC (make nvrtc, or EURYALE_LIBNVRTC)")
 	}
@@ -91,7 +91,7 @@ func TestRealCompiler(t *testing.T) {
 // stand in for it.
 func TestWithoutCompiler(t *testing.T) {
 	lib := pretend.LookPath(t)
-	c, err := rtc.Open(rtc.Options{})
+	c, err := rtc.Open(rtc.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestWithoutCompiler(t *testing.T) {
 	sources = func() []rtc.Source { return all }
 	defer func() { sources = before }()
 	t.Setenv(dl.Variable("NVRTC"), "/nowhere/libnvrtc.so")
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestWithoutCompiler(t *testing.T) {
 // Lengths about those of groups, warps, blocks and pieces, with no elements at all among them.
 func TestReduceOfAnyLength(t *testing.T) {
 	pretend.LookPath(t)
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 // The fixed set of kernels computes the hyperbolic tangent of an array on a GPU. The example needs one, but no NVRTC.
 func Example() {
-	dev, err := cuda.Open(0, cuda.Options{})
+	dev, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		log.Fatal(err) // says which libraries were tried
 	}

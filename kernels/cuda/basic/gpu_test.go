@@ -14,7 +14,7 @@ import (
 
 // The driver of a GPU takes the PTX, and its kernels compute. scripts/gpu.sh runs this where there is one.
 func TestGPUPTX(t *testing.T) {
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if errors.Is(err, cuda.ErrNoDriver) || errors.Is(err, cuda.ErrNoDevice) {
 		t.Skipf("lacks a GPU: %v", err)
 	}

@@ -243,7 +243,7 @@ var powers = []int{16, 8, 4, 2, 1, 512, 256, 128, 64, 32}
 func TestKernels(t *testing.T) {
 	lib := pretend.LookPath(t)
 	lib.Set("order", pretend.Shuffled)
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +259,7 @@ func TestKernels(t *testing.T) {
 // gpu opens the GPU of this machine, or skips the test.
 func gpu(t *testing.T) *cuda.Device {
 	t.Helper()
-	d, err := cuda.Open(0, cuda.Options{})
+	d, err := cuda.Open(0, cuda.Settings{})
 	if errors.Is(err, cuda.ErrNoDriver) || errors.Is(err, cuda.ErrNoDevice) {
 		t.Skipf("lacks a GPU: %v", err)
 	}

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Options are the settings of a Compiler. The zero value is the default.
-type Options struct {
+// Settings are the settings of a Compiler. The zero value is the default.
+type Settings struct {
 	// Cache is the folder of the cache. Default: the folder that EURYALE_CUDA_CACHE names, or one
 	// in the user's cache folder.
 	Cache string
@@ -51,7 +51,7 @@ type flight struct {
 }
 
 // Open finds and opens NVRTC. The error wraps ErrNoCompiler.
-func Open(o Options) (*Compiler, error) {
+func Open(o Settings) (*Compiler, error) {
 	lib, err := open()
 	if err != nil {
 		return nil, err

@@ -24,7 +24,7 @@ const doubled = `extern "C" __global__ void doubled(float* x, int n) {
 
 var hopper = Target{9, 0}
 
-func compiler(t *testing.T, o Options) *Compiler {
+func compiler(t *testing.T, o Settings) *Compiler {
 	t.Helper()
 	if o.Cache == "" {
 		o.Cache = t.TempDir()
@@ -38,7 +38,7 @@ func compiler(t *testing.T, o Options) *Compiler {
 
 func TestNoCompilerNamesWhatWasTried(t *testing.T) {
 	t.Setenv(dl.Variable("NVRTC"), filepath.Join(t.TempDir(), "libnvrtc.so"))
-	if _, err := Open(Options{}); !errors.Is(err, ErrNoCompiler) || !errors.As(err, new(*dl.NotFound)) {
+	if _, err := Open(Settings{}); !errors.Is(err, ErrNoCompiler) || !errors.As(err, new(*dl.NotFound)) {
 		t.Errorf("got %v, want ErrNoCompiler with what was tried", err)
 	}
 }
@@ -46,7 +46,7 @@ func TestNoCompilerNamesWhatWasTried(t *testing.T) {
 func TestCompileOnceThenFromDisk(t *testing.T) {
 	lib := pretend.LookPath(t)
 	folder := t.TempDir()
-	c := compiler(t, Options{Cache: folder})
+	c := compiler(t, Settings{Cache: folder})
 	s := Source{Name: "doubled.cu", Text: doubled}
 	first, err := c.Compile(s, hopper)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestCompileOnceThenFromDisk(t *testing.T) {
 	if first.Cached || first.PTX || first.Arch != "sm_90" || len(first.Data) == 0 {
 		t.Errorf("first: cached %v, PTX %v, %s, %d B", first.Cached, first.PTX, first.Arch, len(first.Data))
 	}
-	again, err := compiler(t, Options{Cache: folder}).Compile(s, hopper)
+	again, err := compiler(t, Settings{Cache: folder}).Compile(s, hopper)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestCompileOnceThenFromDisk(t *testing.T) {
 
 func TestDamagedEntriesAreCompiledAgain(t *testing.T) {
 	pretend.LookPath(t)
-	c := compiler(t, Options{})
+	c := compiler(t, Settings{})
 	s := Source{Text: doubled}
 	first, err := c.Compile(s, hopper)
 	if err != nil {
@@ -121,7 +121,7 @@ func TestCacheThatCannotBeUsed(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, o := range map[string]Options{"off": {NoCache: true}, "folder is a file": {Cache: file}, "too small": {CacheBytes: 10}} {
+	for name, o := range map[string]Settings{"off": {NoCache: true}, "folder is a file": {Cache: file}, "too small": {CacheBytes: 10}} {
 		c := compiler(t, o)
 		for range 2 {
 			if i, err := c.Compile(Source{Text: doubled}, hopper); err != nil || i.Cached {
@@ -168,7 +168,7 @@ func TestCacheKeepsWhatWasUsedLast(t *testing.T) {
 
 func TestManyAskOneCompiles(t *testing.T) {
 	lib := pretend.LookPath(t)
-	c := compiler(t, Options{NoCache: true, Workers: 1})
+	c := compiler(t, Settings{NoCache: true, Workers: 1})
 	c.slots <- struct{}{} // holds the first up until all others wait for it
 	var wg sync.WaitGroup
 	for range 16 {
@@ -197,7 +197,7 @@ func TestManyAskOneCompiles(t *testing.T) {
 
 func TestCompileErrorShowsLines(t *testing.T) {
 	pretend.LookPath(t)
-	c := compiler(t, Options{})
+	c := compiler(t, Settings{})
 	_, err := c.Compile(Source{Name: "bad.cu", Text: "// one\n// two\nextern \"C\" __global__ void bad(float* x) {\n  x[0] = nosuch;\n}\n"}, hopper)
 	var e *CompileError
 	if !errors.As(err, &e) {

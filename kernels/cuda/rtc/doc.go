@@ -4,7 +4,7 @@
 // Package rtc compiles CUDA C at run time with NVIDIA's compiler library, NVRTC, and caches the
 // results on disk.
 //
-//	c, err := rtc.Open(rtc.Options{})
+//	c, err := rtc.Open(rtc.Settings{})
 //	if errors.Is(err, rtc.ErrNoCompiler) {
 //		return err // lists every file that was tried
 //	}

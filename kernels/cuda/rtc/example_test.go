@@ -14,7 +14,7 @@ import (
 
 // A program is compiled for a device of compute capability 9.0. The example needs NVRTC, but no GPU.
 func Example() {
-	c, err := rtc.Open(rtc.Options{})
+	c, err := rtc.Open(rtc.Settings{})
 	if errors.Is(err, rtc.ErrNoCompiler) {
 		log.Fatal(err) // lists every file that was tried
 	}

@@ -52,7 +52,7 @@ time.sleep(0.2)
 status, error, outputs = run(client, "x + 1")
 print("after:", outputs[-1] if outputs else (status, error))
 
-status, error, outputs = run(client, 'long := nb.DemoG2().Sample("single", nb.Options{Seed: 1, Draws: 3000000})\nlong', interrupt_after=1.5)
+status, error, outputs = run(client, 'long := nb.DemoG2().Sample("single", nb.Settings{Seed: 1, Draws: 3000000})\nlong', interrupt_after=1.5)
 told = outputs[-1] if outputs else error
 print("sampling:", "keeps its draws" if status == "ok" and "interrupted with" in told else (status, told))
 

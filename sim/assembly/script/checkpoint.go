@@ -43,7 +43,7 @@ func (r *Run) Save(w io.Writer) error {
 }
 
 // Resume reads a checkpoint of a run of this script. The seed is taken from the run.
-func (s *Script) Resume(in io.Reader, o Options) (*Run, error) {
+func (s *Script) Resume(in io.Reader, o Settings) (*Run, error) {
 	var st standing
 	if err := checkpoint.Read(in, fileKind, fileVersion, func(d *checkpoint.Decoder) { d.Value(&st) }); err != nil {
 		return nil, refused(err)

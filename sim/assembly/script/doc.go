@@ -16,7 +16,7 @@
 //	  - {remember: formed, area: A}
 //	  - {complete: A, part: 0.5, as: completed}
 //	`))
-//	result, err := s.Run(ctx, script.Options{})
+//	result, err := s.Run(ctx, script.Settings{})
 //	fmt.Println(result.Measures) // [{completed overlap 30 ...}]
 //
 // [Reference] lists all steps. Parse reports all mistakes at once, each with line, column and the

@@ -26,7 +26,7 @@ run:
 	if err != nil {
 		log.Fatal(err)
 	}
-	result, err := s.Run(context.Background(), script.Options{})
+	result, err := s.Run(context.Background(), script.Settings{})
 	if err != nil {
 		log.Fatal(err)
 	}

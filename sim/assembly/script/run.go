@@ -13,8 +13,8 @@ import (
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
 
-// Options are the settings of a run. Zero values are the defaults.
-type Options struct {
+// Settings are the settings of a run. Zero values are the defaults.
+type Settings struct {
 	// Progress is called after every step of the brain, unless it is nil.
 	Progress func(Progress)
 	// Save stores the snapshots that the script asks for, unless it is nil.
@@ -60,7 +60,7 @@ type Measure struct {
 // Run is a script that is being carried out.
 type Run struct {
 	script *Script
-	opts   Options
+	opts   Settings
 	top    machine
 	result Result
 	done   int // number of the brain's steps done, for Progress
@@ -92,7 +92,7 @@ type memo struct {
 }
 
 // Start makes the brain of a script, if it fits in memory, and returns a run at the first step.
-func (s *Script) Start(o Options) (*Run, error) {
+func (s *Script) Start(o Settings) (*Run, error) {
 	if err := s.Fits(); err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (s *Script) Start(o Options) (*Run, error) {
 	return s.runOf(b, o), nil
 }
 
-func (s *Script) runOf(b *assembly.Brain, o Options) *Run {
+func (s *Script) runOf(b *assembly.Brain, o Settings) *Run {
 	r := &Run{script: s, opts: o, result: Result{Mode: s.Mode, Seed: s.Settings.Seed}}
 	r.top = machine{run: r, brain: b, memory: map[string]memo{}, seed: s.Settings.Seed}
 	if o.Profile {
@@ -113,7 +113,7 @@ func (s *Script) runOf(b *assembly.Brain, o Options) *Run {
 }
 
 // Run carries out a script from its beginning.
-func (s *Script) Run(ctx context.Context, o Options) (*Result, error) {
+func (s *Script) Run(ctx context.Context, o Settings) (*Result, error) {
 	r, err := s.Start(o)
 	if err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func parse(t *testing.T, mode, rest string) *Script {
 
 func carryOut(t *testing.T, s *Script) *Result {
 	t.Helper()
-	r, err := s.Run(t.Context(), Options{})
+	r, err := s.Run(t.Context(), Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestOperationsAreThoseOfTheBrain(t *testing.T) {
 		} {
 			t.Run(mode+"/"+name, func(t *testing.T) {
 				s := parse(t, mode, "run:\n"+c.steps+"\n- {remember: x, area: "+c.area+"}\n")
-				run, err := s.Start(Options{})
+				run, err := s.Start(Settings{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -214,7 +214,7 @@ func TestResumeIsBitEqual(t *testing.T) {
 		}
 		for stop := 1; stop <= total; stop++ {
 			ctx, cancel := context.WithCancel(t.Context())
-			run, err := parse(t, mode, long).Start(Options{Progress: func(p Progress) {
+			run, err := parse(t, mode, long).Start(Settings{Progress: func(p Progress) {
 				if p.Done == stop {
 					cancel()
 				}
@@ -231,7 +231,7 @@ func TestResumeIsBitEqual(t *testing.T) {
 			if err := run.Save(&file); err != nil {
 				t.Fatal(err)
 			}
-			again, err := parse(t, mode, long).Resume(&file, Options{})
+			again, err := parse(t, mode, long).Resume(&file, Settings{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -250,7 +250,7 @@ func TestResumeIsBitEqual(t *testing.T) {
 }
 
 func finished(t *testing.T, mode string) *Run {
-	r, err := parse(t, mode, long).Start(Options{})
+	r, err := parse(t, mode, long).Start(Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,7 +274,7 @@ func TestSaveWithinBranch(t *testing.T) {
 	var file bytes.Buffer
 	var run *Run
 	s := parse(t, "lazy-exact", long)
-	run, err := s.Start(Options{Progress: func(p Progress) {
+	run, err := s.Start(Settings{Progress: func(p Progress) {
 		if p.Done == 17 && strings.HasPrefix(p.Step, "project") {
 			if err := run.Save(&file); err != nil {
 				t.Error(err)
@@ -287,7 +287,7 @@ func TestSaveWithinBranch(t *testing.T) {
 	if _, err := run.Go(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	again, err := s.Resume(&file, Options{})
+	again, err := s.Resume(&file, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func TestSaveWithinBranch(t *testing.T) {
 
 func TestResumeRefuses(t *testing.T) {
 	s := parse(t, "exact", "run: [{project: S>A, steps: 3}]\n")
-	run, err := s.Start(Options{})
+	run, err := s.Start(Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,12 +310,12 @@ func TestResumeRefuses(t *testing.T) {
 	flipped := bytes.Clone(whole)
 	flipped[40] ^= 1
 	for name, file := range map[string][]byte{"empty": nil, "cut": whole[:30], "no brain": whole[:len(whole)-9], "flipped": flipped, "other": []byte("EURYALE-BRAIN 1\n and more of it")} {
-		if _, err := s.Resume(bytes.NewReader(file), Options{}); err == nil {
+		if _, err := s.Resume(bytes.NewReader(file), Settings{}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	other := parse(t, "exact", "run: [{project: S>A, steps: 4}]\n")
-	if _, err := other.Resume(bytes.NewReader(whole), Options{}); err == nil || !strings.Contains(err.Error(), "another script") {
+	if _, err := other.Resume(bytes.NewReader(whole), Settings{}); err == nil || !strings.Contains(err.Error(), "another script") {
 		t.Errorf("a checkpoint of another script: %v", err)
 	}
 }
@@ -324,7 +324,7 @@ func TestResumeRefuses(t *testing.T) {
 func TestSaveAndErrors(t *testing.T) {
 	var names []string
 	s := parse(t, "lazy-exact", "run:\n- {form: A, stimulus: S, steps: 2}\n- save: formed\n- branch: [{save: inner}]\n")
-	_, err := s.Run(t.Context(), Options{Profile: true, Save: func(name string, b *assembly.Brain) error {
+	_, err := s.Run(t.Context(), Settings{Profile: true, Save: func(name string, b *assembly.Brain) error {
 		names = append(names, name)
 		return b.Save(&bytes.Buffer{})
 	}})
@@ -332,7 +332,7 @@ func TestSaveAndErrors(t *testing.T) {
 		t.Errorf("%v, saved %v", err, names)
 	}
 	s = parse(t, "lazy-exact", "run:\n- {activate: A, block: 0}\n")
-	if _, err := s.Run(t.Context(), Options{}); err == nil || !strings.Contains(err.Error(), "s.yaml:15:4: activate: ") {
+	if _, err := s.Run(t.Context(), Settings{}); err == nil || !strings.Contains(err.Error(), "s.yaml:15:4: activate: ") {
 		t.Errorf("a lazy area that never fired: %v", err)
 	}
 }
@@ -357,7 +357,7 @@ run:
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := s.Start(Options{})
+	run, err := s.Start(Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +423,7 @@ func FuzzResume(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	r, err := s.Start(Options{})
+	r, err := s.Start(Settings{})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -454,7 +454,7 @@ func FuzzResume(f *testing.F) {
 			t.Fatal(err)
 		}
 		file.Write(brain)
-		if r, err := s.Resume(&file, Options{}); err == nil {
+		if r, err := s.Resume(&file, Settings{}); err == nil {
 			_, _ = r.Go(t.Context())
 		}
 	})

@@ -54,7 +54,7 @@ func TestSilentSteps(t *testing.T) {
 			if mode == "exact" && strings.Contains(says, "no neurons or synapses") {
 				continue // all synapses are there from the beginning
 			}
-			r, err := s.Run(t.Context(), Options{})
+			r, err := s.Run(t.Context(), Settings{})
 			if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
 				t.Errorf("%s\n%s: %v, want %q", steps, mode, err, says)
 			}
@@ -87,7 +87,7 @@ run:
 // Where silence is an outcome of the steps it is measured, also by a run that was
 // interrupted after the area fell silent.
 func TestDyingOut(t *testing.T) {
-	start := func(o Options) *Run {
+	start := func(o Settings) *Run {
 		s, err := Parse("s.yaml", []byte(dying))
 		if err != nil {
 			t.Fatal(err)
@@ -98,7 +98,7 @@ func TestDyingOut(t *testing.T) {
 		}
 		return r
 	}
-	want, err := start(Options{}).Go(t.Context())
+	want, err := start(Settings{}).Go(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestDyingOut(t *testing.T) {
 	}
 	for stop := 1; stop < 8; stop++ {
 		ctx, cancel := context.WithCancel(t.Context())
-		r := start(Options{Progress: func(p Progress) {
+		r := start(Settings{Progress: func(p Progress) {
 			if p.Done == stop {
 				cancel()
 			}
@@ -121,7 +121,7 @@ func TestDyingOut(t *testing.T) {
 		if err := r.Save(&file); err != nil {
 			t.Fatal(err)
 		}
-		again, err := r.script.Resume(&file, Options{})
+		again, err := r.script.Resume(&file, Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,7 +85,7 @@ func TestFits(t *testing.T) {
 	if err := s.Fits(); err == nil || !strings.Contains(err.Error(), "the trace of 1000000 steps 8.6 GB") {
 		t.Errorf("%v", err)
 	}
-	if _, err := s.Start(Options{}); err == nil {
+	if _, err := s.Start(Settings{}); err == nil {
 		t.Error("it starts")
 	}
 }
@@ -95,7 +95,7 @@ func TestRoundsInParts(t *testing.T) {
 	const text = "run: [{project: S>A, steps: 5000}, {project: A>B}]\n"
 	s := parse(t, "lazy-exact", text)
 	s.Winners = map[string]bool{}
-	run, err := s.Start(Options{})
+	run, err := s.Start(Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,11 +107,11 @@ func TestRoundsInParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := b.Bytes()
-	again, err := s.Resume(bytes.NewReader(whole), Options{})
+	again, err := s.Resume(bytes.NewReader(whole), Settings{})
 	if err != nil || !reflect.DeepEqual(again.Result(), run.Result()) || len(again.Result().Rounds) != 5001 {
 		t.Fatalf("%v, or the results differ", err)
 	}
-	if _, err := s.Resume(bytes.NewReader(whole[:len(whole)/2]), Options{}); err == nil {
+	if _, err := s.Resume(bytes.NewReader(whole[:len(whole)/2]), Settings{}); err == nil {
 		t.Error("half a checkpoint is taken")
 	}
 }
