@@ -7,21 +7,12 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/unit"
 )
 
-// Vacuum returns the vacuum wavelength that corresponds to a wavelength in air, both in Angstrom. It
-// inverts lam/(1 + 2.735182e-4 + 131.4182/lam^2 + 2.76249e8/lam^4), to rounding.
-func Vacuum(air float64) float64 {
-	lam := air
-	for range 20 {
-		next := air * (1 + 2.735182e-4 + 131.4182/(lam*lam) + 2.76249e8/(lam*lam*lam*lam))
-		if next == lam {
-			break
-		}
-		lam = next
-	}
-	return lam
-}
+// Vacuum returns the vacuum wavelength that corresponds to a wavelength in air, both in Angstrom.
+func Vacuum(air float64) float64 { return unit.Vacuum(air) }
 
 // angstroms returns how many Angstrom a unit of wavelength is.
 func angstroms(unit string) (float64, error) {

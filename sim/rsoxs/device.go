@@ -316,14 +316,10 @@ func (p *device) compile(name, text string) (*cuda.Module, error) {
 
 // launch starts a kernel with a thread for each of n items, and a block row for each of rows.
 func (p *device) launch(m *cuda.Module, kernel string, n, rows int, args ...any) error {
-	f, err := m.Function(kernel)
-	if err != nil {
-		return err
-	}
 	const block, most = 128, 1 << 24 // kernels that may have more items take several each
 	grid := cuda.Blocks(n, block)
 	grid.X, grid.Y = min(grid.X, most), rows
-	return f.Launch(p.s, grid, cuda.Dim{X: block}, 0, args...)
+	return m.Launch(p.s, kernel, grid, cuda.Dim{X: block}, args...)
 }
 
 // optional is an argument that may be a null pointer.

@@ -7,27 +7,15 @@ import (
 	"fmt"
 	"math"
 	"sort"
+
+	"github.com/euryale-dev/euryale/internal/unit"
 )
 
-// Air returns the wavelength in air of a wavelength in vacuum, both in Angstrom, as the reference converts it. Package data/survey, which
-// may not import this one, has the same formula for spectra.
-func Air(vacuum float64) float64 {
-	s := vacuum * vacuum
-	return vacuum / (1 + 2.735182e-4 + 131.4182/s + 2.76249e8/(s*s))
-}
+// Air returns the wavelength in air of a wavelength in vacuum, both in Angstrom, as the reference converts it.
+func Air(vacuum float64) float64 { return unit.Air(vacuum) }
 
 // Vacuum returns the wavelength in vacuum, in Angstrom, that Air converts to air.
-func Vacuum(air float64) float64 {
-	v := air
-	for range 20 { // the refractive index hardly changes: each step gains four digits
-		next := air * v / Air(v)
-		if next == v {
-			break
-		}
-		v = next
-	}
-	return v
-}
+func Vacuum(air float64) float64 { return unit.Vacuum(air) }
 
 // NativePower is the default resolving power of library spectra.
 const NativePower = 100000

@@ -152,11 +152,7 @@ type step struct {
 
 // launch puts a kernel on the stream, in blocks of 256 threads.
 func (p *step) launch(s *cuda.Stream, kernel string, grid cuda.Dim, args ...any) error {
-	f, err := p.module.Function(kernel)
-	if err != nil {
-		return err
-	}
-	return f.Launch(s, grid, cuda.Dim{X: 256}, 0, append(args, int32(p.n))...)
+	return p.module.Launch(s, kernel, grid, cuda.Dim{X: 256}, append(args, int32(p.n))...)
 }
 
 func (p *step) Forward(s *cuda.Stream, out cuda.Part, in []cuda.Part) error {

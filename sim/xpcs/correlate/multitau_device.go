@@ -15,7 +15,7 @@ import (
 
 // bank holds the sums of the pixels of some parts on one GPU, those of a part beside each other and filled up to whole tiles.
 type bank struct {
-	buffers
+	cuda.Buffers
 	parts         []int // numbers of parts
 	from          []int // where each begins, and the end
 	index         *cuda.Buffer
@@ -175,11 +175,11 @@ func (e *multitauRun) run(ctx context.Context, devices []*cuda.Device, of [][]in
 	defer e.reel.free()
 	defer func() {
 		for _, b := range e.banks {
-			b.free()
+			b.Free()
 		}
 	}()
 	for k, b := range e.banks {
-		b.d = used[k]
+		b.Device = used[k]
 		if err := e.fill(ctx, b, e.reel.feeds[k], k == 0 && e.first); err != nil {
 			return err
 		}
@@ -231,7 +231,7 @@ func (e *multitauRun) g2(ctx context.Context, g2, errs [][]float64) error {
 		if bins == 0 {
 			continue
 		}
-		if err := f.on.Copy(b.left, 0, b.total, 0, 8*b.pixels); err != nil {
+		if err := f.Stream.Copy(b.left, 0, b.total, 0, 8*b.pixels); err != nil {
 			return err
 		}
 		grid, pixels := cuda.Blocks(b.pixels, 256), int64(b.pixels)
@@ -239,7 +239,7 @@ func (e *multitauRun) g2(ctx context.Context, g2, errs [][]float64) error {
 		for i, d := range e.r.Delay {
 			for ; level < d.Level; level++ {
 				if lv := b.levels[level]; lv.waits == 1 {
-					f.run("leave", grid, 256, b.left, lv.half, pixels)
+					f.Run("leave", grid, 256, b.left, lv.half, pixels)
 				}
 			}
 			lv := b.levels[level]
@@ -247,15 +247,15 @@ func (e *multitauRun) g2(ctx context.Context, g2, errs [][]float64) error {
 			if pairs < 1 {
 				continue
 			}
-			f.run("averages", grid, 256, lv.past, lv.products, lv.heads, b.left, pixels, int32(slices.Index(lagsAt(d.Level, e.s.PerLevel), d.Lag)), int32(d.Lag), float64(pairs), float64(int(1)<<d.Level), b.averages)
-			f.run("ratios", cuda.Dim{X: (b.groups + 7) / 8}, 256, b.averages, pixels, b.begin, b.members, int32(b.groups), b.ratios)
-			f.run("bin_g2", cuda.Dim{X: bins}, 256, b.averages, pixels, b.begin, b.members, b.ends, b.ratios, b.g2.At(16*i*bins))
+			f.Run("averages", grid, 256, lv.past, lv.products, lv.heads, b.left, pixels, int32(slices.Index(lagsAt(d.Level, e.s.PerLevel), d.Lag)), int32(d.Lag), float64(pairs), float64(int(1)<<d.Level), b.averages)
+			f.Run("ratios", cuda.Dim{X: (b.groups + 7) / 8}, 256, b.averages, pixels, b.begin, b.members, int32(b.groups), b.ratios)
+			f.Run("bin_g2", cuda.Dim{X: bins}, 256, b.averages, pixels, b.begin, b.members, b.ends, b.ratios, b.g2.At(16*i*bins))
 		}
-		if err := f.done(); err != nil {
+		if err := f.Done(); err != nil {
 			return err
 		}
 		out := make([]float64, 2*bins*len(e.r.Delay))
-		if err := f.on.CopyOut(ctx, out, b.g2, 0); err != nil {
+		if err := f.Stream.CopyOut(ctx, out, b.g2, 0); err != nil {
 			return err
 		}
 		for i, d := range e.r.Delay {
@@ -282,7 +282,7 @@ func (e *multitauRun) fill(ctx context.Context, b *bank, f *feed, image bool) (e
 	}
 	b.pixels = len(index)
 	b.from = append(b.from, b.pixels)
-	if b.index, err = b.put(ctx, f.on, index, 4*b.pixels, "places of pixels"); err != nil {
+	if b.index, err = b.Put(ctx, f.Stream, index, "places of pixels"); err != nil {
 		return err
 	}
 	for l := 0; l <= e.r.Delay[len(e.r.Delay)-1].Level; l++ {
@@ -292,27 +292,27 @@ func (e *multitauRun) fill(ctx context.Context, b *bank, f *feed, image bool) (e
 			bytes int
 			what  string
 		}{{&lv.past, 2 * e.s.PerLevel * b.width, "frames of levels"}, {&lv.half, b.width, "frames of levels"}, {&lv.products, 8 * lv.lags, "sums of products"}, {&lv.heads, 8 * lv.lags, "sums of first frames"}} {
-			if *a.to, err = b.take(f.on, a.bytes*b.pixels, a.what, true); err != nil {
+			if *a.to, err = b.Zeros(f.Stream, a.bytes*b.pixels, a.what); err != nil {
 				return err
 			}
 		}
 		b.levels = append(b.levels, lv)
 	}
 	for k := range b.rows {
-		if b.rows[k], err = b.take(f.on, (e.block>>(k+1)+1)*b.width*b.pixels, "frames of levels", false); err != nil {
+		if b.rows[k], err = b.Take((e.block>>(k+1)+1)*b.width*b.pixels, "frames of levels"); err != nil {
 			return err
 		}
 	}
-	if b.total, err = b.take(f.on, 8*b.pixels, "sums of pixels", true); err != nil {
+	if b.total, err = b.Zeros(f.Stream, 8*b.pixels, "sums of pixels"); err != nil {
 		return err
 	}
-	if b.raw, err = b.take(f.on, 8*b.pixels, "sums of pixels", true); err != nil {
+	if b.raw, err = b.Zeros(f.Stream, 8*b.pixels, "sums of pixels"); err != nil {
 		return err
 	}
 	if err := e.group(ctx, b, f); err != nil || !image {
 		return err
 	}
-	b.image, err = b.take(f.on, 8*e.reel.size, "the image", true)
+	b.image, err = b.Zeros(f.Stream, 8*e.reel.size, "the image")
 	return err
 }
 
@@ -341,7 +341,7 @@ func (e *multitauRun) group(ctx context.Context, b *bank, f *feed) (err error) {
 		to **cuda.Buffer
 		of []int32
 	}{{&b.members, members}, {&b.begin, begin}, {&b.ends, ends}} {
-		if *a.to, err = b.put(ctx, f.on, a.of, 4*len(a.of), "places of pixels"); err != nil {
+		if *a.to, err = b.Put(ctx, f.Stream, a.of, "places of pixels"); err != nil {
 			return err
 		}
 	}
@@ -349,7 +349,7 @@ func (e *multitauRun) group(ctx context.Context, b *bank, f *feed) (err error) {
 		to    **cuda.Buffer
 		bytes int
 	}{{&b.averages, 24 * b.pixels}, {&b.left, 8 * b.pixels}, {&b.ratios, 8 * b.groups}, {&b.g2, 16 * len(b.columns) * len(e.r.Delay)}} {
-		if *a.to, err = b.take(f.on, a.bytes, "averages of pixels", false); err != nil {
+		if *a.to, err = b.Take(a.bytes, "averages of pixels"); err != nil {
 			return err
 		}
 	}
@@ -396,18 +396,18 @@ func (e *multitauRun) work(k int, s *slot) error {
 			next = b.rows[l%2]
 		}
 		if l == 0 {
-			f.run("first_level", grid, 128, f.frames, b.index, f.scale, int32(e.reel.size), pixels, int32(n), int32(lv.frames), int32(lv.waits), lv.past, lv.products, lv.heads, b.total, b.raw, lv.half, next)
+			f.Run("first_level", grid, 128, f.frames, b.index, f.scale, int32(e.reel.size), pixels, int32(n), int32(lv.frames), int32(lv.waits), lv.past, lv.products, lv.heads, b.total, b.raw, lv.half, next)
 		} else {
-			f.run("next_level", grid, 128, b.rows[(l+1)%2], pixels, int32(n), int32(lv.frames), int32(lv.waits), lv.past, lv.products, lv.heads, lv.half, next)
+			f.Run("next_level", grid, 128, b.rows[(l+1)%2], pixels, int32(n), int32(lv.frames), int32(lv.waits), lv.past, lv.products, lv.heads, lv.half, next)
 		}
 		if n = (lv.waits + n) / 2; n == 0 {
 			break
 		}
 	}
 	if b.image != nil {
-		f.run("add_image", cuda.Blocks(e.reel.size, 256), 256, f.frames, int32(e.reel.size), int32(s.n), b.image)
+		f.Run("add_image", cuda.Blocks(e.reel.size, 256), 256, f.frames, int32(e.reel.size), int32(s.n), b.image)
 	}
-	return f.done()
+	return f.Done()
 }
 
 // settled takes the means of the frames of a block.
@@ -459,12 +459,12 @@ func (e *multitauRun) fetch(ctx context.Context, f *feed, b *bank, i int, all bo
 	// get fetches row r of an array of doubles, or of R.
 	get := func(from *cuda.Buffer, r, width int) error {
 		if width == 8 {
-			return f.on.CopyOut(ctx, row, from, 8*(r*b.pixels+b.from[i]))
+			return f.Stream.CopyOut(ctx, row, from, 8*(r*b.pixels+b.from[i]))
 		}
 		if short == nil {
 			short = make([]float32, pixels)
 		}
-		if err := f.on.CopyOut(ctx, short, from, 4*(r*b.pixels+b.from[i])); err != nil {
+		if err := f.Stream.CopyOut(ctx, short, from, 4*(r*b.pixels+b.from[i])); err != nil {
 			return err
 		}
 		for k, v := range short {
@@ -497,7 +497,7 @@ func (e *multitauRun) fetch(ctx context.Context, f *feed, b *bank, i int, all bo
 	a.total, a.raw = rows(b.total, 1, 8), rows(b.raw, 1, 8)
 	if i == 0 && b.image != nil && fail == nil {
 		a.rest = make([]float64, e.reel.size)
-		fail = f.on.CopyOut(ctx, a.rest, b.image, 0)
+		fail = f.Stream.CopyOut(ctx, a.rest, b.image, 0)
 	}
 	return a, fail
 }

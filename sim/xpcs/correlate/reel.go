@@ -81,71 +81,10 @@ func source(precision, per int) rtc.Source {
 	return rtc.Source{Name: "correlate.cu", Text: fmt.Sprintf("typedef %s R;\n#define PER %d\n%s", number, per, kernelText)}
 }
 
-// launcher starts kernels of a module on a stream until one fails.
-type launcher struct {
-	m   *cuda.Module
-	on  *cuda.Stream
-	err error
-}
-
-// run starts a kernel.
-func (l *launcher) run(name string, grid cuda.Dim, threads int, args ...any) {
-	if l.err != nil {
-		return
-	}
-	f, err := l.m.Function(name)
-	if err == nil {
-		err = f.Launch(l.on, grid, cuda.Dim{X: threads}, 0, args...)
-	}
-	l.err = err
-}
-
-// done returns the first error, and forgets it.
-func (l *launcher) done() error {
-	err := l.err
-	l.err = nil
-	return err
-}
-
-// buffers are what is freed together.
-type buffers struct {
-	d   *cuda.Device
-	all []*cuda.Buffer
-}
-
-// take allocates bytes; zero says that they are set to 0.
-func (b *buffers) take(on *cuda.Stream, bytes int, tag string, zero bool) (*cuda.Buffer, error) {
-	v, err := b.d.AllocTagged(max(bytes, 8), tag)
-	if err != nil {
-		return nil, fmt.Errorf("correlate: %d bytes for %s: %w", bytes, tag, err)
-	}
-	b.all = append(b.all, v)
-	if zero {
-		err = on.Fill(v, 0, v.Size(), 0)
-	}
-	return v, err
-}
-
-// put allocates and fills a buffer.
-func (b *buffers) put(ctx context.Context, on *cuda.Stream, v any, bytes int, tag string) (*cuda.Buffer, error) {
-	to, err := b.take(on, bytes, tag, false)
-	if err != nil || bytes == 0 {
-		return to, err
-	}
-	return to, on.CopyIn(ctx, to, 0, v)
-}
-
-func (b *buffers) free() {
-	for _, v := range b.all {
-		v.Free()
-	}
-	b.all = nil
-}
-
 // feed is the frames of a block on one GPU, as float32, with their means.
 type feed struct {
-	buffers
-	launcher
+	cuda.Buffers
+	cuda.Launcher
 	side    *cuda.Stream // for what is fetched while the next block is under way
 	raw     [slots]*cuda.Buffer
 	frames  *cuda.Buffer
@@ -234,17 +173,17 @@ func newReel(ctx context.Context, m Movie, block int, valid []int32, normalize b
 
 // fill makes the arrays of a feed.
 func (r *reel) fill(ctx context.Context, f *feed, d *cuda.Device, valid []int32, text rtc.Source) (err error) {
-	f.d = d
-	if f.m, err = d.Compile(text); err != nil {
+	f.Device = d
+	if f.Module, err = d.Compile(text); err != nil {
 		return err
 	}
-	if f.on, err = d.NewStream(0); err != nil {
+	if f.Stream, err = d.NewStream(0); err != nil {
 		return err
 	}
 	if f.side, err = d.NewStream(0); err != nil {
 		return err
 	}
-	if f.valid, err = f.put(ctx, f.on, valid, 4*len(valid), "valid pixels"); err != nil {
+	if f.valid, err = f.Put(ctx, f.Stream, valid, "valid pixels"); err != nil {
 		return err
 	}
 	raw, converted := r.slotBytes(), 0
@@ -260,7 +199,7 @@ func (r *reel) fill(ctx context.Context, f *feed, d *cuda.Device, valid []int32,
 		what  string
 	}{{&f.raw[0], raw, "frames as they are in the file"}, {&f.raw[1], raw, "frames as they are in the file"}, {&f.frames, converted, "frames"}, {&f.mean[0], 8 * r.block, "means of frames"},
 		{&f.mean[1], 8 * r.block, "means of frames"}, {&f.scale, 8 * r.block, "means of frames"}, {&f.partial, 8 * r.block * ((len(valid) + 4095) / 4096), "parts of means"}} {
-		if *a.to, err = f.take(f.on, a.bytes, a.what, false); err != nil {
+		if *a.to, err = f.Take(a.bytes, a.what); err != nil {
 			return err
 		}
 	}
@@ -270,13 +209,13 @@ func (r *reel) fill(ctx context.Context, f *feed, d *cuda.Device, valid []int32,
 // free gives everything back.
 func (r *reel) free() {
 	for _, f := range r.feeds {
-		if f.on != nil {
-			f.on.Close()
+		if f.Stream != nil {
+			f.Stream.Close()
 		}
 		if f.side != nil {
 			f.side.Close()
 		}
-		f.buffers.free()
+		f.Free()
 	}
 	for k := range r.slot {
 		if r.slot[k].pinned != nil {
@@ -305,7 +244,7 @@ func (r *reel) next(ctx context.Context, first, n int) error {
 			return err
 		}
 		var err error
-		if f.marks[s.number], err = f.on.Record(); err != nil {
+		if f.marks[s.number], err = f.Stream.Record(); err != nil {
 			return err
 		}
 	}
@@ -363,30 +302,25 @@ func (r *reel) send(ctx context.Context, f *feed, s *slot) error {
 		for _, v := range s.events.Start {
 			start = append(start, int32(v))
 		}
-		var lists buffers
-		lists.d = f.d
-		defer lists.free() // in the order of the stream
+		lists := cuda.Buffers{Device: f.Device}
+		defer lists.Free() // in the order of the stream
 		var at [3]*cuda.Buffer
 		for k, list := range []any{start, s.events.Pixel, s.events.Count} {
-			bytes := 4 * len(s.events.Pixel)
-			if k == 0 {
-				bytes = 4 * len(start)
-			}
 			var err error
-			if at[k], err = lists.put(ctx, f.on, list, bytes, "events"); err != nil {
+			if at[k], err = lists.Put(ctx, f.Stream, list, "events"); err != nil {
 				return err
 			}
 		}
-		if err := f.on.Fill(f.frames, 0, 4*count, 0); err != nil {
+		if err := f.Stream.Fill(f.frames, 0, 4*count, 0); err != nil {
 			return err
 		}
-		f.run("spread", cuda.Dim{X: s.n}, 256, at[0], at[1], at[2], f.frames, int32(r.size))
+		f.Run("spread", cuda.Dim{X: s.n}, 256, at[0], at[1], at[2], f.frames, int32(r.size))
 	} else {
 		from, bytes := any(s.pinned), s.n*r.slotBytes()/r.block
 		if s.n < r.block { // page-locked memory is copied as a whole only
 			from = s.pinned.Bytes()[:bytes]
 		}
-		if err := f.on.CopyIn(ctx, f.raw[s.number], 0, from); err != nil {
+		if err := f.Stream.CopyIn(ctx, f.raw[s.number], 0, from); err != nil {
 			return err
 		}
 		marks := int32(0)
@@ -394,22 +328,22 @@ func (r *reel) send(ctx context.Context, f *feed, s *slot) error {
 			marks = 1
 		}
 		if r.movie.Raw != nil && r.movie.Raw.Type != "float32" {
-			f.run("from_"+r.movie.Raw.Type, all, 256, f.raw[s.number], f.frames, int64(count), marks)
+			f.Run("from_"+r.movie.Raw.Type, all, 256, f.raw[s.number], f.frames, int64(count), marks)
 		} else {
 			f.frames = f.raw[s.number]
 		}
 	}
 	if f.count == 0 {
-		return f.done()
+		return f.Done()
 	}
 	parts := (f.count + 4095) / 4096
-	f.run("valid_sums", cuda.Dim{X: parts, Y: s.n}, 256, f.frames, f.valid, int32(f.count), int32(r.size), f.partial)
+	f.Run("valid_sums", cuda.Dim{X: parts, Y: s.n}, 256, f.frames, f.valid, int32(f.count), int32(r.size), f.partial)
 	normalize := int32(0)
 	if r.normalize {
 		normalize = 1
 	}
-	f.run("means", cuda.Dim{X: s.n}, 256, f.partial, int32(parts), float64(f.count), normalize, f.mean[s.number], f.scale)
-	return f.done()
+	f.Run("means", cuda.Dim{X: s.n}, 256, f.partial, int32(parts), float64(f.count), normalize, f.mean[s.number], f.scale)
+	return f.Done()
 }
 
 // settle waits until the work on a slot is done.

@@ -16,7 +16,7 @@ import (
 // stack holds the frames of the pixels of some bins on one GPU: counts (frame, pixel), and the means of the groups of pixels that divide
 // them.
 type stack struct {
-	buffers
+	cuda.Buffers
 	spans  []span
 	starts []int // first pixel of each span, and the end
 	bins   []int // whose groups there are, in order
@@ -151,7 +151,7 @@ func (t *twotime) reading(ctx context.Context, devices []*cuda.Device, of [][]sp
 		if len(list) > 0 {
 			used = append(used, devices[k])
 			s := &stack{spans: list}
-			s.d = devices[k]
+			s.Device = devices[k]
 			stacks = append(stacks, s)
 		}
 	}
@@ -166,7 +166,7 @@ func (t *twotime) reading(ctx context.Context, devices []*cuda.Device, of [][]sp
 	defer r.free()
 	defer func() {
 		for _, s := range stacks {
-			s.free()
+			s.Free()
 		}
 	}()
 	light := t.light
@@ -178,7 +178,7 @@ func (t *twotime) reading(ctx context.Context, devices []*cuda.Device, of [][]sp
 			return err
 		}
 		if light != nil && k == 0 {
-			if s.image, err = s.take(r.feeds[k].on, 8*r.size, "the image", true); err != nil {
+			if s.image, err = s.Zeros(r.feeds[k].Stream, 8*r.size, "the image"); err != nil {
 				return err
 			}
 		}
@@ -202,7 +202,7 @@ func (t *twotime) reading(ctx context.Context, devices []*cuda.Device, of [][]sp
 			if err := r.flush(ctx); err != nil {
 				return err
 			}
-			if err := r.feeds[0].on.CopyOut(ctx, light.sum, stacks[0].image, 0); err != nil {
+			if err := r.feeds[0].Stream.CopyOut(ctx, light.sum, stacks[0].image, 0); err != nil {
 				return err
 			}
 			light.ended()
@@ -242,7 +242,7 @@ func (t *twotime) fill(ctx context.Context, s *stack, f *feed, block int) (err e
 		to **cuda.Buffer
 		of []int32
 	}{{&s.pixels, pixels}, {&s.group, group}, {&s.members, members}, {&s.begin, begin}, {&s.ends, ends}} {
-		if *a.to, err = s.put(ctx, f.on, a.of, 4*len(a.of), "places of pixels"); err != nil {
+		if *a.to, err = s.Put(ctx, f.Stream, a.of, "places of pixels"); err != nil {
 			return err
 		}
 	}
@@ -252,7 +252,7 @@ func (t *twotime) fill(ctx context.Context, s *stack, f *feed, block int) (err e
 		what  string
 	}{{&s.kept, 4 * n * len(pixels), "frames"}, {&s.mean, 8 * n * (len(begin) - 1), "means of static bins"}, {&s.level, 8 * n * len(s.bins), "means of frames"},
 		{&s.sum[0], 8 * block * len(s.bins), "means of frames"}, {&s.sum[1], 8 * block * len(s.bins), "means of frames"}} {
-		if *a.to, err = s.take(f.on, a.bytes, a.what, false); err != nil {
+		if *a.to, err = s.Take(a.bytes, a.what); err != nil {
 			return err
 		}
 	}
@@ -263,13 +263,13 @@ func (t *twotime) fill(ctx context.Context, s *stack, f *feed, block int) (err e
 func (t *twotime) keep(s *stack, f *feed, at *slot, size int) error {
 	groups, pixels, bins := s.groups[len(s.bins)], s.starts[len(s.spans)], len(s.bins)
 	mean := s.mean.At(8 * at.first * groups)
-	f.run("group_means", cuda.Dim{X: (groups + 7) / 8, Y: at.n}, 256, f.frames, s.begin, s.members, int32(groups), int32(size), mean)
-	f.run("bin_means", cuda.Dim{X: (bins + 31) / 32, Y: at.n}, 32, mean, s.begin, s.ends, int32(bins), int32(groups), s.level.At(8*at.first*bins), s.sum[at.number])
-	f.run("keep", cuda.Dim{X: (pixels + 255) / 256, Y: at.n}, 256, f.frames, s.pixels, int64(pixels), int32(size), s.kept.At(4*at.first*pixels))
+	f.Run("group_means", cuda.Dim{X: (groups + 7) / 8, Y: at.n}, 256, f.frames, s.begin, s.members, int32(groups), int32(size), mean)
+	f.Run("bin_means", cuda.Dim{X: (bins + 31) / 32, Y: at.n}, 32, mean, s.begin, s.ends, int32(bins), int32(groups), s.level.At(8*at.first*bins), s.sum[at.number])
+	f.Run("keep", cuda.Dim{X: (pixels + 255) / 256, Y: at.n}, 256, f.frames, s.pixels, int64(pixels), int32(size), s.kept.At(4*at.first*pixels))
 	if s.image != nil {
-		f.run("add_image", cuda.Blocks(size, 256), 256, f.frames, int32(size), int32(at.n), s.image)
+		f.Run("add_image", cuda.Blocks(size, 256), 256, f.frames, int32(size), int32(at.n), s.image)
 	}
-	return f.done()
+	return f.Done()
 }
 
 // settled looks whether the frames of a block are numbers, and takes their means.
@@ -345,32 +345,32 @@ func (t *twotime) product(ctx context.Context, f *feed, s *stack, i int) (err er
 	b := &t.bins[sp.bin]
 	width := t.s.Precision / 8
 	row := min(deviceDepth, (sp.to-sp.from+15)/16*16)
-	library := s.d.Libraries().HasBLAS()
+	library := s.Device.Libraries().HasBLAS()
 	if s.matrix == nil {
 		largest := 0
 		for _, one := range s.spans {
 			largest = max(largest, min(deviceDepth, (one.to-one.from+15)/16*16))
 		}
-		if s.divided, err = s.take(f.on, width*n*largest, "divided counts", false); err != nil {
+		if s.divided, err = s.Take(width*n*largest, "divided counts"); err != nil {
 			return err
 		}
-		if s.sums, err = s.take(f.on, 8*n, "sums of frames", false); err != nil {
+		if s.sums, err = s.Take(8*n, "sums of frames"); err != nil {
 			return err
 		}
-		if s.matrix, err = s.take(f.on, 8*n*n, "a two-time map", false); err != nil {
+		if s.matrix, err = s.Take(8*n*n, "a two-time map"); err != nil {
 			return err
 		}
 		if library && width == 4 {
-			if s.library, err = s.take(f.on, 4*min(libraryRows, n)*n, "products of frames", false); err != nil {
+			if s.library, err = s.Take(4*min(libraryRows, n)*n, "products of frames"); err != nil {
 				return err
 			}
 		}
 	}
 	if sp.from == 0 {
-		if err := f.on.Fill(s.sums, 0, 8*n, 0); err != nil {
+		if err := f.Stream.Fill(s.sums, 0, 8*n, 0); err != nil {
 			return err
 		}
-		if err := f.on.Fill(s.matrix, 0, 8*n*n, 0); err != nil {
+		if err := f.Stream.Fill(s.matrix, 0, 8*n*n, 0); err != nil {
 			return err
 		}
 	} else if err := t.resume(ctx, f, s); err != nil {
@@ -387,8 +387,8 @@ func (t *twotime) product(ctx context.Context, f *feed, s *stack, i int) (err er
 	for from := sp.from; from < sp.to; from += row {
 		some := min(row, sp.to-from)
 		at := s.starts[i] + from - sp.from
-		f.run("divide", cuda.Dim{X: n}, 256, s.kept.At(4*at), int64(total), s.group.At(4*at), int32(some), mean, int32(groups), s.divided, int32(row), s.sums)
-		if err := f.done(); err != nil {
+		f.Run("divide", cuda.Dim{X: n}, 256, s.kept.At(4*at), int64(total), s.group.At(4*at), int32(some), mean, int32(groups), s.divided, int32(row), s.sums)
+		if err := f.Done(); err != nil {
 			return err
 		}
 		if err := t.multiplyOn(f, s, row, library); err != nil {
@@ -396,14 +396,14 @@ func (t *twotime) product(ctx context.Context, f *feed, s *stack, i int) (err er
 		}
 		if ages != nil {
 			bins := int32(len(s.bins))
-			f.run("age_singles", cuda.Dim{X: n}, 256, s.divided, int32(row), int32(some), int32(from), int32(ages.Groups), level, bins, s.single)
-			f.run("age_products", cuda.Dim{X: ages.Blocks, Y: len(ages.Delays)}, 256, s.divided, int32(n), int32(row), int32(some), int32(from), int32(ages.Groups), s.delays, level, bins, s.product)
+			f.Run("age_singles", cuda.Dim{X: n}, 256, s.divided, int32(row), int32(some), int32(from), int32(ages.Groups), level, bins, s.single)
+			f.Run("age_products", cuda.Dim{X: ages.Blocks, Y: len(ages.Delays)}, 256, s.divided, int32(n), int32(row), int32(some), int32(from), int32(ages.Groups), s.delays, level, bins, s.product)
 		}
 	}
 	if sp.to == len(b.pixels) {
-		f.run("finish", cuda.Dim{X: (n + 255) / 256, Y: n}, 256, s.matrix, s.sums, int32(n), float64(len(b.pixels)))
+		f.Run("finish", cuda.Dim{X: (n + 255) / 256, Y: n}, 256, s.matrix, s.sums, int32(n), float64(len(b.pixels)))
 	}
-	return f.done()
+	return f.Done()
 }
 
 // multiplyOn adds the products of divided counts to the map: by cuBLAS where that is found.
@@ -411,8 +411,8 @@ func (t *twotime) multiplyOn(f *feed, s *stack, row int, library bool) error {
 	n := t.movie.Frames
 	tiles := (n + 63) / 64
 	if !library {
-		f.run("products", cuda.Dim{X: tiles * (tiles + 1) / 2}, 256, s.divided, int32(n), int32(row), s.matrix)
-		return f.done()
+		f.Run("products", cuda.Dim{X: tiles * (tiles + 1) / 2}, 256, s.divided, int32(n), int32(row), s.matrix)
+		return f.Done()
 	}
 	for first := 0; first < n; first += libraryRows {
 		rows := min(libraryRows, n-first)
@@ -422,14 +422,14 @@ func (t *twotime) multiplyOn(f *feed, s *stack, row int, library bool) error {
 		} else {
 			m.Type, m.C = cuda.Float32, s.library.At(0)
 		}
-		if err := s.d.Libraries().MatMul(f.on, m); err != nil {
+		if err := s.Device.Libraries().MatMul(f.Stream, m); err != nil {
 			return err
 		}
 		if t.s.Precision == 32 {
-			f.run("add_block", cuda.Blocks(rows*(n-first), 256), 256, s.library, int32(first), int32(rows), int32(n), s.matrix)
+			f.Run("add_block", cuda.Blocks(rows*(n-first), 256), 256, s.library, int32(first), int32(rows), int32(n), s.matrix)
 		}
 	}
-	return f.done()
+	return f.Done()
 }
 
 // agesOf returns sums for ages of a bin, empty ones, or nil if they are not wanted or nothing scatters.
@@ -448,26 +448,26 @@ func (t *twotime) beginAges(ctx context.Context, f *feed, s *stack, ages *ageSum
 		for _, d := range ages.Delays {
 			delays = append(delays, int32(d))
 		}
-		if s.delays, err = s.put(ctx, f.on, delays, 4*len(delays), "delays"); err != nil {
+		if s.delays, err = s.Put(ctx, f.Stream, delays, "delays"); err != nil {
 			return err
 		}
-		if s.single, err = s.take(f.on, 8*n*ageGroups, "sums of groups", false); err != nil {
+		if s.single, err = s.Take(8*n*ageGroups, "sums of groups"); err != nil {
 			return err
 		}
-		if s.product, err = s.take(f.on, 8*ageBlocks*ageGroups*len(delays), "sums of groups", false); err != nil {
+		if s.product, err = s.Take(8*ageBlocks*ageGroups*len(delays), "sums of groups"); err != nil {
 			return err
 		}
 	}
 	if goesOn {
-		if err := f.on.CopyIn(ctx, s.single, 0, t.part.single); err != nil {
+		if err := f.Stream.CopyIn(ctx, s.single, 0, t.part.single); err != nil {
 			return err
 		}
-		return f.on.CopyIn(ctx, s.product, 0, t.part.product)
+		return f.Stream.CopyIn(ctx, s.product, 0, t.part.product)
 	}
-	if err := f.on.Fill(s.single, 0, s.single.Size(), 0); err != nil {
+	if err := f.Stream.Fill(s.single, 0, s.single.Size(), 0); err != nil {
 		return err
 	}
-	return f.on.Fill(s.product, 0, s.product.Size(), 0)
+	return f.Stream.Fill(s.product, 0, s.product.Size(), 0)
 }
 
 // partial is what is known of a bin whose pixels are read in several parts.
@@ -475,10 +475,10 @@ type partial struct{ c2, sums, single, product []float64 }
 
 // resume sends what is known of the bin so far.
 func (t *twotime) resume(ctx context.Context, f *feed, s *stack) error {
-	if err := f.on.CopyIn(ctx, s.matrix, 0, t.part.c2); err != nil {
+	if err := f.Stream.CopyIn(ctx, s.matrix, 0, t.part.c2); err != nil {
 		return err
 	}
-	return f.on.CopyIn(ctx, s.sums, 0, t.part.sums)
+	return f.Stream.CopyIn(ctx, s.sums, 0, t.part.sums)
 }
 
 // fetch brings a map down and gives it to each, or keeps what is known of a bin that is read in parts.
@@ -488,21 +488,21 @@ func (t *twotime) fetch(ctx context.Context, f *feed, s *stack, i, n int, each f
 	if t.part.c2 == nil { // the same memory for all bins
 		t.part.c2, t.part.sums = make([]float64, n*n), make([]float64, n)
 	}
-	if err := f.on.CopyOut(ctx, t.part.c2, s.matrix, 0); err != nil {
+	if err := f.Stream.CopyOut(ctx, t.part.c2, s.matrix, 0); err != nil {
 		return err
 	}
 	ages := t.agesOf(b)
 	if ages != nil {
 		t.part.single, t.part.product = ages.single, ages.product
-		if err := f.on.CopyOut(ctx, ages.single, s.single, 0); err != nil {
+		if err := f.Stream.CopyOut(ctx, ages.single, s.single, 0); err != nil {
 			return err
 		}
-		if err := f.on.CopyOut(ctx, ages.product, s.product, 0); err != nil {
+		if err := f.Stream.CopyOut(ctx, ages.product, s.product, 0); err != nil {
 			return err
 		}
 	}
 	if sp.to < len(b.pixels) {
-		return f.on.CopyOut(ctx, t.part.sums, s.sums, 0)
+		return f.Stream.CopyOut(ctx, t.part.sums, s.sums, 0)
 	}
 	return each(&Map{Bin: t.number[sp.bin], Pixels: len(b.pixels), Frames: n, C2: t.part.c2, Ages: ages.done(t.part.c2)})
 }

@@ -58,14 +58,10 @@ func (v *sieve) free() {
 
 // run lets a kernel decide by the values of a map.
 func (v *sieve) run(name string, values []float64, args ...any) error {
-	f, err := v.m.Function(name)
-	if err != nil {
-		return err
-	}
 	if err := v.d.CopyIn(context.Background(), v.values, 0, values); err != nil {
 		return err
 	}
-	return f.Launch(v.d.Default(), cuda.Blocks(v.pixels, 256), cuda.Dim{X: 256}, 0, append(append([]any{v.values, int64(v.pixels)}, args...), v.keep)...)
+	return v.m.Launch(v.d.Default(), name, cuda.Blocks(v.pixels, 256), cuda.Dim{X: 256}, append(append([]any{v.values, int64(v.pixels)}, args...), v.keep)...)
 }
 
 // mask fetches what is kept.

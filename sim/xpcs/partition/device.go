@@ -18,16 +18,13 @@ var kernelText string
 
 // plane divides the pixels of a detector on a GPU.
 type plane struct {
-	ctx     context.Context
-	d       *cuda.Device
-	on      *cuda.Stream
-	m       *cuda.Module
-	pixels  int
-	axes    [2]Axis
-	x       [2]*cuda.Buffer // values after offset and folding
-	mask    *cuda.Buffer
-	buffers []*cuda.Buffer
-	err     error
+	cuda.Launcher
+	cuda.Buffers
+	ctx    context.Context
+	pixels int
+	axes   [2]Axis
+	x      [2]*cuda.Buffer // values after offset and folding
+	mask   *cuda.Buffer
 }
 
 // newOnDevice is New on the GPU that the backend names; ok is false if that is the processor. p has the mask without pixels that are not numbers.
@@ -39,14 +36,14 @@ func newOnDevice(ctx context.Context, p *Partition, axes [2]Axis, s Settings) (o
 	if err != nil || d == nil {
 		return false, err
 	}
-	v := &plane{ctx: ctx, d: d, on: d.Default(), pixels: pixels, axes: axes}
-	defer v.free()
-	if v.m, err = d.Compile(rtc.Source{Name: "partition.cu", Text: kernelText}); err != nil {
+	v := &plane{Launcher: cuda.Launcher{Stream: d.Default()}, Buffers: cuda.Buffers{Device: d}, ctx: ctx, pixels: pixels, axes: axes}
+	defer v.Free()
+	if v.Module, err = d.Compile(rtc.Source{Name: "partition.cu", Text: kernelText}); err != nil {
 		return true, err
 	}
-	v.mask = v.put(p.Mask, pixels)
+	v.mask = v.put(p.Mask)
 	for k, a := range axes {
-		v.x[k] = v.put(a.Values, 8*pixels)
+		v.x[k] = v.put(a.Values)
 		if a.Name == "phi" && (a.Offset != 0 || a.Fold > 1) {
 			folds := int32(0)
 			if a.folds() {
@@ -64,51 +61,27 @@ func newOnDevice(ctx context.Context, p *Partition, axes [2]Axis, s Settings) (o
 
 // take allocates.
 func (v *plane) take(bytes int) *cuda.Buffer {
-	if v.err != nil {
-		return nil
-	}
-	b, err := v.d.AllocTagged(max(bytes, 8), "a partition")
-	if v.err = err; err != nil {
-		return nil
-	}
-	v.buffers = append(v.buffers, b)
+	b, err := v.Take(bytes, "a partition")
+	v.Fail(err)
 	return b
 }
 
 // put allocates and fills a buffer.
-func (v *plane) put(data any, bytes int) *cuda.Buffer {
-	b := v.take(bytes)
-	if v.err == nil && bytes > 0 {
-		v.err = v.on.CopyIn(v.ctx, b, 0, data)
-	}
+func (v *plane) put(data any) *cuda.Buffer {
+	b, err := v.Put(v.ctx, v.Stream, data, "a partition")
+	v.Fail(err)
 	return b
 }
 
 // get fetches from a buffer.
 func (v *plane) get(to any, from *cuda.Buffer) {
-	if v.err == nil {
-		v.err = v.on.CopyOut(v.ctx, to, from, 0)
+	if !v.Failed() {
+		v.Fail(v.Stream.CopyOut(v.ctx, to, from, 0))
 	}
 }
 
 // run starts a kernel with 256 threads in a block.
-func (v *plane) run(name string, grid cuda.Dim, args ...any) {
-	if v.err != nil {
-		return
-	}
-	f, err := v.m.Function(name)
-	if err == nil {
-		err = f.Launch(v.on, grid, cuda.Dim{X: 256}, 0, args...)
-	}
-	v.err = err
-}
-
-func (v *plane) free() {
-	for _, b := range v.buffers {
-		b.Free()
-	}
-	v.buffers = nil
-}
+func (v *plane) run(name string, grid cuda.Dim, args ...any) { v.Run(name, grid, 256, args...) }
 
 // cells divides along both axes and crosses the divisions.
 func (v *plane) cells(mask []bool, n [2]int) (*Cells, error) {
@@ -122,7 +95,7 @@ func (v *plane) cells(mask []bool, n [2]int) (*Cells, error) {
 	}
 	grid, count := cuda.Blocks(v.pixels, 256), int64(v.pixels)
 	marks := make([]int32, n[0]*n[1])
-	there := v.put(marks, 4*len(marks))
+	there := v.put(marks)
 	v.run("mark", grid, of[0], of[1], count, int32(n[1]), there)
 	v.get(marks, there)
 	for k, some := range marks {
@@ -131,8 +104,8 @@ func (v *plane) cells(mask []bool, n [2]int) (*Cells, error) {
 			marks[k] = int32(len(c.Cell))
 		}
 	}
-	if v.err == nil {
-		v.err = v.on.CopyIn(v.ctx, there, 0, marks)
+	if !v.Failed() {
+		v.Fail(v.Stream.CopyIn(v.ctx, there, 0, marks))
 	}
 	v.run("number", grid, of[0], of[1], count, int32(n[1]), there, of[0])
 	v.get(c.Of, of[0])
@@ -141,7 +114,7 @@ func (v *plane) cells(mask []bool, n [2]int) (*Cells, error) {
 			b.Free()
 		}
 	}
-	return c, v.err
+	return c, v.Done()
 }
 
 // divide is Divide along an axis; the bins stay on the GPU.
@@ -161,26 +134,26 @@ func (v *plane) divide(axis int, mask []bool, n int) (of *cuda.Buffer, centers [
 	v.get(highs, h)
 	v.get(counts, s)
 	of = v.take(4 * pixels)
-	if v.err != nil {
-		return nil, nil, v.err
+	if v.Failed() {
+		return nil, nil, v.Done()
 	}
 	low, high, some := math.Inf(1), math.Inf(-1), false
 	for k := range blocks {
 		low, high, some = min(low, lows[k]), max(high, highs[k]), some || counts[k] > 0
 	}
 	if !some {
-		return of, make([]float64, n), v.on.Fill(of, 0, 4*pixels, 0)
+		return of, make([]float64, n), v.Stream.Fill(of, 0, 4*pixels, 0)
 	}
 	edges, centers, err := a.divided(low, high, n)
 	if err != nil {
 		return nil, nil, err
 	}
-	at := v.put(edges, 8*len(edges))
+	at := v.put(edges)
 	v.run("divide", cuda.Blocks(pixels, 256), v.x[axis], v.mask, int64(pixels), at, int32(n), high, float64(n)/(edges[n]-edges[0]), of)
 	if a.folds() {
 		b := &Bins{Of: make([]int32, pixels), Centers: centers}
 		v.get(b.Of, of)
 		a.centerFolded(b)
 	}
-	return of, centers, v.err
+	return of, centers, v.Done()
 }
