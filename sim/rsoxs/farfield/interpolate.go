@@ -1,0 +1,173 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package farfield
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/parallel"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// lattice is a regular grid of two coordinates on which functions are tabulated.
+type lattice struct {
+	rows, columns int
+	w             *window
+}
+
+// interpolated returns the functions x [row, column, channel] at places [2, point] in units of the grid, as [channel, point], or their
+// derivatives of some orders with respect to the place.
+//
+// Gradient: of any order up to three derivatives by each coordinate. The adjoint with respect to x spreads over the grid.
+func (l *lattice) interpolated(x, places *ad.Node, order [2]int) *ad.Node {
+	return ad.Call(&ad.Custom{Name: "interpolate on a detector",
+		Shape: func(in ...tensor.Shape) (tensor.Shape, error) {
+			if err := l.check(in[1]); err != nil {
+				return nil, err
+			}
+			if len(in[0]) != 3 || in[0][0] != l.rows || in[0][1] != l.columns {
+				return nil, fmt.Errorf("the functions have the shape %v: want [%d, %d, channel]", in[0], l.rows, l.columns)
+			}
+			return tensor.Shape{in[0][2], in[1][1]}, nil
+		},
+		Forward: func(out []float64, in ...[]float64) error {
+			return l.gather(out, in[0], in[1], order)
+		},
+		VJP: func(g, _ *ad.Node, in []*ad.Node) []*ad.Node {
+			return []*ad.Node{l.spread(g, in[1], order), l.moved(in[0], g, in[1], order)}
+		},
+	}, x, places)
+}
+
+// spread is the adjoint of interpolated with respect to the functions: v [channel, point] becomes [row, column, channel].
+func (l *lattice) spread(v, places *ad.Node, order [2]int) *ad.Node {
+	return ad.Call(&ad.Custom{Name: "spread from a detector",
+		Shape: func(in ...tensor.Shape) (tensor.Shape, error) {
+			if err := l.check(in[1]); err != nil {
+				return nil, err
+			}
+			return tensor.Shape{l.rows, l.columns, in[0][0]}, nil
+		},
+		Forward: func(out []float64, in ...[]float64) error {
+			return l.scatter(out, in[0], in[1], order)
+		},
+		VJP: func(g, _ *ad.Node, in []*ad.Node) []*ad.Node {
+			return []*ad.Node{l.interpolated(g, in[1], order), l.moved(g, in[0], in[1], order)}
+		},
+	}, v, places)
+}
+
+// moved returns the gradient of sum(v interpolated(x)) with respect to the places, [2, point].
+func (l *lattice) moved(x, v, places *ad.Node, order [2]int) *ad.Node {
+	var parts []*ad.Node
+	for axis := range 2 {
+		higher := order
+		if higher[axis]++; higher[axis] > maxOrder {
+			return ad.Fail(fmt.Errorf("farfield: derivatives of interpolated functions end at order %d", maxOrder))
+		}
+		parts = append(parts, ad.SumAxes(ad.Mul(v, l.interpolated(x, places, higher)), 0))
+	}
+	return ad.Stack(0, parts...)
+}
+
+func (l *lattice) check(places tensor.Shape) error {
+	if len(places) != 2 || places[0] != 2 {
+		return fmt.Errorf("the places have the shape %v: want [2, point]", places)
+	}
+	return nil
+}
+
+// OutsideError says that a pixel has a q that the grid does not reach.
+type OutsideError struct {
+	Place [2]float64 // row and column of the grid
+	Size  [2]int
+}
+
+func (e *OutsideError) Error() string {
+	return fmt.Sprintf("farfield: q of a pixel lies at row %.4g and column %.4g of a grid of %d x %d: allow a larger q, or hold the centre and the distance of the detector nearer to their start",
+		e.Place[0], e.Place[1], e.Size[0], e.Size[1])
+}
+
+// at fills the weights of a point along both coordinates and returns the first row and column.
+func (l *lattice) at(wy, wx []float64, places []float64, i int, order [2]int) (row, column int, err error) {
+	n := len(places) / 2
+	y, x := places[i], places[n+i]
+	most := 1e9 // beyond which a place is no index, NaN included
+	if !(y > -most && y < most && x > -most && x < most) {
+		return 0, 0, &OutsideError{[2]float64{y, x}, [2]int{l.rows, l.columns}}
+	}
+	row, column = l.w.weights(wy, y, order[0]), l.w.weights(wx, x, order[1])
+	if row < 0 || column < 0 || row+len(wy) > l.rows || column+len(wx) > l.columns {
+		return 0, 0, &OutsideError{[2]float64{y, x}, [2]int{l.rows, l.columns}}
+	}
+	return row, column, nil
+}
+
+// pointsPerTask is the number of points that a goroutine takes at a time.
+const pointsPerTask = 256
+
+func (l *lattice) gather(out, x, places []float64, order [2]int) error {
+	n := len(places) / 2
+	channels, taps := len(x)/(l.rows*l.columns), 2*l.w.m
+	tasks := (n + pointsPerTask - 1) / pointsPerTask
+	errs := make([]error, tasks)
+	parallel.Do(runtime.GOMAXPROCS(0), tasks, func(_, task int) {
+		wy, wx := make([]float64, taps), make([]float64, taps)
+		line, sum := make([]float64, channels), make([]float64, channels)
+		for i := task * pointsPerTask; i < min(n, (task+1)*pointsPerTask); i++ {
+			row, column, err := l.at(wy, wx, places, i, order)
+			if err != nil {
+				errs[task] = err
+				return
+			}
+			clear(sum)
+			for b, y := range wy {
+				clear(line)
+				start := ((row+b)*l.columns + column) * channels
+				for a, w := range wx {
+					axpy(line, w, x[start+a*channels:])
+				}
+				axpy(sum, y, line)
+			}
+			for c, v := range sum {
+				out[c*n+i] = v
+			}
+		}
+	})
+	return cmp.Or(errs...)
+}
+
+// axpy adds w x to y, of the length of y.
+func axpy(y []float64, w float64, x []float64) {
+	x = x[:len(y)]
+	for i := range y {
+		y[i] += w * x[i]
+	}
+}
+
+// scatter goes through the points in their order, so that sums have the same bits on any number of threads.
+func (l *lattice) scatter(out, v, places []float64, order [2]int) error {
+	n := len(places) / 2
+	channels, taps := len(out)/(l.rows*l.columns), 2*l.w.m
+	wy, wx, one := make([]float64, taps), make([]float64, taps), make([]float64, channels)
+	for i := range n {
+		row, column, err := l.at(wy, wx, places, i, order)
+		if err != nil {
+			return err
+		}
+		for c := range one {
+			one[c] = v[c*n+i]
+		}
+		for b, y := range wy {
+			start := ((row+b)*l.columns + column) * channels
+			for a, w := range wx {
+				axpy(out[start+a*channels:][:channels], y*w, one)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,292 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package farfield
+
+import (
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
+)
+
+// VolumeSettings describe a box of voxels and what is asked of it.
+type VolumeSettings struct {
+	Shape [3]int  // number of voxels along Z, Y, X
+	Voxel float64 // edge of a voxel in nm
+	// MaxQ is the largest component of q along x or y that a pixel has, in 1/nm. Pixels beyond it are an [OutsideError].
+	MaxQ float64
+	// MinK is the smallest wave number of light in 1/nm; directions beyond it have no q.
+	MinK float64
+	// Tolerance is the error of amplitudes relative to the largest. Default 1e-8.
+	Tolerance float64
+}
+
+// Volume computes amplitudes of a box of voxels on a grid of q_x and q_y that is fine enough to interpolate them at any place.
+type Volume struct {
+	s       VolumeSettings
+	grid    lattice
+	step    float64 // of the grid in 1/nm
+	first   float64 // q of the first row and column
+	z       []float64
+	nothing bool
+}
+
+// oversampling of the grid, in tenths: it is that many tenths as fine as the size of the sample asks for.
+const oversampling = 40
+
+// NewVolume chooses the grid. The error is about settings that cannot be: a q beyond what voxels or light can have.
+func NewVolume(s VolumeSettings) (*Volume, error) {
+	if s.Tolerance == 0 {
+		s.Tolerance = 1e-8
+	}
+	switch {
+	case s.Shape[0] < 1 || s.Shape[1] < 1 || s.Shape[2] < 1 || !(s.Voxel > 0):
+		return nil, fmt.Errorf("farfield: %v voxels with an edge of %g nm: want at least one along each axis and an edge above 0", s.Shape, s.Voxel)
+	case !(s.MaxQ > 0) || !(s.MinK > 0):
+		return nil, fmt.Errorf("farfield: the largest q is %g and the wave number %g 1/nm: both must be above 0", s.MaxQ, s.MinK)
+	case s.MaxQ > math.Pi/s.Voxel:
+		return nil, fmt.Errorf("farfield: q of the pixels reaches %.4g 1/nm along one axis, and voxels of %g nm hold no more than pi/voxel = %.4g: use smaller voxels, or mask the pixels beyond", s.MaxQ, s.Voxel, math.Pi/s.Voxel)
+	case s.MaxQ > 0.9*s.MinK:
+		return nil, fmt.Errorf("farfield: q of the pixels reaches %.4g 1/nm along one axis, and the wave number is %.4g: a flat detector ends at 0.9 of it, so check its distance and the size of its pixels", s.MaxQ, s.MinK)
+	case s.Tolerance < 1e-13 || s.Tolerance > 0.1:
+		return nil, fmt.Errorf("farfield: the tolerance is %g: want 1e-13 to 0.1", s.Tolerance)
+	}
+	half := func(n int) float64 { return float64(n-1)/2*s.Voxel + 1e-9 }
+	// The phase along z changes with q_x and q_y, as if the sample were wider: by the slope of the Ewald sphere.
+	slope := s.MaxQ / math.Sqrt(max(s.MinK*s.MinK-2*s.MaxQ*s.MaxQ, 0.19*s.MinK*s.MinK))
+	wide := max(half(s.Shape[1]), half(s.Shape[2])) + slope*half(s.Shape[0])
+	v := &Volume{s: s, step: math.Pi / wide * 10 / oversampling}
+	m := max(3, int(math.Ceil(-math.Log(s.Tolerance)/(math.Pi*(1-10./oversampling)))))
+	each := int(math.Ceil(s.MaxQ/v.step)) + m + 1
+	n := 2*each + 1
+	v.first = -float64(each) * v.step
+	v.grid = lattice{rows: n, columns: n, w: newWindow(m, oversampling)}
+	for i := range s.Shape[0] {
+		v.z = append(v.z, (float64(i)-float64(s.Shape[0]-1)/2)*s.Voxel)
+	}
+	return v, nil
+}
+
+// Points returns the number of points of the grid along each axis.
+func (v *Volume) Points() int { return v.grid.rows }
+
+// q returns the coordinates of the grid.
+func (v *Volume) q() []float64 {
+	out := make([]float64, v.grid.rows)
+	for i := range out {
+		out[i] = v.first + float64(i)*v.step
+	}
+	return out
+}
+
+// waves returns the real and imaginary parts of exp(i q x) for the voxels of an axis, [voxel, q].
+func (v *Volume) waves(voxels int) (cos, sin *ad.Node) {
+	q := v.q()
+	c, s := make([]float64, 0, voxels*len(q)), make([]float64, 0, voxels*len(q))
+	for i := range voxels {
+		x := (float64(i) - float64(voxels-1)/2) * v.s.Voxel
+		for _, k := range q {
+			c, s = append(c, math.Cos(k*x)), append(s, math.Sin(k*x))
+		}
+	}
+	return ad.Const(c, voxels, len(q)), ad.Const(s, voxels, len(q))
+}
+
+// complexNode is a complex array as two real ones; an imaginary part of nil is 0.
+type complexNode struct{ re, im *ad.Node }
+
+func (z complexNode) plus(w complexNode) complexNode {
+	return complexNode{sum(z.re, w.re), sum(z.im, w.im)}
+}
+
+// sum adds two nodes either of which may be nil for 0.
+func sum(a, b *ad.Node) *ad.Node {
+	switch {
+	case a == nil:
+		return b
+	case b == nil:
+		return a
+	}
+	return ad.Add(a, b)
+}
+
+func (z complexNode) times(w complexNode) complexNode {
+	if z.im == nil {
+		return complexNode{ad.Mul(z.re, w.re), ad.Mul(z.re, w.im)}
+	}
+	return complexNode{ad.Sub(ad.Mul(z.re, w.re), ad.Mul(z.im, w.im)), ad.Add(ad.Mul(z.re, w.im), ad.Mul(z.im, w.re))}
+}
+
+// Fields are the fields of a material, transformed along Y and X: [Z, q_y, q_x] on the grid of a Volume.
+type Fields struct {
+	fraction complexNode // the volume fraction
+	aligned  complexNode // that of aligned molecules; no parts if the material is isotropic
+	// director holds the aligned fraction times s_x s_x, s_x s_y, s_x s_z, s_y s_y, s_y s_z, s the director.
+	director [5]complexNode
+}
+
+// Fields transforms the fields of a material. Its arrays have the shape of the Volume.
+//
+// Gradient: with respect to the fields.
+func (v *Volume) Fields(m rsoxs.MaterialNodes) (*Fields, error) {
+	if m.Align != nil || m.Unaligned != nil {
+		return nil, fmt.Errorf("farfield: materials are given by volume fraction, order and angles, not by vectors")
+	}
+	cx, sx := v.waves(v.s.Shape[2])
+	cy, sy := v.waves(v.s.Shape[1])
+	cy, sy = ad.T(cy), ad.T(sy)
+	n, pts := v.s.Shape, v.grid.rows
+	full := func(x *ad.Node) *ad.Node { return ad.Broadcast(x, n[0], n[1], n[2]) }
+	transform := func(x *ad.Node) complexNode {
+		rows := ad.Reshape(full(x), n[0]*n[1], n[2])
+		re, im := ad.Reshape(ad.MatMul(rows, cx), n[0], n[1], pts), ad.Reshape(ad.MatMul(rows, sx), n[0], n[1], pts)
+		return complexNode{ad.Sub(ad.MatMul(cy, re), ad.MatMul(sy, im)), ad.Add(ad.MatMul(cy, im), ad.MatMul(sy, re))}
+	}
+	f := &Fields{fraction: transform(m.Vfrac)}
+	if m.S == nil {
+		return f, f.fraction.re.Err()
+	}
+	a := ad.Mul(full(m.Vfrac), full(m.S))
+	f.aligned = transform(a)
+	across := ad.Sin(m.Theta)
+	s := [3]*ad.Node{ad.Mul(ad.Cos(m.Psi), across), ad.Mul(ad.Sin(m.Psi), across), ad.Cos(m.Theta)}
+	for i, pair := range [5][2]int{{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}} {
+		f.director[i] = transform(ad.Mul(a, ad.Mul(s[pair[0]], s[pair[1]])))
+	}
+	return f, f.fraction.re.Err()
+}
+
+// Contrast is what a material adds to the dielectric tensor, as scalars: see [Tensor].
+type Contrast struct{ Iso, Axial, Tensor [2]*ad.Node } // real and imaginary parts
+
+// Tensor returns the contrast of a material with optical constants in the order DeltaPara, BetaPara, DeltaPerp, BetaPerp, a vector of 4:
+// n = 1 - delta + i beta. A volume fraction V with the order S and the director s adds
+//
+//	V [Iso + S Axial] 1 + V S Tensor s s^T
+//
+// where Iso is n^2 - 1 of the mean n = (n_para + 2 n_perp)/3, Axial the difference of n_perp^2 from that mean's, Tensor n_para^2 - n_perp^2.
+//
+// Gradient: with respect to the constants.
+func Tensor(constants *ad.Node) Contrast {
+	at := func(i int) *ad.Node { return ad.Index(constants, 0, i) }
+	p := complexNode{ad.Neg(at(0)), at(1)} // n - 1
+	o := complexNode{ad.Neg(at(2)), at(3)}
+	third := complexNode{ad.Scale(1.0/3, ad.Add(p.re, ad.Scale(2, o.re))), ad.Scale(1.0/3, ad.Add(p.im, ad.Scale(2, o.im)))}
+	less := func(a, b complexNode) complexNode { return complexNode{ad.Sub(a.re, b.re), ad.Sub(a.im, b.im)} }
+	two := func(a complexNode) complexNode { return complexNode{ad.Shift(a.re, 2), a.im} }
+	iso, axial, tensor := third.times(two(third)), less(o, third).times(two(o.plus(third))), less(p, o).times(two(p.plus(o)))
+	return Contrast{[2]*ad.Node{iso.re, iso.im}, [2]*ad.Node{axial.re, axial.im}, [2]*ad.Node{tensor.re, tensor.im}}
+}
+
+// Less returns the contrast against an isotropic surrounding, such as a matrix that fills what other materials leave.
+func (c Contrast) Less(surrounding Contrast) Contrast {
+	for k := range c.Iso {
+		c.Iso[k] = ad.Sub(c.Iso[k], surrounding.Iso[k])
+	}
+	return c
+}
+
+// along returns exp(i q_z z) on the grid, [z, q_y, q_x], with q_z on the Ewald sphere of the wave number k.
+func (v *Volume) along(k *ad.Node) complexNode {
+	q := v.q()
+	squares := make([]float64, 0, len(q)*len(q))
+	least := 0.0
+	for _, y := range q {
+		for _, x := range q {
+			s := x*x + y*y
+			squares = append(squares, s)
+			least = max(least, s)
+		}
+	}
+	across := ad.Const(squares, 1, len(q), len(q))
+	// Beyond the sphere, where no pixel is but only the window's rim, q_z goes on as it is at nine tenths of it.
+	limit := ad.Scale(0.81, ad.Square(k))
+	inside := ad.Minimum(across, limit)
+	qz := ad.Neg(ad.Div(inside, ad.Add(k, ad.Sqrt(ad.Sub(ad.Square(k), inside))))) // -k + sqrt(k^2 - q^2) without cancellation
+	phase := ad.Mul(ad.Const(v.z, len(v.z), 1, 1), qz)
+	return complexNode{ad.Cos(phase), ad.Sin(phase)}
+}
+
+// Amplitude is the amplitude of the sample on the grid for light of one energy and some polarisations.
+type Amplitude struct {
+	planes *ad.Node // [q_y, q_x, channel]: real and imaginary parts of x, y, z for each polarisation
+}
+
+// Amplitude returns the dipole moment of the sample, to the first Born approximation, when light of the wave number k (1/nm) comes along
+// +z with the electric field at angles from +x towards +y in radians. fields and contrasts have one entry for each material.
+//
+// Gradient: with respect to k, the fields and the contrasts.
+func (v *Volume) Amplitude(k *ad.Node, fields []*Fields, contrasts []Contrast, angles ...float64) *Amplitude {
+	wave := v.along(k)
+	across := func(z complexNode) complexNode { // summed over z
+		w := z.times(wave)
+		return complexNode{ad.SumAxes(w.re, 0), ad.SumAxes(w.im, 0)}
+	}
+	node := func(c [2]*ad.Node) complexNode { return complexNode{c[0], c[1]} }
+	var scalar complexNode    // what all directions have in common
+	var tensor [5]complexNode // x x, x y, x z, y y, y z
+	for i, f := range fields {
+		c := contrasts[i]
+		scalar = scalar.plus(across(f.fraction).times(node(c.Iso)))
+		if f.aligned.re == nil {
+			continue
+		}
+		scalar = scalar.plus(across(f.aligned).times(node(c.Axial)))
+		for j, d := range f.director {
+			tensor[j] = tensor[j].plus(across(d).times(node(c.Tensor)))
+		}
+	}
+	var channels []*ad.Node
+	for _, angle := range angles {
+		e := [2]float64{math.Cos(angle), math.Sin(angle)}
+		for axis, pair := range [3][2]int{{0, 1}, {1, 3}, {2, 4}} { // s_axis s_x and s_axis s_y
+			var part complexNode
+			if axis < 2 {
+				part = scaled(scalar, e[axis])
+			}
+			part = part.plus(scaled(tensor[pair[0]], e[0])).plus(scaled(tensor[pair[1]], e[1]))
+			for _, x := range []*ad.Node{part.re, part.im} {
+				if x == nil {
+					x = ad.Full(0, v.grid.rows, v.grid.columns)
+				}
+				channels = append(channels, ad.Scale(1/(4*math.Pi), x))
+			}
+		}
+	}
+	return &Amplitude{ad.Stack(2, channels...)}
+}
+
+// scaled multiplies by a number; a factor of 0 leaves nothing.
+func scaled(z complexNode, f float64) complexNode {
+	if z.re == nil || f == 0 {
+		return complexNode{}
+	}
+	return complexNode{ad.Scale(f, z.re), ad.Scale(f, z.im)}
+}
+
+// Intensities returns the intensities that a reaches in some directions, one vector for each polarisation, in the units of CyRSoXS:
+// |k^2 A - kappa (kappa . A)|^2 with kappa the wave vector of the scattered light.
+//
+// Gradient: with respect to the amplitude, k and the directions.
+func (v *Volume) Intensities(a *Amplitude, k *ad.Node, d Directions) []*ad.Node {
+	scale := ad.Div(k, ad.Scalar(v.step))
+	place := func(u *ad.Node) *ad.Node { return ad.Shift(ad.Mul(scale, u), -v.first/v.step) }
+	at := v.grid.interpolated(a.planes, ad.Stack(0, place(d.Y), place(d.X)), [2]int{})
+	kappa := [3]*ad.Node{d.X, d.Y, ad.Shift(d.Z, 1)} // in units of k
+	square := ad.Square(k)
+	var out []*ad.Node
+	for from := 0; from < a.planes.Shape()[2]; from += 6 {
+		var total *ad.Node
+		for part := range 2 {
+			f := [3]*ad.Node{ad.Index(at, 0, from+part), ad.Index(at, 0, from+2+part), ad.Index(at, 0, from+4+part)}
+			dot := ad.AddN(ad.Mul(kappa[0], f[0]), ad.Mul(kappa[1], f[1]), ad.Mul(kappa[2], f[2]))
+			for i := range f {
+				total = sum(total, ad.Square(ad.Sub(f[i], ad.Mul(kappa[i], dot))))
+			}
+		}
+		out = append(out, ad.Mul(ad.Square(square), total))
+	}
+	return out
+}
