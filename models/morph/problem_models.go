@@ -159,14 +159,17 @@ var middle = []Parameter{
 	optional("z", "Z of the centre in nm; default the middle of the grid"),
 }
 
+var edge = optional("width", "width of the edges in nm; default options.width").positive()
+
 var aligned = needed("aligned", "order parameter S, from 0 to 1").within(0, 1)
 
 var problemModels = map[string]Definition{
 	"core_shell": {Centred: true, About: "a ball in a shell of radial molecules; materials: core, shell",
-		Params: []Parameter{needed("radius", "radius of the core in nm").positive(), needed("shell", "thickness of the shell in nm").positive(), aligned, optional("decay", "exponent with which S falls off outwards; default none")},
+		Params: []Parameter{needed("radius", "radius of the core in nm").positive(), needed("shell", "thickness of the shell in nm").positive(), aligned, optional("decay", "exponent with which S falls off outwards; default none"),
+			edge},
 		Build: func(p *Problem, g Grid, at Values) Scene {
 			return CoreShell{Grid: g, Centre: centre(at), Radius: at("radius"), Shell: at("shell"), Aligned: at("aligned"), Decay: at("decay"),
-				Width: p.Options.Width, Matrix: p.Options.Matrix}.Scene()
+				Edge: at("width"), Width: p.Options.Width, Matrix: p.Options.Matrix}.Scene()
 		}},
 	"rod": {Centred: true, About: "a solid or hollow cylinder; material: rod",
 		Params: []Parameter{needed("radius", "outer radius in nm").positive(), aligned, usually("theta_deg", 0, "angle of the axis from +z in degrees; default 0"), usually("phi_deg", 0, "angle of the axis about +z in degrees; default 0"),
@@ -181,6 +184,15 @@ var problemModels = map[string]Definition{
 		Build: func(p *Problem, g Grid, at Values) Scene {
 			return Lamella{Grid: g, Centre: centre(at), Theta: radians(at("theta_deg")), Phi: radians(at("phi_deg")), Period: at("period"), Thickness: at("thickness"),
 				Tilt: radians(at("tilt_deg")), Aligned: at("aligned"), Width: p.Options.Width, Matrix: p.Options.Matrix}.Scene()
+		}},
+	"grain": {Centred: true, About: "a grain of lamellae, aligned near their interfaces; material: lamellae",
+		Params: []Parameter{needed("period", "distance between lamellae in nm").positive(), needed("lamella", "thickness of a lamella in nm").positive(), aligned, usually("theta_deg", 90, "angle of the normal from +z in degrees; default 90"),
+			usually("phi_deg", 0, "angle of the normal about +z in degrees; default 0"), optional("tilt_deg", "angle of molecules from the normal towards +theta in degrees; default 0"),
+			optional("interface", "length in nm over which S falls from the interfaces; default the same S everywhere").positive(),
+			optional("grain", "standard deviation of the Gaussian envelope in nm; default no envelope").positive(), edge},
+		Build: func(p *Problem, g Grid, at Values) Scene {
+			return Grain{Grid: g, Centre: centre(at), Theta: radians(at("theta_deg")), Phi: radians(at("phi_deg")), Period: at("period"), Thickness: at("lamella"), Tilt: radians(at("tilt_deg")),
+				Aligned: at("aligned"), Interface: at("interface"), Size: at("grain"), Edge: at("width"), Width: p.Options.Width, Matrix: p.Options.Matrix}.Scene()
 		}},
 	"film": {About: "a film with waves of composition and director; material: aligned phase",
 		Params: []Parameter{{Name: "composition", About: "(2 order + 1)^2 coefficients of the logit of the fraction", Needed: true, Length: waves},
@@ -260,11 +272,35 @@ func (p *Problem) searched() (list []Parameter) {
 
 // build serves as Inversion.Build; nodes has the order of searched.
 func (p *Problem) build(nodes []*ad.Node) Scene {
-	m := problemModels[p.Model]
 	given := map[string]*ad.Node{}
 	for i, q := range p.searched() {
 		given[q.Name] = nodes[i]
 	}
+	at := p.Values(given)
+	s := p.Morphology(at)
+	s.Scale, s.Background, s.Sigma = at("scale"), at("background"), at("noise")
+	s.Response = p.response(at)
+	return s
+}
+
+// Morphology returns the scattering object of the model, without what the measurement does to it.
+func (p *Problem) Morphology(at Values) Scene {
+	return problemModels[p.Model].Build(p, Grid{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel}, at)
+}
+
+// MorphologyNames returns the names of the parameters of the model, without those of the measurement.
+func (p *Problem) MorphologyNames() []string {
+	m := problemModels[p.Model]
+	list := names(m.Params)
+	if m.Centred {
+		list = append(list, names(middle)...)
+	}
+	return list
+}
+
+// Values returns the parameters of a problem: those given, those that are fixed, and defaults.
+func (p *Problem) Values(given map[string]*ad.Node) Values {
+	m := problemModels[p.Model]
 	fallback := map[string]*float64{}
 	length := map[string]int{}
 	for _, q := range m.all() {
@@ -278,7 +314,7 @@ func (p *Problem) build(nodes []*ad.Node) Scene {
 			fallback[name] = &x
 		}
 	}
-	at := func(name string) *ad.Node {
+	return func(name string) *ad.Node {
 		x, fixed := p.Fixed[name]
 		switch n := given[name]; {
 		case n != nil:
@@ -296,10 +332,6 @@ func (p *Problem) build(nodes []*ad.Node) Scene {
 		}
 		return ad.Scalar(x)
 	}
-	s := m.Build(p, Grid{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel}, at)
-	s.Scale, s.Background, s.Sigma = at("scale"), at("background"), at("noise")
-	s.Response = p.response(at)
-	return s
 }
 
 // Scene returns the scene of a problem at parameter values x, given in the order of

@@ -92,16 +92,17 @@ type CoreShell struct {
 	// Decay makes S fall with the distance r from the centre as (Radius/r)^Decay; nil for
 	// no decay.
 	Decay  *ad.Node
-	Width  float64 // width of the edges in nm. Default half a voxel
-	Matrix bool    // Matrix fills the rest of the volume with one more material.
+	Edge   *ad.Node // width of the edges in nm; nil for Width
+	Width  float64  // width of the edges in nm. Default half a voxel
+	Matrix bool     // Matrix fills the rest of the volume with one more material.
 }
 
 // Scene returns the graph of the scattering object.
 func (c CoreShell) Scene() Scene {
-	w, from := c.width(c.Width), c.From(c.Centre)
+	from := c.From(c.Centre)
 	r := from.length()
-	core := Inside(ad.Sub(r, c.Radius), w)
-	shell := ad.Sub(Inside(ad.Sub(r, ad.Add(c.Radius, c.Shell)), w), core)
+	core := c.within(ad.Sub(r, c.Radius), c.Edge, c.Width)
+	shell := ad.Sub(c.within(ad.Sub(r, ad.Add(c.Radius, c.Shell)), c.Edge, c.Width), core)
 	s := c.Aligned
 	if c.Decay != nil {
 		s = ad.Mul(s, ad.Exp(ad.Mul(c.Decay, ad.Minimum(ad.Log(ad.Div(c.Radius, r)), ad.Scalar(0)))))
@@ -169,6 +170,45 @@ func (c Lamella) Scene() Scene {
 	}
 	theta, psi := Direction(theta, c.Phi).Angles()
 	return c.scene(c.Matrix, c.aligned(Inside(d, c.width(c.Width)), c.Aligned, theta, psi))
+}
+
+// Grain is a stack of lamellae within a Gaussian envelope, whose molecules are aligned near the interfaces and may be tilted from the
+// normal. Materials: lamellae and, if Matrix is set, the rest.
+type Grain struct {
+	Grid
+	Centre    Vec      // centre of one lamella and of the envelope in nm
+	Theta     *ad.Node // angle between the normal and +z in radians
+	Phi       *ad.Node // azimuth of the normal about +z in radians
+	Period    *ad.Node // distance between lamellae in nm
+	Thickness *ad.Node // thickness of a lamella in nm
+	Tilt      *ad.Node // angle between molecules and normal in radians, towards larger Theta; nil for none
+	Aligned   *ad.Node // order parameter S at the interfaces
+	// Interface is the length in nm over which S falls with the distance d from the nearest interface, as exp(-d^2/(2 Interface^2)); nil
+	// for an order that is the same everywhere.
+	Interface *ad.Node
+	Size      *ad.Node // standard deviation of the envelope in nm; nil for none
+	Edge      *ad.Node // width of the edges in nm; nil for Width
+	Width     float64  // width of the edges in nm. Default half a voxel
+	Matrix    bool     // Matrix fills the rest of the volume with one more material.
+}
+
+// Scene returns the graph of the scattering object.
+func (c Grain) Scene() Scene {
+	d := c.Lamellae(c.Centre, Direction(c.Theta, c.Phi), c.Period, c.Thickness)
+	v, s := c.within(d, c.Edge, c.Width), c.Aligned
+	if c.Size != nil {
+		from := c.From(c.Centre)
+		v = ad.Mul(v, ad.Exp(ad.Scale(-0.5, ad.Div(from.dot(from), ad.Square(c.Size)))))
+	}
+	if c.Interface != nil {
+		s = ad.Mul(s, ad.Exp(ad.Scale(-0.5, ad.Square(ad.Div(d, c.Interface)))))
+	}
+	theta := c.Theta
+	if c.Tilt != nil {
+		theta = ad.Add(theta, c.Tilt)
+	}
+	theta, psi := Direction(theta, c.Phi).Angles()
+	return c.scene(c.Matrix, c.aligned(v, s, theta, psi))
 }
 
 // Film is a film of two phases, the first of which is aligned in its plane. Its

@@ -64,6 +64,14 @@ func folded(f func(x, y *ad.Node) *ad.Node, d []*ad.Node) *ad.Node {
 // Inside returns the volume fraction at signed distance d, 1/(1 + exp(d/width)).
 func Inside(d *ad.Node, width float64) *ad.Node { return ad.Sigmoid(ad.Scale(-1/width, d)) }
 
+// within is Inside with edges of a width that may be searched for; nil for the width w of the grid.
+func (g Grid) within(d, edge *ad.Node, w float64) *ad.Node {
+	if edge == nil {
+		return Inside(d, g.width(w))
+	}
+	return ad.Sigmoid(ad.Neg(ad.Div(d, edge)))
+}
+
 // width returns w, or half a voxel if w is 0.
 func (g Grid) width(w float64) float64 {
 	if w > 0 {

@@ -1,0 +1,94 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package measured
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
+)
+
+// Table holds the optical constants of a material by photon energy, between whose rows they are linear.
+type Table struct {
+	Energies  []float64 // in eV, rising
+	Constants []rsoxs.Constants
+}
+
+// Fixed returns a table of constants that do not depend on the energy beyond the energies given, each of which has its own.
+// Between them it says nothing: see at.
+func (t Table) check(name string) error {
+	if len(t.Energies) == 0 || len(t.Energies) != len(t.Constants) {
+		return fmt.Errorf("measured: the constants of %s have %d energies and %d rows: want as many of each, at least one", name, len(t.Energies), len(t.Constants))
+	}
+	for i, e := range t.Energies {
+		if i > 0 && !(e > t.Energies[i-1]) {
+			return fmt.Errorf("measured: the energies of the constants of %s do not rise from row %d to %d: %g, %g eV", name, i, i+1, t.Energies[i-1], e)
+		}
+	}
+	return nil
+}
+
+// reach is how far from the nominal energy, in eV, a calibration may move it.
+const reach = 2
+
+// at returns the constants near a nominal energy as a vector of 4, at the energy that is shift (a scalar, or nil) above it.
+//
+// Gradient: with respect to the shift, except where it meets a row of the table.
+func (t Table) at(name string, energy float64, shift *ad.Node) (*ad.Node, error) {
+	if err := t.check(name); err != nil {
+		return nil, err
+	}
+	n := len(t.Energies)
+	lo, hi := t.Energies[0], t.Energies[n-1]
+	const near = 0.01 // energies of files are rounded
+	if energy < lo-near || energy > hi+near {
+		return nil, fmt.Errorf("measured: the constants of %s go from %g to %g eV, and a frame was taken at %g eV: extend the table", name, lo, hi, energy)
+	}
+	if shift == nil || n == 1 {
+		i := slices.IndexFunc(t.Energies, func(e float64) bool { return math.Abs(e-energy) <= near })
+		if i < 0 {
+			return ad.Const(vector(t.linear(energy)), 4), nil
+		}
+		return ad.Const(vector(t.Constants[i]), 4), nil
+	}
+	if shift != nil && (energy-reach < lo || energy+reach > hi) {
+		return nil, fmt.Errorf("measured: the constants of %s go from %g to %g eV; to search for energy_shift at %g eV they must reach %g eV to both sides: extend the table or hold energy_shift", name, lo, hi, energy, float64(reach))
+	}
+	// A sum of bends: linear from the first row, with a change of the slope at each further one.
+	first := max(0, slices.IndexFunc(t.Energies, func(e float64) bool { return e > energy-reach })-1)
+	at := ad.Shift(shift, energy)
+	row := func(i int) [4]float64 { return [4]float64(vector(t.Constants[i])) }
+	start := row(first)
+	out := ad.Const(start[:], 4)
+	slope := [4]float64{}
+	for i := first; i+1 < n && t.Energies[i] < energy+reach; i++ {
+		a, b, change := row(i), row(i+1), [4]float64{}
+		for c := range a {
+			s := (b[c] - a[c]) / (t.Energies[i+1] - t.Energies[i])
+			change[c], slope[c] = s-slope[c], s
+		}
+		beyond := ad.Shift(at, -t.Energies[i])
+		if i > first {
+			beyond = ad.ReLU(beyond)
+		}
+		out = ad.Add(out, ad.Mul(beyond, ad.Const(change[:], 4)))
+	}
+	return out, nil
+}
+
+// linear returns the constants between two rows.
+func (t Table) linear(energy float64) rsoxs.Constants {
+	i := min(max(1, slices.IndexFunc(t.Energies, func(e float64) bool { return e >= energy })), len(t.Energies)-1)
+	a, b := t.Constants[i-1], t.Constants[i]
+	w := (energy - t.Energies[i-1]) / (t.Energies[i] - t.Energies[i-1])
+	mix := func(x, y float64) float64 { return x + w*(y-x) }
+	return rsoxs.Constants{DeltaPara: mix(a.DeltaPara, b.DeltaPara), BetaPara: mix(a.BetaPara, b.BetaPara), DeltaPerp: mix(a.DeltaPerp, b.DeltaPerp), BetaPerp: mix(a.BetaPerp, b.BetaPerp)}
+}
+
+func vector(c rsoxs.Constants) []float64 {
+	return []float64{c.DeltaPara, c.BetaPara, c.DeltaPerp, c.BetaPerp}
+}

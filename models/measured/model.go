@@ -1,0 +1,297 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package measured
+
+import (
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/sim/rsoxs/farfield"
+)
+
+// Model predicts the counts of a measurement.
+type Model struct {
+	Data *Data
+	Grid morph.Grid
+	// Scene makes the morphology of parameters, without a matrix: what its materials leave has the optical constants of Matrix.
+	Scene func(at morph.Values) morph.Scene
+	// Tables holds the constants of the materials of Scene in their order, Matrix those of what surrounds them; nil is vacuum.
+	Tables []Table
+	Matrix *Table
+	// Names are names of the materials for messages, the matrix last; those that are missing are numbers.
+	Names []string
+	// SolidAngle says that the counts hold the solid angle of the pixels, as raw counts do.
+	SolidAngle bool
+	// Tolerance is the error of amplitudes relative to the largest. Default 1e-8.
+	Tolerance float64
+	// Reach is how far the pixels may move, in pixels, as the centre and the distance are searched for. Default 6.
+	Reach float64
+}
+
+// hc is the product of Planck's constant and the speed of light in eV nm.
+const hc = 1239.84197
+
+// wave returns the wave number in 1/nm at an energy in eV.
+func wave(energy float64) float64 { return 2 * math.Pi * energy / hc }
+
+// light is what the frames of one energy share.
+type light struct {
+	energy      float64
+	k           *ad.Node
+	contrasts   []farfield.Contrast
+	absorption  *ad.Node // 4 pi beta/lambda of the matrix in 1/nm
+	intensities map[float64]*ad.Node
+}
+
+// pass computes the frames of a model at parameters.
+type pass struct {
+	*Model
+	at        morph.Values
+	detector  farfield.Detector // padded for the blur
+	volume    *farfield.Volume
+	fields    []*farfield.Fields
+	direction farfield.Directions
+	lights    []*light
+	taps      int // of the blur to each side
+}
+
+// value returns the Node of a parameter, or nil.
+func (p *pass) value(name string) *ad.Node { return p.at(name) }
+
+// or returns the Node of a parameter, or a constant if the problem leaves it out.
+func (p *pass) or(name string, usual float64) *ad.Node {
+	if x := p.at(name); x != nil {
+		return x
+	}
+	return ad.Scalar(usual)
+}
+
+// Rates returns the expected counts of all pixels of all frames, as one vector, frame by frame and row by row. start holds the values at
+// which the grid of q is laid out.
+//
+// Gradient: with respect to all parameters.
+func (m *Model) Rates(at morph.Values, start func(name string) (float64, bool)) (*ad.Node, error) {
+	p, err := m.pass(at, start)
+	if err != nil {
+		return nil, err
+	}
+	var all []*ad.Node
+	for i := range m.Data.Frames {
+		frame, err := p.frame(&m.Data.Frames[i], i)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, frame)
+	}
+	out := ad.Concat(0, all...)
+	return out, out.Err()
+}
+
+func (m *Model) pass(at morph.Values, start func(name string) (float64, bool)) (*pass, error) {
+	if err := m.Data.check(); err != nil {
+		return nil, err
+	}
+	p := &pass{Model: m, at: at, detector: m.Data.Detector}
+	if p.value("resolution") != nil {
+		sd, _ := start("resolution")
+		p.taps = max(6, int(math.Ceil(8*sd)))
+		p.detector.Pad = p.taps
+	}
+	p.direction = p.detector.Directions(p.pose())
+	if err := p.illuminate(); err != nil {
+		return nil, err
+	}
+	if err := p.layOut(start); err != nil {
+		return nil, err
+	}
+	scene := m.Scene(at)
+	if len(scene.Materials) != len(m.Tables) {
+		return nil, fmt.Errorf("measured: the model has %d materials, and %d have constants: give one for each", len(scene.Materials), len(m.Tables))
+	}
+	for _, x := range scene.Materials {
+		f, err := p.volume.Fields(x)
+		if err != nil {
+			return nil, err
+		}
+		p.fields = append(p.fields, f)
+	}
+	return p, nil
+}
+
+// pose returns where the detector stands: centre_x and centre_y are the pixels by which the beam's foot is off.
+func (p *pass) pose() farfield.Pose {
+	g, d := p.Data.Geometry, p.Data.Detector
+	off := func(name string, nominal, pixel float64) *ad.Node {
+		if x := p.value(name); x != nil {
+			return ad.Shift(ad.Scale(pixel, x), nominal)
+		}
+		return ad.Scalar(nominal)
+	}
+	return farfield.Pose{Distance: p.or("distance", g.Distance), PoniY: off("centre_y", g.PoniY, d.PixelY), PoniX: off("centre_x", g.PoniX, d.PixelX),
+		Rot1: p.or("rot1", g.Rot1), Rot2: p.or("rot2", g.Rot2), Rot3: p.or("rot3", g.Rot3)}
+}
+
+// illuminate finds the energies and what depends on them.
+func (p *pass) illuminate() error {
+	shift := p.value("energy_shift")
+	for _, f := range p.Data.Frames {
+		if p.lightAt(f.Energy) != nil {
+			continue
+		}
+		l := &light{energy: f.Energy, k: ad.Scalar(wave(f.Energy)), intensities: map[float64]*ad.Node{}}
+		if shift != nil {
+			l.k = ad.Scale(2*math.Pi/hc, ad.Shift(shift, f.Energy))
+		}
+		var around *farfield.Contrast
+		if p.Matrix != nil {
+			c, err := p.Matrix.at(p.material(len(p.Tables)), f.Energy, shift)
+			if err != nil {
+				return err
+			}
+			t := farfield.Tensor(c)
+			around, l.absorption = &t, ad.Scale(2, ad.Mul(l.k, ad.Index(c, 0, 1)))
+		}
+		for i, t := range p.Tables {
+			c, err := t.at(p.material(i), f.Energy, shift)
+			if err != nil {
+				return err
+			}
+			contrast := farfield.Tensor(c)
+			if around != nil {
+				contrast = contrast.Less(*around)
+			}
+			l.contrasts = append(l.contrasts, contrast)
+		}
+		p.lights = append(p.lights, l)
+	}
+	return nil
+}
+
+func (m *Model) material(i int) string {
+	if i < len(m.Names) {
+		return m.Names[i]
+	}
+	return fmt.Sprintf("material %d", i+1)
+}
+
+// sameEnergy is the distance in eV below which two frames have one energy.
+const sameEnergy = 0.01
+
+func (p *pass) lightAt(energy float64) *light {
+	for _, l := range p.lights {
+		if math.Abs(l.energy-energy) < sameEnergy {
+			return l
+		}
+	}
+	return nil
+}
+
+// layOut chooses the grid of q for where the pixels are at the start, and where they may go.
+func (p *pass) layOut(start func(name string) (float64, bool)) error {
+	number := func(name string, usual float64) float64 {
+		if x, ok := start(name); ok {
+			return x
+		}
+		return usual
+	}
+	g, d := p.Data.Geometry, p.Data.Detector
+	reach := p.Reach
+	if reach == 0 {
+		reach = 6
+	}
+	wide := d
+	wide.Pad = p.taps + int(math.Ceil(reach))
+	dir := wide.Directions(farfield.Pose{Distance: ad.Scalar(number("distance", g.Distance)),
+		PoniY: ad.Scalar(g.PoniY + d.PixelY*number("centre_y", 0)), PoniX: ad.Scalar(g.PoniX + d.PixelX*number("centre_x", 0)),
+		Rot1: ad.Scalar(number("rot1", g.Rot1)), Rot2: ad.Scalar(number("rot2", g.Rot2)), Rot3: ad.Scalar(number("rot3", g.Rot3))})
+	v, err := ad.Eval(dir.X, dir.Y)
+	if err != nil {
+		return err
+	}
+	most := 0.0
+	for _, x := range v {
+		for _, u := range x.Float64s() {
+			most = max(most, math.Abs(u))
+		}
+	}
+	low, high := math.Inf(1), 0.0
+	for _, l := range p.lights {
+		low, high = min(low, wave(l.energy)), max(high, wave(l.energy))
+	}
+	if p.value("energy_shift") != nil {
+		low, high = low-wave(reach), high+wave(reach)
+	}
+	p.volume, err = farfield.NewVolume(farfield.VolumeSettings{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel, MaxQ: most * high, MinK: low, Tolerance: p.Tolerance})
+	return err
+}
+
+// intensity returns the intensity of fully polarised light with the field at an angle in degrees, on the padded detector.
+func (p *pass) intensity(l *light, angle float64) *ad.Node {
+	if i := l.intensities[angle]; i != nil {
+		return i
+	}
+	a := p.volume.Amplitude(l.k, p.fields, l.contrasts, angle*math.Pi/180)
+	i := p.volume.Intensities(a, l.k, p.direction)[0]
+	l.intensities[angle] = i
+	return i
+}
+
+// q returns |q| of the pixels of the detector without its padding, at least least.
+func (p *pass) q(l *light, least float64) *ad.Node {
+	d := p.direction
+	square := ad.AddN(ad.Square(d.X), ad.Square(d.Y), ad.Square(d.Z))
+	return ad.Maximum(ad.Mul(l.k, ad.Sqrt(p.cropped(square))), ad.Scalar(least))
+}
+
+// cropped leaves the padding of the detector away.
+func (p *pass) cropped(x *ad.Node) *ad.Node {
+	rows, columns := p.detector.Size()
+	d := p.Data.Detector
+	x = ad.Reshape(x, rows, columns)
+	x = ad.Slice(ad.Slice(x, 0, p.taps, p.taps+d.Rows), 1, p.taps, p.taps+d.Columns)
+	return ad.Reshape(x, d.Rows*d.Columns)
+}
+
+// frame returns the expected counts of a frame.
+func (p *pass) frame(f *Frame, number int) (*ad.Node, error) {
+	l := p.lightAt(f.Energy)
+	s := &seen{pass: p, light: l, frame: f, number: p.order(f.Energy) + 1}
+	s.scattered = p.polarised(l, f.Angle)
+	s.scattered = p.blurred(s.scattered)
+	s.scattered = ad.Mul(s.scale(), s.scattered)
+	through := sum(s.scattered, s.background())
+	if t := s.transmission(); t != nil {
+		through = ad.Mul(t, through)
+	}
+	total := sum(through, s.fluorescence())
+	if p.SolidAngle {
+		total = ad.Mul(p.cropped(p.direction.SolidAngle), total)
+	}
+	if f.Flux != 0 {
+		total = ad.Scale(f.Flux, total)
+	}
+	if d := s.dark(); d != nil {
+		total = ad.Add(total, d)
+	}
+	return ad.Scale(f.Exposure, total), nil
+}
+
+// order returns the index of an energy among those of the measurement.
+func (p *pass) order(energy float64) int {
+	for i, l := range p.lights {
+		if math.Abs(l.energy-energy) < sameEnergy {
+			return i
+		}
+	}
+	return -1
+}
+
+func sum(a, b *ad.Node) *ad.Node {
+	if b == nil {
+		return a
+	}
+	return ad.Add(a, b)
+}

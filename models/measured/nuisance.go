@@ -1,0 +1,126 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package measured
+
+import (
+	"fmt"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// seen is a frame while the effects of the measurement are put on it.
+type seen struct {
+	*pass
+	light     *light
+	frame     *Frame
+	number    int // of the energy, from 1
+	scattered *ad.Node
+}
+
+// polarised mixes the two linear polarisations by the purity.
+func (p *pass) polarised(l *light, angle float64) *ad.Node {
+	i := p.intensity(l, angle)
+	purity := p.value("purity")
+	if purity == nil {
+		return i
+	}
+	other := p.intensity(l, math.Mod(angle+90, 180))
+	return ad.Add(ad.Mul(purity, i), ad.Mul(ad.Sub(ad.Scalar(1), purity), other))
+}
+
+// blurred convolves with a Gaussian whose standard deviation is the resolution in pixels, and leaves the padding away.
+func (p *pass) blurred(x *ad.Node) *ad.Node {
+	sd := p.value("resolution")
+	if sd == nil {
+		return p.cropped(x)
+	}
+	const least = 1e-3 // pixels, where the blur is none
+	var exponent []float64
+	for i := -p.taps; i <= p.taps; i++ {
+		exponent = append(exponent, -float64(i*i)/2)
+	}
+	g := ad.Exp(ad.Div(ad.Const(exponent), ad.Shift(ad.Square(sd), least*least)))
+	g = ad.Div(g, ad.Sum(g))
+	rows, columns := p.detector.Size()
+	d := p.Data.Detector
+	x = ad.Reshape(x, rows, columns)
+	for axis, n := range []int{d.Rows, d.Columns} {
+		var parts []*ad.Node
+		for i := range exponent {
+			parts = append(parts, ad.Mul(ad.Index(g, 0, i), ad.Slice(x, axis, i, i+n)))
+		}
+		x = ad.AddN(parts...)
+	}
+	return ad.Reshape(x, d.Rows*d.Columns)
+}
+
+// scale is exp(log_scale + scale_N): what converts intensities to counts per second, with a correction for each energy but the first.
+func (s *seen) scale() *ad.Node {
+	total := s.or("log_scale", 0)
+	if x := s.value(fmt.Sprintf("scale_%d", s.number)); x != nil {
+		total = ad.Add(total, x)
+	}
+	return ad.Exp(total)
+}
+
+// q0 is the q in 1/nm at which background_q4 is given, and leastQ that below which it does not grow.
+const q0 = 0.1
+
+func (s *seen) background() *ad.Node {
+	b := s.value("background")
+	b4 := s.value("background_q4")
+	if b4 == nil {
+		return b
+	}
+	q := ad.Scale(1/q0, s.q(s.light, s.least()))
+	power := ad.Pow(q, ad.Neg(s.or("background_exponent", 4)))
+	falling := ad.Mul(b4, power)
+	if b == nil {
+		return falling
+	}
+	return ad.Add(b, falling)
+}
+
+// least is the smallest q of a pixel that counts, below which the background need not grow, in 1/nm.
+func (s *seen) least() float64 { return 0.01 }
+
+// transmission is what the sample lets through: as measured, or by the absorption of a thickness of the matrix.
+func (s *seen) transmission() *ad.Node {
+	var t *ad.Node
+	if x := s.frame.Transmission; x != 0 {
+		t = ad.Scalar(x)
+	}
+	if x := s.value("thickness"); x != nil && s.light.absorption != nil {
+		by := ad.Exp(ad.Neg(ad.Mul(x, s.light.absorption)))
+		if t == nil {
+			return by
+		}
+		return ad.Mul(t, by)
+	}
+	return t
+}
+
+// fluorescence is light of other energies, the same in all directions.
+func (s *seen) fluorescence() *ad.Node {
+	common, own := s.value("fluorescence"), s.value(fmt.Sprintf("fluorescence_%d", s.number))
+	switch {
+	case common == nil:
+		return own
+	case own == nil:
+		return common
+	}
+	return ad.Add(common, own)
+}
+
+// dark is what a pixel counts in a second without light.
+func (s *seen) dark() *ad.Node {
+	if x := s.value("dark"); x != nil {
+		return x
+	}
+	if s.frame.Dark == 0 {
+		return nil
+	}
+	return ad.Scalar(s.frame.Dark)
+}

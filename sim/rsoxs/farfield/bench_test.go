@@ -1,0 +1,55 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package farfield
+
+import (
+	"math"
+	"testing"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// The intensities of a particle of 34 x 36 x 38 voxels on 112 x 112 pixels at three energies.
+func BenchmarkIntensities(b *testing.B) {
+	x := newSample(3, [3]int{34, 36, 38}, 1.8)
+	d := Detector{Rows: 96, Columns: 96, Pad: 8, PixelY: 0.06, PixelX: 0.06}
+	energies := []float64{283.6, 285.0, 287.8}
+	v, err := NewVolume(VolumeSettings{Shape: x.shape, Voxel: x.voxel, MaxQ: 0.45, MinK: 2 * math.Pi * energies[0] / 1239.84197})
+	if err != nil {
+		b.Fatal(err)
+	}
+	in := []*ad.Node{ad.Input("distance"), ad.Input("y"), ad.Input("x"), ad.Input("s")}
+	m := x.nodes()
+	m.S = ad.Mul(m.S, in[3])
+	f, err := v.Fields(m)
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := d.Directions(Pose{Distance: in[0], PoniY: in[1], PoniX: in[2]})
+	c := Tensor(ad.Const([]float64{constants.DeltaPara, constants.BetaPara, constants.DeltaPerp, constants.BetaPerp}))
+	var images []*ad.Node
+	for _, e := range energies {
+		k := ad.Scalar(2 * math.Pi * e / 1239.84197)
+		images = append(images, v.Intensities(v.Amplitude(k, []*Fields{f}, []Contrast{c}, 0), k, dir)...)
+	}
+	all := ad.Concat(0, images...)
+	for name, out := range map[string][]*ad.Node{"value": {all}, "gradient": ad.Grad(ad.Sum(ad.Log(all)), in...), "tangent": {ad.JVP(all, in, []*ad.Node{ad.Scalar(1), ad.Scalar(1), ad.Scalar(1), ad.Scalar(1)})}} {
+		b.Run(name, func(b *testing.B) {
+			p, err := ad.Compile(out, ad.Settings{Inputs: in})
+			if err != nil {
+				b.Fatal(err)
+			}
+			st := p.NewState()
+			for i, x := range []float64{11.2, 3.1, 2.7, 0.8} {
+				st.Input(i)[0] = x
+			}
+			b.ReportMetric(float64(v.Points()), "points")
+			for b.Loop() {
+				if err := st.Run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
