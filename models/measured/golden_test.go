@@ -6,7 +6,9 @@ package measured_test
 import (
 	"bytes"
 	"encoding/csv"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
@@ -14,11 +16,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/models/measured"
 	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/sim/rsoxs/farfield"
 	"github.com/euryale-dev/euryale/tensor"
@@ -247,6 +253,78 @@ func TestExpectedCounts(t *testing.T) {
 		}
 		if !(worst < 1e-6) {
 			t.Errorf("%d pixels: off by at most %.2g (pixel %d: %g, want %g)", len(r.expected), worst, at, st.Output(0)[at], r.expected[at])
+		}
+	})
+}
+
+// drawn returns the reference's measurement with counts drawn about their expectations, all exposures of it.
+func (r *reference) drawn(seed uint64) *measured.Data {
+	d := *r.model.Data
+	d.Frames = nil
+	exposures := r.Exposures
+	if exposures == nil {
+		exposures = []float64{r.Exposure}
+	}
+	random := rand.New(rand.NewPCG(seed, 77))
+	for _, f := range r.model.Data.Frames {
+		for _, t := range exposures {
+			g := f
+			g.Exposure, g.Counts = t, make([]float64, len(f.Counts))
+			for i, mu := range f.Counts {
+				g.Counts[i] = distuv.Poisson{Lambda: mu * t / f.Exposure, Src: random}.Rand()
+			}
+			d.Frames = append(d.Frames, g)
+		}
+	}
+	return &d
+}
+
+// task is a fit of a draw from starting values that are a fifth off.
+func (r *reference) task(t testing.TB, d *measured.Data) *measured.Task {
+	names, x := r.names()
+	model := r.model
+	model.Data = d
+	known := r.problem.MorphologyNames()
+	k := &measured.Task{Model: &model}
+	model.Scene = func(at morph.Values) morph.Scene {
+		given := map[string]*ad.Node{}
+		for _, name := range known {
+			if n := at(name); n != nil {
+				given[name] = n
+			}
+		}
+		return r.problem.Morphology(r.problem.Values(given))
+	}
+	for i, name := range names {
+		p := measured.Param{Name: name, Start: x[i] * 0.8}
+		if strings.HasPrefix(name, "centre") || strings.HasSuffix(name, "deg") || strings.HasPrefix(name, "scale_") {
+			p.Start = x[i] * 0.95
+		}
+		if prior := r.Parameters[name].Prior; prior != "" {
+			if _, err := fmt.Sscanf(prior, "normal(%g, %g)", &p.Mean, &p.SD); err != nil {
+				t.Fatal(err)
+			}
+			p.Start = p.Mean
+		}
+		k.Params = append(k.Params, p)
+	}
+	return k
+}
+
+// Fits of draws find the truth to within errors, which are the Cramer-Rao limits of the reference.
+func TestFits(t *testing.T) {
+	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
+		r := openReference(t, path.Dir(name))
+		k := r.task(t, r.drawn(1))
+		began := time.Now()
+		s, err := k.Fit(t.Context(), optim.Settings{Progress: func(p optim.Progress) { t.Logf("%d %g", p.NFev, p.Cost) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%v, %d evaluations, %v, deviance per pixel %g, Pearson %g, %v", time.Since(began), s.NFev, s.Status, s.Deviance/float64(s.Pixels), s.Pearson/float64(s.Pixels), s.Warnings)
+		for i, name := range s.Names {
+			q := r.Parameters[name]
+			t.Logf("%-16s %10.5g +- %-9.4g truth %10.5g pull %6.2f, sd/crb %.3f", name, s.X[i], s.SD[i], q.Truth, (s.X[i]-q.Truth)/s.SD[i], s.SD[i]/q.CRB)
 		}
 	})
 }

@@ -352,7 +352,7 @@ func (q *comparison) weights() *ad.Node {
 func (q *comparison) residual(seen *ad.Node) *ad.Node {
 	mean, data := q.mean(seen), ad.Const(q.target())
 	if q.Loss == PoissonLoss {
-		return signedRoot(rate(mean), data)
+		return DevianceResiduals(rate(mean), data)
 	}
 	r := ad.Sub(mean, data)
 	if w := q.weights(); w != nil {
@@ -365,10 +365,10 @@ func (q *comparison) residual(seen *ad.Node) *ad.Node {
 // small to matter for any mean that could produce a count.
 func rate(mean *ad.Node) *ad.Node { return ad.Maximum(mean, ad.Scalar(1e-30)) }
 
-// signedRoot returns the deviance residuals of counts: the root of twice the deviance
+// DevianceResiduals returns the deviance residuals of counts: the root of twice the deviance
 // with the sign of mean - data. Where the two nearly agree it is
 // (mean - data)/sqrt(mean).
-func signedRoot(mean, data *ad.Node) *ad.Node {
+func DevianceResiduals(mean, data *ad.Node) *ad.Node {
 	d := ad.Sub(mean, data)
 	close := ad.LessEqual(ad.Abs(d), ad.Scale(1e-9, mean))
 	root := ad.Sqrt(ad.Where(close, ad.Scalar(1), ad.Scale(2, ad.PoissonDeviance(data, mean))))
