@@ -128,6 +128,10 @@ func (t *Task) Fit(ctx context.Context, s optim.Settings) (*Solution, error) {
 			s.Priors = append(s.Priors, optim.Gaussian(q.Name, q.Mean, q.SD))
 		}
 	}
+	s.NoPolish = true // what follows is far below the errors
+	if s.FTol == 0 {
+		s.FTol = 1e-3 / float64(max(1, len(t.counts.counts)))
+	}
 	r, err := optim.LeastSquares(ctx, p, s)
 	if r == nil {
 		return nil, err

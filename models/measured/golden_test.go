@@ -229,6 +229,7 @@ func (r *reference) rates(t testing.TB) (rates *ad.Node, in []*ad.Node) {
 func TestExpectedCounts(t *testing.T) {
 	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
 		r := openReference(t, path.Dir(name))
+		r.model.Tolerance = 1e-8
 		rates, in := r.rates(t)
 		p, err := ad.Compile([]*ad.Node{rates}, ad.Settings{Inputs: in})
 		if err != nil {
@@ -299,6 +300,9 @@ func (r *reference) task(t testing.TB, d *measured.Data) *measured.Task {
 		p := measured.Param{Name: name, Start: x[i] * 0.8}
 		if strings.HasPrefix(name, "centre") || strings.HasSuffix(name, "deg") || strings.HasPrefix(name, "scale_") {
 			p.Start = x[i] * 0.95
+		}
+		if name == "resolution" || name == "background" || name == "background_q4" {
+			p.Bounds = []float64{0, 100}
 		}
 		if prior := r.Parameters[name].Prior; prior != "" {
 			if _, err := fmt.Sscanf(prior, "normal(%g, %g)", &p.Mean, &p.SD); err != nil {

@@ -4,8 +4,10 @@
 package measured
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/models/morph"
@@ -25,7 +27,7 @@ type Model struct {
 	Names []string
 	// SolidAngle says that the counts hold the solid angle of the pixels, as raw counts do.
 	SolidAngle bool
-	// Tolerance is the error of amplitudes relative to the largest. Default 1e-8.
+	// Tolerance is the error of amplitudes relative to the largest. Default 1e-6.
 	Tolerance float64
 	// Reach is how far the pixels may move, in pixels, as the centre and the distance are searched for. Default 6.
 	Reach float64
@@ -141,7 +143,7 @@ func (p *pass) illuminate() error {
 		if p.lightAt(f.Energy) != nil {
 			continue
 		}
-		l := &light{energy: f.Energy, k: ad.Scalar(wave(f.Energy)), intensities: map[float64]*ad.Node{}}
+		l := &light{energy: f.Energy, k: ad.Scalar(wave(f.Energy))}
 		if shift != nil {
 			l.k = ad.Scale(2*math.Pi/hc, ad.Shift(shift, f.Energy))
 		}
@@ -224,19 +226,41 @@ func (p *pass) layOut(start func(name string) (float64, bool)) error {
 	if p.value("energy_shift") != nil {
 		low, high = low-wave(reach), high+wave(reach)
 	}
-	p.volume, err = farfield.NewVolume(farfield.VolumeSettings{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel, MaxQ: most * high, MinK: low, Tolerance: p.Tolerance})
+	p.volume, err = farfield.NewVolume(farfield.VolumeSettings{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel, MaxQ: most * high, MinK: low, Tolerance: cmp.Or(p.Tolerance, 1e-6),
+		Pixels: len(p.lights) * len(v[0].Float64s())})
 	return err
 }
 
 // intensity returns the intensity of fully polarised light with the field at an angle in degrees, on the padded detector.
 func (p *pass) intensity(l *light, angle float64) *ad.Node {
-	if i := l.intensities[angle]; i != nil {
-		return i
+	if l.intensities == nil { // all angles at once share the way to the pixels
+		l.intensities = map[float64]*ad.Node{}
+		var angles, radians []float64
+		for _, f := range p.Data.Frames {
+			if math.Abs(f.Energy-l.energy) >= sameEnergy {
+				continue
+			}
+			for _, a := range p.needs(f.Angle) {
+				if !slices.Contains(angles, a) {
+					angles, radians = append(angles, a), append(radians, a*math.Pi/180)
+				}
+			}
+		}
+		a := p.volume.Amplitude(l.k, p.fields, l.contrasts, radians...)
+		for i, image := range p.volume.Intensities(a, l.k, p.direction) {
+			l.intensities[angles[i]] = image
+		}
 	}
-	a := p.volume.Amplitude(l.k, p.fields, l.contrasts, angle*math.Pi/180)
-	i := p.volume.Intensities(a, l.k, p.direction)[0]
-	l.intensities[angle] = i
-	return i
+	return l.intensities[angle]
+}
+
+// needs lists the angles of the field that a frame depends on, in degrees: its own, and with it the other one if the light is not purely
+// polarised.
+func (p *pass) needs(angle float64) []float64 {
+	if p.value("purity") == nil {
+		return []float64{angle}
+	}
+	return []float64{angle, math.Mod(angle+90, 180)}
 }
 
 // q returns |q| of the pixels of the detector without its padding, at least least.

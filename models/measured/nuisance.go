@@ -5,7 +5,6 @@ package measured
 
 import (
 	"fmt"
-	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
@@ -21,13 +20,13 @@ type seen struct {
 
 // polarised mixes the two linear polarisations by the purity.
 func (p *pass) polarised(l *light, angle float64) *ad.Node {
-	i := p.intensity(l, angle)
-	purity := p.value("purity")
-	if purity == nil {
+	of := p.needs(angle)
+	i := p.intensity(l, of[0])
+	if len(of) == 1 {
 		return i
 	}
-	other := p.intensity(l, math.Mod(angle+90, 180))
-	return ad.Add(ad.Mul(purity, i), ad.Mul(ad.Sub(ad.Scalar(1), purity), other))
+	purity := p.value("purity")
+	return ad.Add(ad.Mul(purity, i), ad.Mul(ad.Sub(ad.Scalar(1), purity), p.intensity(l, of[1])))
 }
 
 // blurred convolves with a Gaussian whose standard deviation is the resolution in pixels, and leaves the padding away.

@@ -466,7 +466,7 @@ func (p *Problem) fields(s Scene) error {
 			case f == nil:
 			case f.Err() != nil:
 				return fmt.Errorf("morph: Build of the model %q, %s of material %d: %w", p.Model, name, i+1, f.Err())
-			case !f.Shape().Equal(want):
+			case k == 0 && !f.Shape().Equal(want), !ad.Broadcast(f, want...).Shape().Equal(want):
 				return fmt.Errorf("morph: Build of the model %q returned material %d with %s of the shape %v: want %v, a number for each voxel", p.Model, i+1, name, f.Shape(), want)
 			}
 		}

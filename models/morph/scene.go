@@ -248,7 +248,7 @@ func (g Grid) scene(matrix bool, m ...rsoxs.MaterialNodes) Scene {
 func isotropic(v *ad.Node) rsoxs.MaterialNodes { return rsoxs.MaterialNodes{Vfrac: v} }
 
 func (g Grid) aligned(v, s, theta, psi *ad.Node) rsoxs.MaterialNodes {
-	return rsoxs.MaterialNodes{Vfrac: v, S: g.full(s), Theta: g.full(theta), Psi: g.full(psi)}
+	return rsoxs.MaterialNodes{Vfrac: v, S: s, Theta: theta, Psi: psi}
 }
 
 // Morphology returns the fields of a scene without parameters, in float64.

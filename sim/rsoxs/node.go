@@ -15,14 +15,17 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// MaterialNodes is a Material within a graph, defined by the same arrays in the same units: all of them have the shape
-// [Z, Y, X] of the simulator, and Align has [Z, Y, X, 3]. Nil fields are left out.
+// MaterialNodes is a Material within a graph, defined by the same arrays in the same units: Vfrac has the shape
+// [Z, Y, X] of the simulator, S, Theta and Psi have it or broadcast to it, and Align has [Z, Y, X, 3]. Nil fields are left out.
 type MaterialNodes struct{ Vfrac, S, Theta, Psi, Align, Unaligned *ad.Node }
 
 // pairs lists the Nodes of m with the arrays of the Material they stand for.
 func (m *MaterialNodes) pairs(to *Material) (nodes []*ad.Node, arrays []**tensor.Tensor) {
 	for i, n := range []*ad.Node{m.Vfrac, m.S, m.Theta, m.Psi, m.Align, m.Unaligned} {
 		if n != nil {
+			if n == m.S || n == m.Theta || n == m.Psi {
+				n = ad.Broadcast(n, m.Vfrac.Shape()...)
+			}
 			nodes, arrays = append(nodes, n), append(arrays, allFields(to)[i].at)
 		}
 	}

@@ -84,7 +84,7 @@ func TestIntensitiesEqualTheSumOverVoxels(t *testing.T) {
 	dir := d.Directions(pose(14, 4.4, 4.1, 0.05, -0.03, 0.4))
 	k := 2 * math.Pi / 4.35
 	for _, tolerance := range []float64{1e-4, 1e-8, 1e-11} {
-		v, err := NewVolume(VolumeSettings{Shape: x.shape, Voxel: x.voxel, MaxQ: 0.5, MinK: k, Tolerance: tolerance})
+		v, err := NewVolume(VolumeSettings{Shape: x.shape, Voxel: x.voxel, MaxQ: 0.56, MinK: k, Tolerance: tolerance})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -117,22 +117,14 @@ func (l *lattice) gather(out, x, places []float64, order [2]int) error {
 	errs := make([]error, tasks)
 	parallel.Do(runtime.GOMAXPROCS(0), tasks, func(_, task int) {
 		wy, wx := make([]float64, taps), make([]float64, taps)
-		line, sum := make([]float64, channels), make([]float64, channels)
+		sum := make([]float64, channels)
 		for i := task * pointsPerTask; i < min(n, (task+1)*pointsPerTask); i++ {
 			row, column, err := l.at(wy, wx, places, i, order)
 			if err != nil {
 				errs[task] = err
 				return
 			}
-			clear(sum)
-			for b, y := range wy {
-				clear(line)
-				start := ((row+b)*l.columns + column) * channels
-				for a, w := range wx {
-					axpy(line, w, x[start+a*channels:])
-				}
-				axpy(sum, y, line)
-			}
+			l.sum(sum, x, row, column, wy, wx)
 			for c, v := range sum {
 				out[c*n+i] = v
 			}
@@ -149,25 +141,70 @@ func axpy(y []float64, w float64, x []float64) {
 	}
 }
 
-// scatter goes through the points in their order, so that sums have the same bits on any number of threads.
+// sum adds the functions at the taps of a point with their weights, six channels at a time, which are those of a polarisation.
+func (l *lattice) sum(sum, x []float64, row, column int, wy, wx []float64) {
+	channels := len(sum)
+	clear(sum)
+	for b, y := range wy {
+		start := ((row+b)*l.columns + column) * channels
+		c := 0
+		for ; c+6 <= channels; c += 6 {
+			var s0, s1, s2, s3, s4, s5 float64
+			at := start + c
+			for _, w := range wx {
+				t := x[at : at+6 : at+6]
+				s0, s1, s2 = s0+w*t[0], s1+w*t[1], s2+w*t[2]
+				s3, s4, s5 = s3+w*t[3], s4+w*t[4], s5+w*t[5]
+				at += channels
+			}
+			t := sum[c : c+6 : c+6]
+			t[0], t[1], t[2] = t[0]+y*s0, t[1]+y*s1, t[2]+y*s2
+			t[3], t[4], t[5] = t[3]+y*s3, t[4]+y*s4, t[5]+y*s5
+		}
+		for ; c < channels; c++ {
+			v, at := 0.0, start+c
+			for _, w := range wx {
+				v += w * x[at]
+				at += channels
+			}
+			sum[c] += y * v
+		}
+	}
+}
+
+// scatter gives each goroutine rows of the grid of its own and goes through the points in their order, so that sums have the same bits on
+// any number of threads.
 func (l *lattice) scatter(out, v, places []float64, order [2]int) error {
 	n := len(places) / 2
 	channels, taps := len(out)/(l.rows*l.columns), 2*l.w.m
-	wy, wx, one := make([]float64, taps), make([]float64, taps), make([]float64, channels)
-	for i := range n {
-		row, column, err := l.at(wy, wx, places, i, order)
-		if err != nil {
-			return err
-		}
-		for c := range one {
-			one[c] = v[c*n+i]
-		}
-		for b, y := range wy {
-			start := ((row+b)*l.columns + column) * channels
-			for a, w := range wx {
-				axpy(out[start+a*channels:][:channels], y*w, one)
+	bands := min(runtime.GOMAXPROCS(0), l.rows)
+	errs := make([]error, bands)
+	parallel.Do(bands, bands, func(_, band int) {
+		low, high := band*l.rows/bands, (band+1)*l.rows/bands
+		wy, wx, one := make([]float64, taps), make([]float64, taps), make([]float64, channels)
+		for i := range n {
+			if y := places[i] - float64(l.w.m); y+float64(taps)+2 < float64(low) || y-1 > float64(high) {
+				continue
+			}
+			row, column, err := l.at(wy, wx, places, i, order)
+			if err != nil {
+				errs[band] = err
+				return
+			}
+			for c := range one {
+				one[c] = v[c*n+i]
+			}
+			for b, y := range wy {
+				if row+b < low || row+b >= high {
+					continue
+				}
+				to := out[((row+b)*l.columns+column)*channels:]
+				for _, w := range wx {
+					axpy(to[:channels], y*w, one)
+					to = to[channels:]
+				}
 			}
 		}
-	}
-	return nil
+	})
+	return cmp.Or(errs...)
 }

@@ -4,6 +4,7 @@
 package farfield
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -21,20 +22,24 @@ type VolumeSettings struct {
 	MinK float64
 	// Tolerance is the error of amplitudes relative to the largest. Default 1e-8.
 	Tolerance float64
+	// Pixels is the number of pixels of all images, by which the grid is chosen that costs least. Default 10000.
+	Pixels int
 }
 
 // Volume computes amplitudes of a box of voxels on a grid of q_x and q_y that is fine enough to interpolate them at any place.
 type Volume struct {
-	s       VolumeSettings
-	grid    lattice
-	step    float64 // of the grid in 1/nm
-	first   float64 // q of the first row and column
-	z       []float64
-	nothing bool
+	s     VolumeSettings
+	grid  lattice
+	step  float64 // of the grid in 1/nm
+	first float64 // q of the first row and column
+	low   float64 // the most negative q_z of the grid; the highest is 0
+	terms int     // of the Chebyshev series along q_z
+	// inside says that no point of the grid comes near the edge of the Ewald sphere.
+	inside bool
 }
 
-// oversampling of the grid, in tenths: it is that many tenths as fine as the size of the sample asks for.
-const oversampling = 40
+// oversamplings are how much finer the grid may be than the size of the sample asks for, in tenths.
+var oversamplings = []int{20, 30, 45, 70, 100, 150}
 
 // NewVolume chooses the grid. The error is about settings that cannot be: a q beyond what voxels or light can have.
 func NewVolume(s VolumeSettings) (*Volume, error) {
@@ -57,17 +62,38 @@ func NewVolume(s VolumeSettings) (*Volume, error) {
 	// The phase along z changes with q_x and q_y, as if the sample were wider: by the slope of the Ewald sphere.
 	slope := s.MaxQ / math.Sqrt(max(s.MinK*s.MinK-2*s.MaxQ*s.MaxQ, 0.19*s.MinK*s.MinK))
 	wide := max(half(s.Shape[1]), half(s.Shape[2])) + slope*half(s.Shape[0])
-	v := &Volume{s: s, step: math.Pi / wide * 10 / oversampling}
-	m := max(3, int(math.Ceil(-math.Log(s.Tolerance)/(math.Pi*(1-10./oversampling)))))
-	each := int(math.Ceil(s.MaxQ/v.step)) + m + 1
-	n := 2*each + 1
-	v.first = -float64(each) * v.step
-	v.grid = lattice{rows: n, columns: n, w: newWindow(m, oversampling)}
-	for i := range s.Shape[0] {
-		v.z = append(v.z, (float64(i)-float64(s.Shape[0]-1)/2)*s.Voxel)
+	v, least := &Volume{s: s}, math.Inf(1)
+	for _, tenths := range oversamplings {
+		g := v.laidOut(wide, half(s.Shape[0]), tenths)
+		// A point of the grid takes a few numbers of each term for each field, a pixel one for each tap and channel.
+		cost := float64(g.grid.rows*g.grid.rows*g.terms)*20 + float64(cmp.Or(s.Pixels, 10000))*(24*float64(g.grid.w.m*g.grid.w.m)+400)
+		if inside := 2*g.first*g.first < mostOfSphere*s.MinK*s.MinK; cost < least || v.grid.w == nil || inside && !v.inside {
+			if g.inside = inside; inside || !v.inside {
+				least, v = cost, g
+			}
+		}
 	}
 	return v, nil
 }
+
+// laidOut returns the volume with a grid of an oversampling in tenths for a sample of some half widths across and along the beam.
+func (v *Volume) laidOut(across, along float64, tenths int) *Volume {
+	s := v.s
+	g := &Volume{s: s, step: math.Pi / across * 10 / float64(tenths)}
+	m := max(3, int(math.Ceil(-math.Log(s.Tolerance)/(math.Pi*(1-10/float64(tenths))))))
+	each := int(math.Ceil(s.MaxQ/g.step)) + m + 1
+	g.first = -float64(each) * g.step
+	g.grid = lattice{rows: 2*each + 1, columns: 2*each + 1, w: newWindow(m, tenths)}
+	g.low = -1.02 * below(min(2*g.first*g.first, mostOfSphere*s.MinK*s.MinK), s.MinK)
+	g.terms = int(math.Ceil(-g.low/2*along)) + 2 + int(math.Ceil(-math.Log10(s.Tolerance)))
+	return g
+}
+
+// mostOfSphere bounds (q/k)^2 on the grid. Beyond it, where no pixel is but only the window's rim, q_z goes on as it is there.
+const mostOfSphere = 0.81
+
+// below returns how far the Ewald sphere of wave number k lies below the plane q_z = 0 where q_x^2 + q_y^2 is square.
+func below(square, k float64) float64 { return square / (k + math.Sqrt(k*k-square)) }
 
 // Points returns the number of points of the grid along each axis.
 func (v *Volume) Points() int { return v.grid.rows }
@@ -82,16 +108,42 @@ func (v *Volume) q() []float64 {
 }
 
 // waves returns the real and imaginary parts of exp(i q x) for the voxels of an axis, [voxel, q].
-func (v *Volume) waves(voxels int) (cos, sin *ad.Node) {
+func (v *Volume) waves(voxels int) complexNode {
 	q := v.q()
 	c, s := make([]float64, 0, voxels*len(q)), make([]float64, 0, voxels*len(q))
 	for i := range voxels {
-		x := (float64(i) - float64(voxels-1)/2) * v.s.Voxel
+		x := v.place(i, voxels)
 		for _, k := range q {
 			c, s = append(c, math.Cos(k*x)), append(s, math.Sin(k*x))
 		}
 	}
-	return ad.Const(c, voxels, len(q)), ad.Const(s, voxels, len(q))
+	return complexNode{ad.Const(c, voxels, len(q)), ad.Const(s, voxels, len(q))}
+}
+
+// place returns where voxel i of an axis is, from the middle of the box, in nm.
+func (v *Volume) place(i, voxels int) float64 {
+	return (float64(i) - float64(voxels-1)/2) * v.s.Voxel
+}
+
+// series returns the coefficients of exp(i q_z z) as Chebyshev series in q_z from low to 0, for all voxels along z: [term, voxel].
+func (v *Volume) series() complexNode {
+	n, voxels := v.terms, v.s.Shape[0]
+	re, im := make([]float64, n*voxels), make([]float64, n*voxels)
+	c, s := make([]float64, n), make([]float64, n)
+	for i := range voxels {
+		z := v.place(i, voxels)
+		for k := range n {
+			t := math.Cos(math.Pi * (float64(k) + 0.5) / float64(n))
+			s[k], c[k] = math.Sincos(v.low / 2 * (1 - t) * z)
+		}
+		for j, x := range chebyshev(c) {
+			re[j*voxels+i] = x
+		}
+		for j, x := range chebyshev(s) {
+			im[j*voxels+i] = x
+		}
+	}
+	return complexNode{ad.Const(re, n, voxels), ad.Const(im, n, voxels)}
 }
 
 // complexNode is a complex array as two real ones; an imaginary part of nil is 0.
@@ -119,7 +171,7 @@ func (z complexNode) times(w complexNode) complexNode {
 	return complexNode{ad.Sub(ad.Mul(z.re, w.re), ad.Mul(z.im, w.im)), ad.Add(ad.Mul(z.re, w.im), ad.Mul(z.im, w.re))}
 }
 
-// Fields are the fields of a material, transformed along Y and X: [Z, q_y, q_x] on the grid of a Volume.
+// Fields are the fields of a material, transformed along all axes: [term of q_z, q_y, q_x] on the grid of a Volume.
 type Fields struct {
 	fraction complexNode // the volume fraction
 	aligned  complexNode // that of aligned molecules; no parts if the material is isotropic
@@ -127,22 +179,22 @@ type Fields struct {
 	director [5]complexNode
 }
 
-// Fields transforms the fields of a material. Its arrays have the shape of the Volume.
+// Fields transforms the fields of a material. Its arrays have the shape of the Volume or broadcast to it; angles that are the same
+// everywhere are best given as scalars, which costs a third.
 //
 // Gradient: with respect to the fields.
 func (v *Volume) Fields(m rsoxs.MaterialNodes) (*Fields, error) {
 	if m.Align != nil || m.Unaligned != nil {
 		return nil, fmt.Errorf("farfield: materials are given by volume fraction, order and angles, not by vectors")
 	}
-	cx, sx := v.waves(v.s.Shape[2])
-	cy, sy := v.waves(v.s.Shape[1])
-	cy, sy = ad.T(cy), ad.T(sy)
+	x, y, z := v.waves(v.s.Shape[2]), v.waves(v.s.Shape[1]), v.series()
+	y = complexNode{ad.T(y.re), ad.T(y.im)}
 	n, pts := v.s.Shape, v.grid.rows
 	full := func(x *ad.Node) *ad.Node { return ad.Broadcast(x, n[0], n[1], n[2]) }
-	transform := func(x *ad.Node) complexNode {
-		rows := ad.Reshape(full(x), n[0]*n[1], n[2])
-		re, im := ad.Reshape(ad.MatMul(rows, cx), n[0], n[1], pts), ad.Reshape(ad.MatMul(rows, sx), n[0], n[1], pts)
-		return complexNode{ad.Sub(ad.MatMul(cy, re), ad.MatMul(sy, im)), ad.Add(ad.MatMul(cy, im), ad.MatMul(sy, re))}
+	transform := func(f *ad.Node) complexNode {
+		t := z.product(complexNode{ad.Reshape(full(f), n[0], n[1]*n[2]), nil})
+		t = complexNode{ad.Reshape(t.re, v.terms*n[1], n[2]), ad.Reshape(t.im, v.terms*n[1], n[2])}.product(x)
+		return y.product(complexNode{ad.Reshape(t.re, v.terms, n[1], pts), ad.Reshape(t.im, v.terms, n[1], pts)})
 	}
 	f := &Fields{fraction: transform(m.Vfrac)}
 	if m.S == nil {
@@ -153,9 +205,23 @@ func (v *Volume) Fields(m rsoxs.MaterialNodes) (*Fields, error) {
 	across := ad.Sin(m.Theta)
 	s := [3]*ad.Node{ad.Mul(ad.Cos(m.Psi), across), ad.Mul(ad.Sin(m.Psi), across), ad.Cos(m.Theta)}
 	for i, pair := range [5][2]int{{0, 0}, {0, 1}, {0, 2}, {1, 1}, {1, 2}} {
-		f.director[i] = transform(ad.Mul(a, ad.Mul(s[pair[0]], s[pair[1]])))
+		both := ad.Mul(s[pair[0]], s[pair[1]])
+		if both.Size() == 1 {
+			w := ad.Reshape(both)
+			f.director[i] = complexNode{ad.Mul(w, f.aligned.re), ad.Mul(w, f.aligned.im)}
+			continue
+		}
+		f.director[i] = transform(ad.Mul(a, both))
 	}
 	return f, f.fraction.re.Err()
+}
+
+// product is the matrix product; leading axes broadcast.
+func (z complexNode) product(w complexNode) complexNode {
+	if w.im == nil {
+		return complexNode{ad.MatMul(z.re, w.re), ad.MatMul(z.im, w.re)}
+	}
+	return complexNode{ad.Sub(ad.MatMul(z.re, w.re), ad.MatMul(z.im, w.im)), ad.Add(ad.MatMul(z.re, w.im), ad.MatMul(z.im, w.re))}
 }
 
 // Contrast is what a material adds to the dielectric tensor, as scalars: see [Tensor].
@@ -188,25 +254,25 @@ func (c Contrast) Less(surrounding Contrast) Contrast {
 	return c
 }
 
-// along returns exp(i q_z z) on the grid, [z, q_y, q_x], with q_z on the Ewald sphere of the wave number k.
-func (v *Volume) along(k *ad.Node) complexNode {
+// onSphere returns the terms of the Chebyshev series at q_z on the Ewald sphere of the wave number k, [term, q_y, q_x].
+func (v *Volume) onSphere(k *ad.Node) *ad.Node {
 	q := v.q()
 	squares := make([]float64, 0, len(q)*len(q))
-	least := 0.0
 	for _, y := range q {
 		for _, x := range q {
-			s := x*x + y*y
-			squares = append(squares, s)
-			least = max(least, s)
+			squares = append(squares, x*x+y*y)
 		}
 	}
-	across := ad.Const(squares, 1, len(q), len(q))
-	// Beyond the sphere, where no pixel is but only the window's rim, q_z goes on as it is at nine tenths of it.
-	limit := ad.Scale(0.81, ad.Square(k))
-	inside := ad.Minimum(across, limit)
-	qz := ad.Neg(ad.Div(inside, ad.Add(k, ad.Sqrt(ad.Sub(ad.Square(k), inside))))) // -k + sqrt(k^2 - q^2) without cancellation
-	phase := ad.Mul(ad.Const(v.z, len(v.z), 1, 1), qz)
-	return complexNode{ad.Cos(phase), ad.Sin(phase)}
+	square := ad.Square(k)
+	inside := ad.Minimum(ad.Const(squares, len(q), len(q)), ad.Scale(mostOfSphere, square))
+	qz := ad.Neg(ad.Div(inside, ad.Add(k, ad.Sqrt(ad.Sub(square, inside))))) // -k + sqrt(k^2 - q^2) without cancellation
+	t := ad.Shift(ad.Scale(-2/v.low, qz), 1)
+	list := []*ad.Node{ad.Full(1, len(q), len(q)), t}
+	for len(list) < v.terms {
+		n := len(list)
+		list = append(list, ad.Sub(ad.Scale(2, ad.Mul(t, list[n-1])), list[n-2]))
+	}
+	return ad.Stack(0, list[:v.terms]...)
 }
 
 // Amplitude is the amplitude of the sample on the grid for light of one energy and some polarisations.
@@ -219,10 +285,9 @@ type Amplitude struct {
 //
 // Gradient: with respect to k, the fields and the contrasts.
 func (v *Volume) Amplitude(k *ad.Node, fields []*Fields, contrasts []Contrast, angles ...float64) *Amplitude {
-	wave := v.along(k)
-	across := func(z complexNode) complexNode { // summed over z
-		w := z.times(wave)
-		return complexNode{ad.SumAxes(w.re, 0), ad.SumAxes(w.im, 0)}
+	terms := v.onSphere(k)
+	across := func(z complexNode) complexNode {
+		return complexNode{ad.SumAxes(ad.Mul(z.re, terms), 0), ad.SumAxes(ad.Mul(z.im, terms), 0)}
 	}
 	node := func(c [2]*ad.Node) complexNode { return complexNode{c[0], c[1]} }
 	var scalar complexNode    // what all directions have in common
