@@ -20,6 +20,9 @@ type Model struct {
 	Grid morph.Grid
 	// Scene makes the morphology of parameters, without a matrix: what its materials leave has the optical constants of Matrix.
 	Scene func(at morph.Values) morph.Scene
+	// Morphology lists the parameters of Scene, and Width is that of its edges in nm if they are not searched for.
+	Morphology []string
+	Width      float64
 	// Tables holds the constants of the materials of Scene in their order, Matrix those of what surrounds them; nil is vacuum.
 	Tables []Table
 	Matrix *Table

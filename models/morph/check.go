@@ -101,7 +101,7 @@ func (c *inspection) predict() error {
 	for i, m := range c.mean {
 		switch c.Loss {
 		case PoissonLoss:
-			c.scale = append(c.scale, math.Sqrt(max(m, 1e-30))/strength(m))
+			c.scale = append(c.scale, math.Sqrt(max(m, 1e-30))/CountStrength(m))
 		case SquareLoss:
 			c.scale = append(c.scale, sigma)
 		default:

@@ -52,14 +52,14 @@ func (c *inspection) derivatives(j []float64) error {
 	return nil
 }
 
-// strength is the mean change of a count's quantile residual per change of the count's
+// CountStrength is the mean change of a count's quantile residual per change of the count's
 // mean, in units of the root of the mean:
 //
 //	a(m) = m^-1/2 sum_k phi(Phi^-1(F(k; m)))
 //
 // where F is the Poisson distribution function. It approaches 1 for large means and falls
 // to 0 with the mean: a pixel that is dark anyway carries little information.
-func strength(m float64) float64 {
+func CountStrength(m float64) float64 {
 	if m > 100 {
 		return 1
 	}
