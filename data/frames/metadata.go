@@ -33,8 +33,9 @@ type Metadata struct {
 	ShiftX, ShiftY float64
 	// SwingHorizontal and SwingVertical are the angles by which the detector is rotated about the sample (rad).
 	SwingHorizontal, SwingVertical float64
-	Height, Width                  int    // numbers of rows and columns of a frame, 0 unless the file is a geometry that says them
-	Start                          string // time at which the measurement began
+	Roll                           float64 // angle by which it is then turned about the beam, which adds to azimuths (rad)
+	Height, Width                  int     // numbers of rows and columns of a frame, 0 unless the file is a geometry that says them
+	Start                          string  // time at which the measurement began
 	// Bare says of each number without a unit, other than those of pixels, in which unit it was taken.
 	Bare []string
 	// Faults are what the file gives and could not be understood, by the name of the field that is NaN for it.

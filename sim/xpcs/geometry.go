@@ -51,6 +51,10 @@ type Geometry struct {
 	// transmission only. Default 0.
 	SwingHorizontal, SwingVertical float64
 
+	// Roll turns the detector about the direct beam, after the swings, in radians: it adds to phi and turns qx and qy, and no q
+	// changes. It applies to transmission only. Default 0.
+	Roll float64
+
 	// Reflection says that the beam is reflected from a surface instead of going through the
 	// sample.
 	Reflection  bool
@@ -82,7 +86,7 @@ func (g Geometry) complete() (Geometry, error) {
 	positive("PixelSize (m)", g.PixelSize)
 	positive("Distance (m)", g.Distance)
 	for name, v := range map[string]float64{"CenterRow": g.CenterRow, "CenterCol": g.CenterCol,
-		"SwingHorizontal": g.SwingHorizontal, "SwingVertical": g.SwingVertical, "Incidence": g.Incidence} {
+		"SwingHorizontal": g.SwingHorizontal, "SwingVertical": g.SwingVertical, "Roll": g.Roll, "Incidence": g.Incidence} {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			bad = append(bad, fmt.Sprintf("%s is %g: want a finite number", name, v))
 		}
@@ -102,8 +106,8 @@ func (g Geometry) complete() (Geometry, error) {
 	if err := known("Orientation", g.Orientation, North, West, South, East); err != "" {
 		bad = append(bad, err)
 	}
-	if g.Reflection && (g.SwingHorizontal != 0 || g.SwingVertical != 0) {
-		bad = append(bad, "swing angles and reflection exclude each other: set the swing angles to 0")
+	if g.Reflection && (g.SwingHorizontal != 0 || g.SwingVertical != 0 || g.Roll != 0) {
+		bad = append(bad, "swing angles or a roll and reflection exclude each other: set those angles to 0")
 	}
 	if missing != nil {
 		bad = append(bad, "missing: "+strings.Join(missing, ", "))
