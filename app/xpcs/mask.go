@@ -74,7 +74,7 @@ saved (mask.h5.recipe.json for OUT mask.h5), and so is the geometry
 	f.maskSteps.add(c)
 	s := c.Flags()
 	f.flags = s
-	s.StringVar(&f.Image, "image", "", "file with the image: a result, HDF5, TIFF, EDF, NPY, NPZ, text, or frames")
+	s.StringVar(&f.Image, "image", "", "file with the image: a result, HDF5, TIFF, EDF, CBF, NPY, NPZ, text, or frames")
 	s.StringVar(&f.Blemish, "blemish", "", "mask file of defective pixels, applied before all steps")
 	s.StringVar(&f.Recipe, "recipe", "", "JSON file with steps to apply first")
 	s.StringVar(&f.SaveRecipe, "save-recipe", "", "write the steps to this JSON file")

@@ -89,7 +89,7 @@ func (f *qmapFlags) add(c *cobra.Command) {
 	f.geometryFlags.add(c)
 	f.binFlags.add(c)
 	c.Flags().StringVar(&f.Merge, "merge", "", "q maps of the same detector to join along their first axis, such as a.hdf,b.hdf")
-	c.Flags().StringVar(&f.Mask, "mask", "", "file with the mask to use: HDF5, TIFF, NPY, NPZ, text, EDF (where 0 is a good pixel), a list of pixels, a q map or a result")
+	c.Flags().StringVar(&f.Mask, "mask", "", "file with the mask to use: HDF5, TIFF, NPY, NPZ, text, EDF or CBF (where 0 is a good pixel), a list of pixels, a q map or a result")
 	c.Flags().StringVar(&f.Dataset, "dataset", "", "path of the mask in HDF5 or NPZ files (default: the usual places)")
 }
 

@@ -7,6 +7,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"path"
@@ -29,6 +30,7 @@ var gridReaders = map[string]func(f file, size int64, s Settings) (*Image, error
 	"npy":  func(f file, _ int64, s Settings) (*Image, error) { return imageNPY(f, s) },
 	"npz":  imageNPZ,
 	"edf":  imageEDF,
+	"cbf":  imageCBF,
 	"text": imageText,
 }
 
@@ -43,7 +45,27 @@ func readGrid(name, kind string, s Settings) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gridReaders[kind](f, info.Size(), s)
+	if !strings.EqualFold(path.Ext(name), ".gz") {
+		return gridReaders[kind](f, info.Size(), s)
+	}
+	b, err := unzipped(f, mostEDFHead+8*int64(s.most()))
+	if err != nil {
+		return nil, fmt.Errorf("the file cannot be decompressed: %w: copy it again", err)
+	}
+	return gridReaders[kind](bytes.NewReader(b), int64(len(b)), s)
+}
+
+// unzipped returns what a file holds that gzip compressed, and fails where that is more than the given number of bytes.
+func unzipped(r io.Reader, most int64) ([]byte, error) {
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(z, most+1))
+	if int64(len(b)) > most {
+		return nil, fmt.Errorf("it holds more than %d bytes, which no image of the largest size has", most)
+	}
+	return b, err
 }
 
 func imageNPY(r io.ReadSeeker, s Settings) (*Image, error) {
