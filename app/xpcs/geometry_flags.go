@@ -239,6 +239,9 @@ func (f *geometryFlags) fromFile(name string) (sim.Geometry, error) {
 	f.metas = append(f.metas, metadataOf{name, m})
 	g.CenterRow, g.CenterCol, g.PixelSize, g.Distance, g.Energy = m.BeamY, m.BeamX, m.PixelSize, m.Distance, m.Energy
 	g.SwingHorizontal, g.SwingVertical, g.Roll = m.SwingHorizontal, m.SwingVertical, m.Roll
+	if g.Reflection = !math.IsNaN(m.Incidence); g.Reflection {
+		g.Incidence = m.Incidence
+	}
 	if g.Height == 0 {
 		g.Height, g.Width = m.Height, m.Width
 	}

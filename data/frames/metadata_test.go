@@ -213,3 +213,27 @@ func TestPONI(t *testing.T) {
 		}
 	}
 }
+
+// Stages say where the beam is only if the detector stands upright or upside down.
+func TestTurnedDetectorOfReflection(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.h5")
+	w, err := hdf5.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write("/entry/instrument/detector_1/direct_beam_image_x", 28.0, hdf5.Layout{})
+	w.Write("/entry/instrument/detector_1/rotation_z", 45.0, hdf5.Layout{})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m, err := ReadMetadata(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.FaultOf("BeamX"); err == nil || !strings.Contains(err.Error(), "turned by 45 degrees") || !math.IsNaN(m.BeamX) {
+		t.Errorf("%v, beam at %g", err, m.BeamX)
+	}
+	if err := m.FaultOf("Distance"); err == nil || !strings.Contains(err.Error(), "current_stage_z") {
+		t.Error(err)
+	}
+}

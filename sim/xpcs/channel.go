@@ -108,7 +108,7 @@ func (g Geometry) Node(name string, row, col *ad.Node, p Parameters) *ad.Node {
 		return ad.Add(row, ad.Mul(col, ad.Scalar(0)))
 	}
 	if g.Reflection {
-		return b.reflected(name, or(p.Incidence, g.Incidence))
+		return b.rolled().reflected(name, or(p.Incidence, g.Incidence))
 	}
 	if g.SwingHorizontal != 0 || g.SwingVertical != 0 || p.SwingHorizontal != nil || p.SwingVertical != nil {
 		b = b.swung(or(p.SwingHorizontal, g.SwingHorizontal), or(p.SwingVertical, g.SwingVertical))

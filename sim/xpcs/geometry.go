@@ -51,8 +51,8 @@ type Geometry struct {
 	// transmission only. Default 0.
 	SwingHorizontal, SwingVertical float64
 
-	// Roll turns the detector about the direct beam, after the swings, in radians: it adds to phi and turns qx and qy, and no q
-	// changes. It applies to transmission only. Default 0.
+	// Roll turns the detector about the direct beam, after the swings, in radians: in transmission it adds to phi and turns qx and
+	// qy, and no q changes. In reflection it turns the direction that is up, in addition to Orientation. Default 0.
 	Roll float64
 
 	// Reflection says that the beam is reflected from a surface instead of going through the
@@ -106,8 +106,8 @@ func (g Geometry) complete() (Geometry, error) {
 	if err := known("Orientation", g.Orientation, North, West, South, East); err != "" {
 		bad = append(bad, err)
 	}
-	if g.Reflection && (g.SwingHorizontal != 0 || g.SwingVertical != 0 || g.Roll != 0) {
-		bad = append(bad, "swing angles or a roll and reflection exclude each other: set those angles to 0")
+	if g.Reflection && (g.SwingHorizontal != 0 || g.SwingVertical != 0) {
+		bad = append(bad, "swing angles and reflection exclude each other: set the swing angles to 0")
 	}
 	if missing != nil {
 		bad = append(bad, "missing: "+strings.Join(missing, ", "))
