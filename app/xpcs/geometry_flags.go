@@ -32,6 +32,7 @@ type geometryFlags struct {
 	Incidence               frame.Quantity
 	Convention, Orientation string
 	Reflection              bool
+	limit                   *frame.PixelLimit
 	given                   func(flag string) bool // whether the user gave a flag
 	metas                   []metadataOf           // what the files of --from say that are files of metadata
 }
@@ -45,6 +46,7 @@ type metadataOf struct {
 func (f *geometryFlags) add(c *cobra.Command) {
 	s := c.Flags()
 	f.given = s.Changed
+	f.limit = frame.AddPixelLimit(c)
 	f.BeamX.Units, f.BeamY.Units = frame.PixelUnits, frame.PixelUnits
 	f.Pixel.Units, f.Distance.Units, f.Energy.Units = frame.LengthUnits, frame.LengthUnits, frame.EnergyUnits
 	f.SwingH.Units, f.SwingV.Units, f.Roll.Units, f.Incidence.Units = frame.AngleUnits, frame.AngleUnits, frame.AngleUnits, frame.AngleUnits
@@ -224,7 +226,7 @@ func (f *geometryFlags) fromFile(name string) (sim.Geometry, error) {
 	if q, err := nexus.OpenQMap(name); err == nil {
 		return sim.Geometry{Height: q.Maps.Height, Width: q.Maps.Width, CenterRow: q.BeamY, CenterCol: q.BeamX, PixelSize: q.PixelSize, Distance: q.Distance, Energy: q.Energy}, nil
 	}
-	movie, noFrames := frames.Open(name, frames.Settings{})
+	movie, noFrames := frames.Open(name, frames.Settings{MaxPixels: f.limit.Pixels()})
 	if noFrames == nil {
 		g.Height, g.Width = movie.Height, movie.Width
 		movie.Close()

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -28,10 +27,12 @@ type imageFlags struct {
 	Format  string
 	Type    string
 	Frames  int
+	limit   *frame.PixelLimit
 }
 
 func (f *imageFlags) add(c *cobra.Command) {
 	s := c.Flags()
+	f.limit = frame.AddPixelLimit(c)
 	s.StringVar(&f.Dataset, "dataset", "", "path of the image, the frames or the mask in HDF5 files (default: the usual places)")
 	s.StringVar(&f.Format, "format", "", "format of frames: "+setting.Listed(frames.Formats())+"; raw needs --shape (default: detected from the file)")
 	s.StringVar(&f.Type, "type", "", "number type of raw files, such as <u2, >u4 or f4 (default <u2)")
@@ -51,8 +52,8 @@ func (f *imageFlags) read(name, shape string) (*maskfile.Image, error) {
 		}
 	}
 	var picture error
-	if f.Format == "" && f.Dataset == "" && !isFrames(name) || f.Format == "" && f.Dataset != "" {
-		m, err := maskfile.ReadImage(name, maskfile.Settings{Key: f.Dataset})
+	if f.Format == "" && f.Dataset == "" && !f.isFrames(name) || f.Format == "" && f.Dataset != "" {
+		m, err := maskfile.ReadImage(name, maskfile.Settings{Key: f.Dataset, MaxPixels: f.limit.Pixels()})
 		if err == nil {
 			return m, nil
 		}
@@ -61,7 +62,7 @@ func (f *imageFlags) read(name, shape string) (*maskfile.Image, error) {
 		}
 		picture = err
 	}
-	if e := strings.ToLower(filepath.Ext(name)); e == ".tif" || e == ".tiff" {
+	if picture != nil && maskfile.NoFrames(name) {
 		return nil, exit.Input(picture)
 	}
 	m, err := f.mean(name, shape)
@@ -73,8 +74,8 @@ func (f *imageFlags) read(name, shape string) (*maskfile.Image, error) {
 
 // isFrames reports whether a file is HDF5 with frames. Beside them it may hold pictures that are not their mean, such as the bad
 // pixels of the detector or its flat field.
-func isFrames(name string) bool {
-	movie, err := frames.Open(name, frames.Settings{})
+func (f *imageFlags) isFrames(name string) bool {
+	movie, err := frames.Open(name, frames.Settings{MaxPixels: f.limit.Pixels()})
 	if err != nil {
 		return false
 	}
@@ -102,7 +103,7 @@ const mostMissing = 0.05
 // mean returns the mean of the first frames, in each pixel over those in which it is a number: NaN is a pixel that is none in more than
 // one frame in twenty, such as one that is often full. Frames of which most pixels are no numbers do not count.
 func (f *imageFlags) mean(name, shape string) (*maskfile.Image, error) {
-	s := frames.Settings{Format: f.Format, Dataset: f.Dataset, Type: f.Type}
+	s := frames.Settings{Format: f.Format, Dataset: f.Dataset, Type: f.Type, MaxPixels: f.limit.Pixels()}
 	if shape != "" {
 		var err error
 		if s.Height, s.Width, err = shapeOf("shape", shape); err != nil {

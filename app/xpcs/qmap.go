@@ -207,7 +207,7 @@ func (f *qmapFlags) make(b ad.Backend) (*nexus.QMap, error) {
 func (f *qmapFlags) detectorMask(height, width int) (works []bool, err error) {
 	f.bad = 0
 	for _, name := range f.From {
-		m, err := maskfile.ReadPixelMask(name, maskfile.Settings{Height: height, Width: width})
+		m, err := maskfile.ReadPixelMask(name, maskfile.Settings{Height: height, Width: width, MaxPixels: max(maskfile.MostPixels, height*width)})
 		if err != nil {
 			return nil, exit.Input(err)
 		}

@@ -48,6 +48,13 @@ func ReadImage(name string, s Settings) (*Image, error) {
 	return m, nil
 }
 
+// NoFrames reports whether the name of a file is that of an image in a format that no movie has.
+func NoFrames(name string) bool {
+	file, _ := Split(name)
+	k, err := kind(file)
+	return err == nil && k != "hdf5" && k != "npy"
+}
+
 func imageTIFF(name string, s Settings) (*Image, error) {
 	f, err := foreign.Open(name)
 	if err != nil {

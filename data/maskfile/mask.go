@@ -30,11 +30,14 @@ type Settings struct {
 	List ListSettings
 }
 
+// MostPixels is the largest number of pixels of a mask or an image where Settings do not say it.
+const MostPixels = 1 << 26
+
 func (s Settings) most() int {
 	if s.MaxPixels > 0 {
 		return s.MaxPixels
 	}
-	return 1 << 26
+	return MostPixels
 }
 
 // kinds are the endings of names.
@@ -52,7 +55,7 @@ func kind(name string) (string, error) {
 // shape checks the shape of a mask in a file.
 func (s Settings) shape(height, width int) error {
 	if height < 1 || width < 1 || float64(height)*float64(width) > float64(s.most()) {
-		return fmt.Errorf("the mask has %d x %d pixels: want at least 1 x 1 and at most %d in all", height, width, s.most())
+		return fmt.Errorf("the image has %d x %d pixels: want at least 1 x 1 and at most %d in all; if it is that large, raise the limit by --max-pixels (in Go, Settings.MaxPixels)", height, width, s.most())
 	}
 	return nil
 }
