@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,6 +67,9 @@ func (f *imageFlags) read(name, shape string) (*maskfile.Image, error) {
 		return nil, exit.Input(picture)
 	}
 	m, err := f.mean(name, shape)
+	if err != nil && picture != nil && strings.EqualFold(filepath.Ext(name), ".npy") && !strings.Contains(picture.Error(), " axes") { // it is no movie
+		err = picture
+	}
 	if err != nil && picture != nil && strings.Contains(picture.Error(), "datasets have two axes") {
 		err = fmt.Errorf("%w, and it does not contain exactly one image: name the dataset with --dataset", err)
 	}

@@ -55,16 +55,28 @@ func readGrid(name, kind string, s Settings) (*Image, error) {
 	return gridReaders[kind](bytes.NewReader(b), int64(len(b)), s)
 }
 
-// unzipped returns what a file holds that gzip compressed, and fails where that is more than the given number of bytes.
-func unzipped(r io.Reader, most int64) ([]byte, error) {
+// unzipped returns what a file holds that gzip compressed, and fails where that is more than the given number of bytes. It counts them first,
+// so that it takes no memory for what is too much.
+func unzipped(r io.ReadSeeker, most int64) ([]byte, error) {
 	z, err := gzip.NewReader(r)
 	if err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(io.LimitReader(z, most+1))
-	if int64(len(b)) > most {
+	n, err := io.Copy(io.Discard, io.LimitReader(z, most+1))
+	if err != nil {
+		return nil, err
+	}
+	if n > most {
 		return nil, fmt.Errorf("it holds more than %d bytes, which no image of the largest size has", most)
 	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	if err := z.Reset(r); err != nil {
+		return nil, err
+	}
+	b := make([]byte, n)
+	_, err = io.ReadFull(z, b)
 	return b, err
 }
 
