@@ -125,7 +125,8 @@ func (f *imageFlags) mean(name, shape string) (*maskfile.Image, error) {
 		return nil, fmt.Errorf("%s has no complete frame: use a file with at least one", name)
 	}
 	m := &maskfile.Image{Height: movie.Height, Width: movie.Width, Values: make([]float64, movie.Height*movie.Width)}
-	one, numbers, good := make([]float32, len(m.Values)), make([]uint32, len(m.Values)), 0
+	one, good := make([]float32, len(m.Values)), 0
+	var missing []uint32 // frames in which each pixel is no number; nil until one is
 	for k := range n {
 		if err := movie.Dense(k, one); err != nil {
 			return nil, err
@@ -136,12 +137,21 @@ func (f *imageFlags) mean(name, shape string) (*maskfile.Image, error) {
 		good++
 		for i, v := range one {
 			if v == v {
-				m.Values[i], numbers[i] = m.Values[i]+float64(v), numbers[i]+1
+				m.Values[i] += float64(v)
+				continue
 			}
+			if missing == nil {
+				missing = make([]uint32, len(m.Values))
+			}
+			missing[i]++
 		}
 	}
 	for i := range m.Values {
-		if m.Values[i] /= float64(numbers[i]); float64(numbers[i]) < (1-mostMissing)*float64(good) {
+		numbers := good
+		if missing != nil {
+			numbers -= int(missing[i])
+		}
+		if m.Values[i] /= float64(numbers); float64(numbers) < (1-mostMissing)*float64(good) {
 			m.Values[i] = math.NaN()
 		}
 	}

@@ -27,7 +27,7 @@ type file interface {
 
 // gridReaders are the formats of an array of numbers.
 var gridReaders = map[string]func(f file, size int64, s Settings) (*Image, error){
-	"npy":  func(f file, _ int64, s Settings) (*Image, error) { return imageNPY(f, s) },
+	"npy":  imageNPY,
 	"npz":  imageNPZ,
 	"edf":  imageEDF,
 	"cbf":  imageCBF,
@@ -80,7 +80,8 @@ func unzipped(r io.ReadSeeker, most int64) ([]byte, error) {
 	return b, err
 }
 
-func imageNPY(r io.ReadSeeker, s Settings) (*Image, error) {
+func imageNPY(f file, size int64, s Settings) (*Image, error) {
+	r := io.NewSectionReader(f, 0, size)
 	_, _, shape, err := tensor.NPYHead(r)
 	if err != nil {
 		return nil, err
@@ -94,7 +95,7 @@ func imageNPY(r io.ReadSeeker, s Settings) (*Image, error) {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	x, err := tensor.ReadNPY(bufio.NewReader(r))
+	x, err := tensor.ReadNPY(r)
 	if err != nil {
 		return nil, err
 	}
