@@ -36,7 +36,7 @@ type Line struct {
 	Name      string
 	X, Y      []float64
 	Low, High []float64
-	Thin      bool // whether to draw it thin and grey, as noisy data that other curves lie over
+	Thin      bool // draws it thin and grey, as noisy data that other curves lie over
 }
 
 // prepared returns the curve with LineX filled in, or an error.
