@@ -35,6 +35,21 @@ func BinsOf(r *nexus.Result) (bins []int) {
 	return bins
 }
 
+// binTitle names a dynamic bin by its number and place. Its q is the mean over its pixels where that is known, as in fits, and not the centre
+// of its cell.
+func binTitle(q *nexus.QMap, bin int) string {
+	name, _ := q.Axis(0)
+	if name != "q" || bin < 1 || bin > len(q.BinQ) {
+		return fmt.Sprintf("bin %d: %s", bin, q.Label(bin))
+	}
+	title := fmt.Sprintf("bin %d: %s", bin, q.AxisLabel(0, q.Q(bin)))
+	if len(q.Dynamic.Axis1) > 1 {
+		_, second := q.Dynamic.Values(bin)
+		title += ", " + q.AxisLabel(1, second)
+	}
+	return title
+}
+
 // G2 draws g2 of bins against the delay. With overlay they share one frame, and otherwise each has its own.
 func G2(r *nexus.Result, bins []int, overlay bool) (*viz.Figure, error) {
 	if r.Multitau == nil {
@@ -44,7 +59,7 @@ func G2(r *nexus.Result, bins []int, overlay bool) (*viz.Figure, error) {
 	for _, b := range bins {
 		y, _ := r.Multitau.Bin(b)
 		sd := r.Multitau.Errors(b)
-		all = append(all, viz.Curve{Title: fmt.Sprintf("bin %d: %s", b, r.QMap.Label(b)), XLabel: "delay (s)", YLabel: "g2", LogX: true, X: r.Delays(), Y: y, Err: sd})
+		all = append(all, viz.Curve{Title: binTitle(r.QMap, b), XLabel: "delay (s)", YLabel: "g2", LogX: true, X: r.Delays(), Y: y, Err: sd})
 	}
 	switch {
 	case len(all) == 1:
@@ -67,7 +82,7 @@ func Stability(r *nexus.Result, bins []int) (*viz.Figure, error) {
 	}
 	var plots []viz.Lines
 	for _, b := range bins {
-		p := viz.Lines{Title: fmt.Sprintf("bin %d: %s", b, r.QMap.Label(b)), XLabel: "delay (s)", YLabel: "g2", LogX: true}
+		p := viz.Lines{Title: binTitle(r.QMap, b), XLabel: "delay (s)", YLabel: "g2", LogX: true}
 		for i, part := range m.Partial {
 			name := fmt.Sprintf("part %d", i+1)
 			if i < len(m.PartialFrames) {
@@ -293,7 +308,7 @@ func Twotime(r *nexus.Result, i int) (image, curves *viz.Figure, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	im := viz.Image{Title: fmt.Sprintf("Two-time correlation of bin %d: %s", c.Bin, r.QMap.Label(c.Bin)), XLabel: "t1 (s)", YLabel: "t2 (s)", ZLabel: "C2", Equal: true}
+	im := viz.Image{Title: "Two-time correlation of " + binTitle(r.QMap, c.Bin), XLabel: "t1 (s)", YLabel: "t2 (s)", ZLabel: "C2", Equal: true}
 	for k := range c.Rows {
 		middle := (float64(k) + 0.5) * c.Step
 		im.X, im.Y, im.Z = append(im.X, middle), append(im.Y, middle), append(im.Z, c.Row(k))
@@ -304,7 +319,7 @@ func Twotime(r *nexus.Result, i int) (image, curves *viz.Figure, err error) {
 		return nil, nil, err
 	}
 	full, parts := r.Twotime.Bin(i)
-	p := viz.Lines{Title: fmt.Sprintf("bin %d: %s", c.Bin, r.QMap.Label(c.Bin)), XLabel: "delay (s)", YLabel: "g2", LogX: true}
+	p := viz.Lines{Title: binTitle(r.QMap, c.Bin), XLabel: "delay (s)", YLabel: "g2", LogX: true}
 	add := func(name string, y []float64) {
 		if len(y) < 2 { // delay 0 has the noise of counts
 			return

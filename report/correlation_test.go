@@ -49,6 +49,17 @@ func TestPartsHaveTimes(t *testing.T) {
 	}
 }
 
+// The title of a bin has the mean q of its pixels, as the fits of it have, where the map knows that.
+func TestBinsHaveTheirMeanQ(t *testing.T) {
+	q := &nexus.QMap{Dynamic: nexus.Partition{Axis0: []float64{0.0012, 0.0021}, Axis1: []float64{0}, Cells: []int{0, 1}}}
+	if got := binTitle(q, 2); !strings.Contains(got, "q=0.00210") {
+		t.Error(got)
+	}
+	if q.BinQ = []float64{0.00125, 0.00213}; !strings.Contains(binTitle(q, 2), "bin 2: q=0.00213") {
+		t.Error(binTitle(q, 2))
+	}
+}
+
 // Diagonals far from the main one are means of few entries, so neighbouring ones are drawn as their mean.
 func TestDiagonalsAreAveraged(t *testing.T) {
 	var l viz.Line
