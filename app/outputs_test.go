@@ -58,7 +58,7 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, line := range lines {
-		if path == "sim rsoxs" { // makes its folder, once it knows the morphology
+		if path == "sim rsoxs" { // makes its folder
 			continue
 		}
 		words := strings.Fields(line)
@@ -88,5 +88,34 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 				t.Errorf("%q: exit %d: %s, want %q", args, code, stderr, want)
 			}
 		}
+	}
+}
+
+// sim rsoxs looks at its folder before it reads the configuration and the morphology, neither of which is there.
+func TestFolderOfPatternsIsCheckedFirst(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"file", "others/Energy_280.00.h5"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte("mine"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line, want := range map[string]string{"sim rsoxs none file": "is a file, not a folder", "sim rsoxs none file/below": "file", "sim rsoxs none others": "of another program",
+		"sim rsoxs none --out others": "of another program"} {
+		code, _, stderr := apptest.Do(t, strings.Fields(line)...)
+		if code != exit.CannotWrite || !strings.Contains(stderr, want) || strings.Contains(stderr, "none") || !strings.Contains(stderr, "\nTry: ") {
+			t.Errorf("%s: exit %d: %s, want %q", line, code, stderr, want)
+		}
+	}
+	if code, _, stderr := apptest.Do(t, strings.Fields("sim rsoxs none --resume others")...); code != exit.NoInput || !strings.Contains(stderr, "no run to continue") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if code, _, stderr := apptest.Do(t, strings.Fields("sim rsoxs none new")...); code == exit.CannotWrite || code == 0 {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if _, err := os.Stat("new"); err == nil {
+		t.Error("a folder was made before anything was read")
 	}
 }

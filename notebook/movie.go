@@ -92,8 +92,12 @@ func (m *Movie) ReadMap(file string) *Movie {
 func (m *Movie) Geometry() sim.Geometry {
 	d := m.Metadata
 	must("Geometry", errors.Join(d.FaultOf("BeamX", "BeamY", "PixelSize", "PixelHeight", "Distance", "Energy", "SwingHorizontal", "SwingVertical"), d.Square()))
-	return sim.Geometry{Height: m.Height, Width: m.Width, CenterRow: d.BeamY, CenterCol: d.BeamX, PixelSize: d.PixelSize, Distance: d.Distance, Energy: d.Energy,
-		SwingHorizontal: d.SwingHorizontal, SwingVertical: d.SwingVertical}
+	g := sim.Geometry{Height: m.Height, Width: m.Width, CenterRow: d.BeamY, CenterCol: d.BeamX, PixelSize: d.PixelSize, Distance: d.Distance, Energy: d.Energy,
+		SwingHorizontal: d.SwingHorizontal, SwingVertical: d.SwingVertical, Roll: d.Roll}
+	if g.Reflection = !math.IsNaN(d.Incidence); g.Reflection {
+		g.Incidence = d.Incidence
+	}
+	return g
 }
 
 // MakeMap returns the movie with the pixels that mask keeps divided into bins. The mask is row-major

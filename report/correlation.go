@@ -65,6 +65,21 @@ func BinsOf(r *nexus.Result) (bins []int) {
 	return bins
 }
 
+// binTitle names a dynamic bin by its number and place. Its q is the mean over its pixels where that is known, as in fits, and not the centre
+// of its cell.
+func binTitle(q *nexus.QMap, bin int) string {
+	name, _ := q.Axis(0)
+	if name != "q" || bin < 1 || bin > len(q.BinQ) {
+		return fmt.Sprintf("bin %d: %s", bin, q.Label(bin))
+	}
+	title := fmt.Sprintf("bin %d: %s", bin, q.AxisLabel(0, q.Q(bin)))
+	if len(q.Dynamic.Axis1) > 1 {
+		_, second := q.Dynamic.Values(bin)
+		title += ", " + q.AxisLabel(1, second)
+	}
+	return title
+}
+
 // G2 draws g2 of bins against the delay. With overlay they share one frame, and otherwise each has its own.
 func G2(r *nexus.Result, bins []int, overlay bool) (*viz.Figure, error) {
 	if r.Multitau == nil {
@@ -74,7 +89,7 @@ func G2(r *nexus.Result, bins []int, overlay bool) (*viz.Figure, error) {
 	for _, b := range bins {
 		y, _ := r.Multitau.Bin(b)
 		sd := r.Multitau.Errors(b)
-		all = append(all, viz.Curve{Title: fmt.Sprintf("bin %d: %s", b, r.QMap.Label(b)), XLabel: "delay (s)", YLabel: "g2", LogX: true, X: r.Delays(), Y: y, Err: sd})
+		all = append(all, viz.Curve{Title: binTitle(r.QMap, b), XLabel: "delay (s)", YLabel: "g2", LogX: true, X: r.Delays(), Y: y, Err: sd})
 	}
 	switch {
 	case len(all) == 1:
@@ -82,7 +97,11 @@ func G2(r *nexus.Result, bins []int, overlay bool) (*viz.Figure, error) {
 	case overlay:
 		return viz.Stack(all, 0)
 	}
-	return viz.Grid(all)
+	f, err := viz.Grid(all)
+	if err == nil {
+		f.Title = fmt.Sprintf("g2 of %d of the %d bins, with standard errors", len(all), r.QMap.Dynamic.Bins())
+	}
+	return f, err
 }
 
 // Stability draws g2 of the first parts of a measurement, and of all of it, for some bins.
@@ -93,11 +112,11 @@ func Stability(r *nexus.Result, bins []int) (*viz.Figure, error) {
 	}
 	var plots []viz.Lines
 	for _, b := range bins {
-		p := viz.Lines{Title: fmt.Sprintf("bin %d: %s", b, r.QMap.Label(b)), XLabel: "delay (s)", YLabel: "g2", LogX: true}
+		p := viz.Lines{Title: binTitle(r.QMap, b), XLabel: "delay (s)", YLabel: "g2", LogX: true}
 		for i, part := range m.Partial {
 			name := fmt.Sprintf("part %d", i+1)
 			if i < len(m.PartialFrames) {
-				name = fmt.Sprintf("%g frames", m.PartialFrames[i])
+				name = fmt.Sprintf("first %g frames (%.3g s)", m.PartialFrames[i], m.PartialFrames[i]*r.FrameTime)
 			}
 			p.Curves = append(p.Curves, numbersOnly(viz.Line{Name: name, X: r.Delays(), Y: part.Column(b - 1)}))
 		}
@@ -105,7 +124,7 @@ func Stability(r *nexus.Result, bins []int) (*viz.Figure, error) {
 		p.Curves = append(p.Curves, viz.Line{Name: "all frames", X: r.Delays(), Y: y})
 		plots = append(plots, p)
 	}
-	return viz.Plots("g2 of parts of the measurement", plots...)
+	return viz.Plots("g2 of the first frames of the measurement, and of all", plots...)
 }
 
 // numbersOnly leaves out the points of a line that are not finite.
@@ -137,7 +156,7 @@ func SAXS(r *nexus.Result) (*viz.Figure, error) {
 			if i > mostBins {
 				break
 			}
-			label = fmt.Sprintf("azimuth %.0f", r.QMap.Static.Axis1[i-1])
+			label = r.QMap.AxisLabel(1, r.QMap.Static.Axis1[i-1])
 		}
 		lines.Curves = append(lines.Curves, positive(viz.Line{Name: label, X: p.Q, Y: p.Lines.Row(i)}))
 	}
@@ -145,11 +164,31 @@ func SAXS(r *nexus.Result) (*viz.Figure, error) {
 	if s := r.SegmentProfiles(); s != nil && s.Rows > 1 {
 		parts := viz.Lines{Title: "Intensity of parts of the measurement", XLabel: name, YLabel: "counts per pixel and frame", LogX: true, LogY: true}
 		for i := range min(s.Rows, mostBins) {
-			parts.Curves = append(parts.Curves, positive(viz.Line{Name: fmt.Sprintf("part %d", i+1), X: p.Q, Y: s.Row(i)}))
+			parts.Curves = append(parts.Curves, positive(viz.Line{Name: partName("part", i, float64(s.Rows), framesOf(r)*r.FrameTime), X: p.Q, Y: s.Row(i)}))
 		}
 		all = append(all, parts)
 	}
 	return viz.Plots("Intensity against q", all...)
+}
+
+// framesOf returns the number of frames of a measurement, or 0 where the file does not say it.
+func framesOf(r *nexus.Result) float64 {
+	if r.Trace == nil || len(r.Trace.Frame) == 0 {
+		return 0
+	}
+	n := float64(len(r.Trace.Frame))
+	if n > 1 { // the trace may have a value for several frames
+		n *= (r.Trace.Frame[len(r.Trace.Frame)-1] - r.Trace.Frame[0]) / (n - 1)
+	}
+	return n
+}
+
+// partName names part i, from 0, of n equal parts of a time in seconds.
+func partName(name string, i int, n, time float64) string {
+	if !(time > 0) {
+		return fmt.Sprintf("%s %d", name, i+1)
+	}
+	return fmt.Sprintf("%s %.3g to %.3g s", name, float64(i)*time/n, float64(i+1)*time/n)
 }
 
 // positive leaves out what has no place on logarithmic axes.
@@ -282,7 +321,7 @@ func Intensity(r *nexus.Result) (*viz.Figure, error) {
 		return nil, errors.New("the file has no intensity against time: give a result file that has it")
 	}
 	n := len(r.Trace.Mean)
-	line := viz.Line{Name: "mean"}
+	line := viz.Line{Name: "mean", Thin: true}
 	for i, v := range r.Trace.Mean {
 		line.X, line.Y = append(line.X, r.Trace.Frame[i]*r.FrameTime), append(line.Y, v)
 	}
@@ -315,7 +354,7 @@ func Twotime(r *nexus.Result, i int) (image, curves *viz.Figure, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	im := viz.Image{Title: fmt.Sprintf("bin %d: %s", c.Bin, r.QMap.Label(c.Bin)), XLabel: "t1 (s)", YLabel: "t2 (s)", ZLabel: "C2", Equal: true}
+	im := viz.Image{Title: "Two-time correlation of " + binTitle(r.QMap, c.Bin), XLabel: "t1 (s)", YLabel: "t2 (s)", ZLabel: "C2", Equal: true}
 	for k := range c.Rows {
 		middle := (float64(k) + 0.5) * c.Step
 		im.X, im.Y, im.Z = append(im.X, middle), append(im.Y, middle), append(im.Z, c.Row(k))
@@ -326,24 +365,52 @@ func Twotime(r *nexus.Result, i int) (image, curves *viz.Figure, err error) {
 		return nil, nil, err
 	}
 	full, parts := r.Twotime.Bin(i)
-	p := viz.Lines{Title: fmt.Sprintf("bin %d: %s", c.Bin, r.QMap.Label(c.Bin)), XLabel: "delay (s)", YLabel: "g2", LogX: true}
+	p := viz.Lines{Title: binTitle(r.QMap, c.Bin), XLabel: "delay (s)", YLabel: "g2", LogX: true}
 	add := func(name string, y []float64) {
 		if len(y) < 2 { // delay 0 has the noise of counts
 			return
 		}
-		if l := numbersOnly(viz.Line{Name: name, X: r.TwotimeDelays(len(y))[1:], Y: y[1:]}); len(l.X) > 0 {
+		if l := numbersOnly(logMeans(viz.Line{Name: name, X: r.TwotimeDelays(len(y))[1:], Y: y[1:]})); len(l.X) > 0 {
 			p.Curves = append(p.Curves, l)
 		}
 	}
 	for k, y := range parts {
-		add(fmt.Sprintf("age block %d", k+1), y)
+		add(partName("age", k, float64(len(parts)), float64(len(parts)*len(y))*delayStep(r, len(y))), y)
 	}
 	add("all", full)
 	if len(p.Curves) == 0 { // a file that has none
-		p.Curves = []viz.Line{alongDiagonals(c)}
+		p.Curves = []viz.Line{logMeans(alongDiagonals(c))}
 	}
-	curves, err = viz.Plots("g2 along the diagonals", p)
+	if curves, err = viz.Plots("g2 along the diagonals", p); err == nil {
+		curves.Note = "Points are means over ranges of delays, and ages are those of short delays."
+	}
 	return image, curves, err
+}
+
+// delayStep returns the time between neighbouring diagonals of a two-time correlation, of which there are n, in seconds.
+func delayStep(r *nexus.Result, n int) float64 {
+	if d := r.TwotimeDelays(n); len(d) > 1 {
+		return d[1] - d[0]
+	}
+	return 0
+}
+
+// logMeans returns the means of a line over ranges of x whose width grows with x, because the last diagonals of a
+// two-time correlation are means of few entries. X are equally spaced from one step on.
+func logMeans(l viz.Line) viz.Line {
+	out := viz.Line{Name: l.Name}
+	for _, b := range lagBins(len(l.X) + 1) {
+		x, y, n := 0.0, 0.0, 0.0
+		for i := b[0] - 1; i < b[1]-1; i++ {
+			if v := l.Y[i]; !math.IsNaN(v) && !math.IsInf(v, 0) {
+				x, y, n = x+l.X[i], y+v, n+1
+			}
+		}
+		if n > 0 {
+			out.X, out.Y = append(out.X, x/n), append(out.Y, y/n)
+		}
+	}
+	return out
 }
 
 // alongDiagonals returns means of a two-time correlation along its diagonals, beside the main one.
@@ -423,7 +490,7 @@ const mostShown = 20
 func Correlations(files []Correlated, s Settings) *Page {
 	p := &Page{Report: viz.Report{Title: "Correlations", Facts: s.facts([]viz.Fact{{Name: "files", Value: fmt.Sprint(len(files))}})}, Album: Album{Note: s.Note, DPI: s.DPI}}
 	var rows strings.Builder
-	rows.WriteString("<table><tr><th>frames</th><th>result</th><th>notes</th></tr>")
+	rows.WriteString("<table><tr><th>frames</th><th>result</th><th class=text>notes</th></tr>")
 	failed := 0
 	for i := len(files) - 1; i >= 0; i-- {
 		f := files[i]
@@ -432,7 +499,7 @@ func Correlations(files []Correlated, s Settings) *Page {
 			failed++
 			note = "failed: " + f.Failed
 		}
-		fmt.Fprintf(&rows, "<tr><td>%s</td><td>%s</td><td>%s</td></tr>", html.EscapeString(foreign.Text(f.Frames)), html.EscapeString(foreign.Text(f.Result)), html.EscapeString(foreign.Text(note)))
+		fmt.Fprintf(&rows, "<tr><td>%s</td><td>%s</td><td class=text>%s</td></tr>", html.EscapeString(foreign.Text(f.Frames)), html.EscapeString(foreign.Text(f.Result)), html.EscapeString(foreign.Text(note)))
 	}
 	rows.WriteString("</table>")
 	p.Facts = append(p.Facts, viz.Fact{Name: "failed", Value: fmt.Sprint(failed)})

@@ -47,7 +47,7 @@ func misfits(fits []g2.Fit, b *Album) viz.Section {
 		return s
 	}
 	if len(panels) == 1 {
-		panels[0].Title = "Residuals"
+		panels[0].Title = residualTitle
 		f, err := viz.Fit(panels[0])
 		if b.Add("residuals", f, err); err == nil {
 			s.Figures = append(s.Figures, f)
@@ -55,6 +55,9 @@ func misfits(fits []g2.Fit, b *Album) viz.Section {
 		return s
 	}
 	f, err := viz.Grid(panels)
+	if err == nil {
+		f.Title = "Residuals of g2, with a band of two standard deviations"
+	}
 	if b.Add("residuals", f, err); err == nil {
 		s.Figures = append(s.Figures, f)
 	}
@@ -81,6 +84,9 @@ func fitAlbum(model g2.Model, fits []g2.Fit, s Settings) *Album {
 		return b
 	}
 	f, err := viz.Grid(curves)
+	if err == nil {
+		f.Title = fmt.Sprintf("g2 of %d bins with the fitted model and its band", len(curves))
+	}
 	b.Add("fits", f, err)
 	if model.Of == "delay" {
 		f, err = parametersOf(model, fits)

@@ -19,6 +19,10 @@ func PlusMinus(v, sd float64) string {
 		return fmt.Sprintf("%.5g +- %.2g", v, sd)
 	}
 	digits := 1 - int(math.Floor(math.Log10(sd)))
+	if digits < 0 && math.Max(math.Abs(v), sd) < 1e5 {
+		unit := math.Pow10(-digits)
+		return fmt.Sprintf("%.0f +- %.0f", math.Round(v/unit)*unit, math.Round(sd/unit)*unit)
+	}
 	if digits < 0 || digits > 6 {
 		places := max(1, digits+int(math.Floor(math.Log10(math.Max(math.Abs(v), sd)))))
 		return fmt.Sprintf("%.*e +- %.1e", min(places, 15), v, sd)

@@ -12,6 +12,9 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
+// residualTitle says what a figure of residuals shows.
+const residualTitle = "Residuals, with a band of two standard deviations"
+
 // residualPanel draws the residuals of a verdict along their first axis.
 func residualPanel(v check.Verdict, title string) (*viz.Figure, error) {
 	return viz.Fit(residualCurve(v, title))
@@ -54,7 +57,7 @@ func residualCurve(v check.Verdict, title string) viz.Curve {
 func modelSection(v check.Verdict, b *Album) viz.Section {
 	s := viz.Section{Title: "Model against data", Tables: []string{v.HTML()}}
 	if len(v.Residuals) > 0 {
-		f, err := residualPanel(v, "Residuals")
+		f, err := residualPanel(v, residualTitle)
 		if b.Add("residuals", f, err); err == nil {
 			s.Figures = append(s.Figures, f)
 		}

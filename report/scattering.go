@@ -80,7 +80,7 @@ func Curves(kind string, data, model *rsoxs.Pattern) (*viz.Figure, error) {
 	var all []viz.Curve
 	for _, e := range Rows(model) {
 		q := m.Q[e][1:] // skip the direct beam, which carries no information
-		all = append(all, viz.Curve{Title: fmt.Sprintf("%g eV", model.Energies[e]), XLabel: "q (1/nm)", YLabel: kind, LogY: kind == "I",
+		all = append(all, viz.Curve{Title: fmt.Sprintf("%g eV", model.Energies[e]), XLabel: "q (1/nm)", YLabel: map[string]string{"I": "intensity I", "A": "anisotropy A"}[kind], LogY: kind == "I",
 			X: q, Y: pick(d, e)[1:], LineX: q, Line: pick(m, e)[1:]})
 	}
 	if len(all) == 1 {
@@ -88,7 +88,7 @@ func Curves(kind string, data, model *rsoxs.Pattern) (*viz.Figure, error) {
 	}
 	f, err := viz.Grid(all)
 	if err == nil {
-		f.Title = map[string]string{"I": "Intensity, mean over all directions", "A": "Anisotropy"}[kind]
+		f.Title = map[string]string{"I": "Intensity, mean over all directions", "A": "Anisotropy (parallel - perpendicular) / (parallel + perpendicular)"}[kind]
 	}
 	return f, err
 }

@@ -48,17 +48,21 @@ func Star(star *spectra.Star, fit *spectra.Fit) (*viz.Figure, error) {
 			continue
 		}
 		title := fmt.Sprintf("%s: chi² %.5g of %d pixels", s.Arm, fit.Spectra[i].ChiSquare, fit.Spectra[i].Pixels)
-		plots = append(plots, viz.Lines{Title: title, XLabel: "wavelength (Å)", YLabel: "flux", Curves: []viz.Line{{Name: "data", X: x, Y: y}, {Name: "model", X: x, Y: model}}},
-			viz.Lines{XLabel: "wavelength (Å)", YLabel: "residual (sd)", Curves: []viz.Line{{Name: "residual", X: x, Y: res}}})
+		plots = append(plots, viz.Lines{Title: title, YLabel: "flux", Curves: []viz.Line{{Name: "data", X: x, Y: y, Thin: true}, {Name: "model", X: x, Y: model}}},
+			viz.Lines{XLabel: "wavelength (Å)", YLabel: "residual (sd)", Height: 0.5, Curves: []viz.Line{{Name: "residual", X: x, Y: res, Thin: true}}})
 	}
-	return viz.Plots(fit.Star, plots...)
+	f, err := viz.Plots(fit.Star, plots...)
+	if err == nil {
+		f.Note = "Spectra with the fitted model, and residuals in standard deviations. Verdict on the model: " + judged(fit) + "."
+	}
+	return f, err
 }
 
 // judged says in one word whether the model agrees with the data.
 func judged(f *spectra.Fit) string {
 	switch {
 	case f.Err != nil:
-		return "-"
+		return "failed"
 	case !f.Converged:
 		return "not converged"
 	case f.Verdict == nil:
@@ -71,12 +75,12 @@ func judged(f *spectra.Fit) string {
 	return "disagrees"
 }
 
-// cells are the columns of a fit: its parameters and chi-square.
+// cells are the columns of a fit: the verdict, its parameters and chi-square.
 func (s *SpectraFits) cells(f *spectra.Fit) []string {
 	if f.Err != nil {
-		return append(slices.Repeat([]string{"-"}, len(f.Names)+2), "failed: "+f.Err.Error())
+		return append([]string{judged(f)}, slices.Repeat([]string{"-"}, len(f.Names)+2)...)
 	}
-	var row []string
+	row := []string{judged(f)}
 	for k := range f.Names {
 		x, sd := f.X[k], f.SD[k]
 		if k == 0 && f.Exposures == nil && f.Velocity.SD > 0 && !math.IsNaN(sd) {
@@ -108,11 +112,11 @@ func (s *SpectraFits) cells(f *spectra.Fit) []string {
 	for _, p := range f.Spectra {
 		chi, n = chi+p.ChiSquare, n+p.Pixels
 	}
-	return append(row, fmt.Sprintf("%.5g", chi), fmt.Sprint(n), judged(f))
+	return append(row, fmt.Sprintf("%.5g", chi), fmt.Sprint(n))
 }
 
 func (s *SpectraFits) head() []string {
-	var row []string
+	row := []string{"model"}
 	if len(s.Outcomes) > 0 {
 		for _, n := range s.Outcomes[0].Fit.Names {
 			if u := spectra.Unit(n); u != "" {
@@ -121,7 +125,7 @@ func (s *SpectraFits) head() []string {
 			row = append(row, n)
 		}
 	}
-	return append(row, "chi2", "pixels", "model")
+	return append(row, "chi2", "pixels")
 }
 
 // Write writes a table of the fits, followed by the verdicts.
@@ -137,6 +141,11 @@ func (s *SpectraFits) Write(w io.Writer) error {
 	}
 	for i := range s.Outcomes {
 		f := &s.Outcomes[i].Fit
+		if f.Err != nil {
+			if _, err := fmt.Fprintf(w, "%s: failed: %s\n", foreign.Line(f.Star), foreign.Line(f.Err.Error())); err != nil {
+				return err
+			}
+		}
 		if f.Common != nil {
 			if _, err := fmt.Fprintf(w, "%s: %s\n", f.Star, f.Common); err != nil {
 				return err
@@ -266,6 +275,9 @@ func (s *SpectraFits) verdicts() viz.Section {
 	v := viz.Section{Title: "Model against data"}
 	for i := range s.Outcomes {
 		f := &s.Outcomes[i].Fit
+		if f.Err != nil {
+			v.Text += fmt.Sprintf("- %s: failed: %s\n", f.Star, f.Err)
+		}
 		if f.Common != nil {
 			v.Text += fmt.Sprintf("- %s: %s\n", f.Star, f.Common)
 		}

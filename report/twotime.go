@@ -69,8 +69,8 @@ func (m *TwotimeMaps) Lags(angles []int) (*viz.Figure, error) {
 	step := (m.Times[n-1] - m.Times[0]) / float64(n-1)
 	var all []viz.Curve
 	for _, k := range angles {
-		for third, age := range []string{"young", "middle", "old"} {
-			c := viz.Curve{Title: fmt.Sprintf("%.4g°, %s", m.Phi[k], age), XLabel: "lag (s)", YLabel: "C2", LogX: true}
+		for third := range 3 {
+			c := viz.Curve{Title: fmt.Sprintf("%.4g°, %s", m.Phi[k], partName("age", third, 3, step*float64(n))), XLabel: "lag (s)", YLabel: "C2", LogX: true}
 			for _, lags := range lagBins(n) {
 				sum, of, count := 0.0, 0.0, 0.0
 				for lag := lags[0]; lag < lags[1]; lag++ {
@@ -93,7 +93,7 @@ func (m *TwotimeMaps) Lags(angles []int) (*viz.Figure, error) {
 	}
 	f, err := viz.Grid(all)
 	if err == nil {
-		f.Title = "Two-time correlations against the lag"
+		f.Title, f.Note = "Two-time correlations against the lag", "Ages are those of short lags."
 	}
 	return f, err
 }

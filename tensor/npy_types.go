@@ -60,15 +60,19 @@ func npyData(r io.Reader, descr string, n int) (any, error) {
 }
 
 // elements returns the reader of elements of the given size. It grows as it
-// reads, so that a false header allocates no more than the file holds.
+// reads, so that a false header allocates no more than a few times what the file
+// holds; where the size of the file is known, it takes the memory at once.
 func elements[T any](size int, decode func(b []byte, o binary.ByteOrder) T) func(r io.Reader, n int, o binary.ByteOrder) (any, error) {
 	return func(r io.Reader, n int, o binary.ByteOrder) (any, error) {
-		out := make([]T, 0, min(n, pieceLen))
+		out := make([]T, 0, room(r, n, size))
 		buf := make([]byte, min(n, pieceLen)*size)
 		for len(out) < n {
 			k := min(n-len(out), pieceLen)
 			if _, err := io.ReadFull(r, buf[:k*size]); err != nil {
 				return nil, fmt.Errorf("the data end in elements %d to %d of %d: the file is cut short, so copy it again: %w", len(out), len(out)+k-1, n, err)
+			}
+			if cap(out)-len(out) < k { // by doubling, since append would grow by a quarter
+				out = append(make([]T, 0, min(n, 2*cap(out)+k)), out...)
 			}
 			for i := range k {
 				out = append(out, decode(buf[i*size:(i+1)*size], o))
@@ -76,6 +80,16 @@ func elements[T any](size int, decode func(b []byte, o binary.ByteOrder) T) func
 		}
 		return out, nil
 	}
+}
+
+// room returns for how many of n elements memory is taken at first: all of them if r is a section of a file that holds them.
+func room(r io.Reader, n, size int) int {
+	if s, ok := r.(*io.SectionReader); ok {
+		if at, err := s.Seek(0, io.SeekCurrent); err == nil && int64(n) <= (s.Size()-at)/int64(size) {
+			return n
+		}
+	}
+	return min(n, pieceLen)
 }
 
 // unsigned reads 64-bit unsigned integers, which must fit int64.

@@ -6,6 +6,7 @@ package viz
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,5 +103,36 @@ func TestTextLevels(t *testing.T) {
 				t.Errorf("%q: %v, want %v", s, got, want)
 			}
 		}
+	}
+}
+
+// A long name is divided at an underscore, so that it does not run into the labels of neighbouring plots.
+func TestLongLabelsAreDivided(t *testing.T) {
+	w := labelText.width("log_gamma_dot")
+	for s, want := range map[string][]string{
+		"log_gamma_dot_t0 (s)": {"log_gamma_", "dot_t0", "(s)"},
+		"tau (s)":              {"tau (s)"},
+		"overwhelmingly (1)":   {"overwhelmingly", "(1)"},
+	} {
+		if got := broken(s, w); !slices.Equal(got, want) {
+			t.Errorf("broken(%q) = %q, want %q", s, got, want)
+		}
+	}
+}
+
+// A line without values does not widen the axis along x.
+func TestAxesHoldWhatIsDrawn(t *testing.T) {
+	c := Curve{X: []float64{1, 2}, Y: []float64{1, 2}, LineX: []float64{1, 2, 9}, Line: []float64{1, 2, math.NaN()}}
+	if p := c.panel(1); p.x.hi != 2 {
+		t.Errorf("the axis ends at %g, want 2", p.x.hi)
+	}
+}
+
+// A model of 0 has its residuals for data, which are drawn once.
+func TestResidualsAreDrawnOnce(t *testing.T) {
+	c := Curve{X: []float64{1, 2}, Y: []float64{1, -1}, LineX: []float64{1, 2}, Line: []float64{0, 0}}
+	f, err := Fit(c)
+	if err != nil || len(f.grid.rows) != 1 {
+		t.Error(err, "want one plot")
 	}
 }

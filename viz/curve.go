@@ -36,6 +36,7 @@ type Line struct {
 	Name      string
 	X, Y      []float64
 	Low, High []float64
+	Thin      bool // draws it thin and grey, as noisy data that other curves lie over
 }
 
 // prepared returns the curve with LineX filled in, or an error.
@@ -176,9 +177,13 @@ func (c Curve) include(p *panel) {
 			y.include(c.Y[i])
 		}
 	}
-	y.include(c.Line...)
+	for i, v := range c.Line {
+		if p.x.can(c.LineX[i]) && p.y.can(v) {
+			p.x.include(c.LineX[i])
+			y.include(v)
+		}
+	}
 	p.y.include(y.lo, y.hi)
-	p.x.include(c.LineX...)
 	reach := y.hi/2 - y.lo/2
 	for i := range c.Err {
 		if e := c.Err[i]; linalg.Finite(e) && e > 0 && linalg.Finite(c.Y[i]) && !c.LogY {

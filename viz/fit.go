@@ -5,6 +5,7 @@ package viz
 
 import (
 	"math"
+	"slices"
 
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
@@ -32,9 +33,9 @@ func Fit(c Curve) (*Figure, error) {
 	return f, nil
 }
 
-// residuals returns the lower panel, or nil without a model or data.
+// residuals returns the lower panel, or nil without a model or data, or where the model is 0 so that the data are residuals.
 func (c Curve) residuals() *panel {
-	if c.Line == nil || c.drawable() == 0 {
+	if !slices.ContainsFunc(c.Line, func(v float64) bool { return v != 0 }) || c.drawable() == 0 {
 		return nil
 	}
 	x, y := c.axes()
@@ -79,9 +80,10 @@ func (c Curve) errorAt(i int) float64 {
 	return 0
 }
 
-// spanOf returns the range of everything along x.
+// spanOf returns the range of everything that is drawn along x.
 func (c Curve) spanOf(x axis) [2]float64 {
-	x.include(c.X...)
-	x.include(c.LineX...)
-	return [2]float64{x.lo, x.hi}
+	p := &panel{x: x}
+	_, p.y = c.axes()
+	c.include(p)
+	return [2]float64{p.x.lo, p.x.hi}
 }

@@ -3,7 +3,10 @@
 
 package viz
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // fewPoints is the largest number of points of a curve whose points are marked.
 const fewPoints = 40
@@ -15,7 +18,10 @@ func Plots(title string, plots ...Lines) (*Figure, error) {
 		return nil, fmt.Errorf("viz: plots %q: there are no plots to draw: pass at least one", title)
 	}
 	g := &grid{gapY: gutter}
+	high := 0.0 // of all plots
 	for _, l := range plots {
+		part := cmp.Or(l.Height, 1)
+		g.high, high = append(g.high, part), high+part
 		p, err := l.panel()
 		if err != nil {
 			return nil, err
@@ -27,5 +33,5 @@ func Plots(title string, plots ...Lines) (*Figure, error) {
 		}
 		g.rows = append(g.rows, []*panel{p})
 	}
-	return &Figure{Title: title, grid: g, Width: columnWidth + 0.8, Height: 2.9*float64(len(plots)) + 0.4}, nil
+	return &Figure{Title: title, grid: g, Width: columnWidth + 0.8, Height: 2.9*high + 0.4}, nil
 }

@@ -5,8 +5,8 @@ package viz
 
 import "html/template"
 
-// pageStyle is the style sheet of reports: one column, thin rules, aligned numbers. Figures scroll
-// sideways on a phone; sections stay together on paper.
+// pageStyle is the style sheet of reports: one column, thin rules, aligned numbers. Tables that are wider than the column
+// extend to the right edge of the window. Figures scroll sideways on a phone; sections stay together on paper.
 const pageStyle = `
 :root { color-scheme: light; --ink: #262b33; --soft: #6b727d; --rule: #dfe2e6; --accent: #0072b2; --good: #00795a; --bad: #b34400 }
 * { box-sizing: border-box }
@@ -17,6 +17,7 @@ header { border-bottom: 2px solid var(--ink); padding-bottom: 1.25rem }
 h1 { font-size: 1.9rem; line-height: 1.2; letter-spacing: -.01em; margin: 0 }
 header > p { margin: .6rem 0 0; color: var(--soft); max-width: 44rem }
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(9.5rem, 1fr)); gap: .9rem 1.5rem; margin: 1.4rem 0 0 }
+dl .long { grid-column: 1 / -1 } .long dd { font-size: 1rem; font-weight: 500 }
 dt { color: var(--soft); font-size: .8rem }
 dd { margin: 0; font-size: 1.05rem; font-weight: 600; font-variant-numeric: tabular-nums; overflow-wrap: anywhere }
 .good { color: var(--good) } .bad { color: var(--bad) }
@@ -35,13 +36,15 @@ figure > div { overflow-x: auto }
 figure.wide .figure { max-width: 100% !important }
 figcaption { font-size: .85rem; color: var(--soft); margin-top: .35rem; max-width: 44rem }
 figcaption b { color: var(--ink) }
-.table { overflow-x: auto; margin: 0 0 1.2rem }
+.table { overflow-x: auto; margin: 0 min(0px, calc((52rem - 100vw) / 2 + 1.5rem)) 1.2rem 0 }
+.table > :not(table) { max-width: 52rem }
 .table p { color: var(--soft); font-size: .9rem; margin: .5rem 0 0 }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; white-space: nowrap }
-th, td { padding: .32rem 0 .32rem 1.5rem; text-align: right; border-bottom: 1px solid var(--rule) }
+th, td { padding: .32rem 0 .32rem 1.1rem; text-align: right; border-bottom: 1px solid var(--rule) }
 th { color: var(--soft); font-weight: 400; border-bottom: 1px solid var(--ink) }
 th:first-child, td:first-child { text-align: left; padding-left: 0 }
 td:first-child { font-weight: 600 }
+.text { white-space: normal; text-align: left; min-width: 12rem; max-width: 28rem; overflow-wrap: anywhere }
 footer { margin-top: 3.5rem; padding-top: .8rem; border-top: 1px solid var(--rule); color: var(--soft); font-size: .8rem }
 @media (max-width: 40rem) {
   main { padding: 1.25rem 1rem 2.5rem }
@@ -56,7 +59,7 @@ footer { margin-top: 3.5rem; padding-top: .8rem; border-top: 1px solid var(--rul
   main { max-width: none; padding: 0 }
   nav { display: none }
   figure, table, dl, h2 { break-inside: avoid } h2 { break-after: avoid }
-  figure > div, .table { overflow: visible }
+  figure > div, .table { overflow: visible; margin-right: 0 }
   .figures { display: block }
   .figure { max-height: 105mm; margin: 0 auto }
   footer { margin-top: 1rem }
@@ -81,7 +84,7 @@ var pageTemplate = template.Must(template.New("report").Parse(`<!doctype html>
 {{- if .Facts}}
 <dl>
 {{- range .Facts}}
-<div><dt>{{.Name}}</dt><dd class="{{.Verdict.Class}}">{{.Value}}</dd></div>{{end}}
+<div{{if .Long}} class="long"{{end}}><dt>{{.Name}}</dt><dd class="{{.Verdict.Class}}">{{.Value}}</dd></div>{{end}}
 </dl>{{end}}
 {{- if gt (len .Sections) 2}}
 <nav>{{range .Sections}}{{if .Title}}<a href="#s{{.ID}}">{{.Title}}</a> {{end}}{{end}}</nav>{{end}}

@@ -147,13 +147,28 @@ func (p *panel) draw(c draw.Canvas) {
 	p.drawBox(f)
 }
 
-// broken moves the unit of a label to a second line if the label would be longer than w.
+// broken moves the unit of a label to a second line if the label would be longer than w, and then divides its name at the
+// underscore nearest to the middle if that is still longer.
 func broken(s string, w vg.Length) []string {
-	if i := strings.LastIndex(s, " ("); i > 0 && labelText.width(s) > w {
-		return []string{s[:i], s[i+1:]}
+	if labelText.width(s) <= w {
+		return []string{s}
 	}
-	return []string{s}
+	if i := strings.LastIndex(s, " ("); i > 0 {
+		return append(broken(s[:i], w), s[i+1:])
+	}
+	best := 0
+	for i, r := range s {
+		if r == '_' && abs(2*i-len(s)) < abs(2*best-len(s)) {
+			best = i
+		}
+	}
+	if best == 0 {
+		return []string{s}
+	}
+	return []string{s[:best+1], s[best+1:]}
 }
+
+func abs(n int) int { return max(n, -n) }
 
 // sideLabel names a curve at the right end of the frame.
 type sideLabel struct {

@@ -6,6 +6,7 @@ package viz
 import (
 	"html/template"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
@@ -23,6 +24,12 @@ type Fact struct {
 	Name, Value string
 	Verdict     Verdict
 }
+
+// longFact is the number of letters from which the value of a fact takes a line of its own.
+const longFact = 40
+
+// Long reports whether the value takes a line of its own on the page.
+func (f Fact) Long() bool { return utf8.RuneCountInString(f.Value) >= longFact }
 
 // Verdict is the colour of a Fact.
 type Verdict int

@@ -82,3 +82,13 @@ func TestHeavyPicturesArePixels(t *testing.T) {
 		t.Errorf("%d bytes that begin with %.40q", len(s), s)
 	}
 }
+
+// A verdict and a list of files take a line of their own, and a short fact does not.
+func TestLongFactsHaveALine(t *testing.T) {
+	page := Report{Facts: []Fact{{Name: "seed", Value: "1"}, {Name: "verdict", Value: strings.Repeat("word ", 12)}}}.HTML()
+	for _, want := range []string{`<div><dt>seed`, `<div class="long"><dt>verdict`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not on the page", want)
+		}
+	}
+}

@@ -6,6 +6,8 @@ package viz
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/plot/vg"
 )
 
 // Lines is a plot of named curves.
@@ -15,6 +17,7 @@ type Lines struct {
 	Curves                []Line
 	// Low and High are the range of y. Default, if they are equal: the range of the curves.
 	Low, High float64
+	Height    float64 // height relative to the other plots of [Plots]. Default 1
 }
 
 // panel draws the curves; curves without a finite point are left out.
@@ -24,7 +27,10 @@ func (l Lines) panel() (*panel, error) {
 		if len(c.X) != len(c.Y) {
 			return nil, fmt.Errorf("viz: lines %q: %s has %s, but its X has %d: give equal numbers", l.Title, c.Name, count(len(c.Y), "value", "values"), len(c.X))
 		}
-		col := chainColor(i)
+		col, width := chainColor(i), vg.Length(1.3)
+		if c.Thin {
+			col, width = fade(ink, 0.6), 0.6
+		}
 		for k := range c.X {
 			if p.x.can(c.X[k]) && p.y.can(c.Y[k]) {
 				p.x.include(c.X[k])
@@ -42,7 +48,7 @@ func (l Lines) panel() (*panel, error) {
 			}
 			p.add(band(c.X, c.Low, c.High, fade(col, 0.3)))
 		}
-		p.add(line(c.X, c.Y, col, 1.3))
+		p.add(line(c.X, c.Y, col, width))
 		p.occupy(c.X, c.Y)
 		if len(l.Curves) > 1 {
 			p.keys = append(p.keys, key{c.Name, col, stroke})

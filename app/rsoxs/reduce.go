@@ -9,7 +9,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -38,7 +37,7 @@ var layouts = map[string][]string{"all": {"I", "I_para", "I_perp", "A"}, "i_only
 func reduceRSoXS(a *frame.App) *cobra.Command {
 	var f reduceFlags
 	c := &cobra.Command{
-		Use:   "rsoxs DIR|FILE... [OUT.csv]",
+		Use:   "rsoxs DIR|FILE... [OUT.csv|.xlsx|.parquet]",
 		Short: "Reduce scattering patterns to I(q) and anisotropy",
 		Long: `Reduce scattering patterns to curves over q (1/nm): I, the mean over all
 directions; I_para and I_perp, the means over wedges along and across the
@@ -52,7 +51,8 @@ component of q in the plane of the detector; abs, |q| on the Ewald sphere,
 separately for each energy; or common, |q| on one axis for all energies.
 --layout integrated writes the map over the directions chi and q.
 ` + voxelHelp + `
-The table is written to OUT.csv if it is given, or else to standard output.
+The table is written to the file that is named last, in the format of its
+extension, or else to standard output.
 
   euryale reduce rsoxs HDF5 curves.csv
   euryale reduce rsoxs HDF5/Energy_285.20.h5 --radii true --wedge 20
@@ -99,44 +99,16 @@ func runReduceRSoXS(a *frame.App, args []string, f reduceFlags) error {
 	if err != nil {
 		return err
 	}
-	out := ""
-	if last := args[len(args)-1]; strings.ToLower(filepath.Ext(last)) == ".csv" {
-		out, args = last, args[:len(args)-1]
-	}
-	if len(args) == 0 {
-		return exit.Usage("reduce rsoxs needs input: name a folder or files of images")
-	}
-	if out != "" {
-		if err := frame.MayWrite(out, "file", a.Overwrite); err != nil {
-			return err
-		}
+	out, args, err := a.TableFile("reduce rsoxs", args)
+	if err != nil {
+		return err
 	}
 	lost := frame.LostOf("file", len(args))
 	doc, err := f.reduceFiles(a, r, args, lost)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.write(a, out, doc), lost.Err("reduced"))
-}
-
-// write prints or writes the document of a reduction.
-func (f *reduceFlags) write(a *frame.App, out string, doc *reduceDoc) error {
-	if a.JSON && out == "" {
-		return a.Document(doc)
-	}
-	table := doc.table(layouts[f.Layout])
-	if out == "" {
-		_, err := a.Stdout.Write(table)
-		return exit.With(exit.CannotWrite, err)
-	}
-	if err := frame.WriteFile(out, table); err != nil {
-		return err
-	}
-	if a.JSON {
-		return a.Document(doc)
-	}
-	a.Note("wrote %s", out)
-	return nil
+	return errors.Join(a.Tabled(out, doc.table(layouts[f.Layout]), doc), lost.Err("reduced"))
 }
 
 // reduceFiles builds the document one file at a time, or from all files at once if the

@@ -119,6 +119,14 @@ func runSimRSoXS(ctx context.Context, a *frame.App, args []string, f simFlags) e
 		return frame.SettingError(err)
 	}
 	begin := time.Now()
+	if named, err := simFolder(a, args, ""); err != nil || named != "" {
+		if err == nil {
+			err = mayFill(a, named)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	s := &simulation{flags: f, file: args[0]}
 	x, err := morph.OpenExperiment(".", s.file, morph.ExperimentSettings{Parity: f.Parity, Double: f.Precision == 64})
 	if err != nil {

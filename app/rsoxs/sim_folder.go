@@ -19,8 +19,8 @@ import (
 // openSimFolder prepares the folder and returns the energies still to be computed. It
 // replaces results of another morphology or other settings only on request.
 func openSimFolder(a *frame.App, s *simulation) (todo []bool, err error) {
-	if st, err := os.Stat(s.Dir); err == nil && !st.IsDir() {
-		return nil, &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s is a file, not a folder", s.Dir), Hint: "choose another folder"}
+	if err := mayFill(a, s.Dir); err != nil {
+		return nil, err
 	}
 	if foreign.Exists(s.Dir) {
 		if err := a.Lock(s.Dir); err != nil {
@@ -67,18 +67,52 @@ func openSimFolder(a *frame.App, s *simulation) (todo []bool, err error) {
 	return s.todo(a.Resume != ""), nil
 }
 
+// mayFill returns why results cannot go to a folder, as far as that is known before anything is read: a file has its name, it cannot be made
+// or written to, or it has what must stay.
+func mayFill(a *frame.App, dir string) error {
+	if st, err := os.Stat(dir); err == nil && !st.IsDir() {
+		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s is a file, not a folder", dir), Hint: "choose another folder"}
+	}
+	there := dir
+	for !foreign.Exists(there) && filepath.Dir(there) != there {
+		there = filepath.Dir(there)
+	}
+	if err := frame.MayWrite(filepath.Join(there, morph.SimulationRecordFile), "file", true); err != nil {
+		return err
+	}
+	recorded := foreign.Exists(filepath.Join(dir, morph.SimulationRecordFile))
+	old, err := filepath.Glob(filepath.Join(dir, "Energy_*.h5"))
+	switch {
+	case err != nil:
+		return exit.With(exit.WrongUsage, err)
+	case a.Resume != "" && !recorded:
+		return noRun(dir)
+	case a.Resume == "" && !a.Overwrite && !recorded && len(old) > 0:
+		return ofOthers(dir)
+	}
+	return nil
+}
+
+func noRun(dir string) error {
+	return &exit.Error{Code: exit.NoInput, Err: fmt.Errorf("%s has no %s, so there is no run to continue", dir, morph.SimulationRecordFile), Hint: "run the same command without --resume"}
+}
+
+func ofOthers(dir string) error {
+	return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s has patterns but no %s: they are of another program, or of a demonstration", dir, morph.SimulationRecordFile), Hint: "--overwrite, or another folder"}
+}
+
 // mayWrite refuses folders that hold other results.
 func mayWrite(a *frame.App, s *simulation, now, before *morph.SimulationRecord, images int) error {
 	switch {
 	case a.Resume != "" && before == nil:
-		return &exit.Error{Code: exit.NoInput, Err: fmt.Errorf("%s has no %s, so there is no run to continue", s.Dir, morph.SimulationRecordFile), Hint: "run the same command without --resume"}
+		return noRun(s.Dir)
 	case a.Resume != "":
 		if d := now.Differences(before); d != nil {
 			return &exit.Error{Code: exit.Config, Err: fmt.Errorf("the run in %s was made with other %s", s.Dir, strings.Join(d, ", ")), Hint: "use the flags and files of that run, or --overwrite instead of --resume"}
 		}
 	case images == 0 || a.Overwrite:
 	case before == nil:
-		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s has patterns but no %s: they are of another program, or of a demonstration", s.Dir, morph.SimulationRecordFile), Hint: "--overwrite, or another folder"}
+		return ofOthers(s.Dir)
 	case before.SHA256 != now.SHA256:
 		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s has results of another morphology, %s", s.Dir, before.Morphology), Hint: "--overwrite, or another folder"}
 	default:

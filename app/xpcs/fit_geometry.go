@@ -220,7 +220,7 @@ func calibrated(a *frame.App, file, out string, to frame.Outputs, q []float64, f
 	g := fit.Geometry
 	doc := geometryDoc{Engine: "geometry", File: file, Rings: frame.Numbers(q), Names: fit.Names, Units: geometry.Units, X: frame.Named(fit.Names, fit.X), SD: frame.Named(fit.Names, fit.SD), Cov: frame.Numbers(fit.Cov),
 		Status: fit.Status.String(), Reduced: frame.Number(fit.ReducedChiSquared), Points: len(fit.Points), Outliers: len(fit.Outliers), Check: frame.CheckDocument(fit.Check), Out: out,
-		Geometry: map[string]float64{"beam_x": g.CenterCol, "beam_y": g.CenterRow, "pixel_size": g.PixelSize, "distance": g.Distance, "energy": g.Energy, "swing_h": g.SwingHorizontal, "swing_v": g.SwingVertical}}
+		Geometry: map[string]float64{"beam_x": g.CenterCol, "beam_y": g.CenterRow, "pixel_size": g.PixelSize, "distance": g.Distance, "energy": g.Energy, "swing_h": g.SwingHorizontal, "swing_v": g.SwingVertical, "roll": g.Roll}}
 	err := to.SaveParameters(a, doc)
 	if err != nil {
 		return err

@@ -23,11 +23,13 @@ type framesFlags struct {
 	Shape     string
 	Metadata  string
 	FrameTime frame.Quantity
+	limit     *frame.PixelLimit
 }
 
 func (f *framesFlags) add(c *cobra.Command) {
 	s := c.Flags()
 	f.FrameTime.Units = frame.TimeUnits
+	f.limit = frame.AddPixelLimit(c)
 	s.StringVar(&f.Dataset, "dataset", "", "path of the frames in HDF5 files (default: the usual places)")
 	s.StringVar(&f.Format, "format", "", "format of the frames: "+setting.Listed(frames.Formats())+" (default: detected from the file)")
 	s.StringVar(&f.Shape, "shape", "", "size of a frame as rows x columns, such as 512x1024; for raw and rigaku")
@@ -59,6 +61,7 @@ func shapeOf(flag, text string) (rows, cols int, err error) {
 // open opens the frames of a file and what is known about the measurement.
 func (f *framesFlags) open(name string) (*frames.File, *frames.Metadata, error) {
 	s := f.Settings
+	s.MaxPixels = f.limit.Pixels()
 	if f.Shape != "" {
 		var err error
 		if s.Height, s.Width, err = shapeOf("shape", f.Shape); err != nil {

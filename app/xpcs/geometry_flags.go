@@ -24,15 +24,17 @@ import (
 
 // geometryFlags are the flags of commands that need to know where the detector stands.
 type geometryFlags struct {
-	From                      []string
-	Shape                     string
-	BeamX, BeamY              frame.Quantity
-	Pixel, Distance, Energy   frame.Quantity
-	SwingH, SwingV, Incidence frame.Quantity
-	Convention, Orientation   string
-	Reflection                bool
-	given                     func(flag string) bool // whether the user gave a flag
-	metas                     []metadataOf           // what the files of --from say that are files of metadata
+	From                    []string
+	Shape                   string
+	BeamX, BeamY            frame.Quantity
+	Pixel, Distance, Energy frame.Quantity
+	SwingH, SwingV, Roll    frame.Quantity
+	Incidence               frame.Quantity
+	Convention, Orientation string
+	Reflection              bool
+	limit                   *frame.PixelLimit
+	given                   func(flag string) bool // whether the user gave a flag
+	metas                   []metadataOf           // what the files of --from say that are files of metadata
 }
 
 // metadataOf is what a file says about a measurement.
@@ -44,9 +46,10 @@ type metadataOf struct {
 func (f *geometryFlags) add(c *cobra.Command) {
 	s := c.Flags()
 	f.given = s.Changed
+	f.limit = frame.AddPixelLimit(c)
 	f.BeamX.Units, f.BeamY.Units = frame.PixelUnits, frame.PixelUnits
 	f.Pixel.Units, f.Distance.Units, f.Energy.Units = frame.LengthUnits, frame.LengthUnits, frame.EnergyUnits
-	f.SwingH.Units, f.SwingV.Units, f.Incidence.Units = frame.AngleUnits, frame.AngleUnits, frame.AngleUnits
+	f.SwingH.Units, f.SwingV.Units, f.Roll.Units, f.Incidence.Units = frame.AngleUnits, frame.AngleUnits, frame.AngleUnits, frame.AngleUnits
 	s.StringArrayVar(&f.From, "from", nil, "file that supplies whatever the other flags leave out; repeatable, and the first that has a number counts")
 	s.StringVar(&f.Shape, "shape", "", "size of the detector as rows x columns, such as 512x1024")
 	s.Var(&f.BeamX, "beam-x", "column of the direct beam in pixels")
@@ -57,6 +60,7 @@ func (f *geometryFlags) add(c *cobra.Command) {
 	s.StringVar(&f.Convention, "convention", sim.Exact, "definition of q: exact (2 k sin theta), sin2theta (k sin 2theta) or viewer (k sin 2theta with hc = 12.398)")
 	s.Var(&f.SwingH, "swing-h", "horizontal angle by which the detector is rotated about the sample")
 	s.Var(&f.SwingV, "swing-v", "vertical angle by which the detector is rotated about the sample")
+	s.Var(&f.Roll, "roll", "angle by which the detector is turned about the beam after the swings; it adds to azimuths")
 	s.BoolVar(&f.Reflection, "reflection", false, "treat the measurement as reflection from a surface")
 	s.Var(&f.Incidence, "incidence", "angle between the beam and the surface in reflection (default 0.14 deg)")
 	s.StringVar(&f.Orientation, "orientation", sim.North, "direction in which the upper edge of the detector points in reflection: north, west, south or east")
@@ -94,6 +98,7 @@ func (f *geometryFlags) known() (g sim.Geometry, lacks []string, err error) {
 		{"energy", f.Energy, 1e-3, 1e3, "a photon energy such as 10keV, from 1eV to 1000keV"},
 		{"swing-h", f.SwingH, -math.Pi, math.Pi, "an angle from -180 to 180 degrees"},
 		{"swing-v", f.SwingV, -math.Pi, math.Pi, "an angle from -180 to 180 degrees"},
+		{"roll", f.Roll, -math.Pi, math.Pi, "an angle from -180 to 180 degrees"},
 	} {
 		if q.value.Given && !(q.value.Value >= q.least && q.value.Value <= q.most) {
 			return g, nil, exit.Usage("--%s is %g %s: want %s", q.flag, q.value.Value/q.value.Units[0].Scale, q.value.Units[0].Name, q.words)
@@ -102,6 +107,7 @@ func (f *geometryFlags) known() (g sim.Geometry, lacks []string, err error) {
 	g.CenterCol, g.CenterRow = f.BeamX.Or(g.CenterCol), f.BeamY.Or(g.CenterRow)
 	g.PixelSize, g.Distance, g.Energy = f.Pixel.Or(g.PixelSize), f.Distance.Or(g.Distance), f.Energy.Or(g.Energy)
 	g.SwingHorizontal, g.SwingVertical = f.SwingH.Or(g.SwingHorizontal), f.SwingV.Or(g.SwingVertical)
+	g.Roll = f.Roll.Or(g.Roll)
 	if g.Convention == "" || f.given("convention") {
 		g.Convention = f.Convention
 	}
@@ -185,13 +191,13 @@ func unknownGeometry() sim.Geometry {
 	return sim.Geometry{CenterRow: nan, CenterCol: nan, PixelSize: nan, Distance: nan, Energy: nan}
 }
 
-// completed returns a geometry with what another one has and it lacks. The beam's place goes with the swings.
+// completed returns a geometry with what another one has and it lacks. The beam's place goes with the swings and the roll.
 func completed(g, more sim.Geometry) sim.Geometry {
 	if g.Height == 0 {
 		g.Height, g.Width = more.Height, more.Width
 	}
-	if math.IsNaN(g.CenterRow) && math.IsNaN(g.CenterCol) && g.SwingHorizontal == 0 && g.SwingVertical == 0 {
-		g.SwingHorizontal, g.SwingVertical = more.SwingHorizontal, more.SwingVertical
+	if math.IsNaN(g.CenterRow) && math.IsNaN(g.CenterCol) && g.SwingHorizontal == 0 && g.SwingVertical == 0 && g.Roll == 0 {
+		g.SwingHorizontal, g.SwingVertical, g.Roll = more.SwingHorizontal, more.SwingVertical, more.Roll
 	}
 	for _, v := range []struct{ mine, theirs *float64 }{{&g.CenterRow, &more.CenterRow}, {&g.CenterCol, &more.CenterCol}, {&g.PixelSize, &more.PixelSize}, {&g.Distance, &more.Distance}, {&g.Energy, &more.Energy}} {
 		if math.IsNaN(*v.mine) {
@@ -220,7 +226,7 @@ func (f *geometryFlags) fromFile(name string) (sim.Geometry, error) {
 	if q, err := nexus.OpenQMap(name); err == nil {
 		return sim.Geometry{Height: q.Maps.Height, Width: q.Maps.Width, CenterRow: q.BeamY, CenterCol: q.BeamX, PixelSize: q.PixelSize, Distance: q.Distance, Energy: q.Energy}, nil
 	}
-	movie, noFrames := frames.Open(name, frames.Settings{})
+	movie, noFrames := frames.Open(name, frames.Settings{MaxPixels: f.limit.Pixels()})
 	if noFrames == nil {
 		g.Height, g.Width = movie.Height, movie.Width
 		movie.Close()
@@ -234,7 +240,10 @@ func (f *geometryFlags) fromFile(name string) (sim.Geometry, error) {
 	}
 	f.metas = append(f.metas, metadataOf{name, m})
 	g.CenterRow, g.CenterCol, g.PixelSize, g.Distance, g.Energy = m.BeamY, m.BeamX, m.PixelSize, m.Distance, m.Energy
-	g.SwingHorizontal, g.SwingVertical = m.SwingHorizontal, m.SwingVertical
+	g.SwingHorizontal, g.SwingVertical, g.Roll = m.SwingHorizontal, m.SwingVertical, m.Roll
+	if g.Reflection = !math.IsNaN(m.Incidence); g.Reflection {
+		g.Incidence = m.Incidence
+	}
 	if g.Height == 0 {
 		g.Height, g.Width = m.Height, m.Width
 	}

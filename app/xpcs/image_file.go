@@ -28,10 +28,12 @@ type imageFlags struct {
 	Format  string
 	Type    string
 	Frames  int
+	limit   *frame.PixelLimit
 }
 
 func (f *imageFlags) add(c *cobra.Command) {
 	s := c.Flags()
+	f.limit = frame.AddPixelLimit(c)
 	s.StringVar(&f.Dataset, "dataset", "", "path of the image, the frames or the mask in HDF5 files (default: the usual places)")
 	s.StringVar(&f.Format, "format", "", "format of frames: "+setting.Listed(frames.Formats())+"; raw needs --shape (default: detected from the file)")
 	s.StringVar(&f.Type, "type", "", "number type of raw files, such as <u2, >u4 or f4 (default <u2)")
@@ -51,8 +53,8 @@ func (f *imageFlags) read(name, shape string) (*maskfile.Image, error) {
 		}
 	}
 	var picture error
-	if f.Format == "" && f.Dataset == "" && !isFrames(name) || f.Format == "" && f.Dataset != "" {
-		m, err := maskfile.ReadImage(name, maskfile.Settings{Key: f.Dataset})
+	if f.Format == "" && f.Dataset == "" && !f.isFrames(name) || f.Format == "" && f.Dataset != "" {
+		m, err := maskfile.ReadImage(name, maskfile.Settings{Key: f.Dataset, MaxPixels: f.limit.Pixels()})
 		if err == nil {
 			return m, nil
 		}
@@ -61,10 +63,13 @@ func (f *imageFlags) read(name, shape string) (*maskfile.Image, error) {
 		}
 		picture = err
 	}
-	if e := strings.ToLower(filepath.Ext(name)); e == ".tif" || e == ".tiff" {
+	if picture != nil && maskfile.NoFrames(name) {
 		return nil, exit.Input(picture)
 	}
 	m, err := f.mean(name, shape)
+	if err != nil && picture != nil && strings.EqualFold(filepath.Ext(name), ".npy") && !strings.Contains(picture.Error(), " axes") { // it is no movie
+		err = picture
+	}
 	if err != nil && picture != nil && strings.Contains(picture.Error(), "datasets have two axes") {
 		err = fmt.Errorf("%w, and it does not contain exactly one image: name the dataset with --dataset", err)
 	}
@@ -73,8 +78,8 @@ func (f *imageFlags) read(name, shape string) (*maskfile.Image, error) {
 
 // isFrames reports whether a file is HDF5 with frames. Beside them it may hold pictures that are not their mean, such as the bad
 // pixels of the detector or its flat field.
-func isFrames(name string) bool {
-	movie, err := frames.Open(name, frames.Settings{})
+func (f *imageFlags) isFrames(name string) bool {
+	movie, err := frames.Open(name, frames.Settings{MaxPixels: f.limit.Pixels()})
 	if err != nil {
 		return false
 	}
@@ -102,7 +107,7 @@ const mostMissing = 0.05
 // mean returns the mean of the first frames, in each pixel over those in which it is a number: NaN is a pixel that is none in more than
 // one frame in twenty, such as one that is often full. Frames of which most pixels are no numbers do not count.
 func (f *imageFlags) mean(name, shape string) (*maskfile.Image, error) {
-	s := frames.Settings{Format: f.Format, Dataset: f.Dataset, Type: f.Type}
+	s := frames.Settings{Format: f.Format, Dataset: f.Dataset, Type: f.Type, MaxPixels: f.limit.Pixels()}
 	if shape != "" {
 		var err error
 		if s.Height, s.Width, err = shapeOf("shape", shape); err != nil {
@@ -120,7 +125,8 @@ func (f *imageFlags) mean(name, shape string) (*maskfile.Image, error) {
 		return nil, fmt.Errorf("%s has no complete frame: use a file with at least one", name)
 	}
 	m := &maskfile.Image{Height: movie.Height, Width: movie.Width, Values: make([]float64, movie.Height*movie.Width)}
-	one, numbers, good := make([]float32, len(m.Values)), make([]uint32, len(m.Values)), 0
+	one, good := make([]float32, len(m.Values)), 0
+	var missing []uint32 // frames in which each pixel is no number; nil until one is
 	for k := range n {
 		if err := movie.Dense(k, one); err != nil {
 			return nil, err
@@ -131,12 +137,21 @@ func (f *imageFlags) mean(name, shape string) (*maskfile.Image, error) {
 		good++
 		for i, v := range one {
 			if v == v {
-				m.Values[i], numbers[i] = m.Values[i]+float64(v), numbers[i]+1
+				m.Values[i] += float64(v)
+				continue
 			}
+			if missing == nil {
+				missing = make([]uint32, len(m.Values))
+			}
+			missing[i]++
 		}
 	}
 	for i := range m.Values {
-		if m.Values[i] /= float64(numbers[i]); float64(numbers[i]) < (1-mostMissing)*float64(good) {
+		numbers := good
+		if missing != nil {
+			numbers -= int(missing[i])
+		}
+		if m.Values[i] /= float64(numbers); float64(numbers) < (1-mostMissing)*float64(good) {
 			m.Values[i] = math.NaN()
 		}
 	}

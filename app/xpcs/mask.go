@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -74,7 +75,7 @@ saved (mask.h5.recipe.json for OUT mask.h5), and so is the geometry
 	f.maskSteps.add(c)
 	s := c.Flags()
 	f.flags = s
-	s.StringVar(&f.Image, "image", "", "file with the image: a result, HDF5, TIFF, EDF, NPY, NPZ, text, or frames")
+	s.StringVar(&f.Image, "image", "", "file with the image: a result, HDF5, TIFF, EDF, CBF, NPY, NPZ, text, or frames")
 	s.StringVar(&f.Blemish, "blemish", "", "mask file of defective pixels, applied before all steps")
 	s.StringVar(&f.Recipe, "recipe", "", "JSON file with steps to apply first")
 	s.StringVar(&f.SaveRecipe, "save-recipe", "", "write the steps to this JSON file")
@@ -101,6 +102,10 @@ func (f *maskFlags) canvas(file string) (*maskfile.Image, sim.Geometry, error) {
 		if image, err = f.imageFlags.read(file, f.Shape); err != nil {
 			return nil, g, err
 		}
+		if len(image.Values) > largeImage {
+			debug.SetGCPercent(25) // masks of steps are small beside the image, whose size would else be allowed for them, too
+			debug.FreeOSMemory()   // what reading took
+		}
 		return image, g, fitShape(&g, image, file)
 	}
 	if g.Height == 0 {
@@ -108,6 +113,9 @@ func (f *maskFlags) canvas(file string) (*maskfile.Image, sim.Geometry, error) {
 	}
 	return image, g, nil
 }
+
+// largeImage is the number of pixels from which on mask saves memory at the cost of some time.
+const largeImage = 1 << 24
 
 // source returns what steps make masks from.
 func (f *maskFlags) source(image *maskfile.Image, g sim.Geometry) (mask.Source, error) {

@@ -17,7 +17,7 @@ import (
 // readMask reads the mask of a detector of a given size from a mask file, a q map or a result. The dataset of --dataset is that of the mask
 // if the file has it, and may be that of an image otherwise.
 func readMask(name, dataset string, height, width int) ([]bool, error) {
-	s := maskfile.Settings{Height: height, Width: width}
+	s := maskfile.Settings{Height: height, Width: width, MaxPixels: max(maskfile.MostPixels, height*width)} // those of the detector fit
 	if f, err := hdf5.Open(name); err == nil {
 		if f.Has(dataset) {
 			s.Key = dataset

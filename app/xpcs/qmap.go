@@ -89,7 +89,7 @@ func (f *qmapFlags) add(c *cobra.Command) {
 	f.geometryFlags.add(c)
 	f.binFlags.add(c)
 	c.Flags().StringVar(&f.Merge, "merge", "", "q maps of the same detector to join along their first axis, such as a.hdf,b.hdf")
-	c.Flags().StringVar(&f.Mask, "mask", "", "file with the mask to use: HDF5, TIFF, NPY, NPZ, text, EDF (where 0 is a good pixel), a list of pixels, a q map or a result")
+	c.Flags().StringVar(&f.Mask, "mask", "", "file with the mask to use: HDF5, TIFF, NPY, NPZ, text, EDF or CBF (where 0 is a good pixel), a list of pixels, a q map or a result")
 	c.Flags().StringVar(&f.Dataset, "dataset", "", "path of the mask in HDF5 or NPZ files (default: the usual places)")
 }
 
@@ -207,7 +207,7 @@ func (f *qmapFlags) make(b ad.Backend) (*nexus.QMap, error) {
 func (f *qmapFlags) detectorMask(height, width int) (works []bool, err error) {
 	f.bad = 0
 	for _, name := range f.From {
-		m, err := maskfile.ReadPixelMask(name, maskfile.Settings{Height: height, Width: width})
+		m, err := maskfile.ReadPixelMask(name, maskfile.Settings{Height: height, Width: width, MaxPixels: max(maskfile.MostPixels, height*width)})
 		if err != nil {
 			return nil, exit.Input(err)
 		}

@@ -23,7 +23,7 @@ func reduceAges(a *frame.App) *cobra.Command {
 	var ages string
 	var all bool
 	c := &cobra.Command{
-		Use:   "ages RESULT.hdf [OUT.csv]",
+		Use:   "ages RESULT.hdf [OUT.csv|.xlsx|.parquet]",
 		Short: "Extract g2 at several sample ages from a two-time correlation",
 		Long: `Extract g2 at several ages from the two-time correlation C2 of a bin. At each
 delay, g2 is the mean of C2 over the pairs of frames whose midpoint is within
@@ -38,7 +38,8 @@ given. They are unknown with --all-delays and for files from other programs.
 The table has the columns bin, age, q, phi, tau and g2, and g2_err and the
 covariance if they are known. Bin 1 is the first age, so euryale fit g2 fits
 every age, and draws its parameters against age. The table
-goes to OUT.csv if it is given, or else to standard output.
+goes to the file that is named last, in the format of its extension, or else to
+standard output.
 
   euryale reduce ages A003_results.hdf --bin 3 --ages 100,500,900 ages.csv
   euryale fit g2 ages.csv --model stretched
@@ -78,7 +79,7 @@ type ageDoc struct {
 }
 
 func runReduceAges(a *frame.App, args []string, bin int, ages string, half int, every bool) error {
-	out, files, err := tableFile(a, "reduce ages", args)
+	out, files, err := a.TableFile("reduce ages", args)
 	if err != nil {
 		return err
 	}
@@ -113,7 +114,7 @@ func runReduceAges(a *frame.App, args []string, bin int, ages string, half int, 
 	if err != nil {
 		return exit.With(exit.Bug, err)
 	}
-	return tabled(a, out, table, doc)
+	return a.Tabled(out, table, doc)
 }
 
 // readC2 opens a result and reads C2 of a bin, or of the first that has one.

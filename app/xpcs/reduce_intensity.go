@@ -24,7 +24,7 @@ type intensityFlags struct {
 func reduceIntensity(a *frame.App) *cobra.Command {
 	var f intensityFlags
 	c := &cobra.Command{
-		Use:   "intensity RESULT.hdf [OUT.csv]",
+		Use:   "intensity RESULT.hdf [OUT.csv|.xlsx|.parquet]",
 		Short: "Extract the intensity against time, or its spectrum",
 		Long: `Extract the intensity of the frames (counts per pixel) against time (s). The
 table holds its moving average over --window frames, thinned to every n-th point
@@ -33,7 +33,8 @@ frequency (Hz), with the mean removed. Lines of the spectrum that exceed --cut
 times its median are reported. They come from vibrations or from pulsations of
 the source, and they also appear in g2.
 
-The table is written to OUT.csv if it is given, or else to standard output.
+The table is written to the file that is named last, in the format of its
+extension, or else to standard output.
 
   euryale reduce intensity A003_results.hdf trace.csv --window 50 --every 10
   euryale reduce intensity A003_results.hdf spectrum.csv --spectrum
@@ -69,12 +70,12 @@ type spectralDoc struct {
 }
 
 func runReduceIntensity(a *frame.App, args []string, f intensityFlags) error {
-	out, files, err := tableFile(a, "reduce intensity", args)
+	out, files, err := a.TableFile("reduce intensity", args)
 	if err != nil {
 		return err
 	}
 	if len(files) != 1 || !(f.Cut > 0) {
-		return exit.Usage("reduce intensity: got %d result files and --cut %g: want one file and a positive cut; the output must end in .csv", len(files), f.Cut)
+		return exit.Usage("reduce intensity: got %d result files and --cut %g: want one file and a positive cut; the output must end in .csv, .xlsx or .parquet", len(files), f.Cut)
 	}
 	doc, err := f.reduce(files[0])
 	if err != nil {
@@ -85,9 +86,9 @@ func runReduceIntensity(a *frame.App, args []string, f intensityFlags) error {
 	}
 	table := sideBySide("time (s)", []column{{"mean (counts per pixel)", doc.Time, doc.Mean}})
 	if f.Spectrum {
-		table = sideBySide("frequency (Hz)", []column{{"amplitude", doc.Frequency, doc.Amplitude}})
+		table = sideBySide("frequency (Hz)", []column{{"amplitude (counts per pixel, summed)", doc.Frequency, doc.Amplitude}})
 	}
-	return tabled(a, out, table, doc)
+	return a.Tabled(out, table, doc)
 }
 
 // reduce computes the moving average and the spectrum of a file.

@@ -34,7 +34,7 @@ type saxsFlags struct {
 func reduceSAXS(a *frame.App) *cobra.Command {
 	var f saxsFlags
 	c := &cobra.Command{
-		Use:   "saxs RESULT.hdf... [OUT.csv]",
+		Use:   "saxs RESULT.hdf... [OUT.csv|.xlsx|.parquet]",
 		Short: "Reduce intensities in results to I(q) or to profiles along rings",
 		Long: `Reduce the intensities in result files to I(q), in counts per pixel and frame
 against q in 1/angstrom, with the curves of all files side by side: the mean
@@ -53,7 +53,8 @@ over a range of radii in pixels, as a function of azimuth. Both are repeatable.
 They need the image and the geometry, which the results of euryale correlate
 contain.
 
-The table is written to OUT.csv if it is given, or else to standard output.
+The table is written to the file that is named last, in the format of its
+extension, or else to standard output.
 
   euryale reduce saxs A003_results.hdf iq.csv
   euryale reduce saxs a_results.hdf b_results.hdf --background empty.hdf \
@@ -110,7 +111,7 @@ func pairOf(flag, text, want string) (from, to float64, err error) {
 }
 
 func runReduceSAXS(a *frame.App, args []string, f saxsFlags) error {
-	out, files, err := tableFile(a, "reduce saxs", args)
+	out, files, err := a.TableFile("reduce saxs", args)
 	if err != nil {
 		return err
 	}
@@ -128,9 +129,20 @@ func runReduceSAXS(a *frame.App, args []string, f saxsFlags) error {
 		if f.Onto {
 			a.Note("%s: times %.6g", c.Label, float64(c.Factor))
 		}
-		columns = append(columns, column{c.Label, c.X, c.I})
+		columns = append(columns, column{c.Label + f.unit(), c.X, c.I})
 	}
-	return errors.Join(tabled(a, out, sideBySide(fmt.Sprintf("%s (%s)", doc.Axis, doc.Unit), columns), doc), lost.Err("reduced"))
+	return errors.Join(a.Tabled(out, sideBySide(fmt.Sprintf("%s (%s)", doc.Axis, doc.Unit), columns), doc), lost.Err("reduced"))
+}
+
+// unit returns the unit of the curves in brackets, as heads of tables have it.
+func (f saxsFlags) unit() string {
+	switch {
+	case f.OverFirst:
+		return " (relative)"
+	case f.Times > 0:
+		return fmt.Sprintf(" (counts per pixel and frame, x (1/angstrom)^%g)", f.Times)
+	}
+	return " (counts per pixel and frame)"
 }
 
 // saxsPlan is what the flags of reduce saxs say, checked.

@@ -5,47 +5,11 @@ package xpcs
 
 import (
 	"bytes"
-	"path/filepath"
 	"slices"
-	"strings"
 
-	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
-
-// tableFile takes the table to write, if one is named last, from the arguments of a command; "" is standard output.
-func tableFile(a *frame.App, what string, args []string) (out string, rest []string, err error) {
-	rest = args
-	if last := args[len(args)-1]; strings.ToLower(filepath.Ext(last)) == ".csv" {
-		out, rest = last, args[:len(args)-1]
-	}
-	if len(rest) == 0 {
-		return "", nil, exit.Usage("%s needs input: name a result file", what)
-	}
-	if out != "" {
-		err = frame.MayWrite(out, "file", a.Overwrite)
-	}
-	return out, rest, err
-}
-
-// tabled prints or writes a table, and prints the JSON document where it is asked for.
-func tabled(a *frame.App, out string, table []byte, doc any) error {
-	if out == "" && !a.JSON {
-		_, err := a.Stdout.Write(table)
-		return exit.With(exit.CannotWrite, err)
-	}
-	if out != "" {
-		if err := frame.WriteFile(out, table); err != nil {
-			return err
-		}
-	}
-	if a.JSON {
-		return a.Document(doc)
-	}
-	a.Note("wrote %s", out)
-	return nil
-}
 
 // column is a curve of a table, with its own abscissas.
 type column struct {

@@ -77,7 +77,7 @@ func TestReduceSAXS(t *testing.T) {
 		}
 	}
 	head, rows := table(t, "reduce saxs a_results.hdf a_half_results.hdf")
-	if len(head) != 3 || head[1] != "a" || len(rows) != len(q) {
+	if len(head) != 3 || head[1] != "a (counts per pixel and frame)" || len(rows) != len(q) {
 		t.Fatal(head, len(rows))
 	}
 	for i, row := range rows {

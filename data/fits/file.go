@@ -342,8 +342,8 @@ func (h *HDU) present(at, n int64) error {
 // room reports an error unless n elements of size bytes may be allocated.
 func (h *HDU) room(n, size int64) error {
 	if n < 0 || size > 0 && n > h.file.MaxBytes/size {
-		e := h.bad(-1, "%d elements of %d bytes need more than MaxBytes, which is %d", n, size, h.file.MaxBytes)
-		e.Try = "read fewer rows at a time, or raise File.MaxBytes"
+		e := h.bad(-1, "%d elements of %d bytes need more than the limit of %d bytes, which guards against files that declare more than they hold", n, size, h.file.MaxBytes)
+		e.Try = "uncompress the file, as funpack does; in Go, read fewer rows at a time or raise File.MaxBytes"
 		return e
 	}
 	return nil

@@ -128,7 +128,7 @@ func (f *File) open(in *os.File, s Settings) error {
 // size sets the number of pixels of a frame, which must be sensible.
 func (f *File) size(height, width int) error {
 	if height < 1 || width < 1 || height > 1<<20 || width > 1<<20 || height*width > f.most {
-		return f.bad("check the format", "the frames would have %d x %d pixels: want at least 1 x 1 and at most %d in all", height, width, f.most)
+		return f.bad("check the format; if the frames are that large, raise the limit by --max-pixels (in Go, Settings.MaxPixels)", "the frames would have %d x %d pixels: want at least 1 x 1 and at most %d in all", height, width, f.most)
 	}
 	f.Height, f.Width = height, width
 	return nil

@@ -33,8 +33,12 @@ type Metadata struct {
 	ShiftX, ShiftY float64
 	// SwingHorizontal and SwingVertical are the angles by which the detector is rotated about the sample (rad).
 	SwingHorizontal, SwingVertical float64
-	Height, Width                  int    // numbers of rows and columns of a frame, 0 unless the file is a geometry that says them
-	Start                          string // time at which the measurement began
+	Roll                           float64 // angle by which it is then turned about the beam, which adds to azimuths (rad)
+	// Incidence is the angle between the beam and the surface that reflects it (rad), NaN for a beam that is transmitted. Roll is then
+	// that of the surface's normal.
+	Incidence     float64
+	Height, Width int    // numbers of rows and columns of a frame, 0 unless the file is a geometry that says them
+	Start         string // time at which the measurement began
 	// Bare says of each number without a unit, other than those of pixels, in which unit it was taken.
 	Bare []string
 	// Faults are what the file gives and could not be understood, by the name of the field that is NaN for it.
@@ -186,6 +190,7 @@ func ReadMetadataFor(name string, pixel float64) (*Metadata, error) {
 		m.Energy = math.NaN()
 	}
 	m.shift(f, name)
+	m.reflection(f, name)
 	if math.IsNaN(m.SwingHorizontal) && m.FaultOf("SwingHorizontal") == nil {
 		m.SwingHorizontal = 0
 	}
@@ -332,6 +337,8 @@ func (m *Metadata) String() string {
 	add(is(m.BeamX) && is(m.BeamY), "beam at column %.6g, row %.6g", m.BeamX, m.BeamY)
 	add(m.ShiftX != 0 || m.ShiftY != 0, "which includes a move of the detector by %.6g mm and %.6g mm", m.ShiftX*1e3, m.ShiftY*1e3)
 	add(m.SwingHorizontal != 0 || m.SwingVertical != 0, "swing %.6g deg horizontal, %.6g deg vertical", m.SwingHorizontal*180/math.Pi, m.SwingVertical*180/math.Pi)
+	add(is(m.Incidence), "reflection at an incidence of %.6g deg", m.Incidence*180/math.Pi)
+	add(m.Roll != 0, "roll about the beam %.6g deg", m.Roll*180/math.Pi)
 	add(is(m.FrameTime), "frame time %.6g s", m.FrameTime)
 	add(len(m.Bare) > 0, "where the file gives no units, %s", strings.Join(m.Bare, " and "))
 	if parts == nil {
@@ -354,7 +361,7 @@ func unitOf(f *hdf5.File, key string) string {
 
 func unknown() *Metadata {
 	x := math.NaN()
-	return &Metadata{FrameTime: x, CountTime: x, Energy: x, Distance: x, PixelSize: x, PixelHeight: x, BeamX: x, BeamY: x, SwingHorizontal: x, SwingVertical: x}
+	return &Metadata{FrameTime: x, CountTime: x, Energy: x, Distance: x, PixelSize: x, PixelHeight: x, BeamX: x, BeamY: x, SwingHorizontal: x, SwingVertical: x, Incidence: x}
 }
 
 // Metadata returns what the file of frames says about the measurement, and what the file of metadata beside it says of the rest.

@@ -197,19 +197,43 @@ func TestPONI(t *testing.T) {
 	if err != nil || math.Abs(m.BeamY-99.5) > 1e-9 || math.Abs(m.BeamX-199.5) > 1e-9 || math.Abs(m.Energy-10) > 1e-3 || m.SwingHorizontal != 0 || m.SwingVertical != 0 || m.Height != 0 {
 		t.Errorf("%+v, %v", m, err)
 	}
-	if err := m.FaultOf("Roll"); err == nil || !strings.Contains(err.Error(), "--phi-offset 5.73deg") {
-		t.Error(err)
+	if math.Abs(m.Roll-0.1) > 1e-12 {
+		t.Errorf("roll %g, want 0.1", m.Roll)
 	}
-	m, err = ReadMetadata(write("poni_version: 2\nDetector: Pilatus1M\nDetector_config: {}\nDistance: 1\nPoni1: 0\nPoni2: 0\n"))
-	if err != nil || m.PixelSize != 172e-6 || !math.IsNaN(m.Energy) {
+	m, err = ReadMetadata(write("poni_version: 2\nDetector: PilatusCdTe1M\nDetector_config: {}\nDistance: 1\nPoni1: 0\nPoni2: 0\n"))
+	if err != nil || m.PixelSize != 172e-6 || m.Height != 1043 || m.Width != 981 || !math.IsNaN(m.Energy) {
 		t.Errorf("%+v, %v", m, err)
 	}
 	for text, want := range map[string]string{
 		"a: b\n": "no geometry of pyFAI", strings.Replace(old, "0.5", "far", 1): `distance is "far"`,
-		old + `Detector_config: {"orientation": 2}`: "orientation 2", old + "Detector_config: {": "no JSON object",
+		old + `Detector_config: {"orientation": 2}`: "orientation 2", old + `Detector_config: {"orientation": 5}`: "orientation is 5", old + "Detector_config: {": "no JSON object",
 	} {
 		if _, err := ReadMetadata(write(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// Stages say where the beam is only if the detector stands upright or upside down.
+func TestTurnedDetectorOfReflection(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.h5")
+	w, err := hdf5.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Write("/entry/instrument/detector_1/direct_beam_image_x", 28.0, hdf5.Layout{})
+	w.Write("/entry/instrument/detector_1/rotation_z", 45.0, hdf5.Layout{})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m, err := ReadMetadata(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.FaultOf("BeamX"); err == nil || !strings.Contains(err.Error(), "turned by 45 degrees") || !math.IsNaN(m.BeamX) {
+		t.Errorf("%v, beam at %g", err, m.BeamX)
+	}
+	if err := m.FaultOf("Distance"); err == nil || !strings.Contains(err.Error(), "current_stage_z") {
+		t.Error(err)
 	}
 }

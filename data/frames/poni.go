@@ -15,11 +15,11 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
+// usualOrientation is that of an image whose rows and columns pyFAI counts as they are stored.
+const usualOrientation = 3
+
 // isPONI reports whether a file is a geometry of pyFAI, by its name.
 func isPONI(name string) bool { return strings.EqualFold(filepath.Ext(name), ".poni") }
-
-// pixelOf are the edges of pixels (m) of detectors whose geometry files give only their name.
-var pixelOf = map[string]float64{"pilatus": 172e-6, "eiger": 75e-6}
 
 // poni is a geometry of pyFAI: lengths in m, angles in rad, and the first axis is that of rows.
 type poni struct {
@@ -33,7 +33,8 @@ type poni struct {
 }
 
 // readPONI reads a geometry as pyFAI writes it, whose pixels have an edge of the given size unless that is NaN. The point of normal incidence is
-// where the beam would hit the detector if it were not turned, as BeamX and BeamY are with swings.
+// where the beam would hit the detector if it were not turned, as BeamX and BeamY are with swings. Azimuths of images in the orientations
+// 1 and 3 are minus pyFAI's chi, and those of mirror images (2 and 4) are chi.
 //
 // Format: versions 1 to 2.1, as in pyFAI's page on the default geometry.
 func readPONI(name string, pixel float64) (*Metadata, error) {
@@ -60,12 +61,21 @@ func readPONI(name string, pixel float64) (*Metadata, error) {
 	m.Energy = hcKeV / (number("wavelength", math.NaN()) * 1e10)
 	m.BeamY = number("poni1", math.NaN())/m.PixelHeight - 0.5
 	m.BeamX = number("poni2", math.NaN())/m.PixelSize - 0.5
-	m.turned(number("rot1", 0), number("rot2", 0), number("rot3", 0), name)
+	m.turned(number("rot1", 0), number("rot2", 0), number("rot3", 0))
 	if err != nil {
 		return nil, err
 	}
+	if known := detectors[p.detector()]; known.pixel == m.PixelSize && known.pixel == m.PixelHeight { // else the pixels are binned
+		m.Height, m.Width = known.rows, known.cols
+	}
 	if s := p.config.MaxShape; len(s) == 2 && s[0] > 0 && s[1] > 0 {
 		m.Height, m.Width = s[0], s[1]
+	}
+	if o := p.config.Orientation; o != 0 && o != usualOrientation {
+		if m.Height == 0 {
+			return nil, p.bad("save the geometry with max_shape in Detector_config", "the geometry counts rows or columns from the far end (orientation %d) and does not say how many there are", o)
+		}
+		m.flipped(o)
 	}
 	return m, nil
 }
@@ -86,8 +96,8 @@ func parsePONI(name string, b []byte) (*poni, error) {
 			return nil, &FormatError{Format: "frames", File: name, What: "the Detector_config of the geometry is no JSON object of numbers", Err: foreign.InWords([]byte(text), err), Try: "save the geometry again from pyFAI"}
 		}
 	}
-	if o := p.config.Orientation; o != 0 && o != 3 {
-		return nil, p.bad("give the geometry as flags, for the image as it is stored", "the geometry is that of an image which pyFAI turns (orientation %d), and only 3 is read", o)
+	if o := p.config.Orientation; o < 0 || o > 4 {
+		return nil, p.bad("correct it in the file", "the orientation is %d: want 1 to 4", o)
 	}
 	return p, nil
 }
@@ -123,26 +133,31 @@ func (p *poni) pixels(given float64) (height, width float64, err error) {
 	if height > 0 && width > 0 {
 		return height, width, nil
 	}
-	for name, size := range pixelOf {
-		if strings.HasPrefix(strings.ToLower(p.fields["detector"]), name) {
-			return size, size, nil
-		}
+	if d, ok := detectors[p.detector()]; ok {
+		return d.pixel, d.pixel, nil
 	}
 	return math.NaN(), math.NaN(), nil
 }
 
-// turned sets the swings from pyFAI's rotations (rad). It turns about the vertical axis by rot1, then about the horizontal one by rot2
-// and about the beam by rot3; here the horizontal axis comes first. Any rotation can be written either way, up to one about the
-// beam, which moves azimuths but no q:
+// turned sets swings and roll from pyFAI's rotations (rad). It turns about the vertical axis by rot1, then about the horizontal one by rot2
+// and about the beam by rot3; here the horizontal axis comes first, and the roll makes up for it:
 //
 //	sin(SwingHorizontal) = -sin(rot1) cos(rot2), tan(SwingVertical) = sin(rot2) / (cos(rot1) cos(rot2))
-func (m *Metadata) turned(rot1, rot2, rot3 float64, name string) {
+func (m *Metadata) turned(rot1, rot2, rot3 float64) {
 	s1, c1 := math.Sincos(rot1)
 	s2, c2 := math.Sincos(rot2)
 	m.SwingHorizontal, m.SwingVertical = math.Asin(-s1*c2), math.Atan2(s2, c1*c2)
 	sv, cv := math.Sincos(m.SwingVertical)
-	about := rot3 + math.Atan2(-s1*sv, c2*cv+c1*s2*sv)
-	if deg := about * 180 / math.Pi; math.Abs(deg) > 0.01 {
-		m.Faults = append(m.Faults, Fault{"Roll", fmt.Errorf("frames: %s: the detector is turned about the beam, which moves azimuths and no q: to add it to azimuths, give --phi-offset %.4gdeg", name, deg)})
+	m.Roll = rot3 + math.Atan2(-s1*sv, c2*cv+c1*s2*sv)
+}
+
+// flipped makes the geometry that of the image as it is stored, whose rows (orientations 1 and 2) and columns (1 and 4) pyFAI counts from the
+// far end. Where it does both, the image is turned by half a turn; where it does one, the image is a mirror image.
+func (m *Metadata) flipped(orientation int) {
+	if orientation == 1 || orientation == 2 {
+		m.BeamY, m.SwingVertical, m.Roll = float64(m.Height-1)-m.BeamY, -m.SwingVertical, -m.Roll
+	}
+	if orientation == 1 || orientation == 4 {
+		m.BeamX, m.SwingHorizontal, m.Roll = float64(m.Width-1)-m.BeamX, -m.SwingHorizontal, math.Remainder(math.Pi-m.Roll, 2*math.Pi)
 	}
 }

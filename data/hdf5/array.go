@@ -128,6 +128,9 @@ func (a *Array) misuse(format string, args ...any) error {
 	return &FormatError{Format: "hdf5", File: a.file.name, Place: a.path, What: fmt.Sprintf(format, args...), Err: ErrType}
 }
 
+// inFull says what to do about limits of memory.
+const inFull = "write the file again with all of its data stored, as h5repack -f NONE does; in Go, read a Slab at a time or raise File.MaxBytes"
+
 // room returns the bytes of a block of elements as stored, after checking that
 // they may be allocated, as may be a copy with size bytes per element.
 func (a *Array) room(dims []uint64, size int) (int, error) {
@@ -139,8 +142,8 @@ func (a *Array) room(dims []uint64, size int) (int, error) {
 	}
 	if !ok || n > uint64(most) {
 		return 0, &FormatError{Format: "hdf5", File: a.file.name, Place: a.path,
-			What: fmt.Sprintf("%v elements of %d bytes exceed the limit of %d bytes", dims, size, most),
-			Try:  "read a Slab at a time or raise File.MaxBytes"}
+			What: fmt.Sprintf("%v elements of %d bytes exceed the limit of %d bytes, which guards against files that declare more than they hold", dims, size, most),
+			Try:  inFull}
 	}
 	return int(n) / size * a.typ.Size, nil
 }

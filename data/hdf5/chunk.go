@@ -119,7 +119,7 @@ func (s *chunked) read(t *trail, dst []byte, offset, count []uint64) error {
 			return nil
 		}
 		if !t.spend(s.bytes) {
-			return s.bad(c.addr, "the chunks hold more than the limit of %d bytes", s.MaxBytes)
+			return s.bad(c.addr, "the chunks hold more than the limit of %d bytes, which guards against files that declare more than they hold", s.MaxBytes)
 		}
 		b, err := s.unpack(&buf, c, at)
 		if err != nil {

@@ -122,7 +122,7 @@ func (d *Dataset) Chunks() []int {
 }
 
 // Filters returns the names of the filters applied to a chunk, in the order in which they were
-// applied: gzip, shuffle, fletcher32, szip, nbit, scaleoffset, lzf, bitshuffle, lz4, blosc, zstd, bzip2.
+// applied: gzip, shuffle, fletcher32, szip, nbit, scaleoffset, lzf, bitshuffle, lz4, blosc, blosc2, zstd, bzip2.
 func (d *Dataset) Filters() []string {
 	var names []string
 	for _, f := range d.filters {

@@ -17,7 +17,7 @@
 //	row, err := g2.Slab([]int{3, 0}, []int{1, 12}).Float64s()
 //	unit, err := f.Attr("/xpcs/qmap/dynamic_v_list_dim0", "unit")
 //
-// Chunks may have gone through gzip, shuffle, fletcher32, lzf, szip, bitshuffle, LZ4, Blosc, Zstandard,
+// Chunks may have gone through gzip, shuffle, fletcher32, lzf, szip, bitshuffle, LZ4, Blosc, Blosc2, Zstandard,
 // bzip2, n-bit and scale-offset. A virtual dataset is read like any other, but reading one opens the
 // files that its Sources name, and so does opening one whose length depends on them. They are opened
 // for reading only, and only if they are in the folder of the virtual dataset's file or below it,
@@ -25,7 +25,7 @@
 // that folder is used instead. Elements whose source file or dataset does not exist have the fill
 // value; a source that is refused or damaged is an error.
 //
-// The package does not read other filters (such as zfp and Blosc2), data in external raw files,
+// The package does not read other filters (such as zfp), data in external raw files,
 // strings, lists and references of variable length that a virtual dataset takes from another file,
 // virtual datasets that convert anything but numbers, selections of points, shared message heaps, and
 // numbers of more than eight bytes. They give errors that match ErrUnsupported.

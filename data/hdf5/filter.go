@@ -37,7 +37,7 @@ type filter struct {
 
 func (f filter) name() string {
 	names := map[int]string{filterGzip: "gzip", filterShuffle: "shuffle", filterFletcher: "fletcher32", filterSzip: "szip", filterLZF: "lzf",
-		filterNbit: "nbit", filterScale: "scaleoffset", filterBzip2: "bzip2", filterBlosc: "blosc", filterLZ4: "lz4", filterBitshuffle: "bitshuffle", 32013: "zfp", filterZstd: "zstd", 32026: "blosc2"}
+		filterNbit: "nbit", filterScale: "scaleoffset", filterBzip2: "bzip2", filterBlosc: "blosc", filterLZ4: "lz4", filterBitshuffle: "bitshuffle", 32013: "zfp", filterZstd: "zstd", filterBlosc2: "blosc2"}
 	if s, ok := names[f.id]; ok {
 		return s
 	}

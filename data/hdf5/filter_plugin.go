@@ -24,6 +24,7 @@ const (
 	filterLZ4        = 32004
 	filterBitshuffle = 32008
 	filterZstd       = 32015
+	filterBlosc2     = 32026
 )
 
 // Compressors after the bit shuffle.
@@ -42,8 +43,12 @@ func (u *unpacker) unplug(b []byte, p filter, size uint64) ([]byte, error) {
 		return u.unlz4(b, size)
 	case filterBitshuffle:
 		return u.unbitshuffle(b, p.values, size)
-	case filterBlosc:
-		out, err := blosc.Decode(b, int(roomy(size)))
+	case filterBlosc, filterBlosc2:
+		decode := blosc.Decode
+		if p.id == filterBlosc2 {
+			decode = blosc.DecodeFrame
+		}
+		out, err := decode(b, int(roomy(size)))
 		if errors.Is(err, errors.ErrUnsupported) {
 			err = fmt.Errorf("%v: %w", err, ErrUnsupported)
 		}

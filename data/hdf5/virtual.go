@@ -306,7 +306,7 @@ func (v *virtual) open(s Source, t *trail) (d *Dataset, done func(), err error) 
 }
 
 func (v *virtual) tooMuch() error {
-	return &FormatError{Format: "hdf5", File: v.name, What: fmt.Sprintf("its sources take more than the limit of %d bytes", v.MaxBytes), Try: "read a Slab at a time or raise File.MaxBytes"}
+	return &FormatError{Format: "hdf5", File: v.name, What: fmt.Sprintf("its sources take more than the limit of %d bytes, which guards against files that declare more than they hold", v.MaxBytes), Try: inFull}
 }
 
 // mostMapped bounds the number of source datasets that a File keeps open.

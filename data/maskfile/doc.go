@@ -7,9 +7,9 @@
 // determines the format:
 //
 //	.h5 .hdf .hdf5   a dataset of two axes; in one that is called pixel_mask, as detectors write it, 0 is a pixel that is kept
-//	.tif .tiff       a picture of one number for each pixel: integers of 8 to 32 bits or floats
+//	.tif .tiff       a picture of one number for each pixel, or a page of several: integers of 8 to 64 bits or floats
 //	.npy .npz        an array of two axes
-//	.edf             an image in which 0 is a pixel that is kept, as pyFAI writes masks
+//	.edf .cbf        an image in which 0 is a pixel that is kept, as pyFAI writes masks; also packed, as .edf.gz and .cbf.gz
 //	.txt .dat .csv   a line of numbers for each row of the detector, or two columns: a list of pixels to mask
 //	.json            a list of pixels to mask
 //

@@ -7,6 +7,7 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"fmt"
 	"io"
 	"path"
@@ -26,9 +27,10 @@ type file interface {
 
 // gridReaders are the formats of an array of numbers.
 var gridReaders = map[string]func(f file, size int64, s Settings) (*Image, error){
-	"npy":  func(f file, _ int64, s Settings) (*Image, error) { return imageNPY(f, s) },
+	"npy":  imageNPY,
 	"npz":  imageNPZ,
 	"edf":  imageEDF,
+	"cbf":  imageCBF,
 	"text": imageText,
 }
 
@@ -43,10 +45,43 @@ func readGrid(name, kind string, s Settings) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return gridReaders[kind](f, info.Size(), s)
+	if !strings.EqualFold(path.Ext(name), ".gz") {
+		return gridReaders[kind](f, info.Size(), s)
+	}
+	b, err := unzipped(f, mostEDFHead+8*int64(s.most()))
+	if err != nil {
+		return nil, fmt.Errorf("the file cannot be decompressed: %w: copy it again", err)
+	}
+	return gridReaders[kind](bytes.NewReader(b), int64(len(b)), s)
 }
 
-func imageNPY(r io.ReadSeeker, s Settings) (*Image, error) {
+// unzipped returns what a file holds that gzip compressed, and fails where that is more than the given number of bytes. It counts them first,
+// so that it takes no memory for what is too much.
+func unzipped(r io.ReadSeeker, most int64) ([]byte, error) {
+	z, err := gzip.NewReader(r)
+	if err != nil {
+		return nil, err
+	}
+	n, err := io.Copy(io.Discard, io.LimitReader(z, most+1))
+	if err != nil {
+		return nil, err
+	}
+	if n > most {
+		return nil, fmt.Errorf("it holds more than %d bytes, which no image of the largest size has", most)
+	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	if err := z.Reset(r); err != nil {
+		return nil, err
+	}
+	b := make([]byte, n)
+	_, err = io.ReadFull(z, b)
+	return b, err
+}
+
+func imageNPY(f file, size int64, s Settings) (*Image, error) {
+	r := io.NewSectionReader(f, 0, size)
 	_, _, shape, err := tensor.NPYHead(r)
 	if err != nil {
 		return nil, err
@@ -60,7 +95,7 @@ func imageNPY(r io.ReadSeeker, s Settings) (*Image, error) {
 	if _, err := r.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	x, err := tensor.ReadNPY(bufio.NewReader(r))
+	x, err := tensor.ReadNPY(r)
 	if err != nil {
 		return nil, err
 	}

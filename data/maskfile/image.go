@@ -16,7 +16,7 @@ type Image struct {
 	Values        []float64 // values in row-major order (Height, Width), in the unit of the file, usually counts
 }
 
-// ReadImage reads an image with one number for each pixel: TIFF, EDF, NPY, NPZ, rows of numbers as text, or a dataset with two axes in an
+// ReadImage reads an image with one number for each pixel: TIFF, EDF, CBF, NPY, NPZ, rows of numbers as text, or a dataset with two axes in an
 // HDF5 file. Settings.Key names the dataset, or the name is followed by it as in Read; without it, the only dataset with two axes is read.
 func ReadImage(name string, s Settings) (*Image, error) {
 	file, dataset := Split(name)
@@ -34,10 +34,10 @@ func ReadImage(name string, s Settings) (*Image, error) {
 	case "tiff":
 		m, err = imageTIFF(file, s)
 	case "json":
-		err = fmt.Errorf("a list of pixels is not an image: give HDF5, TIFF, EDF, NPY or NPZ")
+		err = fmt.Errorf("a list of pixels is not an image: give HDF5, TIFF, EDF, CBF, NPY or NPZ")
 	default:
 		if k == "text" && !isGridText(file) {
-			err = fmt.Errorf("a list of pixels is not an image: give HDF5, TIFF, EDF, NPY, NPZ or a line of numbers for each row")
+			err = fmt.Errorf("a list of pixels is not an image: give HDF5, TIFF, EDF, CBF, NPY, NPZ or a line of numbers for each row")
 			break
 		}
 		m, err = readGrid(file, k, s)
@@ -46,6 +46,13 @@ func ReadImage(name string, s Settings) (*Image, error) {
 		return nil, fmt.Errorf("maskfile: %s: %w", name, err)
 	}
 	return m, nil
+}
+
+// NoFrames reports whether the name of a file is that of an image in a format that no movie has.
+func NoFrames(name string) bool {
+	file, _ := Split(name)
+	k, err := kind(file)
+	return err == nil && k != "hdf5" && k != "npy"
 }
 
 func imageTIFF(name string, s Settings) (*Image, error) {

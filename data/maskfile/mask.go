@@ -20,8 +20,9 @@ type Settings struct {
 	// Height and Width are the shape of the detector; they are required for a list. Default: the shape
 	// of the mask in the file.
 	Height, Width int
-	// Key is the path of the dataset in an HDF5 file, or of a group with one dataset of two axes, or the name of an array in an NPZ file.
-	// Default: the first of /mask, /data/mask, /qmap/mask and /xpcs/qmap/mask that exists, or the only dataset with two axes.
+	// Key is the path of the dataset in an HDF5 file, or of a group with one dataset of two axes, the name of an array in an NPZ file, or the
+	// number of a page of a TIFF file, from 1.
+	// Default: the first of /mask, /data/mask, /qmap/mask and /xpcs/qmap/mask that exists, the only dataset with two axes, or the only page.
 	Key string
 	// MaxPixels is the largest number of pixels of a mask. 0 stands for 2^26.
 	MaxPixels int
@@ -29,29 +30,32 @@ type Settings struct {
 	List ListSettings
 }
 
+// MostPixels is the largest number of pixels of a mask or an image where Settings do not say it.
+const MostPixels = 1 << 26
+
 func (s Settings) most() int {
 	if s.MaxPixels > 0 {
 		return s.MaxPixels
 	}
-	return 1 << 26
+	return MostPixels
 }
 
 // kinds are the endings of names.
-var kinds = map[string]string{".h5": "hdf5", ".hdf": "hdf5", ".hdf5": "hdf5", ".tif": "tiff", ".tiff": "tiff", ".edf": "edf", ".npy": "npy", ".npz": "npz", ".dat": "text", ".json": "json", ".txt": "text", ".csv": "text"}
+var kinds = map[string]string{".h5": "hdf5", ".hdf": "hdf5", ".hdf5": "hdf5", ".tif": "tiff", ".tiff": "tiff", ".edf": "edf", ".cbf": "cbf", ".npy": "npy", ".npz": "npz", ".dat": "text", ".json": "json", ".txt": "text", ".csv": "text"}
 
 // kind returns the kind of a file by its name.
 func kind(name string) (string, error) {
-	ending := filepath.Ext(name)
-	if k := kinds[strings.ToLower(ending)]; k != "" {
+	ending := filepath.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz"))
+	if k := kinds[ending]; k != "" && (ending == ".edf" || ending == ".cbf" || !strings.HasSuffix(strings.ToLower(name), ".gz")) {
 		return k, nil
 	}
-	return "", fmt.Errorf("maskfile: %s: the extension %q is not that of a mask: want .h5, .hdf, .hdf5, .tif, .tiff, .edf, .npy, .npz, .json, .txt, .dat or .csv", name, ending)
+	return "", fmt.Errorf("maskfile: %s: the extension %q is not that of a mask or an image: want .h5, .hdf, .hdf5, .tif, .tiff, .edf, .cbf, .npy, .npz, .json, .txt, .dat or .csv", name, ending)
 }
 
 // shape checks the shape of a mask in a file.
 func (s Settings) shape(height, width int) error {
 	if height < 1 || width < 1 || float64(height)*float64(width) > float64(s.most()) {
-		return fmt.Errorf("the mask has %d x %d pixels: want at least 1 x 1 and at most %d in all", height, width, s.most())
+		return fmt.Errorf("the image has %d x %d pixels: want at least 1 x 1 and at most %d in all; if it is that large, raise the limit by --max-pixels (in Go, Settings.MaxPixels)", height, width, s.most())
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func Read(name string, s Settings) (*Mask, error) {
 		}
 		var g *Image
 		if g, err = readGrid(file, k, s); err == nil {
-			m = above(g.Values, g.Height, g.Width).unless(k == "edf")
+			m = above(g.Values, g.Height, g.Width).unless(k == "edf" || k == "cbf")
 		}
 	}
 	if err == nil {

@@ -9,14 +9,19 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 
+	"github.com/klauspost/compress/zstd"
 	"golang.org/x/image/tiff/lzw"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Tags of a TIFF directory that masks need.
 const (
+	tagSubfile      = 254
 	tagWidth        = 256
 	tagHeight       = 257
 	tagBits         = 258
@@ -34,7 +39,7 @@ const (
 	tagFormat       = 339
 )
 
-// picture is the first picture of a TIFF file.
+// picture is a picture of a TIFF file.
 type picture struct {
 	r     io.ReaderAt
 	size  int64
@@ -60,8 +65,8 @@ func readTIFF(r io.ReaderAt, size int64, s Settings) (m *Mask, err error) {
 
 // paintTIFF reads a picture of one number for each pixel onto the canvas of its shape.
 func paintTIFF(r io.ReaderAt, size int64, s Settings, make func(height, width int) canvas) error {
-	p := &picture{r: r, size: size, tags: map[uint16][]uint64{}}
-	if err := p.directory(); err != nil {
+	p := &picture{r: r, size: size}
+	if err := p.page(s.Key); err != nil {
 		return err
 	}
 	height, width := p.tag(tagHeight, 0), p.tag(tagWidth, 0)
@@ -72,11 +77,11 @@ func paintTIFF(r io.ReaderAt, size int64, s Settings, make func(height, width in
 		return fmt.Errorf("the TIFF image has %d numbers for each pixel: save the mask as grey values", n)
 	}
 	bits, format := p.tag(tagBits, 1), p.tag(tagFormat, 1)
-	ok := format <= 2 && (bits == 1 && format == 1 || bits == 8 || bits == 16 || bits == 32) || format == 3 && (bits == 32 || bits == 64)
+	ok := format <= 2 && (bits == 1 && format == 1 || bits == 8) || format <= 3 && (bits == 16 || bits == 32 || bits == 64)
 	if !ok {
 		return fmt.Errorf("the TIFF image has %d bits for each pixel in format %d: save the mask as integers of 8 bits", bits, format)
 	}
-	if pr := p.tag(tagPredictor, 1); pr != 1 && !(pr == 2 && bits == 8) {
+	if pr := p.tag(tagPredictor, 1); pr != 1 && !(pr == 2 && format <= 2 && bits >= 8) && !(pr == 3 && format == 3) {
 		return fmt.Errorf("the TIFF image uses predictor %d at %d bits: save the mask without one", pr, bits)
 	}
 	if float64(height)*float64(width)*float64(bits)/8 > mostExpansion*float64(size) {
@@ -88,11 +93,59 @@ func paintTIFF(r io.ReaderAt, size int64, s Settings, make func(height, width in
 // mostExpansion is a bound on how many bytes one byte of the file may stand for; LZW comes near it.
 const mostExpansion = 4096
 
-// directory reads the tags.
-func (p *picture) directory() error {
+// mostPages is the largest number of pages of a TIFF file.
+const mostPages = 1 << 16
+
+// page reads the tags of the page with the given number, from 1, or of the only one. Small versions of pages do not count.
+func (p *picture) page(key string) error {
+	at, err := p.start()
+	if err != nil {
+		return err
+	}
+	wanted, pages := 0, 0
+	if key != "" {
+		if wanted, err = strconv.Atoi(key); err != nil || wanted < 1 {
+			return fmt.Errorf("%q is no page of a TIFF image: name one by its number, from 1", foreign.Short(key, 40))
+		}
+	}
+	var tags map[uint16][]uint64
+	seen := map[int64]bool{}
+	for at != 0 && len(seen) < mostPages {
+		if seen[at] {
+			return fmt.Errorf("page %d of the TIFF file is followed by an earlier one: it is damaged, copy it again", len(seen))
+		}
+		seen[at] = true
+		p.tags = map[uint16][]uint64{}
+		if at, err = p.directory(at); err != nil {
+			return err
+		}
+		if p.tag(tagSubfile, 0)&1 != 0 {
+			continue
+		}
+		if pages++; wanted == pages {
+			return nil
+		}
+		if pages == 1 {
+			tags = p.tags
+		}
+	}
+	p.tags = tags
+	switch {
+	case pages == 0:
+		return fmt.Errorf("the TIFF file has no page: it is damaged, copy it again")
+	case wanted > 0:
+		return fmt.Errorf("the TIFF file has no page %d, but only %s: name another", wanted, errtext.Count(pages, "page"))
+	case pages > 1:
+		return fmt.Errorf("the TIFF file has %d pages: name one with --dataset, or as FILE:1", pages)
+	}
+	return nil
+}
+
+// start reads the head of the file and returns the position of the first page.
+func (p *picture) start() (int64, error) {
 	head := make([]byte, 8)
 	if _, err := p.r.ReadAt(head, 0); err != nil {
-		return fmt.Errorf("the file of %d bytes is not a TIFF image: give a TIFF, or use the extension of its format", p.size)
+		return 0, fmt.Errorf("the file of %d bytes is not a TIFF image: give a TIFF, or use the extension of its format", p.size)
 	}
 	switch string(head[:4]) {
 	case "II*\x00", "II+\x00":
@@ -100,43 +153,60 @@ func (p *picture) directory() error {
 	case "MM\x00*", "MM\x00+":
 		p.order = binary.BigEndian
 	default:
-		return fmt.Errorf("the file begins with %q and is not a TIFF image: give a TIFF, or use the extension of its format", head[:4])
+		return 0, fmt.Errorf("the file begins with %q and is not a TIFF image: give a TIFF, or use the extension of its format", head[:4])
 	}
 	p.big = p.order.Uint16(head[2:]) == 43
 	at := int64(p.order.Uint32(head[4:]))
-	countWide, entryWide := int64(2), int64(12)
 	if p.big {
-		countWide, entryWide = 8, 20
 		if wide := p.order.Uint16(head[4:]); wide != 8 {
-			return fmt.Errorf("the BigTIFF file has positions of %d bytes instead of 8: it is damaged, copy it again", wide)
+			return 0, fmt.Errorf("the BigTIFF file has positions of %d bytes instead of 8: it is damaged, copy it again", wide)
 		}
 		place, err := p.bytes(8, 8)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		at = p.position(place)
 	}
+	return at, nil
+}
+
+// directory reads the tags of a page, and returns the position of the next one, 0 after the last.
+func (p *picture) directory(at int64) (next int64, err error) {
+	countWide, entryWide, nextWide := int64(2), int64(12), int64(4)
+	if p.big {
+		countWide, entryWide, nextWide = 8, 20, 8
+	}
 	b, err := p.bytes(at, countWide)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	count := int64(p.order.Uint16(b))
 	if p.big {
 		count = p.position(b)
 	}
 	if count > math.MaxUint16 {
-		return fmt.Errorf("the TIFF file lists %d tags: it is damaged, copy it again", count)
+		return 0, fmt.Errorf("the TIFF file lists %d tags: it is damaged, copy it again", count)
 	}
 	entries, err := p.bytes(at+countWide, count*entryWide)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for ; len(entries) > 0; entries = entries[entryWide:] {
 		if err := p.entry(entries[:entryWide]); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	after := at + countWide + count*entryWide
+	if p.size-after < nextWide { // as files end whose last page has no place for another
+		return 0, nil
+	}
+	if b, err = p.bytes(after, nextWide); err != nil {
+		return 0, err
+	}
+	if p.big {
+		return p.position(b), nil
+	}
+	return int64(p.order.Uint32(b)), nil
 }
 
 // position reads a number of 64 bits; one that no file has becomes the largest of 62, so that sums do not overflow.
@@ -254,9 +324,12 @@ func (p *picture) block(at, n int64, want int) ([]byte, error) {
 		return packed[:want], nil
 	case 5:
 		unpacked = lzw.NewReader(in, lzw.MSB, 8)
-	case 8, 32946:
-		if unpacked, err = zlib.NewReader(in); err != nil {
+	case 8, 32946, 50000:
+		if unpacked, err = p.unpacker(c, in); err != nil {
 			return nil, err
+		}
+		if z, ok := unpacked.(*zstd.Decoder); ok {
+			defer z.Close()
 		}
 		b := make([]byte, want)
 		if err := foreign.Exactly(b, unpacked); err != nil {
@@ -266,13 +339,24 @@ func (p *picture) block(at, n int64, want int) ([]byte, error) {
 	case 32773:
 		return unpackBits(packed, want)
 	default:
-		return nil, fmt.Errorf("the TIFF compression %d is unknown: save the mask with LZW, deflate or none", c)
+		return nil, fmt.Errorf("the TIFF compression %d%s cannot be read: save the mask with LZW, deflate, zstd or none", c, compressions[c])
 	}
 	b := make([]byte, want)
 	if _, err := io.ReadFull(unpacked, b); err != nil {
 		return nil, fmt.Errorf("a block of %d bytes cannot be decompressed: %w: the TIFF file is damaged, copy it again", want, err)
 	}
 	return b, nil
+}
+
+// compressions are the names of those that are not read, by their numbers.
+var compressions = map[int]string{6: " (JPEG)", 7: " (JPEG)", 34712: " (JPEG 2000)", 34887: " (LERC)", 34925: " (LZMA)", 50001: " (WebP)", 50002: " (JPEG XL)"}
+
+// unpacker returns what unpacks deflated blocks (8, 32946) and those of zstd (50000).
+func (p *picture) unpacker(compression int, in io.Reader) (io.Reader, error) {
+	if compression == 50000 {
+		return zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(64<<20))
+	}
+	return zlib.NewReader(in)
 }
 
 // unpackBits unpacks runs of equal bytes.
@@ -306,15 +390,50 @@ func (p *picture) place(m canvas, b []byte, row, col, rows, wide, bits, format i
 	stride := (wide*bits + 7) / 8
 	for r := 0; r < rows && row+r < m.Height; r++ {
 		line := b[r*stride : (r+1)*stride]
-		if p.tag(tagPredictor, 1) == 2 {
-			for i := 1; i < len(line); i++ {
-				line[i] += line[i-1]
-			}
+		switch p.tag(tagPredictor, 1) {
+		case 2:
+			p.summed(line, bits/8)
+		case 3:
+			line = p.joined(line, bits/8)
 		}
 		for c := 0; c < wide && col+c < m.Width; c++ {
 			m.set((row+r)*m.Width+col+c, p.number(line, c, bits, format))
 		}
 	}
+}
+
+// summed makes numbers of n bytes out of the differences of neighbours.
+func (p *picture) summed(line []byte, n int) {
+	for i := n; i+n <= len(line); i += n {
+		at, before := line[i:], line[i-n:]
+		switch n {
+		case 1:
+			at[0] += before[0]
+		case 2:
+			p.order.PutUint16(at, p.order.Uint16(at)+p.order.Uint16(before))
+		case 4:
+			p.order.PutUint32(at, p.order.Uint32(at)+p.order.Uint32(before))
+		default:
+			p.order.PutUint64(at, p.order.Uint64(at)+p.order.Uint64(before))
+		}
+	}
+}
+
+// joined makes floats of n bytes out of the differences of neighbouring bytes of a line, which has the highest bytes of all numbers first.
+func (p *picture) joined(line []byte, n int) []byte {
+	p.summed(line, 1)
+	out := make([]byte, len(line))
+	width := len(line) / n
+	for c := range width {
+		for k := range n {
+			to := k
+			if p.order == binary.ByteOrder(binary.LittleEndian) {
+				to = n - 1 - k
+			}
+			out[c*n+to] = line[k*width+c]
+		}
+	}
+	return out
 }
 
 // number returns number c of a line.
@@ -329,8 +448,11 @@ func (p *picture) number(line []byte, c, bits, format int) float64 {
 		return float64(line[c])
 	case 16:
 		v := p.order.Uint16(line[2*c:])
-		if format == 2 {
+		switch format {
+		case 2:
 			return float64(int16(v))
+		case 3:
+			return float64(tensor.Half(v).Float32())
 		}
 		return float64(v)
 	case 32:
@@ -343,5 +465,12 @@ func (p *picture) number(line []byte, c, bits, format int) float64 {
 		}
 		return float64(v)
 	}
-	return math.Float64frombits(p.order.Uint64(line[8*c:]))
+	v := p.order.Uint64(line[8*c:])
+	switch format {
+	case 2:
+		return float64(int64(v))
+	case 3:
+		return math.Float64frombits(v)
+	}
+	return float64(v)
 }

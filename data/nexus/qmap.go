@@ -184,9 +184,9 @@ func (q *QMap) Label(bin int) string {
 	if math.IsNaN(v0) && !q.has(bin) {
 		return "invalid qbin"
 	}
-	s := q.axisLabel(0, v0)
+	s := q.AxisLabel(0, v0)
 	if len(q.Dynamic.Axis1) > 1 {
-		s += ", " + q.axisLabel(1, v1)
+		s += ", " + q.AxisLabel(1, v1)
 	}
 	return s
 }
@@ -213,7 +213,8 @@ func (q *QMap) Axis(i int) (name, unit string) {
 	return name, unit
 }
 
-func (q *QMap) axisLabel(axis int, v float64) string {
+// AxisLabel returns a value on an axis with its name and unit, as in "q=0.00120 Å⁻¹": 0 for the first axis, 1 for the second.
+func (q *QMap) AxisLabel(axis int, v float64) string {
 	name, unit := q.Axis(axis)
 	digits := 3
 	switch {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -250,7 +251,8 @@ func readFITS(name string, f *fits.File, u Units) (*Raw, error) {
 			}
 			columns, values = append(columns, col), append(values, v)
 		}
-		if used["wave"] && used["flux"] || len(used) >= 3 {
+		other := slices.ContainsFunc(columns, func(c column) bool { return c.kind == "" && noWavelength(c.name) })
+		if used["flux"] && (used["wave"] || other) || len(used) >= 3 {
 			return assemble(name, columns, values, u)
 		}
 	}

@@ -6,6 +6,7 @@ package survey
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -70,6 +71,9 @@ func (r *roles) spectrum() (*Raw, error) {
 	if out.IVar, err = r.inverseVariance(); err != nil {
 		return nil, err
 	}
+	if k := slices.IndexFunc(r.unused, noWavelength); k >= 0 && out.Wave == nil {
+		return nil, errNoWavelength(r.file, r.unused[k])
+	}
 	if out.Wave == nil || out.Flux == nil {
 		return nil, &FormatError{Format: "survey", File: r.file, What: "columns are missing: want wavelength and flux, and error or ivar if they are known", Err: ErrIncomplete, Try: "name them in the first line, as wavelength (nm),flux,error"}
 	}
@@ -87,6 +91,22 @@ func (r *roles) spectrum() (*Raw, error) {
 	r.noteUnusable(out)
 	out.Notes = r.notes
 	return out, checkWave(r.file, "", out.Wave)
+}
+
+// noWavelength reports whether the name of a column, or the kind of an axis in a FITS header, is that of frequencies, energies, wave numbers
+// or velocities.
+func noWavelength(name string) bool {
+	name = strings.ToUpper(name)
+	for _, of := range []string{"FREQ", "ENER", "WAVENUM", "WAVN", "VELO", "VRAD", "VOPT"} {
+		if strings.HasPrefix(name, of) {
+			return true
+		}
+	}
+	return false
+}
+
+func errNoWavelength(file, name string) error {
+	return &FormatError{Format: "survey", File: file, Place: name, What: "the spectrum is over frequencies, energies, wave numbers or velocities, and not over wavelengths", Try: "convert it, as with specutils' Spectrum.with_spectral_axis_unit(\"Angstrom\"), with fluxes for each Angstrom"}
 }
 
 // noteUnusable tells how many pixels are left out although no mask marks them.

@@ -239,6 +239,9 @@ func axis(name string, im *fits.Image, u Units) ([]float64, error) {
 		pix = 1
 	}
 	kind := strings.ToUpper(h.Text("CTYPE1"))
+	if noWavelength(kind) {
+		return nil, errNoWavelength(name, "CTYPE1")
+	}
 	unit, log, air := h.Text("CUNIT1"), 0.0, strings.HasPrefix(kind, "AWAV")
 	if flag, _ := h.Int("DC-FLAG"); flag == 1 {
 		log = 10

@@ -1,7 +1,8 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package blosc unpacks what Blosc 1 and its relatives packed: LZ4 blocks, BloscLZ, and bits sorted by their position.
+// Package blosc unpacks what Blosc 1 and 2 and their relatives packed: chunks, contiguous frames, LZ4 blocks, BloscLZ, and bits sorted by
+// their position.
 //
 //	b, err := blosc.Decode(frame, 1<<20) // at most 1 MiB
 package blosc

@@ -30,6 +30,7 @@ type geometryFile struct {
 	Convention  string   `json:"convention,omitempty"`
 	SwingH      float64  `json:"swing_horizontal_rad,omitempty"` // rad
 	SwingV      float64  `json:"swing_vertical_rad,omitempty"`   // rad
+	Roll        float64  `json:"roll_rad,omitempty"`             // rad
 	Reflection  bool     `json:"reflection,omitempty"`
 	Incidence   float64  `json:"incidence_rad,omitempty"` // rad
 	Orientation string   `json:"orientation,omitempty"`
@@ -61,7 +62,7 @@ func WriteSetup(w io.Writer, s Setup) error {
 	}
 	b, err := json.MarshalIndent(geometryFile{Dynamic: bins, Kind: geometryKind, Version: 1, Height: g.Height, Width: g.Width, BeamX: known(g.CenterCol), BeamY: known(g.CenterRow),
 		PixelSize: positive(g.PixelSize), Distance: positive(g.Distance), Energy: positive(g.Energy), Convention: g.Convention,
-		SwingH: g.SwingHorizontal, SwingV: g.SwingVertical, Reflection: g.Reflection, Incidence: g.Incidence, Orientation: g.Orientation}, "", "  ")
+		SwingH: g.SwingHorizontal, SwingV: g.SwingVertical, Roll: g.Roll, Reflection: g.Reflection, Incidence: g.Incidence, Orientation: g.Orientation}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("xpcs: the geometry cannot be written as JSON: %w: use finite angles", err)
 	}
@@ -100,7 +101,7 @@ func ReadSetup(b []byte) (Setup, error) {
 		return *v
 	}
 	s.Geometry = xpcs.Geometry{Height: f.Height, Width: f.Width, CenterRow: or(f.BeamY), CenterCol: or(f.BeamX), PixelSize: or(f.PixelSize), Distance: or(f.Distance),
-		Energy: or(f.Energy), Convention: f.Convention, SwingHorizontal: f.SwingH, SwingVertical: f.SwingV, Reflection: f.Reflection, Incidence: f.Incidence,
+		Energy: or(f.Energy), Convention: f.Convention, SwingHorizontal: f.SwingH, SwingVertical: f.SwingV, Roll: f.Roll, Reflection: f.Reflection, Incidence: f.Incidence,
 		Orientation: f.Orientation}
 	return s, nil
 }

@@ -15,7 +15,7 @@ import (
 // A geometry comes back bit for bit, and what is unknown stays unknown.
 func TestGeometryFiles(t *testing.T) {
 	whole := xpcs.Geometry{Height: 512, Width: 1024, CenterRow: 1 / 3.0, CenterCol: -7.1, PixelSize: 75e-6, Distance: 5.1, Energy: 10.9,
-		Convention: xpcs.SinTwo, SwingHorizontal: 0.1, SwingVertical: -0.2}
+		Convention: xpcs.SinTwo, SwingHorizontal: 0.1, SwingVertical: -0.2, Roll: 0.3}
 	var b bytes.Buffer
 	if err := WriteGeometry(&b, whole); err != nil {
 		t.Fatal(err)

@@ -108,12 +108,12 @@ func (g Geometry) Node(name string, row, col *ad.Node, p Parameters) *ad.Node {
 		return ad.Add(row, ad.Mul(col, ad.Scalar(0)))
 	}
 	if g.Reflection {
-		return b.reflected(name, or(p.Incidence, g.Incidence))
+		return b.rolled().reflected(name, or(p.Incidence, g.Incidence))
 	}
 	if g.SwingHorizontal != 0 || g.SwingVertical != 0 || p.SwingHorizontal != nil || p.SwingVertical != nil {
-		return b.swung(or(p.SwingHorizontal, g.SwingHorizontal), or(p.SwingVertical, g.SwingVertical)).transmitted(name)
+		b = b.swung(or(p.SwingHorizontal, g.SwingHorizontal), or(p.SwingVertical, g.SwingVertical))
 	}
-	return b.transmitted(name)
+	return b.rolled().transmitted(name)
 }
 
 // bench is the vector from the sample to a pixel: v down, h to the right, d along the beam, all
@@ -130,6 +130,18 @@ func (b bench) swung(horizontal, vertical *ad.Node) bench {
 	y := ad.Sub(ad.Mul(b.v, cv), ad.Mul(b.d, sv))
 	z := ad.Add(ad.Mul(b.v, sv), ad.Mul(b.d, cv))
 	b.h, b.v, b.d = ad.Sub(ad.Mul(b.h, ch), ad.Mul(z, sh)), y, ad.Add(ad.Mul(b.h, sh), ad.Mul(z, ch))
+	return b
+}
+
+// rolled turns the detector about the beam by Roll, which adds to azimuths.
+func (b bench) rolled() bench {
+	if b.g.Roll == 0 {
+		return b
+	}
+	s, c := math.Sincos(b.g.Roll)
+	h, v := b.h, b.v
+	b.h = ad.Add(ad.Mul(h, ad.Scalar(c)), ad.Mul(v, ad.Scalar(s)))
+	b.v = ad.Sub(ad.Mul(v, ad.Scalar(c)), ad.Mul(h, ad.Scalar(s)))
 	return b
 }
 

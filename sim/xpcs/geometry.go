@@ -51,6 +51,10 @@ type Geometry struct {
 	// transmission only. Default 0.
 	SwingHorizontal, SwingVertical float64
 
+	// Roll turns the detector about the direct beam, after the swings, in radians: in transmission it adds to phi and turns qx and
+	// qy, and no q changes. In reflection it turns the direction that is up, in addition to Orientation. Default 0.
+	Roll float64
+
 	// Reflection says that the beam is reflected from a surface instead of going through the
 	// sample.
 	Reflection  bool
@@ -82,7 +86,7 @@ func (g Geometry) complete() (Geometry, error) {
 	positive("PixelSize (m)", g.PixelSize)
 	positive("Distance (m)", g.Distance)
 	for name, v := range map[string]float64{"CenterRow": g.CenterRow, "CenterCol": g.CenterCol,
-		"SwingHorizontal": g.SwingHorizontal, "SwingVertical": g.SwingVertical, "Incidence": g.Incidence} {
+		"SwingHorizontal": g.SwingHorizontal, "SwingVertical": g.SwingVertical, "Roll": g.Roll, "Incidence": g.Incidence} {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			bad = append(bad, fmt.Sprintf("%s is %g: want a finite number", name, v))
 		}

@@ -106,7 +106,7 @@ func count(n int) *ad.Node {
 }
 
 // Map computes the map of a geometry, which must have the shape and the kind that the Mapper was
-// made for: convention, orientation, and whether it is a reflection or has swing angles. Its values
+// made for: convention, orientation, roll, and whether it is a reflection or has swing angles. Its values
 // are valid until the next call of Map.
 func (m *Mapper) Map(g Geometry) (*QMap, error) {
 	g, err := g.complete()
@@ -115,7 +115,7 @@ func (m *Mapper) Map(g Geometry) (*QMap, error) {
 	}
 	k := m.kind
 	if g.Height != k.Height || g.Width != k.Width || g.Convention != k.Convention || g.Reflection != k.Reflection ||
-		g.Orientation != k.Orientation || !m.swings() && (g.SwingHorizontal != 0 || g.SwingVertical != 0) {
+		g.Orientation != k.Orientation || g.Roll != k.Roll || !m.swings() && (g.SwingHorizontal != 0 || g.SwingVertical != 0) {
 		return nil, fmt.Errorf("xpcs: the Mapper was made for another kind of geometry (%d x %d pixels): make a new one for %d x %d pixels", k.Height, k.Width, g.Height, g.Width)
 	}
 	for i, v := range []float64{g.CenterRow, g.CenterCol, g.PixelSize, g.Distance, g.Energy, g.SwingHorizontal, g.SwingVertical, g.Incidence} {

@@ -25,6 +25,6 @@ for k in range(2):
 with h5py.File("master.h5", "w", libver="latest") as f:
     f.create_virtual_dataset("/entry/data/data", layout, fillvalue=7)
 
-# Frames packed by Blosc2, which are refused (hdf5plugin 7.1).
-with h5py.File("blosc2.h5", "w", libver="latest") as f:
-    f.create_dataset("entry/data/data", data=np.arange(2 * 3 * 4, dtype="u2").reshape(2, 3, 4), chunks=(1, 3, 4), **hdf5plugin.Blosc2())
+# Frames packed by ZFP, which are refused (hdf5plugin 7.1).
+with h5py.File("zfp.h5", "w", libver="latest") as f:
+    f.create_dataset("entry/data/data", data=np.arange(2 * 3 * 4, dtype="f4").reshape(2, 3, 4), chunks=(1, 3, 4), **hdf5plugin.Zfp(reversible=True))
