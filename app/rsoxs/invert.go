@@ -210,12 +210,9 @@ func solve(ctx context.Context, a *frame.App, v *inversion, checkpoint string, s
 	if a.JSON {
 		err = a.Document(doc)
 	} else {
-		_, err = fmt.Fprintf(a.Stdout, "%s%s\n%s\n", v.lines(r), draws.WithLimit(r.Status, r.Status.Message()), r.Check.Summary())
+		_, err = fmt.Fprintf(a.Stdout, "%s%s\n", v.lines(r), draws.WithLimit(r.Status, r.Status.Message()))
 		if err == nil {
-			err = a.PrintVerdict(r.Check)
-		}
-		for _, w := range r.Warnings {
-			fmt.Fprintf(a.Stdout, "warning: %s\n", w)
+			err = a.PrintVerdict(doc.Check, doc.Warnings, nil)
 		}
 		if err == nil {
 			_, err = fmt.Fprintf(a.Stdout, "results in %s\n", v.dir)

@@ -378,7 +378,7 @@ func fitStars(ctx context.Context, a *frame.App, p *fitfile.Pipeline, names []st
 	if a.JSON {
 		err = a.Document(doc)
 	} else {
-		err = exit.With(exit.CannotWrite, fitted.Write(a.Stdout))
+		err = exit.With(exit.CannotWrite, fitted.Write(a.Stdout, a.Verbose))
 	}
 	switch {
 	case unwritten != nil:

@@ -114,7 +114,7 @@ func runFitG2(ctx context.Context, a *frame.App, path string, f g2.Request, bins
 	if a.JSON {
 		err = a.Document(doc)
 	} else {
-		err = exit.With(exit.CannotWrite, report.WriteFits(a.Stdout, model, fits))
+		err = exit.With(exit.CannotWrite, report.WriteFits(a.Stdout, model, fits, a.Verbose))
 		if told := to.Told(); told != "" && unwritten == nil {
 			say(a, "%s", told)
 		}

@@ -353,12 +353,5 @@ func printTwotimeFit(a *frame.App, f *motion.Fit, doc *motionFitDoc) error {
 	for _, m := range doc.Minima {
 		say("another minimum: sum of squares %.6g instead of %.6g at %s", float64(m.SSQ), float64(doc.SSQ), valuesText(p.Config.Model.Names(), m.X))
 	}
-	for _, text := range doc.Warnings {
-		say("warning: %s", text)
-	}
-	for _, text := range doc.Notes {
-		say("note: %s", text)
-	}
-	say("%s", doc.Check.Lines())
-	return nil
+	return a.PrintVerdict(doc.Check, doc.Warnings, doc.Notes)
 }
