@@ -164,13 +164,15 @@ func finish(a *frame.App, s Sampling, fit *infer.Fit) error {
 	if judge == nil {
 		judge = func(fit *infer.Fit) (check.Verdict, error) { return fit.CheckModel(infer.CheckSettings{}) }
 	}
+	w := a.Waiting("judging the model")
 	v, err := judge(fit)
+	w.Close()
 	if err != nil {
 		v = check.Unjudged(exit.Text(err, nil), "look at the draws and the predictions yourself") // the draws are as good as without it
 	}
 	rep := fit.Diagnose()
 	doc := s.Document(s.sampleDoc(fit, rep, v))
-	if err := s.save(doc, fit, rep, v); err != nil {
+	if err := a.WhileWaiting("writing the draws and drawing the report", func() error { return s.save(doc, fit, rep, v) }); err != nil {
 		return err
 	}
 	if a.JSON {

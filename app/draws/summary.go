@@ -10,6 +10,8 @@ import (
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/runs"
 )
 
 // Judged is the JSON document of summary and diagnose.
@@ -66,13 +68,27 @@ folder, a netCDF 4 file or JSON.
 	}
 }
 
+// drawsOf counts the draws of all chains.
+func drawsOf(t *runs.Table) (n int) {
+	if len(t.X) > 0 {
+		for _, chain := range t.X[0] {
+			n += len(chain)
+		}
+	}
+	return n
+}
+
 func judge(a *frame.App, args []string, table bool) error {
+	w := a.Waiting("reading the draws")
+	defer w.Close()
 	t, err := LoadDraws(a, args)
 	if err != nil {
 		return err
 	}
+	w.Stage(fmt.Sprintf("summarising %s of %s", errtext.Count(len(t.Names), "column"), errtext.Count(drawsOf(t), "draw")), -1)
 	s := t.Summary()
 	d, rep := diagnosticsOf(s, t.Evidence())
+	w.Close()
 	model, units, err := frame.StoredCheck(args)
 	if err != nil {
 		return err

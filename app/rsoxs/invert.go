@@ -203,7 +203,8 @@ func solve(ctx context.Context, a *frame.App, v *inversion, checkpoint string, s
 		return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted; the best point so far is kept in %s", v.dir), Hint: again}
 	}
 	if !v.cfg.NoReport {
-		if err := saveInversion(ctx, a, v, r.X, report.Parameters(v.Names(), r), nil, r.Check); err != nil {
+		err := a.WhileWaiting("drawing the report", func() error { return saveInversion(ctx, a, v, r.X, report.Parameters(v.Names(), r), nil, r.Check) })
+		if err != nil {
 			return err
 		}
 	}

@@ -126,7 +126,10 @@ func save(a *frame.App, to frame.Outputs, p *fitfile.Pipeline, doc spectraDoc, f
 		return err
 	}
 	if to.Folder != "" {
-		if err := exit.With(exit.CannotWrite, fitted.Page(a.Page(0)).Save(string(to.Folder))); err != nil {
+		err := a.WhileWaiting("drawing the report", func() error {
+			return exit.With(exit.CannotWrite, fitted.Page(a.Page(0)).Save(string(to.Folder)))
+		})
+		if err != nil {
 			return err
 		}
 	}

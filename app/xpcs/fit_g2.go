@@ -160,7 +160,9 @@ func fitG2File(ctx context.Context, a *frame.App, path string, open func() (fram
 	}
 	page := a.Page(0)
 	page.Device = doc.Device
-	return doc, fits, exit.With(exit.CannotWrite, report.CurveFits(path, model, fits, page).Save(string(to.Folder)))
+	return doc, fits, a.WhileWaiting("drawing the report", func() error {
+		return exit.With(exit.CannotWrite, report.CurveFits(path, model, fits, page).Save(string(to.Folder)))
+	})
 }
 
 // verdictOn returns an error if no bin could be fitted or, with strict, if the fit of any

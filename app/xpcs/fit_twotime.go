@@ -173,7 +173,9 @@ func startFrom(a *frame.App, p *motion.Problem, name string) error {
 
 // fitMotion fits, computes errors and judges.
 func fitMotion(ctx context.Context, a *frame.App, p *motion.Problem, starts int) (*motion.Fit, error) {
-	f, err := p.Fit(ctx, motion.FitSettings{Starts: starts, Threads: most(a), Seed: a.Seed, Backend: a.Backend(most(a))})
+	w := a.Waiting("fitting")
+	defer w.Close()
+	f, err := p.Fit(ctx, motion.FitSettings{Starts: starts, Threads: most(a), Seed: a.Seed, Backend: a.Backend(most(a)), Progress: w.Stage})
 	switch {
 	case ctx.Err() != nil:
 		return nil, exit.With(exit.Interrupted, ctx.Err())
@@ -309,7 +311,9 @@ func saveTwotimeFit(a *frame.App, to frame.Outputs, f *motion.Fit, doc *motionFi
 	if err := to.SaveParameters(a, doc); err != nil {
 		return err
 	}
-	return exit.With(exit.CannotWrite, report.TwotimeFit(doc.File, f, m, a.Page(a.Seed)).Save(string(dir)))
+	return a.WhileWaiting("drawing the report", func() error {
+		return exit.With(exit.CannotWrite, report.TwotimeFit(doc.File, f, m, a.Page(a.Seed)).Save(string(dir)))
+	})
 }
 
 // printTwotimeFit prints a fit as text.
