@@ -22,6 +22,7 @@ import (
 // FitSettings are the settings of a fit. The zero value is the default.
 type FitSettings struct {
 	Starts  int        // number of points to start from. Default 1: that of the configuration alone
+	Near    []float64  // parameters of the motion to start from too, such as those at another q; nil for none
 	Threads int        // number of threads. Default 1
 	Seed    uint64     // seed of the starts, and of the simulated pixels for the verdict
 	Backend ad.Backend // backend of the passes over the pairs; see twotime.Settings. Default: the CPU
@@ -58,6 +59,9 @@ func (p *Problem) Fit(ctx context.Context, s FitSettings) (*Fit, error) {
 	s.Progress("searching for the minimum", -1)
 	start, fixed, free := p.Start()
 	set := twotime.Settings{Start: start, Fixed: fixed, Bounds: p.bounds(), Starts: s.Starts, Seed: s.Seed, Threads: s.Threads, MaxEvaluations: p.Config.NLSQ.Iterations, Backend: s.Backend}
+	if s.Near != nil {
+		set.Near = [][]float64{s.Near}
+	}
 	if err := f.scaled(ctx, &set); err != nil {
 		return nil, err
 	}
