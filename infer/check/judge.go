@@ -124,7 +124,11 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 			return
 		}
 		if now := w.square / w.dof(); !w.d.Relative && now > farOff {
-			v.add(Flag{Kind: KindSize, Text: fmt.Sprintf("even with that in the model, the reduced chi-square would be about %.3g: the model is far from the data, and the finding above names only the single cause that explains most", now),
+			text := fmt.Sprintf("even with that in the model, the reduced chi-square would be about %.3g: the model is far from the data, and the finding above names only the single cause that explains most", now)
+			if tests[best].harmless || tests[best].forgiven { // the finding is only noted
+				text = fmt.Sprintf("apart from %s, the reduced chi-square would be about %.3g: the model is far from the data", tests[best].kind, now)
+			}
+			v.add(Flag{Kind: KindSize, Text: text,
 				Remedy: "start the fit elsewhere or change the model, and judge it again"}, false)
 			if tests[best].gain.share > 0.5 {
 				return
