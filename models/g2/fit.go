@@ -355,7 +355,7 @@ func (of *Fitter) fit(ctx context.Context, t task, ready *compiled) Fit {
 	if s.alone {
 		return f
 	}
-	f.judge(w, res, names, t.dropped)
+	f.judge(ctx, w, res, s, names, t.dropped)
 	f.tellPriors(s)
 	if !f.Check.Misfit() {
 		return f
@@ -365,7 +365,7 @@ func (of *Fitter) fit(ctx context.Context, t task, ready *compiled) Fit {
 		names = lower.take(other, s)
 		lower.Warnings = append(lower.Warnings, fmt.Sprintf("the first minimum, with cost %.6g, did not describe the data; further starts found this one, with cost %.6g", res.Cost, other.Cost))
 		if lower.usable() == nil {
-			lower.judge(w, other, names, t.dropped)
+			lower.judge(ctx, w, other, s, names, t.dropped)
 			lower.tellPriors(s)
 			f = lower
 		}
