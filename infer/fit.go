@@ -336,8 +336,8 @@ func (f *Fit) note(r diag.Report) string {
 		}
 	}
 	warm, sampling := f.Gradients()
-	s := fmt.Sprintf("%s of %s, %s, %s, %.2g s.", errtext.Count(len(f.chains), "chain"), lengths,
-		errtext.Count(f.Divergent(), "divergence"), errtext.Count(warm+sampling, "gradient"), f.Elapsed.Seconds())
+	s := fmt.Sprintf("%s of %s, %s, %s, %s s.", errtext.Count(len(f.chains), "chain"), lengths,
+		errtext.Count(f.Divergent(), "divergence"), errtext.Count(warm+sampling, "gradient"), twoDigits(f.Elapsed.Seconds()))
 	if f.Stopped != "" {
 		s += " The run stopped early: " + f.Stopped + "."
 	}
@@ -345,6 +345,14 @@ func (f *Fit) note(r diag.Report) string {
 		s += "  " + both(r, f.quoted())
 	}
 	return s
+}
+
+// twoDigits writes a duration with two digits, or whole seconds.
+func twoDigits(seconds float64) string {
+	if seconds >= 10 {
+		return fmt.Sprintf("%.0f", seconds)
+	}
+	return fmt.Sprintf("%.2g", seconds)
 }
 
 // both puts the verdict about the chains and that about the model together.

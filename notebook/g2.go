@@ -68,7 +68,7 @@ func (d *G2) Fit(model string, options ...Settings) *G2Fits {
 	m, err := g2.ByName(model)
 	must("Fit", err)
 	o := one("Fit", options)
-	must("Fit "+model, o.only("Fit, which fits every bin,", "Fixed", "Bounds", "Start", "Loss", "DropInvalid"))
+	must("Fit "+model, o.only("Fit, which fits every bin,", "Fixed", "Bounds", "Start", "Priors", "Loss", "DropInvalid"))
 	must("Fit "+model, d.suits(m))
 	ctx, end := interruptible()
 	defer end()
@@ -91,7 +91,9 @@ func (d *G2) Sample(model string, options ...Settings) *Posterior {
 	must("Sample "+model, d.suits(m))
 	ctx, end := interruptible()
 	defer end()
-	point, err := g2.FitOne(ctx, m, c, s)
+	plain := s
+	plain.Priors = nil
+	point, err := g2.FitOne(ctx, m, c, plain)
 	must("Sample "+model, err)
 	if _, given := s.Priors["tau0"]; m.Name == "power" && !given && point.OK() && math.Abs(math.Log(point.X[0])) > 4 {
 		remark(fmt.Sprintf("tau0 is about %.2g here, and its default prior lognormal(0, 2) is made for numbers near 1: give one, such as Priors: map[string]string{\"tau0\": \"lognormal(%.0f, 3)\"}", point.X[0], math.Log(point.X[0])))
@@ -230,7 +232,7 @@ func (f *G2Fits) Report(file string) { writePage("Report", file, f.page()) }
 // String returns the table of the parameters with their errors.
 func (f *G2Fits) String() string {
 	var b strings.Builder
-	must("String", report.WriteFits(&b, f.Model, f.Fits))
+	must("String", report.WriteFits(&b, f.Model, f.Fits, true))
 	return b.String()
 }
 

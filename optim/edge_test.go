@@ -291,7 +291,7 @@ func TestShapeOfTheRegion(t *testing.T) {
 				t.Errorf("%s %v: %v %v, want %v", m, s.XScale, err, r, want)
 			}
 		}
-		for want, s := range map[string]optim.Settings{"XScale has 1 value": {XScale: []float64{1}}, "XScale[1] is 0": {XScale: []float64{1, 0, 1, 1, 1}}, "FirstStep is -1": {FirstStep: -1}, "LossScale is -2": {LossScale: -2}, "no solver": {Solver: "qr"}} {
+		for want, s := range map[string]optim.Settings{"XScale has 1 value": {XScale: []float64{1}}, "XScale[1] is 0": {XScale: []float64{1, 0, 1, 1, 1}}, "the first step is -1": {FirstStep: -1}, "the scale of the loss is -2": {LossScale: -2}, "no solver": {Solver: "qr"}} {
 			if _, err := optim.LeastSquares(context.Background(), p, s); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v, want %q", err, want)
 			}

@@ -5,6 +5,7 @@ package optim
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/linalg"
@@ -17,6 +18,8 @@ type Prior struct {
 	Mean  []float64
 	// Cov is the covariance of the parameters, row-major.
 	Cov []float64
+	// Log says that Mean and Cov are those of the natural logarithms of the parameters, which must then stay above 0.
+	Log bool
 }
 
 // Gaussian returns the prior of one parameter, with its mean and standard deviation.
@@ -24,8 +27,14 @@ func Gaussian(name string, mean, sd float64) Prior {
 	return Prior{Names: []string{name}, Mean: []float64{mean}, Cov: []float64{sd * sd}}
 }
 
-// priorRows are the residuals of a prior: its own rows times p, less a constant.
+// LogGaussian returns the prior of one positive parameter, with the mean and standard deviation of its logarithm.
+func LogGaussian(name string, mean, sd float64) Prior {
+	return Prior{Names: []string{name}, Mean: []float64{mean}, Cov: []float64{sd * sd}, Log: true}
+}
+
+// priorRows are the residuals of a prior: its own rows times p or log p, less a constant.
 type priorRows struct {
+	log bool
 	// at are the numbers of the parameters.
 	at []int
 	// rows is L^-1, row-major.
@@ -46,7 +55,7 @@ func (r Prior) rows(p *Problem) (priorRows, error) {
 	if err != nil {
 		return priorRows{}, fmt.Errorf("optim: the prior of %v: %w", r.Names, err)
 	}
-	out := priorRows{rows: make([]float64, k*k), shift: make([]float64, k)}
+	out := priorRows{log: r.Log, rows: make([]float64, k*k), shift: make([]float64, k)}
 	for _, name := range r.Names {
 		i, err := p.index(name)
 		if err != nil {
@@ -72,13 +81,44 @@ func (r Prior) rows(p *Problem) (priorRows, error) {
 	return out, nil
 }
 
-// apply sets out to the rows times v.
-func (r priorRows) apply(out, v []float64) {
+// residuals sets out to the residuals at x.
+func (r priorRows) residuals(out, x []float64) {
 	k := len(r.at)
 	for i := range k {
+		s := -r.shift[i]
+		for j, at := range r.at {
+			v := x[at]
+			if r.log {
+				v = math.Log(v)
+			}
+			s += r.rows[i*k+j] * v
+		}
+		out[i] = s
+	}
+}
+
+// slope is the derivative of residual i at x with respect to the prior's parameter j.
+func (r priorRows) slope(x []float64, i, j int) float64 {
+	d := r.rows[i*len(r.at)+j]
+	if r.log {
+		d /= x[r.at[j]]
+	}
+	return d
+}
+
+// along sets out to the derivatives at x along v and, if asked, to the second ones, which only logarithms have.
+func (r priorRows) along(out, x, v []float64, second bool) {
+	for i := range r.at {
 		s := 0.0
 		for j, at := range r.at {
-			s += r.rows[i*k+j] * v[at]
+			d := r.slope(x, i, j) * v[at]
+			switch {
+			case second && r.log:
+				d *= -v[at] / x[at]
+			case second:
+				d = 0
+			}
+			s += d
 		}
 		out[i] = s
 	}
@@ -104,10 +144,7 @@ func (p *Problem) withPriors(priors []Prior) (*Problem, error) {
 	q.Residual = func(r, x []float64) error {
 		at := m
 		for _, a := range all {
-			a.apply(r[at:], x)
-			for i, s := range a.shift {
-				r[at+i] -= s
-			}
+			a.residuals(r[at:], x)
 			at += len(a.at)
 		}
 		return p.Residual(r[:m], x)
@@ -137,7 +174,7 @@ func (p *Problem) jacobianWithPriors(rows int, all []priorRows) func(j, x []floa
 		for _, a := range all {
 			for i := range a.at {
 				for c, k := range a.at {
-					j[k*rows+at+i] = a.rows[i*len(a.at)+c]
+					j[k*rows+at+i] = a.slope(x, i, c)
 				}
 			}
 			at += len(a.at)
@@ -153,7 +190,7 @@ func (q *Problem) productsWithPriors(p *Problem, all []priorRows) {
 		q.JVP = func(out, x, v []float64) error {
 			at := m
 			for _, a := range all {
-				a.apply(out[at:], v)
+				a.along(out[at:], x, v, false)
 				at += len(a.at)
 			}
 			return p.JVP(out[:m], x, v)
@@ -167,7 +204,7 @@ func (q *Problem) productsWithPriors(p *Problem, all []priorRows) {
 				k := len(a.at)
 				for i := range k {
 					for c, to := range a.at {
-						out[to] += a.rows[i*k+c] * u[at+i]
+						out[to] += a.slope(x, i, c) * u[at+i]
 					}
 				}
 				at += k
@@ -177,7 +214,11 @@ func (q *Problem) productsWithPriors(p *Problem, all []priorRows) {
 	}
 	if p.Second != nil {
 		q.Second = func(out, x, v []float64) error {
-			clear(out[m:])
+			at := m
+			for _, a := range all {
+				a.along(out[at:], x, v, true)
+				at += len(a.at)
+			}
 			return p.Second(out[:m], x, v)
 		}
 	}
@@ -189,14 +230,13 @@ func (q *Problem) productsWithPriors(p *Problem, all []priorRows) {
 // sparsityWithPriors adds the rows of priors to a sparse Jacobian.
 func (q *Problem) sparsityWithPriors(p *Problem, all []priorRows) {
 	s := &Sparsity{Row: append([]int{}, p.Sparsity.Row...), Column: append([]int{}, p.Sparsity.Column...)}
-	var constant []float64
+	var slopes []func(x []float64) float64
 	for _, a := range all {
-		k := len(a.at)
 		order := sortedOrder(a.at)
-		for i := range k {
+		for i := range a.at {
 			for _, c := range order {
 				s.Column = append(s.Column, a.at[c])
-				constant = append(constant, a.rows[i*k+c])
+				slopes = append(slopes, func(x []float64) float64 { return a.slope(x, i, c) })
 			}
 			s.Row = append(s.Row, len(s.Column))
 		}
@@ -205,7 +245,9 @@ func (q *Problem) sparsityWithPriors(p *Problem, all []priorRows) {
 	if p.SparseJacobian != nil {
 		n := len(p.Sparsity.Column)
 		q.SparseJacobian = func(values, x []float64) error {
-			copy(values[n:], constant)
+			for i, slope := range slopes {
+				values[n+i] = slope(x)
+			}
 			return p.SparseJacobian(values[:n], x)
 		}
 	}

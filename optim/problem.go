@@ -123,7 +123,7 @@ func (p *Problem) check() error {
 	for i, x := range p.Start {
 		switch lo, hi := p.Lower[i], p.Upper[i]; {
 		case !(lo < hi):
-			bad("the bounds of %s are %g..%g: want lower < upper; to hold a parameter fixed, use Settings.Fixed", p.name(i), lo, hi)
+			bad("the bounds of %s are %g..%g: want lower < upper; to hold a parameter fixed, fix it instead", p.name(i), lo, hi)
 		case !linalg.Finite(x):
 			bad("the start of %s is %g: want a finite number", p.name(i), x)
 		case x < lo || x > hi:

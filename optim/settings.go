@@ -109,13 +109,13 @@ func (s Settings) withDefaults(p *Problem) (Settings, error) {
 	errs := []error{s.Loss.check(), s.checkMethod(p)}
 	bad := func(format string, a ...any) { errs = append(errs, fmt.Errorf("optim: "+format, a...)) }
 	if !(s.LossScale > 0) {
-		bad("LossScale is %g: want a number above 0", s.LossScale)
+		bad("the scale of the loss is %g: want a number above 0", s.LossScale)
 	}
 	if !(s.FirstStep > 0) {
-		bad("FirstStep is %g: want a number above 0", s.FirstStep)
+		bad("the first step is %g: want a number above 0", s.FirstStep)
 	}
 	if s.MaxEvaluations < 1 {
-		bad("MaxEvaluations is %d: want at least 1", s.MaxEvaluations)
+		bad("the largest number of evaluations is %d: want at least 1", s.MaxEvaluations)
 	}
 	if s.XScale != nil {
 		errs = append(errs, positive("XScale", s.XScale, p.N))

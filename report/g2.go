@@ -34,7 +34,7 @@ func misfits(fits []g2.Fit, b *Album) viz.Section {
 		}
 		if !f.Check.OK {
 			said.add(f.Curve.Bin, f.Check.Summary())
-			for _, m := range flagsToTell(f) {
+			for _, m := range f.Check.Flags {
 				said.add(f.Curve.Bin, m.String())
 			}
 		}

@@ -95,8 +95,9 @@ func agreement(f g2.Fit) string {
 	return "-"
 }
 
-// WriteFits writes the table of fits as text, followed by the failures, the warnings and the verdicts.
-func WriteFits(out io.Writer, model g2.Model, fits []g2.Fit) error {
+// WriteFits writes the table of fits as text, followed by the failures and the verdict in a few lines, and by all warnings, findings and
+// notes if asked.
+func WriteFits(out io.Writer, model g2.Model, fits []g2.Fit, all bool) error {
 	w := foreign.Table(out, tabwriter.AlignRight)
 	place := "q (1/A)"
 	if c := axisOf(fits); c.Axis != "" {
@@ -129,33 +130,57 @@ func WriteFits(out io.Writer, model g2.Model, fits []g2.Fit) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	var said remarks
-	for _, f := range fits {
-		if f.Status == "failed" { // fits that did not converge are reported among the flags
-			said.add(f.Curve.Bin, reason(f))
-		}
-		for _, m := range f.Warnings {
-			said.add(f.Curve.Bin, "warning: "+m)
-		}
-		for _, m := range flagsToTell(f) {
-			said.add(f.Curve.Bin, m.String())
-		}
-		for _, m := range f.Check.Notes {
-			said.add(f.Curve.Bin, "note: "+m.Text)
-		}
-	}
-	_, err := io.WriteString(out, said.String())
+	_, err := io.WriteString(out, saidOf(fits, all))
 	return err
 }
 
-// flagsToTell are the flags of a bin. Where the sample ages, g2 has no single decay, and what the residuals show besides is left to the documents.
-func flagsToTell(f g2.Fit) []check.Flag {
-	if !slices.ContainsFunc(f.Check.Flags, func(m check.Flag) bool { return m.Kind == g2.KindAgeing }) {
-		return f.Check.Flags
+// saidOf says what failed and what the verdicts are: in a few lines, or with all warnings, findings and notes.
+func saidOf(fits []g2.Fit, all bool) string {
+	var said remarks
+	var bins []int
+	var verdicts []check.Verdict
+	details, notes := false, false
+	for _, f := range fits {
+		if f.Status == "failed" { // fits that did not converge are reported among the flags
+			said.add(f.Curve.Bin, reason(f))
+			continue
+		}
+		bins, verdicts = append(bins, f.Curve.Bin), append(verdicts, f.Check)
+		details, notes = details || len(f.Check.Flags) > 0, notes || len(f.Check.Notes) > 0
+		if all || f.Check.OK {
+			for _, m := range f.Warnings {
+				said.add(f.Curve.Bin, "warning: "+m)
+			}
+		}
+		if all {
+			for _, m := range f.Check.Flags {
+				said.add(f.Curve.Bin, m.String())
+			}
+		}
+		for _, m := range f.Check.Notes {
+			if all || m.Kind == g2.KindPriors { // without it, the numbers would be taken for those of least squares
+				said.add(f.Curve.Bin, "note: "+m.Text)
+			}
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(f.Check.Flags), func(m check.Flag) bool {
-		return m.P > 0 || slices.Contains([]string{check.KindPattern, check.KindNeighbours, check.KindShape, check.KindSize, check.KindSpread}, m.Kind)
-	})
+	text := ""
+	switch len(verdicts) {
+	case 0:
+	case 1:
+		text = verdicts[0].Line() + "\n"
+	default:
+		text = strings.Join(check.Digest("bins", verdicts, func(which []int) string {
+			var named []int
+			for _, i := range which {
+				named = append(named, bins[i])
+			}
+			return binsText(named)
+		}), "\n") + "\n"
+	}
+	if (details || notes) && !all {
+		text = strings.TrimSuffix(text, "\n") + map[bool]string{true: " Details", false: " Notes"}[details] + ": --verbose.\n"
+	}
+	return text + said.String()
 }
 
 // remarks are texts about bins. What is said of several bins is written once.

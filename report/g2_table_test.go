@@ -37,16 +37,16 @@ func TestAgeingIsToldOnce(t *testing.T) {
 	}
 	var fits []g2.Fit
 	for bin := range 9 {
-		v := check.Verdict{Flags: []check.Flag{{Kind: check.KindPattern, Text: "a second decay would fit better", P: 1e-9 * float64(bin)}, {Kind: g2.KindAgeing, Text: "the sample becomes slower", Remedy: "reduce ages"}}}
+		v := check.Verdict{Flags: []check.Flag{{Kind: g2.KindAgeing, Text: "the sample becomes slower", Remedy: "reduce ages"}, {Kind: check.KindPattern, Text: "a second decay would fit better", P: 1e-9 * float64(bin)}}}
 		fits = append(fits, g2.Fit{Model: model, Status: "converged", Curve: g2.Curve{Bin: bin + 1}, X: make([]float64, 3), SD: make([]float64, 3), Check: v})
 	}
 	fits[8].Check.Flags = []check.Flag{{Text: "another thing"}}
 	var b strings.Builder
-	if err := WriteFits(&b, model, fits); err != nil {
+	if err := WriteFits(&b, model, fits, false); err != nil {
 		t.Fatal(err)
 	}
-	_, said, _ := strings.Cut(b.String(), "bins")
-	if want := " 1-8: the sample becomes slower. Try: reduce ages\nbin 9: another thing\n"; said != want {
+	_, said, _ := strings.Cut(b.String(), "misfit: 9.\n")
+	if want := "bins 1-8: the sample becomes slower. Try: reduce ages. Also: pattern of the residuals.\nbin 9: another thing. Details: --verbose.\n"; said != want {
 		t.Errorf("%q, want %q", said, want)
 	}
 }

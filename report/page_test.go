@@ -94,7 +94,7 @@ func TestCurveFits(t *testing.T) {
 	}
 	files(t, dir, "report.html", "plots/fits.svg", "plots/parameters.svg", "plots/residuals.svg")
 	var b strings.Builder
-	if err := report.WriteFits(&b, model, fits); err != nil || strings.Count(b.String(), "\n") != 4 || !strings.Contains(b.String(), "q (1/A)") {
+	if err := report.WriteFits(&b, model, fits, true); err != nil || strings.Count(b.String(), "\n") != 5 || !strings.Contains(b.String(), "q (1/A)") {
 		t.Errorf("%v %s", err, &b)
 	}
 	for i := range fits {

@@ -128,8 +128,8 @@ func (s *SpectraFits) head() []string {
 	return append(row, "chi2", "pixels")
 }
 
-// Write writes a table of the fits, followed by the verdicts.
-func (s *SpectraFits) Write(w io.Writer) error {
+// Write writes a table of the fits, followed by the verdict in a few lines, and by all findings and notes if asked.
+func (s *SpectraFits) Write(w io.Writer, all bool) error {
 	t := foreign.Table(w, 0)
 	fmt.Fprintln(t, "star\t"+strings.Join(s.head(), "\t"))
 	for i := range s.Outcomes {
@@ -139,35 +139,76 @@ func (s *SpectraFits) Write(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	_, err := io.WriteString(w, s.verdictLines(all))
+	return err
+}
+
+// verdictLines are the lines below the table.
+func (s *SpectraFits) verdictLines(all bool) string {
+	var b strings.Builder
+	var stars []string
+	var verdicts []check.Verdict
+	more := false
 	for i := range s.Outcomes {
 		f := &s.Outcomes[i].Fit
 		if f.Err != nil {
-			if _, err := fmt.Fprintf(w, "%s: failed: %s\n", foreign.Line(f.Star), foreign.Line(f.Err.Error())); err != nil {
-				return err
-			}
+			fmt.Fprintf(&b, "%s: failed: %s\n", foreign.Line(f.Star), foreign.Line(f.Err.Error()))
 		}
+		if f.Err != nil || f.Verdict == nil {
+			continue
+		}
+		stars, verdicts = append(stars, foreign.Line(f.Star)), append(verdicts, *f.Verdict)
+		more = more || len(f.Verdict.Flags)+len(altered(f)) > 0 || f.Common != nil
+	}
+	switch len(verdicts) {
+	case 0:
+	case 1:
+		b.WriteString(verdicts[0].Line())
+	default:
+		b.WriteString(strings.Join(check.Digest("stars", verdicts, func(which []int) string { return starsText(stars, which) }), "\n"))
+	}
+	if more && !all {
+		b.WriteString(" Details: --verbose.")
+	}
+	if len(verdicts) > 0 {
+		b.WriteString("\n")
+	}
+	if all {
+		s.details(&b)
+	}
+	return b.String()
+}
+
+// starsText names stars, at most eight of them.
+func starsText(stars []string, which []int) string {
+	const most = 8
+	var named []string
+	for _, i := range which[:min(most, len(which))] {
+		named = append(named, stars[i])
+	}
+	text := strings.Join(named, ", ")
+	if n := len(which) - most; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}
+
+// details writes all findings and what the fits changed by themselves.
+func (s *SpectraFits) details(w io.Writer) {
+	for i := range s.Outcomes {
+		f := &s.Outcomes[i].Fit
 		if f.Common != nil {
-			if _, err := fmt.Fprintf(w, "%s: %s\n", f.Star, f.Common); err != nil {
-				return err
-			}
+			fmt.Fprintf(w, "%s: %s\n", f.Star, f.Common)
 		}
-		if f.Err == nil && f.Verdict != nil && !f.Verdict.OK {
-			if _, err := fmt.Fprintf(w, "%s: %s\n", f.Star, f.Verdict.Summary()); err != nil {
-				return err
-			}
+		if f.Err == nil && f.Verdict != nil {
 			for _, flag := range f.Verdict.Flags {
-				if _, err := fmt.Fprintf(w, "%s: %s\n", f.Star, flag); err != nil {
-					return err
-				}
+				fmt.Fprintf(w, "%s: %s\n", f.Star, flag)
 			}
 		}
 		for _, text := range altered(f) {
-			if _, err := fmt.Fprintf(w, "%s: note: %s\n", f.Star, text); err != nil {
-				return err
-			}
+			fmt.Fprintf(w, "%s: note: %s\n", f.Star, text)
 		}
 	}
-	return nil
 }
 
 // altered says what a fit changed by itself: pixels that it left out, and functions that it added to the continuum.

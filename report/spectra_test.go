@@ -20,7 +20,7 @@ func TestVerdictsStandBesideStars(t *testing.T) {
 		{Fit: spectra.Fit{Star: "two", Names: []string{"vel"}, Err: errors.New("no pixel is left")}},
 	}}
 	var b strings.Builder
-	if err := s.Write(&b); err != nil {
+	if err := s.Write(&b, false); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"one   agrees  10.0 +- 1.0", "two   failed  -", "two: failed: no pixel is left"} {

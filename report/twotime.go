@@ -4,6 +4,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"html"
@@ -244,17 +245,9 @@ func TwotimeTexts(r motion.Row) (value, sd, independent string) {
 	if r.Fixed {
 		return fmt.Sprintf("%.6g", r.Value), "fixed", ""
 	}
-	text := func(v float64) string {
-		if math.IsNaN(v) {
-			return "-"
-		}
-		return fmt.Sprintf("%.2g", v)
-	}
 	value, sd, _ = strings.Cut(PlusMinus(r.Value, r.SD), " +- ")
-	if sd == "" {
-		sd = "-"
-	}
-	return value, sd, text(r.Independent)
+	_, independent, _ = strings.Cut(PlusMinus(r.Value, r.Independent), " +- ")
+	return value, cmp.Or(sd, "-"), cmp.Or(independent, "-")
 }
 
 // TwotimePosterior returns the page of sampled motion, with the data and the model at the posterior

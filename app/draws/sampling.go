@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/euryale-dev/euryale/app/exit"
@@ -41,6 +43,8 @@ type Sampling struct {
 	Units map[string]string
 	// Returns the printed table; nil prints that of all draws.
 	Summary func(fit *infer.Fit) string
+	// Returns what to remark beside the verdict; may be nil.
+	Notes func() []string
 }
 
 // SampleDoc is the JSON document of a sample command.
@@ -160,19 +164,21 @@ func finish(a *frame.App, s Sampling, fit *infer.Fit) error {
 	if judge == nil {
 		judge = func(fit *infer.Fit) (check.Verdict, error) { return fit.CheckModel(infer.CheckSettings{}) }
 	}
+	w := a.Waiting("judging the model")
 	v, err := judge(fit)
+	w.Close()
 	if err != nil {
 		v = check.Unjudged(exit.Text(err, nil), "look at the draws and the predictions yourself") // the draws are as good as without it
 	}
 	rep := fit.Diagnose()
 	doc := s.Document(s.sampleDoc(fit, rep, v))
-	if err := s.save(doc, fit, rep, v); err != nil {
+	if err := a.WhileWaiting("writing the draws and drawing the report", func() error { return s.save(doc, fit, rep, v) }); err != nil {
 		return err
 	}
 	if a.JSON {
 		err = a.Document(doc)
 	} else if _, err = fmt.Fprintln(a.Stdout, s.table(fit)); err == nil {
-		if err = a.PrintVerdict(v); err == nil {
+		if err = printVerdicts(a, rep, frame.CheckDocument(v), s.notes()); err == nil {
 			_, err = fmt.Fprintf(a.Stdout, "results in %s\n", s.Dir)
 		}
 	}
@@ -187,18 +193,50 @@ func finish(a *frame.App, s Sampling, fit *infer.Fit) error {
 	return nil
 }
 
-// table returns the table that is printed.
+// printVerdicts prints the verdict on the draws, with a line for each check that failed, or for each check with --verbose; and, unless it
+// is nil, the verdict on the model.
+func printVerdicts(a *frame.App, rep diag.Report, model *frame.CheckDoc, notes []string) error {
+	checks := rep.Problems()
+	if a.Verbose {
+		checks = rep
+	}
+	lines := []string{rep.Verdict()}
+	for _, c := range checks {
+		lines = append(lines, "- "+c.String())
+	}
+	if _, err := fmt.Fprintln(a.Stdout, strings.Join(lines, "\n")); err != nil || model == nil {
+		return exit.With(exit.CannotWrite, err)
+	}
+	return a.PrintVerdict(model, nil, notes)
+}
+
+// notes are what the command remarks beside the verdict.
+func (s Sampling) notes() []string {
+	if s.Notes == nil {
+		return nil
+	}
+	return s.Notes()
+}
+
+// table returns the table that is printed, without verdicts.
 func (s Sampling) table(fit *infer.Fit) string {
 	if s.Summary != nil {
 		return s.Summary(fit)
 	}
 	summary := fit.Summary()
-	for i := range summary.Rows {
-		if unit := s.Units[summary.Rows[i].Name]; unit != "" {
-			summary.Rows[i].Name += " (" + unit + ")"
+	summary.Note = fit.String()
+	return withUnits(summary, s.Units).String()
+}
+
+// withUnits adds units to the names of the rows that have one.
+func withUnits(s diag.Summary, units map[string]string) diag.Summary {
+	s.Rows = slices.Clone(s.Rows)
+	for i := range s.Rows {
+		if unit := units[s.Rows[i].Name]; unit != "" {
+			s.Rows[i].Name += " (" + unit + ")"
 		}
 	}
-	return summary.String()
+	return s
 }
 
 func (s Sampling) sampleDoc(fit *infer.Fit, rep diag.Report, v check.Verdict) SampleDoc {

@@ -10,11 +10,14 @@ import (
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/runs"
 )
 
 // Judged is the JSON document of summary and diagnose.
 type Judged struct {
 	Summary     map[string]RowDoc `json:"summary"`
+	Units       map[string]string `json:"units,omitempty"` // units of the parameters that have one, as stored in the run folder
 	Diagnostics diagnosticsDoc    `json:"diagnostics"`
 	// Verdict about the model, as stored in the run folder.
 	Check *frame.CheckDoc `json:"model_check,omitempty"`
@@ -58,39 +61,48 @@ folder, a netCDF 4 file or JSON.
   euryale diagnose output_*.csv --strict
 `,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return judge(a, args, false) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			a.Verbose = true // the details are what the command is for
+			return judge(a, args, false)
+		},
 	}
 }
 
+// drawsOf counts the draws of all chains.
+func drawsOf(t *runs.Table) (n int) {
+	if len(t.X) > 0 {
+		for _, chain := range t.X[0] {
+			n += len(chain)
+		}
+	}
+	return n
+}
+
 func judge(a *frame.App, args []string, table bool) error {
+	w := a.Waiting("reading the draws")
+	defer w.Close()
 	t, err := LoadDraws(a, args)
 	if err != nil {
 		return err
 	}
+	w.Stage(fmt.Sprintf("summarising %s of %s", errtext.Count(len(t.Names), "column"), errtext.Count(drawsOf(t), "draw")), -1)
 	s := t.Summary()
 	d, rep := diagnosticsOf(s, t.Evidence())
-	model, err := frame.StoredCheck(args)
+	w.Close()
+	model, units, err := frame.StoredCheck(args)
 	if err != nil {
 		return err
 	}
 	switch {
 	case a.JSON:
-		err = a.Document(Judged{SummaryDoc(s), d, model})
-	case table:
-		_, err = fmt.Fprintf(a.Stdout, "%s\n", s)
-		for _, p := range rep.Problems() {
-			if err == nil {
-				_, err = fmt.Fprintln(a.Stdout, p)
-			}
+		err = a.Document(Judged{SummaryDoc(s), units, d, model})
+	default:
+		if table {
+			_, err = fmt.Fprintln(a.Stdout, withUnits(s, units))
 		}
 		if err == nil {
-			_, err = fmt.Fprintln(a.Stdout, rep.Verdict())
+			err = printVerdicts(a, rep, model, nil)
 		}
-	default:
-		_, err = fmt.Fprintln(a.Stdout, rep)
-	}
-	if err == nil && model != nil && !a.JSON {
-		_, err = fmt.Fprintln(a.Stdout, model.Lines())
 	}
 	switch {
 	case err != nil:

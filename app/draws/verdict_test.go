@@ -45,8 +45,11 @@ func TestFitsSayWhenTheModelIsWrong(t *testing.T) {
 	if b.Status != "converged" || b.Check.OK || b.Check.P > 1e-6 || !(b.Check.Expected[0] < 1 && b.Check.Expected[1] > 1) || b.Check.Flags[0].Text == "" || b.Check.Flags[0].Remedy == "" || !strings.Contains(fmt.Sprint(b.Check.Notes), "the model double") {
 		t.Errorf("%+v", b)
 	}
-	if code, out, _ := apptest.Do(t, "fit", "g2", bad); code != exit.OK || !strings.Contains(out, "misfit") || !strings.Contains(out, "bin 1: ") {
+	if code, out, _ := apptest.Do(t, "fit", "g2", bad); code != exit.OK || !strings.Contains(out, "misfit") || !strings.Contains(out, "a second decay near") || !strings.Contains(out, "Try: the model double") || strings.Count(out, "\n") != 3 {
 		t.Errorf("exit %d: %s", code, out)
+	}
+	if _, out, _ := apptest.Do(t, "fit", "g2", bad, "--verbose"); !strings.Contains(out, "bin 1: a second decay") || !strings.Contains(out, "bin 1: note: the model double") {
+		t.Errorf("with --verbose: %s", out)
 	}
 	if code, out, stderr := apptest.Do(t, "fit", "g2", good, "--strict"); code != exit.OK || !strings.Contains(out, "agrees") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
@@ -72,7 +75,7 @@ func TestInvalidPointsAreLeftOut(t *testing.T) {
 	if code, _, stderr := apptest.Do(t, "fit", "g2", file); code != exit.Data || !strings.Contains(stderr, "--drop-invalid") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	if code, out, stderr := apptest.Do(t, "fit", "g2", file, "--drop-invalid", "--strict"); code != exit.OK || !strings.Contains(out, "1 of 60 points was left out") {
+	if code, out, stderr := apptest.Do(t, "fit", "g2", file, "--drop-invalid", "--strict", "--verbose"); code != exit.OK || !strings.Contains(out, "1 of 60 points was left out") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 }
@@ -80,7 +83,7 @@ func TestInvalidPointsAreLeftOut(t *testing.T) {
 func TestPosteriorsSayWhenThePriorIsWrong(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	code, out, stderr := apptest.Do(t, "sample", "g2", apptest.MisfitCSV(t, nil), "--prior", "tau=uniform(5,6)", "--out", dir, "--strict", "--warmup", "300", "--draws", "300", "--retries", "0")
-	if code != exit.Failed || !strings.Contains(out, "model: the priors hold the parameters away from the values that the data prefer") || strings.Contains(out, "satisfactory") {
+	if code != exit.Failed || !strings.Contains(out, "lies far out in a tail of its prior uniform(5, 6)") || strings.Contains(out, "satisfactory") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 	code, out, _ = apptest.Do(t, "diagnose", dir, "--strict")

@@ -81,7 +81,9 @@ func runFitNLSQ(ctx context.Context, a *frame.App, path string) error {
 	if a.JSON {
 		err = a.Document(doc)
 	} else {
-		_, err = fmt.Fprintf(a.Stdout, "%s%s\n", nlsqText(r, f.Sigma != "", f.Units), v)
+		if _, err = fmt.Fprint(a.Stdout, nlsqText(r, f.Sigma != "", f.Units)); err == nil {
+			err = a.PrintVerdict(doc.Check, doc.Warnings, nil)
+		}
 		if told := to.Told(); told != "" && unwritten == nil {
 			a.Note("%s", told)
 		}
@@ -112,9 +114,6 @@ func nlsqText(r *optim.Result, weighted bool, units map[string]string) string {
 		fmt.Fprintf(&b, "; chi2/dof %.3g", reduced)
 	}
 	fmt.Fprintf(&b, ", cost %.6g, %s\n", r.Cost, errtext.Count(r.NFev, "evaluation"))
-	for _, w := range r.Warnings {
-		b.WriteString("warning: " + w + "\n")
-	}
 	return b.String()
 }
 

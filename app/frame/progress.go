@@ -22,3 +22,20 @@ func (a *App) BarSettings(name string, total int) term.BarSettings {
 	}
 	return s
 }
+
+// Waiting says on standard error what is under way, such as "writing the report", and for how long, until it is closed. It is for work
+// that takes a while and has no items to count.
+func (a *App) Waiting(name string) *term.Wait {
+	s := term.WaitSettings{}
+	if a.Quiet {
+		s.Mode = term.Quiet
+	}
+	return term.NewWait(a.Screen, name, s)
+}
+
+// WhileWaiting does work and says meanwhile what it is.
+func (a *App) WhileWaiting(name string, work func() error) error {
+	w := a.Waiting(name)
+	defer w.Close()
+	return work()
+}

@@ -34,6 +34,7 @@ type App struct {
 	JSON           bool
 	Quiet          bool
 	Strict         bool
+	Verbose        bool // print all findings and notes of verdicts, and not only one line
 	Overwrite      bool
 	Seed           uint64
 	device         string       // value of --device
@@ -127,6 +128,7 @@ func (a *App) root() *cobra.Command {
 	f := c.PersistentFlags()
 	f.BoolVar(&a.JSON, "json", false, "print one JSON document on standard output")
 	f.BoolVar(&a.Quiet, "quiet", false, "print no progress and no notes")
+	f.BoolVar(&a.Verbose, "verbose", false, "print all findings and notes of verdicts, not only one line")
 	f.BoolVar(&a.Strict, "strict", false, "exit with code 1 if a verdict is bad")
 	f.BoolVar(&a.Overwrite, "overwrite", false, "replace an existing file or the results in a run folder, which are deleted when the run begins")
 	f.Uint64Var(&a.Seed, "seed", 0, "seed of all random numbers")

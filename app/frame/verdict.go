@@ -4,6 +4,7 @@
 package frame
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,6 +23,7 @@ import (
 type CheckDoc struct {
 	OK      bool   `json:"ok"`
 	Summary string `json:"summary"`
+	Line    string `json:"line"` // the verdict with the strongest finding and what to try first, as it is printed
 	// Smallest p-value of all tests combined; NaN if nothing could be tested.
 	P        Number    `json:"p"`
 	Reduced  Number    `json:"chi2_reduced"` // reduced chi-square; NaN if the errors are not known
@@ -41,7 +43,7 @@ type flagDoc struct {
 
 // CheckDocument returns a verdict as JSON documents hold it.
 func CheckDocument(v check.Verdict) *CheckDoc {
-	return &CheckDoc{OK: v.OK, Summary: v.Summary(), P: Number(v.P), Reduced: Number(v.Reduced), Expected: [2]Number{Number(v.Expected[0]), Number(v.Expected[1])},
+	return &CheckDoc{OK: v.OK, Summary: v.Summary(), Line: v.Line(), P: Number(v.P), Reduced: Number(v.Reduced), Expected: [2]Number{Number(v.Expected[0]), Number(v.Expected[1])},
 		Flags: flagDocs(v.Flags), Notes: flagDocs(v.Notes), Word: v.Word()}
 }
 
@@ -53,19 +55,20 @@ func flagDocs(list []check.Flag) []flagDoc {
 	return out
 }
 
-// StoredCheck returns the verdict stored in the document of a run folder; it is nil for
+// StoredCheck returns the verdict and the units that are stored in the document of a run folder; they are nil for
 // other sources. If the folder of a run has no document, the verdict is an unfavourable one
 // that says so. A document that is damaged or has no verdict is an error.
-func StoredCheck(args []string) (*CheckDoc, error) {
+func StoredCheck(args []string) (_ *CheckDoc, units map[string]string, _ error) {
 	if len(args) != 1 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	dir := runs.Folder(args[0])
 	if st, err := os.Stat(args[0]); err != nil || !st.IsDir() || !foreign.Exists(dir.Path(runs.MarkerFile)) && !foreign.Exists(dir.Path(runs.ConfigFile)) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	var doc struct {
-		Check *CheckDoc `json:"model_check"`
+		Check *CheckDoc         `json:"model_check"`
+		Units map[string]string `json:"units"`
 	}
 	name := dir.Path("summary.json")
 	err := runs.ReadJSON(name, &doc)
@@ -78,13 +81,13 @@ func StoredCheck(args []string) (*CheckDoc, error) {
 	}
 	switch {
 	case err == nil:
-		return doc.Check, nil
+		return doc.Check, doc.Units, nil
 	case errors.Is(err, fs.ErrNotExist):
 		nan := Number(math.NaN())
 		return &CheckDoc{Summary: fmt.Sprintf("The verdict about the model is not known, because %s is missing: %s.", name, remedy), P: nan, Reduced: nan, Expected: [2]Number{nan, nan},
-			Flags: []flagDoc{}, Notes: []flagDoc{}, Word: "unknown"}, nil
+			Flags: []flagDoc{}, Notes: []flagDoc{}, Word: "unknown"}, nil, nil
 	}
-	return nil, &exit.Error{Code: exit.Data, Err: fmt.Errorf("the verdict about the model cannot be read: %w", err), Hint: remedy}
+	return nil, nil, &exit.Error{Code: exit.Data, Err: fmt.Errorf("the verdict about the model cannot be read: %w", err), Hint: remedy}
 }
 
 // Verdict is the verdict in one word; it is "not judged" where there is none.
@@ -111,18 +114,6 @@ func BoundWord(active int) string {
 	return [...]string{"lower", "", "upper"}[1+min(max(active, -1), 1)]
 }
 
-// Lines formats the verdict as text.
-func (d *CheckDoc) Lines() string {
-	text := d.Summary
-	for _, f := range d.Flags {
-		text += "\nmodel: " + check.Flag{Text: f.Text, Remedy: f.Remedy}.String()
-	}
-	for _, f := range d.Notes {
-		text += "\nnote: " + f.Text
-	}
-	return text
-}
-
 // Strictly returns an error for an unfavourable verdict about the model.
 func Strictly(v check.Verdict) error {
 	if v.OK {
@@ -131,17 +122,42 @@ func Strictly(v check.Verdict) error {
 	return exit.With(exit.Failed, fmt.Errorf("model check: %s", exit.Lowered(v.Summary())))
 }
 
-// PrintVerdict prints the findings, one per line.
-func (a *App) PrintVerdict(v check.Verdict) error {
-	for _, f := range v.Listed() {
-		if _, err := fmt.Fprintf(a.Stdout, "model: %s\n", f); err != nil {
-			return exit.With(exit.CannotWrite, err)
+// PrintVerdict prints a verdict in one line, and with --verbose all its findings and notes. Warnings of the fit are printed with
+// --verbose, and where the model is right, since the line then does not say what is wrong. Notes of the command, which say what its
+// numbers mean, are always printed.
+func (a *App) PrintVerdict(d *CheckDoc, warnings, notes []string) error {
+	_, err := fmt.Fprintln(a.Stdout, strings.Join(d.lines(a.Verbose, warnings, notes), "\n"))
+	return exit.With(exit.CannotWrite, err)
+}
+
+// lines are the lines of PrintVerdict.
+func (d *CheckDoc) lines(verbose bool, warnings, notes []string) []string {
+	line := cmp.Or(d.Line, d.Summary)
+	switch bare := len(d.Flags) == 0 || len(d.Flags) == 1 && strings.Contains(d.Line, d.Flags[0].Text); {
+	case verbose:
+	case !bare || !d.OK && len(warnings) > 0:
+		line += " Details: --verbose."
+	case len(d.Notes) > 0:
+		line += " Notes: --verbose."
+	}
+	out := []string{line}
+	if verbose {
+		for _, f := range d.Flags {
+			out = append(out, "- "+check.Flag{Text: f.Text, Remedy: f.Remedy}.String())
 		}
 	}
-	for _, f := range v.Notes {
-		if _, err := fmt.Fprintf(a.Stdout, "note: %s\n", f.Text); err != nil {
-			return exit.With(exit.CannotWrite, err)
+	if verbose || d.OK {
+		for _, w := range warnings {
+			out = append(out, "warning: "+w)
 		}
 	}
-	return nil
+	for _, n := range notes {
+		out = append(out, "note: "+n)
+	}
+	if verbose {
+		for _, n := range d.Notes {
+			out = append(out, "note: "+n.Text)
+		}
+	}
+	return out
 }

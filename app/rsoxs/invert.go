@@ -203,19 +203,17 @@ func solve(ctx context.Context, a *frame.App, v *inversion, checkpoint string, s
 		return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted; the best point so far is kept in %s", v.dir), Hint: again}
 	}
 	if !v.cfg.NoReport {
-		if err := saveInversion(ctx, a, v, r.X, report.Parameters(v.Names(), r), nil, r.Check); err != nil {
+		err := a.WhileWaiting("drawing the report", func() error { return saveInversion(ctx, a, v, r.X, report.Parameters(v.Names(), r), nil, r.Check) })
+		if err != nil {
 			return err
 		}
 	}
 	if a.JSON {
 		err = a.Document(doc)
 	} else {
-		_, err = fmt.Fprintf(a.Stdout, "%s%s\n%s\n", v.lines(r), draws.WithLimit(r.Status, r.Status.Message()), r.Check.Summary())
+		_, err = fmt.Fprintf(a.Stdout, "%s%s\n", v.lines(r), draws.WithLimit(r.Status, r.Status.Message()))
 		if err == nil {
-			err = a.PrintVerdict(r.Check)
-		}
-		for _, w := range r.Warnings {
-			fmt.Fprintf(a.Stdout, "warning: %s\n", w)
+			err = a.PrintVerdict(doc.Check, doc.Warnings, nil)
 		}
 		if err == nil {
 			_, err = fmt.Fprintf(a.Stdout, "results in %s\n", v.dir)

@@ -126,7 +126,10 @@ func save(a *frame.App, to frame.Outputs, p *fitfile.Pipeline, doc spectraDoc, f
 		return err
 	}
 	if to.Folder != "" {
-		if err := exit.With(exit.CannotWrite, fitted.Page(a.Page(0)).Save(string(to.Folder))); err != nil {
+		err := a.WhileWaiting("drawing the report", func() error {
+			return exit.With(exit.CannotWrite, fitted.Page(a.Page(0)).Save(string(to.Folder)))
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -378,7 +381,7 @@ func fitStars(ctx context.Context, a *frame.App, p *fitfile.Pipeline, names []st
 	if a.JSON {
 		err = a.Document(doc)
 	} else {
-		err = exit.With(exit.CannotWrite, fitted.Write(a.Stdout))
+		err = exit.With(exit.CannotWrite, fitted.Write(a.Stdout, a.Verbose))
 	}
 	switch {
 	case unwritten != nil:

@@ -404,7 +404,7 @@ func runPlotSpectrum(ctx context.Context, a *frame.App, args []string, f *spectr
 	}
 	if !a.Quiet && !a.JSON {
 		one := report.SpectraFits{Files: names, Library: p.Library(), Stars: []spectra.Star{*star}, Outcomes: []fitfile.Outcome{*o}}
-		if err := one.Write(a.Stderr); err != nil {
+		if err := one.Write(a.Stderr, a.Verbose); err != nil {
 			return exit.With(exit.CannotWrite, err)
 		}
 	}

@@ -394,7 +394,9 @@ func correlationPage(a *frame.App, d *correlatedDoc) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return exit.With(exit.CannotWrite, err)
 	}
-	return exit.With(exit.CannotWrite, report.Correlation(r, d.Notes, a.Page(a.Seed)).Save(dir))
+	return a.WhileWaiting("drawing the report of "+d.Result, func() error {
+		return exit.With(exit.CannotWrite, report.Correlation(r, d.Notes, a.Page(a.Seed)).Save(dir))
+	})
 }
 
 // correlationsPage writes the page of all results.

@@ -114,7 +114,7 @@ func runFitG2(ctx context.Context, a *frame.App, path string, f g2.Request, bins
 	if a.JSON {
 		err = a.Document(doc)
 	} else {
-		err = exit.With(exit.CannotWrite, report.WriteFits(a.Stdout, model, fits))
+		err = exit.With(exit.CannotWrite, report.WriteFits(a.Stdout, model, fits, a.Verbose))
 		if told := to.Told(); told != "" && unwritten == nil {
 			say(a, "%s", told)
 		}
@@ -160,7 +160,9 @@ func fitG2File(ctx context.Context, a *frame.App, path string, open func() (fram
 	}
 	page := a.Page(0)
 	page.Device = doc.Device
-	return doc, fits, exit.With(exit.CannotWrite, report.CurveFits(path, model, fits, page).Save(string(to.Folder)))
+	return doc, fits, a.WhileWaiting("drawing the report", func() error {
+		return exit.With(exit.CannotWrite, report.CurveFits(path, model, fits, page).Save(string(to.Folder)))
+	})
 }
 
 // verdictOn returns an error if no bin could be fitted or, with strict, if the fit of any

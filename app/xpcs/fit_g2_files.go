@@ -105,7 +105,7 @@ func runFitG2Files(ctx context.Context, a *frame.App, files []string, f g2.Reque
 				return err
 			}
 		} else if !a.JSON {
-			report.WriteFits(a.Stdout, model, fits)
+			report.WriteFits(a.Stdout, model, fits, a.Verbose)
 			say(a, "")
 		}
 		doc.Files = append(doc.Files, d)

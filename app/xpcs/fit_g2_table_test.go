@@ -4,7 +4,9 @@
 package xpcs_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/euryale-dev/euryale/app/apptest"
 	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // A fit of one file writes a table too, in its folder or alone, with units, errors, bounds and the verdict.
@@ -172,5 +175,64 @@ func TestSampleBins(t *testing.T) {
 	}
 	if code, _, stderr := apptest.Do(t, strings.Fields("sample g2 g2.csv --bins all --bin 2")...); code != exit.WrongUsage {
 		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// A q that cannot be fitted stops no other: it is named at the end with the reason, and the exit code is 65. Every q also begins from the
+// motion at the one before, which is that of the same sample.
+func TestFitTwotimePastBadQ(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const frames, step, d0 = 40, 0.1, 2e6
+	qs := []float64{0.001, 0.002, 0.003}
+	c2 := make([]float64, 0, len(qs)*frames*frames)
+	z := tensor.NewStream(5, 0, 0)
+	for k, q := range qs {
+		one := make([]float64, frames*frames)
+		for i := range frames {
+			for j := range i + 1 {
+				if k != 1 { // the second bin is one without light
+					one[i*frames+j] = 1 + 0.3*math.Exp(-q*q*d0*step*float64(i-j)) + 0.003*z.Normal()
+				}
+				one[j*frames+i] = one[i*frames+j]
+			}
+		}
+		c2 = append(c2, one...)
+	}
+	var b bytes.Buffer
+	at := func(i int) float64 { return float64(i) * step }
+	var t1 []float64
+	for i := range frames {
+		t1 = append(t1, at(i))
+	}
+	of := func(data []float64, shape ...int) *tensor.Tensor {
+		x, err := tensor.From(data, shape...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	if err := tensor.WriteNPZ(&b, map[string]*tensor.Tensor{"wavevector_q_list": of(qs, 3), "phi_angles_list": of([]float64{0, 0, 0}, 3),
+		"t1": of(t1, frames), "t2": of(t1, frames), "c2_exp": of(c2, 3, frames, frames)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("c2.npz", b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := apptest.Do(t, strings.Fields("fit twotime c2.npz --all-q --starts 1 --model static --fixed alpha=0 --fixed D_offset=0 --start D0=1e6 --out rings --json --quiet")...)
+	var doc struct {
+		Fits   []struct{ Q float64 }
+		Failed []struct {
+			Q       float64
+			Message string
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil || code != exit.Data || len(doc.Fits) != 2 || len(doc.Failed) != 1 || doc.Failed[0].Q != 0.002 || doc.Fits[1].Q != 0.003 {
+		t.Fatalf("exit %d, %v: %s%s", code, err, stdout, stderr)
+	}
+	if !strings.Contains(stderr, "q = 0.002") || !strings.Contains(stderr, "half of all C2 is 0") {
+		t.Errorf("the bad q is not named with the reason: %s", stderr)
+	}
+	if all := apptest.Rows(t, "rings/fits.csv"); len(all) < 3 {
+		t.Errorf("%q", all)
 	}
 }

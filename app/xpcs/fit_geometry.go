@@ -19,6 +19,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/geometry"
 	"github.com/euryale-dev/euryale/models/xpcs"
+	"github.com/euryale-dev/euryale/report"
 
 	sim "github.com/euryale-dev/euryale/sim/xpcs"
 	"github.com/euryale-dev/euryale/sim/xpcs/mask"
@@ -228,7 +229,11 @@ func calibrated(a *frame.App, file, out string, to frame.Outputs, q []float64, f
 	if a.JSON {
 		err = a.Document(doc)
 	} else {
-		_, err = fmt.Fprintf(a.Stdout, "%s%s\n", fit, strings.TrimPrefix(frame.CheckDocument(fit.Check).Lines(), fit.Check.Summary()))
+		for i, n := range fit.Names {
+			say(a, "%-12s %s", n, frame.WithUnit(report.PlusMinus(fit.X[i], fit.SD[i]), geometry.Units[n]))
+		}
+		say(a, "%d points, %d left out, reduced chi-square %.3g, %v", len(fit.Points), len(fit.Outliers), fit.ReducedChiSquared, fit.Status)
+		err = a.PrintVerdict(doc.Check, nil, nil)
 		if err == nil && out != "" {
 			_, err = fmt.Fprintf(a.Stdout, "wrote %s, which euryale qmap and mask read with --from\n", out)
 		}

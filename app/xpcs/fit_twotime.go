@@ -86,7 +86,7 @@ func runFitTwotime(ctx context.Context, a *frame.App, file string, cfg twotimeRu
 		return runFitRings(ctx, a, file, cfg)
 	}
 	var to frame.Outputs
-	f, doc, err := fitOneQ(ctx, a, file, cfg, func() (_ frame.Outputs, err error) {
+	f, doc, err := fitOneQ(ctx, a, file, cfg, nil, func() (_ frame.Outputs, err error) {
 		to, err = a.OpenOutputs(file)
 		return to, err
 	})
@@ -122,8 +122,8 @@ func strictlyTwotime(a *frame.App, f *motion.Fit) error {
 	return nil
 }
 
-// fitOneQ fits at one q and writes what open opens, which it calls once it has read the data. Where only writing failed it returns the fit with the error.
-func fitOneQ(ctx context.Context, a *frame.App, file string, cfg twotimeRunConfig, open func() (frame.Outputs, error)) (*motion.Fit, *motionFitDoc, error) {
+// fitOneQ fits at one q, also from the motion near, unless it is nil, and writes what open opens, which it calls once it has read the data. Where only writing failed it returns the fit with the error.
+func fitOneQ(ctx context.Context, a *frame.App, file string, cfg twotimeRunConfig, near []float64, open func() (frame.Outputs, error)) (*motion.Fit, *motionFitDoc, error) {
 	p, err := openTwotime(a, file, &cfg.Twotime)
 	if err != nil {
 		return nil, nil, err
@@ -138,7 +138,7 @@ func fitOneQ(ctx context.Context, a *frame.App, file string, cfg twotimeRunConfi
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := fitMotion(ctx, a, p, cfg.Starts)
+	f, err := fitMotion(ctx, a, p, cfg.Starts, near)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -172,8 +172,10 @@ func startFrom(a *frame.App, p *motion.Problem, name string) error {
 }
 
 // fitMotion fits, computes errors and judges.
-func fitMotion(ctx context.Context, a *frame.App, p *motion.Problem, starts int) (*motion.Fit, error) {
-	f, err := p.Fit(ctx, motion.FitSettings{Starts: starts, Threads: most(a), Seed: a.Seed, Backend: a.Backend(most(a))})
+func fitMotion(ctx context.Context, a *frame.App, p *motion.Problem, starts int, near []float64) (*motion.Fit, error) {
+	w := a.Waiting("fitting")
+	defer w.Close()
+	f, err := p.Fit(ctx, motion.FitSettings{Starts: starts, Near: near, Threads: most(a), Seed: a.Seed, Backend: a.Backend(most(a)), Progress: w.Stage})
 	switch {
 	case ctx.Err() != nil:
 		return nil, exit.With(exit.Interrupted, ctx.Err())
@@ -309,7 +311,9 @@ func saveTwotimeFit(a *frame.App, to frame.Outputs, f *motion.Fit, doc *motionFi
 	if err := to.SaveParameters(a, doc); err != nil {
 		return err
 	}
-	return exit.With(exit.CannotWrite, report.TwotimeFit(doc.File, f, m, a.Page(a.Seed)).Save(string(dir)))
+	return a.WhileWaiting("drawing the report", func() error {
+		return exit.With(exit.CannotWrite, report.TwotimeFit(doc.File, f, m, a.Page(a.Seed)).Save(string(dir)))
+	})
 }
 
 // printTwotimeFit prints a fit as text.
@@ -353,12 +357,5 @@ func printTwotimeFit(a *frame.App, f *motion.Fit, doc *motionFitDoc) error {
 	for _, m := range doc.Minima {
 		say("another minimum: sum of squares %.6g instead of %.6g at %s", float64(m.SSQ), float64(doc.SSQ), valuesText(p.Config.Model.Names(), m.X))
 	}
-	for _, text := range doc.Warnings {
-		say("warning: %s", text)
-	}
-	for _, text := range doc.Notes {
-		say("note: %s", text)
-	}
-	say("%s", doc.Check.Lines())
-	return nil
+	return a.PrintVerdict(doc.Check, doc.Warnings, doc.Notes)
 }

@@ -59,7 +59,7 @@ func ringsOf(file string, cfg twotimeRunConfig) (string, []float64, error) {
 	return file, rings, exit.With(exit.Data, err)
 }
 
-// runFitRings fits each q of a file on its own, one after another. In the folder of --out every q has its own folder, and fits.csv has the
+// runFitRings fits each q of a file on its own, one after another, from its own starts and from the motion at the q before. In the folder of --out every q has its own folder, and fits.csv has the
 // parameters of all.
 func runFitRings(ctx context.Context, a *frame.App, file string, cfg twotimeRunConfig) error {
 	if cfg.Twotime.Q > 0 {
@@ -86,13 +86,14 @@ func runFitRings(ctx context.Context, a *frame.App, file string, cfg twotimeRunC
 		return err
 	}
 	doc := ringsDoc{Engine: "twotime", File: data, Fits: []*motionFitDoc{}, Failed: []ringFailedDoc{}}
-	lost := frame.LostOf("q", len(rings))
+	lost := frame.LostOf("wavevector", len(rings))
 	var fits []any
 	var verdict error
+	var near []float64 // motion at the last q that was fitted, which is that of the same sample
 	for _, q := range rings {
 		one := cfg
 		one.Twotime.Q = q
-		f, d, err := fitOneQ(ctx, a, data, one, func() (to frame.Outputs, err error) {
+		f, d, err := fitOneQ(ctx, a, data, one, near, func() (to frame.Outputs, err error) {
 			if folders {
 				to.Folder, err = a.MakeRundir(filepath.Join(a.Out, fmt.Sprintf("q%.6g", q)))
 			}
@@ -105,7 +106,9 @@ func runFitRings(ctx context.Context, a *frame.App, file string, cfg twotimeRunC
 			doc.Failed = append(doc.Failed, ringFailedDoc{frame.Number(q), exit.Text(err, nil)})
 			continue
 		}
-		doc.Device = d.Device
+		if doc.Device, near = d.Device, f.Theta; !f.Status.Converged() {
+			near = nil
+		}
 		doc.Fits, fits = append(doc.Fits, d), append(fits, d)
 		if v := strictlyTwotime(a, f); verdict == nil && v != nil {
 			verdict = fmt.Errorf("q = %.6g: %w", q, v)

@@ -203,7 +203,7 @@ func TestCalibrate(t *testing.T) {
 	if all := apptest.Rows(t, "cal.csv"); len(all) != 5 || apptest.Cell(t, all, 3, "parameter") != "distance" || apptest.Cell(t, all, 3, "unit") != "m" || apptest.Cell(t, all, 3, "sd") == "" {
 		t.Errorf("%q", all)
 	}
-	if code != 0 || !strings.Contains(stdout, "energy") || !strings.Contains(stdout, "distance 0.3") || !strings.Contains(stdout, "+-") {
+	if code != 0 || !strings.Contains(stdout, "energy") || !strings.Contains(stdout, "distance     0.3") || !strings.Contains(stdout, "+-") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
 	for line, want := range map[string]struct {

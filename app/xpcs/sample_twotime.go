@@ -68,6 +68,7 @@ exactly the draws that an uninterrupted run would have made.
   euryale sample twotime flow.yaml --out flow
   euryale sample twotime A003_results.hdf --model laminar --q 0.0054 \
       --prior "D0=lognormal(9,1)" --prior "phi0=normal(0,10)"
+  euryale sample twotime flow.yaml --bounds alpha=-0.5:0.5 --out bounded
   euryale sample twotime --resume flow
 `,
 		Args: cobra.MaximumNArgs(1),
@@ -126,7 +127,7 @@ func startSampleTwotime(ctx context.Context, a *frame.App, file string, cfg twot
 	if err != nil {
 		return requestError(err)
 	}
-	for _, n := range p.NotSampled() {
+	for _, n := range p.NotSampled(&cfg.Twotime) {
 		a.Note("%s", n)
 	}
 	switch twotime.Likelihood(cfg.Likelihood) {
@@ -162,7 +163,7 @@ func countSpeckles(ctx context.Context, a *frame.App, p *motion.Problem, cfg *tw
 	if cfg.Noise = p.Data.Noise; cfg.Noise != nil {
 		return nil
 	}
-	r, err := fitMotion(ctx, a, p, defaultStarts)
+	r, err := fitMotion(ctx, a, p, defaultStarts, nil)
 	if err != nil {
 		return err
 	}
@@ -262,15 +263,12 @@ func motionSampling(ctx context.Context, a *frame.App, dir runs.Folder, cfg *two
 	var at twotime.Point
 	var scales diag.Summary
 	var notes []string
-	var agrees bool
 	return draws.Sampling{Dir: dir, Chain: &cfg.ChainConfig, Config: cfg, Model: "twotime " + string(p.Config.Model), Units: motion.Units, Post: post.Posterior,
 		Check: func(fit *infer.Fit) (check.Verdict, error) {
 			at, notes = post.Median(fit), p.RemarksOn(post, fit, l)
 			names, x := p.Scales(post, fit, cfg.Seed)
 			scales = diag.Summarize(names, x, diag.Settings{})
-			v, err := post.Judge(ctx, fit, posteriorSettings(a, cfg))
-			agrees = v.OK
-			return v, err
+			return post.Judge(ctx, fit, posteriorSettings(a, cfg))
 		},
 		Document: func(d draws.SampleDoc) any {
 			return motionPosteriorDoc{Engine: "twotime", Model: p.Config.Model, File: cfg.File, Likelihood: cfg.Likelihood, Q: frame.Number(p.C2.Q), Phi: frame.Numbers(p.C2.Phi), Frames: [2]int{p.C2.First, p.C2.Last},
@@ -289,18 +287,14 @@ func motionSampling(ctx context.Context, a *frame.App, dir runs.Folder, cfg *two
 			}
 			return exit.With(exit.CannotWrite, report.TwotimePosterior(cfg.File, l, p, m, fit, v, draws.PageOf(a, &cfg.ChainConfig)).Save(string(dir)))
 		},
-		Summary: func(fit *infer.Fit) string {
-			text := motionSummary(p, fit, scales, notes)
-			if agrees { // flags are printed by themselves
-				text = strings.TrimRight(text, "\n") + "\nThe model agrees with the data."
-			}
-			return text
-		}}
+		Summary: func(fit *infer.Fit) string { return motionSummary(p, fit, scales) },
+		Notes:   func() []string { return notes }}
 }
 
 // motionSummary is the table of the motion, and that of contrasts and offsets.
-func motionSummary(p *motion.Problem, fit *infer.Fit, scales diag.Summary, notes []string) string {
+func motionSummary(p *motion.Problem, fit *infer.Fit, scales diag.Summary) string {
 	s := fit.Summary()
+	s.Note = fit.String()
 	s.Rows = slices.DeleteFunc(s.Rows, func(r diag.Row) bool { return p.IsAside(r.Name) })
 	for i := range s.Rows {
 		if unit := motion.Units[s.Rows[i].Name]; unit != "" {
@@ -316,8 +310,5 @@ func motionSummary(p *motion.Problem, fit *infer.Fit, scales diag.Summary, notes
 		fmt.Fprintf(w, "%.4g\t%s\t%s\n", phi, report.PlusMinus(scales.Rows[k].Mean, scales.Rows[k].SD), report.PlusMinus(scales.Rows[n+k].Mean, scales.Rows[n+k].SD))
 	}
 	w.Flush()
-	for _, text := range notes {
-		fmt.Fprintf(&b, "note: %s\n", text)
-	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -376,7 +376,7 @@ func (c *chains) conclude(g *Merged, env Env, folder string, each func(func(batc
 	if err := dir.SaveDraws(fit, map[string]string{"seed": fmt.Sprint(t.seed), "model": c.Source}); err != nil {
 		return err
 	}
-	if err := runs.WriteFile(dir.Path("diagnose.txt"), []byte(rep.String()+"\n"+v.Summary()+"\n")); err != nil {
+	if err := runs.WriteFile(dir.Path("diagnose.txt"), []byte(rep.String()+"\n"+v.String()+"\n")); err != nil {
 		return err
 	}
 	g.Files = append(g.Files, "posterior/"+runs.DrawsFolder, "posterior/chain-N.csv", "posterior/diagnose.txt")
@@ -388,7 +388,7 @@ func (c *chains) conclude(g *Merged, env Env, folder string, each func(func(batc
 	} else {
 		fmt.Fprintf(&b, "%d chains did not reach R-hat <= %g and ESS >= %g within %d draws each: raise draws, or look at the model. ", fit.Chains(), c.RHat, c.ESS, c.Draws)
 	}
-	fmt.Fprintf(&b, "%s %s", rep.Verdict(), v.Summary())
+	fmt.Fprintf(&b, "%s %s", rep.Verdict(), v.Line())
 	g.Finding = b.String()
 	return nil
 }

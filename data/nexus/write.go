@@ -107,18 +107,18 @@ func (r *Result) complete() error {
 	case r.Multitau == nil && r.Twotime == nil:
 		return refuse("it has neither Multitau nor Twotime: set one of them")
 	case r.QMap == nil || len(r.QMap.Dynamic.Axis0) == 0:
-		return refuse("QMap.Dynamic.Axis0 has no q: set one for every bin")
+		return refuse("the q map has no q: give one for every dynamic bin")
 	case !(r.FrameTime > 0):
-		return refuse("FrameTime is %v s: want the time between frames", r.FrameTime)
+		return refuse("the time between frames is %v s: want a number above 0", r.FrameTime)
 	}
 	if m := r.Multitau; m != nil {
 		switch {
 		case m.G2 == nil || m.G2.Rows != len(m.Delay):
-			return refuse("Multitau.G2 has the shape %s, but there are %d delays", m.G2.shape(), len(m.Delay))
+			return refuse("g2 has the shape %s, but there are %d delays", m.G2.shape(), len(m.Delay))
 		case m.Err != nil && (m.Err.Rows != m.G2.Rows || m.Err.Cols != m.G2.Cols):
-			return refuse("Multitau.Err has the shape %s, but G2 has %s", m.Err.shape(), m.G2.shape())
+			return refuse("the errors of g2 have the shape %s, but g2 has %s", m.Err.shape(), m.G2.shape())
 		case len(r.QMap.Dynamic.Cells) != 0 && len(r.QMap.Dynamic.Cells) != m.G2.Cols:
-			return refuse("Multitau.G2 has %d bins, but QMap.Dynamic has %d", m.G2.Cols, len(r.QMap.Dynamic.Cells))
+			return refuse("g2 has %d bins, but the q map has %d", m.G2.Cols, len(r.QMap.Dynamic.Cells))
 		}
 		for _, p := range append(slices.Clone(m.Partial), m.PartialErr...) {
 			if p.Rows != m.G2.Rows || p.Cols != m.G2.Cols {

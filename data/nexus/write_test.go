@@ -139,14 +139,14 @@ func TestCopy(t *testing.T) {
 
 func TestWriteRefuses(t *testing.T) {
 	for what, change := range map[string]func(r *Result){
-		"neither Multitau nor Twotime":                        func(r *Result) { r.Multitau = nil },
-		"QMap.Dynamic.Axis0 has no q":                         func(r *Result) { r.QMap.Dynamic.Axis0 = nil },
-		"FrameTime is 0 s":                                    func(r *Result) { r.FrameTime = 0 },
-		"G2 has the shape (60, 4), but there are 59 delays":   func(r *Result) { r.Multitau.Delay = r.Multitau.Delay[1:] },
-		"Err has the shape (1, 4), but G2 has (60, 4)":        func(r *Result) { r.Multitau.Err = NewMatrix(1, 4) },
-		"G2 has 4 bins, but QMap.Dynamic has 3":               func(r *Result) { r.QMap.Dynamic.Cells = r.QMap.Dynamic.Cells[1:] },
-		"partial g2 has the shape (2, 2), but G2 has (60, 4)": func(r *Result) { r.Multitau.Partial = []*Matrix{NewMatrix(2, 2)} },
-		"two-time map of bin 3 is not in memory":              func(r *Result) { r.Twotime = &Twotime{Bins: []int{3}} },
+		"neither Multitau nor Twotime":                               func(r *Result) { r.Multitau = nil },
+		"the q map has no q":                                         func(r *Result) { r.QMap.Dynamic.Axis0 = nil },
+		"the time between frames is 0 s":                             func(r *Result) { r.FrameTime = 0 },
+		"g2 has the shape (60, 4), but there are 59 delays":          func(r *Result) { r.Multitau.Delay = r.Multitau.Delay[1:] },
+		"the errors of g2 have the shape (1, 4), but g2 has (60, 4)": func(r *Result) { r.Multitau.Err = NewMatrix(1, 4) },
+		"g2 has 4 bins, but the q map has 3":                         func(r *Result) { r.QMap.Dynamic.Cells = r.QMap.Dynamic.Cells[1:] },
+		"partial g2 has the shape (2, 2), but G2 has (60, 4)":        func(r *Result) { r.Multitau.Partial = []*Matrix{NewMatrix(2, 2)} },
+		"two-time map of bin 3 is not in memory":                     func(r *Result) { r.Twotime = &Twotime{Bins: []int{3}} },
 	} {
 		r := sample(2, 2)
 		change(r)

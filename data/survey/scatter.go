@@ -35,7 +35,35 @@ func (r *roles) estimateErrors(s *Raw) error {
 		none = fmt.Sprintf("there is no column of errors (not used: %s)", strings.Join(r.unused, ", "))
 	}
 	r.note("%s: they are estimated from how neighbouring pixels scatter, with a median signal-to-noise ratio of %.3g, and narrow lines or smoothed pixels make them wrong", none, s.SignalToNoise())
+	if share := shared(s.Flux, s.Mask); share < leastShared {
+		r.note("neighbouring pixels share noise, as after resampling or smoothing, since they differ only %.2g times as much as pixels two apart: errors of fitted parameters, which take pixels as independent, are about %.2g times too small; give the spectrum as it was measured, or a column error that allows for it", share, 1/share)
+	}
 	return nil
+}
+
+// leastShared is the ratio of shared below which noise must be the reason: lines alone, at signal-to-noise ratios of up to 90, leave more than 0.7.
+const leastShared = 0.7
+
+// shared returns how much neighbouring pixels scatter, against pixels two apart: about 1 for independent noise, and less if neighbours share
+// noise or lines are a few pixels wide. For noise that is interpolated linearly or smoothed over up to 3 pixels, one over it is within a third
+// how much errors from scatter make the errors of parameters too small. It is NaN where nothing scatters.
+func shared(flux []float64, mask []bool) float64 {
+	near, far := differences(flux, mask, 1, 0, len(flux)), differences(flux, mask, 2, 0, len(flux))
+	if len(near) == 0 || len(far) == 0 {
+		return math.NaN()
+	}
+	return median.InPlace(near) / median.InPlace(far)
+}
+
+// differences returns the absolute values of 2 f(i) - f(i-lag) - f(i+lag) of the good pixels in a range.
+func differences(flux []float64, mask []bool, lag, from, to int) (d []float64) {
+	good := func(i int) bool { return (mask == nil || !mask[i]) && linalg.Finite(flux[i]) }
+	for i := max(from, lag); i < min(to, len(flux)-lag); i++ {
+		if good(i-lag) && good(i) && good(i+lag) {
+			d = append(d, math.Abs(2*flux[i]-flux[i-lag]-flux[i+lag]))
+		}
+	}
+	return d
 }
 
 // scatter returns the standard deviation of the noise of each pixel: the median absolute value of 2 f(i) - f(i-2) - f(i+2) over blocks
@@ -45,17 +73,11 @@ func (r *roles) estimateErrors(s *Raw) error {
 // Reference: Stoehr et al., DER_SNR, ADASS XVII, ASP Conference Series 394, 505 (2008).
 func scatter(flux []float64, mask []bool) []float64 {
 	n := len(flux)
-	good := func(i int) bool { return (mask == nil || !mask[i]) && linalg.Finite(flux[i]) }
 	var middle, level []float64
 	blocks := max(1, n/block)
 	for b := range blocks {
-		var d []float64
 		from, to := b*n/blocks, (b+1)*n/blocks
-		for i := max(from, 2); i < min(to, n-2); i++ {
-			if good(i-2) && good(i) && good(i+2) {
-				d = append(d, math.Abs(2*flux[i]-flux[i-2]-flux[i+2]))
-			}
-		}
+		d := differences(flux, mask, 2, from, to)
 		if len(d) < leastScatter {
 			continue
 		}

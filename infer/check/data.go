@@ -112,19 +112,21 @@ func (a Axis) label(lo, hi float64) string {
 	case order:
 		return fmt.Sprintf("places %.6g to %.6g in %s", lo, hi, a.Name)
 	case lo == hi:
-		return fmt.Sprintf("%s = %s%s", a.Name, a.number(lo), unit)
+		return fmt.Sprintf("%s = %s%s", a.Name, a.number(lo, 0), unit)
 	}
-	return fmt.Sprintf("%s = %s to %s%s", a.Name, a.number(lo), a.number(hi), unit)
+	return fmt.Sprintf("%s = %s to %s%s", a.Name, a.number(lo, (hi-lo)/10), a.number(hi, (hi-lo)/10), unit)
 }
 
-// number writes a value with as many digits as tell it apart from the next one on the axis, three at least.
-func (a Axis) number(x float64) string {
+// number writes a value with as many digits as tell it apart from the next one on the axis, but not finer than fine, and with three at
+// least.
+func (a Axis) number(x, fine float64) string {
 	apart := math.Inf(1)
 	for _, v := range a.Values {
 		if d := math.Abs(v - x); d > 0 {
 			apart = min(apart, d)
 		}
 	}
+	apart = max(apart, fine)
 	digits := 3
 	if ratio := math.Abs(x) / apart; ratio > 100 {
 		digits = min(10, int(math.Ceil(math.Log10(ratio)))+1)

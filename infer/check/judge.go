@@ -114,7 +114,7 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 			break
 		}
 		f := tests[best].flag()
-		f.Text += rivals(tests, adjusted, best, level)
+		f.addRivals(tests, adjusted, best, level)
 		v.add(f, tests[best].harmless || tests[best].forgiven)
 		w.absorb(tests[best].columns)
 		if tests[best].points != nil {
@@ -124,7 +124,11 @@ func (w *residuals) verdict(v *Verdict, level float64) {
 			return
 		}
 		if now := w.square / w.dof(); !w.d.Relative && now > farOff {
-			v.add(Flag{Kind: KindSize, Text: fmt.Sprintf("even with that in the model, the reduced chi-square would be about %.3g: the model is far from the data, and the finding above names only the single cause that explains most", now),
+			text := fmt.Sprintf("even with that in the model, the reduced chi-square would be about %.3g: the model is far from the data, and the finding above names only the single cause that explains most", now)
+			if tests[best].harmless || tests[best].forgiven { // the finding is only noted
+				text = fmt.Sprintf("apart from %s, the reduced chi-square would be about %.3g: the model is far from the data", tests[best].kind, now)
+			}
+			v.add(Flag{Kind: KindSize, Text: text,
 				Remedy: "start the fit elsewhere or change the model, and judge it again"}, false)
 			if tests[best].gain.share > 0.5 {
 				return
@@ -216,23 +220,21 @@ func (t *test) before(u *test) bool {
 	return t.gain.share > u.gain.share
 }
 
-// rivals names departures of other kinds that explain nearly as much as the best.
-func rivals(tests []test, adjusted []float64, best int, level float64) string {
-	b, text := tests[best], ""
-	kinds := []string{b.kind}
+// addRivals names departures of other kinds that explain nearly as much as the best.
+func (f *Flag) addRivals(tests []test, adjusted []float64, best int, level float64) {
+	b := tests[best]
 	for i, t := range tests {
-		if b.named == nil || t.named == nil || t.columns == nil || adjusted[i] > level || t.gain.share < 0.7*b.gain.share || slices.Contains(kinds, t.kind) {
+		if b.named == nil || t.named == nil || t.columns == nil || adjusted[i] > level || t.gain.share < 0.7*b.gain.share || t.kind == b.kind || slices.Contains(f.Rivals, t.kind) {
 			continue
 		}
-		if kinds = append(kinds, t.kind); len(kinds) == 2 {
+		if f.Rivals = append(f.Rivals, t.kind); len(f.Rivals) == 1 {
 			also, _ := t.named.Say(t.gain.coef, t.gain.sd)
-			text = "; another possible cause explains the residuals nearly as well: " + also
+			f.Text += "; another possible cause explains the residuals nearly as well: " + also
 		}
 	}
-	if more := kinds[min(2, len(kinds)):]; len(more) > 0 {
-		text += ". Departures of these other kinds would explain them nearly as well, too: " + listed(more)
+	if len(f.Rivals) > 1 {
+		f.Text += ". Departures of these other kinds would explain them nearly as well, too: " + listed(f.Rivals[1:])
 	}
-	return text
 }
 
 // follows reports whether points are far away because the scatter is larger where they lie.

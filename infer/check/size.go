@@ -69,7 +69,7 @@ func (w *residuals) sizeTest() test {
 			return f
 		}
 		f.Text += fmt.Sprintf(": the errors are about %.3g times too small, or the model lacks something", math.Sqrt(reduced))
-		f.Remedy = "look at the residuals: if they follow a pattern, the model lacks a term; if they do not, the errors are too small"
+		f.Remedy = "look whether the residuals follow a pattern: if so, the model lacks a term, and if not, the errors are too small"
 		return f
 	}
 	return t

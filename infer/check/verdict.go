@@ -22,13 +22,14 @@ const KindUnconverged = "not converged"
 
 // Flag is one disagreement in words.
 type Flag struct {
-	Kind     string  // kind of test, such as "outliers"
-	Text     string  // description of the finding, with numbers
-	Where    string  // range or points concerned, if any
-	Remedy   string  // remedy to try next
-	P        float64 // p-value of the test; 0 if there was no test
-	Forgiven bool    // true if the loss of the fit was chosen to tolerate it
-	Note     bool    // true if it is known and harmless, or was asked for, and so does not count
+	Kind     string   // kind of test, such as "outliers"
+	Text     string   // description of the finding, with numbers
+	Where    string   // range or points concerned, if any
+	Remedy   string   // remedy to try next
+	Rivals   []string // kinds of departures that explain the residuals nearly as well
+	P        float64  // p-value of the test; 0 if there was no test
+	Forgiven bool     // true if the loss of the fit was chosen to tolerate it
+	Note     bool     // true if it is known and harmless, or was asked for, and so does not count
 }
 
 // String is the finding and the remedy in one line.
@@ -139,19 +140,24 @@ func (v Verdict) Word() string {
 	return "misfit"
 }
 
+// size is the reduced chi-square in parentheses; it is "" where the errors are unknown.
+func (v Verdict) size() string {
+	if math.IsNaN(v.Reduced) {
+		return ""
+	}
+	of := ""
+	if v.rescaled {
+		of = " with the errors at the predicted values"
+	}
+	return fmt.Sprintf(" (reduced chi-square%s %.3g, expected %.3g to %.3g)", of, v.Reduced, v.Expected[0], v.Expected[1])
+}
+
 // Summary is one sentence.
 func (v Verdict) Summary() string {
 	if !v.judged() {
 		return "The model was not judged."
 	}
-	size := ""
-	if !math.IsNaN(v.Reduced) {
-		of := ""
-		if v.rescaled {
-			of = " with the errors at the predicted values"
-		}
-		size = fmt.Sprintf(" (reduced chi-square%s %.3g, expected %.3g to %.3g)", of, v.Reduced, v.Expected[0], v.Expected[1])
-	}
+	size := v.size()
 	if slices.ContainsFunc(v.Flags, func(f Flag) bool { return f.Kind == KindUnconverged }) {
 		return "The fit did not converge, so the model cannot be judged" + size + "."
 	}
@@ -174,26 +180,30 @@ func (v Verdict) Summary() string {
 	case 1:
 		return "The model disagrees with the data" + size + ": " + v.Flags[0].Kind + "."
 	default:
-		var kinds []string
-		times, where := map[string]int{}, map[string][]string{}
-		for _, f := range v.Flags {
-			if times[f.Kind]++; times[f.Kind] == 1 {
-				kinds = append(kinds, f.Kind)
-			}
-			if f.Kind == KindPrior || f.Kind == KindBound || f.Kind == KindUnknown {
-				where[f.Kind] = append(where[f.Kind], f.Where)
-			}
-		}
-		for i, kind := range kinds {
-			if names := slices.DeleteFunc(where[kind], func(s string) bool { return s == "" }); len(names) > 0 {
-				slices.Sort(names)
-				kinds[i] = fmt.Sprintf("%s (%s)", kind, listed(slices.Compact(names)))
-			} else if k := times[kind]; k > 1 {
-				kinds[i] = fmt.Sprintf("%s (%d times)", kind, k)
-			}
-		}
-		return fmt.Sprintf("The model disagrees with the data%s in %d ways: %s.", size, n, strings.Join(kinds, ", "))
+		return fmt.Sprintf("The model disagrees with the data%s in %d ways: %s.", size, n, strings.Join(kindsOf(v.Flags), ", "))
 	}
+}
+
+// kindsOf lists the kinds of flags, with the parameters that they are about, or how many of a kind there are.
+func kindsOf(flags []Flag) (kinds []string) {
+	times, where := map[string]int{}, map[string][]string{}
+	for _, f := range flags {
+		if times[f.Kind]++; times[f.Kind] == 1 {
+			kinds = append(kinds, f.Kind)
+		}
+		if f.Kind == KindPrior || f.Kind == KindBound || f.Kind == KindUnknown {
+			where[f.Kind] = append(where[f.Kind], f.Where)
+		}
+	}
+	for i, kind := range kinds {
+		if names := slices.DeleteFunc(where[kind], func(s string) bool { return s == "" }); len(names) > 0 {
+			slices.Sort(names)
+			kinds[i] = fmt.Sprintf("%s (%s)", kind, listed(slices.Compact(names)))
+		} else if k := times[kind]; k > 1 {
+			kinds[i] = fmt.Sprintf("%s (%d times)", kind, k)
+		}
+	}
+	return kinds
 }
 
 // NothingLeft is the flag of a model whose parameters take up all data.

@@ -72,9 +72,15 @@ func TestRivals(t *testing.T) {
 	for _, kind := range []string{"second decay", "drift", "bend", "step"} {
 		tests = append(tests, test{kind: kind, columns: [][]float64{{1}}, gain: gain{share: 0.5}, named: say("a " + kind + " would fit better")})
 	}
-	got := rivals(tests, make([]float64, 4), 0, 0.01)
+	f := Flag{Kind: "second decay", Text: "a second decay would fit better; it explains much"}
+	f.addRivals(tests, make([]float64, 4), 0, 0.01)
+	_, got, _ := strings.Cut(f.Text, "much")
 	if want := "; another possible cause explains the residuals nearly as well: a drift would fit better. Departures of these other kinds would explain them nearly as well, too: bend and step"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+	v := Verdict{Points: 9, Reduced: math.NaN(), Flags: []Flag{f}}
+	if want := "The model disagrees with the data: a second decay would fit better, or else: drift, bend and step."; v.Line() != want {
+		t.Errorf("the line is %q, want %q", v.Line(), want)
 	}
 }
 
@@ -105,6 +111,7 @@ func TestPlacesOnAnAxis(t *testing.T) {
 		"tau = 0.00123 to 0.00321 s":    {Name: "tau", Unit: "s", Values: []float64{0.00123456, 0.00321, 1}},
 		"year = 2020 to 2021":           {Name: "year", Values: []float64{2020, 2021, 2022}},
 		"x = 0 to 1e-08":                {Name: "x", Values: []float64{0, 1e-8, 2e-8}},
+		"y = 0.99973 to 1.002":          {Name: "y", Values: []float64{0.9997339983, 1.0015, 0.9997339984}},
 	} {
 		k := len(a.Values) - 3
 		if got := a.label(a.Values[max(0, k)], a.Values[max(0, k)+1]); got != want {

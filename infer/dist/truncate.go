@@ -11,6 +11,23 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
+// Within returns a scalar distribution, whose parameters do not depend on inputs, between bounds: d itself if it does not reach beyond
+// them, or else truncated. It returns an error if no probability is left between the bounds, or if it is not known.
+func Within(d Dist, lower, upper float64) (Dist, error) {
+	low, high, err := Range(d)
+	switch {
+	case err != nil:
+		return d, err
+	case low >= lower && high <= upper:
+		return d, nil
+	case high <= lower || low >= upper:
+		return d, fmt.Errorf("dist: %s lies between %g and %g, outside the bounds %g to %g: change one of them", d, low, high, lower, upper)
+	case d.LogCDFOf == nil || d.LogCCDFOf == nil:
+		return d, fmt.Errorf("dist: the probability of %s between the bounds %g and %g is not known: leave out the bounds, or choose another distribution", d, lower, upper)
+	}
+	return Truncate(d, lower, upper), nil
+}
+
 // Truncate is the distribution d conditioned on lower <= x <= upper. Nil or an infinite
 // number means no limit. d is a scalar distribution with LogCDF and LogCCDF.
 //

@@ -4,6 +4,9 @@
 package main
 
 import (
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 )
 
@@ -86,6 +89,26 @@ func TestFragments(t *testing.T) {
 	} {
 		if got := (comment{kind: "field", name: "T.Shape", text: text}).fragment() != ""; got != want {
 			t.Errorf("%q is a fragment: %v, want %v", text, got, want)
+		}
+	}
+}
+
+// ofFields finds texts whose subject is a field of a struct in Go, such as Config.Rows or MaxBytes.
+var ofFields = regexp.MustCompile(`^([a-z0-9]+: )?([A-Z][A-Za-z0-9]*\.[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*) (is|has|have|lacks|names|needs|cannot|must)\b`)
+
+// forProgrammers are the folders whose errors of this kind only people meet who write Go, or that have a table of their own.
+var forProgrammers = []string{"autodiff", "kernels", "tensor", "notebook", "cluster", "examples", "internal", "infer", "optim", "viz", "data/hdf5", "data/fits", "data/zarr", "data/netcdf", "data/frames", "data/arrow"}
+
+// Errors that users of the command line meet speak of settings and things, not of fields of structs in Go.
+func TestErrorsNameNoFields(t *testing.T) {
+	for _, s := range all(t) {
+		if slices.ContainsFunc(forProgrammers, func(dir string) bool { return strings.HasPrefix(s.path, dir+"/") }) {
+			continue
+		}
+		for _, e := range s.errors() {
+			if ofFields.MatchString(e.text) {
+				t.Errorf("%s: %s: the subject is a field in Go: say what it is, or name the flag", e.line, e.text)
+			}
 		}
 	}
 }

@@ -4,9 +4,12 @@
 package g2
 
 import (
+	"context"
+	"math"
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -32,3 +35,37 @@ func (f *Fit) physical(name string, bound float64) bool {
 	i := f.Model.index(name)
 	return i >= 0 && slices.Contains(f.Model.Params[i].ends, bound)
 }
+
+// release corrects how far the data would take parameters beyond their bounds, which the derivatives at the bounds exaggerate where the curve
+// bends, as it does with exponents: a parameter can go no farther than chi-square falls when the fit is repeated without its bound.
+func (s Settings) release(ctx context.Context, p *optim.Problem, r *optim.Result, bounds []check.Bound) {
+	if s.Loss != "" && s.Loss != optim.Linear && s.Loss != "linear" {
+		return
+	}
+	for i := range bounds {
+		k := slices.Index(r.Names, bounds[i].Name)
+		if !(bounds[i].Pull > leastPull) || k < 0 {
+			continue
+		}
+		lower, upper := p.Lower, p.Upper
+		p.Lower, p.Upper, p.Start = slices.Clone(lower), slices.Clone(upper), slices.Clone(r.X)
+		if r.Active[k] > 0 {
+			p.Upper[k] = math.Inf(1)
+		} else if p.Lower[k] = math.Inf(-1); lower[k] > 0 { // such as a relaxation time
+			p.Lower[k] = 0
+		}
+		o := s.optimiser()
+		o.NoPolish = true
+		if free, err := optim.LeastSquares(ctx, p, o); err == nil && (free.Status.Converged() || free.Cost < r.Cost) { // an exponent may grow without end
+			fall := 2 * max(r.Cost-free.Cost, 0)
+			if !r.Absolute && r.Scale > 0 {
+				fall /= r.Scale
+			}
+			bounds[i].Pull = min(bounds[i].Pull, math.Sqrt(fall))
+		}
+		p.Lower, p.Upper = lower, upper
+	}
+}
+
+// leastPull is the number of standard deviations beyond a bound from which on it is worth a fit to know it exactly.
+const leastPull = 2

@@ -22,8 +22,9 @@ import (
 
 // judge computes the verdict about the model. names are the names of the residuals' Jacobian
 // columns, in the order of the components.
-func (f *Fit) judge(w *worker, r *optim.Result, names []string, dropped []check.Alteration) {
+func (f *Fit) judge(ctx context.Context, w *worker, r *optim.Result, s Settings, names []string, dropped []check.Alteration) {
 	d := check.FromFit(r)
+	s.release(ctx, w.problem, r, d.Bounds)
 	for i, n := range d.Names {
 		d.Names[i] = names[slices.Index(r.Names, n)]
 	}

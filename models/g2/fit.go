@@ -28,9 +28,12 @@ type Settings struct {
 	// bounds. They truncate other priors.
 	Bounds map[string][2]float64
 	// Start holds start values that replace those of the model and the guessed ones, by parameter name.
-	Start  map[string]float64
-	Priors map[string]dist.Dist // priors in place of the model's, by name of the sampled parameter, or "sigma"
-	Loss   optim.Loss           // loss of point fits. Default: least squares
+	Start map[string]float64
+	// Priors replace the model's, by name of the sampled parameter, or "sigma". Point fits, which have no priors
+	// otherwise, take them as penalties and bounds, for curves with errors: normal, lognormal, halfnormal,
+	// truncatednormal and uniform ones.
+	Priors map[string]dist.Dist
+	Loss   optim.Loss // loss of point fits. Default: least squares
 	// LossScale is the residual, in standard deviations, above which Loss reduces the weight of a
 	// point. Default 1.
 	LossScale float64
@@ -48,8 +51,10 @@ type Settings struct {
 	// derivatives computed there, one curve at a time. Default: one thread of the CPU for each bin.
 	Backend ad.Backend
 
-	relative bool // whether the errors of the curve are unknown, so that its scatter gives them
-	alone    bool // whether the fit only serves a comparison, and needs neither a verdict nor further starts
+	penalties []optim.Prior         // those of Priors
+	support   map[string][2]float64 // where Priors are not 0, by parameter
+	relative  bool                  // whether the errors of the curve are unknown, so that its scatter gives them
+	alone     bool                  // whether the fit only serves a comparison, and needs neither a verdict nor further starts
 }
 
 // Fit is the point fit of one bin.
@@ -152,6 +157,7 @@ func FitAll(ctx context.Context, model Model, curves []Curve, s Settings) ([]Fit
 type Fitter struct {
 	model Model
 	s     Settings
+	wrong error // why the priors can be no penalties
 
 	mu     sync.Mutex
 	ready  map[home]*compiled
@@ -175,7 +181,11 @@ func (f *Fitter) other(m Model) *Fitter {
 const mostReady = 256
 
 // NewFitter returns a Fitter of a model with settings, which the first call of FitAll checks.
-func NewFitter(model Model, s Settings) *Fitter { return &Fitter{model: model, s: s} }
+func NewFitter(model Model, s Settings) *Fitter {
+	f := &Fitter{model: model}
+	f.s, f.wrong = s.penalised(model)
+	return f
+}
 
 // compiled returns the model compiled for curves of a size.
 func (f *Fitter) compiled(n home) (*compiled, error) {
@@ -206,6 +216,9 @@ func (f *Fitter) FitAll(ctx context.Context, curves []Curve) ([]Fit, error) {
 	}
 	if err := f.s.check(f.model, curves); err != nil {
 		return nil, err
+	}
+	if f.wrong != nil {
+		return nil, f.wrong
 	}
 	threads := f.s.Threads
 	if threads <= 0 {
@@ -285,6 +298,15 @@ func (m Model) limits(c Curve, s Settings) (start, lower, upper []float64) {
 				}
 			}
 		}
+		if b, ok := s.support[p.Name]; ok {
+			if _, own := s.Bounds[p.Name]; !own && !math.IsInf(b[0]-b[1], 0) {
+				lo, hi = b[0], b[1]
+			}
+			lo, hi = max(lo, b[0]), min(hi, b[1])
+			if !(x > lo && x < hi) && !math.IsInf(hi, 1) {
+				x = lo + (hi-lo)/2
+			}
+		}
 		if v, ok := s.Start[p.Name]; ok {
 			x = v
 		}
@@ -333,7 +355,8 @@ func (of *Fitter) fit(ctx context.Context, t task, ready *compiled) Fit {
 	if s.alone {
 		return f
 	}
-	f.judge(w, res, names, t.dropped)
+	f.judge(ctx, w, res, s, names, t.dropped)
+	f.tellPriors(s)
 	if !f.Check.Misfit() {
 		return f
 	}
@@ -342,7 +365,8 @@ func (of *Fitter) fit(ctx context.Context, t task, ready *compiled) Fit {
 		names = lower.take(other, s)
 		lower.Warnings = append(lower.Warnings, fmt.Sprintf("the first minimum, with cost %.6g, did not describe the data; further starts found this one, with cost %.6g", res.Cost, other.Cost))
 		if lower.usable() == nil {
-			lower.judge(w, other, names, t.dropped)
+			lower.judge(ctx, w, other, s, names, t.dropped)
+			lower.tellPriors(s)
 			f = lower
 		}
 	}
@@ -399,7 +423,7 @@ func (f *Fit) take(r *optim.Result, s Settings) (names []string) {
 		spread = math.Inf(1)
 		f.Warnings = append(f.Warnings, fmt.Sprintf("the size of the errors cannot be estimated from %s and %s", errtext.Count(r.M, "point"), errtext.Count(r.NFree, "parameter")))
 	}
-	if len(s.Fixed) == 0 && len(s.Bounds) == 0 && f.order() { // names in settings mean what they say
+	if len(s.Fixed)+len(s.Bounds)+len(s.Priors) == 0 && f.order() { // names in settings mean what they say
 		var exchange []string
 		for _, p := range f.Model.Pairs {
 			exchange = append(exchange, names[p[0]], names[p[1]], names[p[1]], names[p[0]])

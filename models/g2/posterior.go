@@ -13,6 +13,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Posterior returns the Bayesian model of one curve: the mean of the model, normal errors
@@ -140,16 +141,11 @@ func (s Settings) within(name string, d dist.Dist) (dist.Dist, error) {
 	if !bounded {
 		return d, nil
 	}
-	low, high, err := dist.Range(d)
-	switch {
-	case err != nil:
-		return d, fmt.Errorf("g2: prior of %s: %w", name, err)
-	case low >= b[0] && high <= b[1]:
-		return d, nil
-	case d.LogCDFOf == nil || d.LogCCDFOf == nil:
-		return d, fmt.Errorf("g2: the prior of %s is %s, whose probability between its bounds %g and %g is not known: leave out the bounds, or choose another prior", name, d, b[0], b[1])
+	d, err := dist.Within(d, b[0], b[1])
+	if err != nil {
+		return d, fmt.Errorf("g2: prior of %s: %w", name, errtext.Without("dist: ", err))
 	}
-	return dist.Truncate(d, b[0], b[1]), nil
+	return d, nil
 }
 
 // declare adds a parameter with the prior of the settings, or with the usual one.

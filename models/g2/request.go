@@ -21,7 +21,7 @@ type Request struct {
 	Fixed       setting.Numbers   `yaml:"fixed" json:"fixed,omitempty" about:"hold a parameter fixed"`
 	Bounds      setting.Intervals `yaml:"bounds" json:"bounds,omitempty" about:"bounds of a parameter"`
 	Start       setting.Numbers   `yaml:"start" json:"start,omitempty" about:"starting value of a parameter"`
-	Priors      setting.Texts     `yaml:"-" json:"prior,omitempty" name:"prior" only:"sample g2" about:"prior of a parameter"`
+	Priors      setting.Texts     `yaml:"-" json:"prior,omitempty" name:"prior" about:"prior of a parameter, such as tau=lognormal(-3,1); in fit g2 a penalty, which needs errors: normal, lognormal, halfnormal, truncatednormal or uniform"`
 	Loss        string            `yaml:"loss" json:"loss,omitempty" default:"linear" choices:"linear,soft_l1,huber,cauchy,arctan" about:"loss function"`
 	DropInvalid bool              `yaml:"drop_invalid" json:"drop_invalid,omitempty" about:"drop points whose delay, value or error is not a usable number"`
 }

@@ -36,6 +36,9 @@ func (of *Fitter) task(c Curve, dropped ...check.Alteration) task {
 	if t.err = c.check(len(of.model.Params)-len(of.s.Fixed), of.model.Of); t.err != nil {
 		return t
 	}
+	if t.err = of.s.weighable(c); t.err != nil {
+		return t
+	}
 	if t.err = of.model.ranged(of.model.Params, c, of.s); t.err != nil {
 		return t
 	}
@@ -106,7 +109,7 @@ type share struct {
 // batches reports whether a batch can fit a task as the settings say.
 func (of *Fitter) batches(t *task) bool {
 	s := of.s
-	return t.err == nil && !t.curve.size().correlated && len(s.Fixed) == 0 && s.MaxEvaluations == 0 && (s.Loss == optim.Linear || s.Loss == "linear")
+	return t.err == nil && !t.curve.size().correlated && len(s.Fixed)+len(s.Priors) == 0 && s.MaxEvaluations == 0 && (s.Loss == optim.Linear || s.Loss == "linear")
 }
 
 // scout fits tasks from all of their starts in lock step, which takes a fraction of the time of as many fits by themselves, and

@@ -20,7 +20,7 @@ func elsewhere(ctx context.Context, p *optim.Problem, s Settings) *optim.Result 
 }
 
 func (s Settings) optimiser() optim.Settings {
-	return optim.Settings{Method: optim.TRF, Fixed: s.Fixed, Loss: s.Loss, LossScale: s.LossScale, MaxEvaluations: s.MaxEvaluations, RelativeSigma: s.relative}
+	return optim.Settings{Method: optim.TRF, Fixed: s.Fixed, Loss: s.Loss, LossScale: s.LossScale, MaxEvaluations: s.MaxEvaluations, RelativeSigma: s.relative, Priors: s.penalties}
 }
 
 // best fits from every start and returns the result of lowest cost. A converged fit is preferred to

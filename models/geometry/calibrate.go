@@ -46,7 +46,7 @@ func Calibrate(ctx context.Context, image []float64, m *mask.Mask, g xpcs.Geomet
 			return nil, err
 		}
 		if len(points) < 8 {
-			return nil, fmt.Errorf("geometry: only %s of %s %s found: check energy, distance and centre, or lower FindSettings.Significance", errtext.Count(len(points), "point"), errtext.Count(len(q), "ring"), errtext.Agree(len(points), "was", "were"))
+			return nil, fmt.Errorf("geometry: only %s of %s %s found: check energy, distance, centre and the q of the rings, and average more frames if the rings are faint", errtext.Count(len(points), "point"), errtext.Count(len(q), "ring"), errtext.Agree(len(points), "was", "were"))
 		}
 		if f, err = FitPoints(ctx, g, points, s); err != nil {
 			return nil, err

@@ -85,7 +85,7 @@ func TestMistakesOfUsers(t *testing.T) {
 	if _, err := nn.New(build(func(m *nn.Model, in []*ad.Node) *ad.Node { return m.Param("w", nil, 3) }), barInputs, nn.Settings{}); err == nil || !strings.Contains(err.Error(), "w has no initial values") {
 		t.Error(err)
 	}
-	if _, err := nn.New(build(func(m *nn.Model, in []*ad.Node) *ad.Node { return m.BatchNorm("n", flat(m, in)) }), barInputs, nn.Settings{Batch: 1}); err == nil || !strings.Contains(err.Error(), "take a larger Settings.Batch") {
+	if _, err := nn.New(build(func(m *nn.Model, in []*ad.Node) *ad.Node { return m.BatchNorm("n", flat(m, in)) }), barInputs, nn.Settings{Batch: 1}); err == nil || !strings.Contains(err.Error(), "take a larger batch") {
 		t.Error(err)
 	}
 }

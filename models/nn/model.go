@@ -195,7 +195,7 @@ func (m *Model) BatchNorm(name string, x *ad.Node) *ad.Node {
 	gamma, beta := m.Param(name+".weight", Constant(1), c), m.Param(name+".bias", Constant(0), c)
 	mean, variance, n := BatchMoments(x)
 	if m.training && n < 2 {
-		return ad.Fail(fmt.Errorf("nn: the input of %s has shape %v, a single number for each channel, which cannot be normalised: take a larger Settings.Batch", name, x.Shape()))
+		return ad.Fail(fmt.Errorf("nn: the input of %s has shape %v, a single number for each channel, which cannot be normalised: take a larger batch", name, x.Shape()))
 	}
 	runningMean := m.Statistic(name+".running_mean", Constant(0), func(now *ad.Node) *ad.Node { return Running(now, mean, momentum) }, c)
 	runningVar := m.Statistic(name+".running_var", Constant(1), func(now *ad.Node) *ad.Node { return Running(now, Unbiased(variance, n), momentum) }, c)

@@ -308,7 +308,7 @@ func (n *Network) trainer(t *Training, cycles bool) (*trainer, error) {
 		return nil, err
 	}
 	if !slices.Contains(frozen, false) {
-		return nil, errors.New("nn: Training.Frozen names all parameters, so there is nothing to train: leave some out")
+		return nil, errors.New("nn: all parameters are frozen, so there is nothing to train: leave some out")
 	}
 	scaled, factor := loss, ad.Index(scale, 0, 0)
 	if t.LossScale > 0 {

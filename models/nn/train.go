@@ -119,11 +119,11 @@ func (t *Training) defaults(n *Network, examples int) error {
 	case t.Rule == nil || !(t.LR > 0) || !finite(t.LR):
 		return fmt.Errorf("nn: the training has the Rule %T and the learning rate LR %g: give a Rule and a finite LR above 0", t.Rule, t.LR)
 	case examples < n.settings.Batch:
-		return fmt.Errorf("nn: there are %d examples, fewer than the batch of %d: give more examples, or take a smaller Settings.Batch", examples, n.settings.Batch)
+		return fmt.Errorf("nn: there are %d examples, fewer than the batch of %d: give more examples, or take a smaller batch", examples, n.settings.Batch)
 	case t.LossScale != 0 && !(t.LossScale >= 1 && t.LossScale <= largestFloat32):
 		return fmt.Errorf("nn: the loss scale is %g: want 0 for none, or 1 to %g", t.LossScale, float64(largestFloat32))
 	case t.Patience > 0 && t.Validation == nil:
-		return errors.New("nn: Patience needs the loss of validation examples: give Validation")
+		return errors.New("nn: a patience needs the loss of validation examples: give some")
 	}
 	for _, one := range []struct {
 		name  string

@@ -195,7 +195,7 @@ func (f *Fitter) gridOf(k int, given map[string][]float64, lower, upper float64)
 	case ok && len(values) == 0:
 		return nil, fmt.Errorf("spectra: the grid has no values of %s: give at least one, or leave it out of Values", name)
 	case len(values) == 0 && (math.IsInf(middle, 0) || math.IsNaN(middle)):
-		return nil, fmt.Errorf("spectra: the library does not say what it covers in %s: give values in GuessSettings", name)
+		return nil, fmt.Errorf("spectra: the library does not say what it covers in %s: give values to try", name)
 	case len(values) == 0:
 		return []float64{middle}, nil
 	}

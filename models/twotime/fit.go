@@ -31,7 +31,9 @@ type Settings struct {
 	// Sobol points, by their distance to means of c2 over ranges of lag and age. Each is fitted to
 	// a small part of the pairs, and the best few of these fits to all pairs. Of two components the
 	// slower one becomes the reference. Default 1, for Start alone.
-	Starts         int
+	Starts int
+	// Near are further starts of all parameters of the motion, such as the fit at another q; the best minimum is taken.
+	Near           [][]float64
 	Seed           uint64 // seed of the Sobol points
 	Threads        int    // number of threads. Default 1
 	MaxEvaluations int    // largest number of passes over the data in each search. Default: as optim.Settings
@@ -110,11 +112,29 @@ func FitLeastSquares(ctx context.Context, d Data, s Settings) (*Fit, error) {
 	if max(1, s.Starts) > 1 && len(f.free) > 0 {
 		return f.several()
 	}
-	found, err := f.solve(f.s.Start)
+	found, err := f.nearest()
 	if err != nil {
 		return nil, err
 	}
 	return f.finish(found)
+}
+
+// nearest searches from Start and from the points near the minimum, and returns the best minimum. An error is that of Start.
+func (f *fitter) nearest() (*solution, error) {
+	found, err := f.solve(f.s.Start)
+	if f.fault != nil || f.ctx.Err() != nil {
+		return nil, err
+	}
+	for _, start := range f.s.Near {
+		one, failed := f.solve(start)
+		if f.fault != nil {
+			return nil, failed
+		}
+		if failed == nil && (err != nil || one.ssq < found.ssq) {
+			found, err = one, nil
+		}
+	}
+	return found, err
 }
 
 // solution is where a search ended.

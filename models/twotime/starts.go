@@ -112,7 +112,7 @@ func (f *fitter) screened() ([]*solution, error) {
 			}
 		}
 	}
-	try(append(starts, f.s.Start)...)
+	try(append(append(starts, f.s.Start), f.s.Near...)...)
 	if len(all) > 0 {
 		best := slices.MinFunc(all, func(a, b *solution) int { return cmp.Compare(a.ssq, b.ssq) })
 		try(f.bentOtherwise(best.theta)...)

@@ -103,6 +103,29 @@ func severalStarts(t *testing.T, frames int, noise float64, angles ...float64) {
 	}
 }
 
+// A fit also begins from points that are given, such as the motion at another q, and takes the best minimum, with one start or several.
+func TestStartsNear(t *testing.T) {
+	truth := []float64{4000, -0.2, 500, 2e-3, 0.2, 1e-4, 14}
+	d := moved(t, transport.Setup{Model: transport.Laminar, Times: times(32), Q: 0.0054, Gap: 2e6, Angles: []float64{-60, 0, 50, 90}}, truth, 0.01)
+	far := []float64{4000, -0.2, 500, 3e-2, 0.5, 1e-2, 70}
+	ssq := func(s Settings) float64 {
+		f, err := FitLeastSquares(context.Background(), d, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.SSQ
+	}
+	want := ssq(Settings{Start: truth})
+	if alone := ssq(Settings{Start: far}); alone < want+10 {
+		t.Fatalf("the far start comes to %g, as good as %g: choose one farther away", alone, want)
+	}
+	for _, starts := range []int{1, 2} {
+		if got := ssq(Settings{Start: far, Near: [][]float64{truth}, Starts: starts}); got > want+0.5 {
+			t.Errorf("%d starts: %g, want %g", starts, got, want)
+		}
+	}
+}
+
 // Starts are placed within bounds, a fit keeps to them, and nothing is searched where all parameters are fixed.
 func TestStartsWithinBounds(t *testing.T) {
 	s := transport.Setup{Model: transport.Laminar, Times: times(32), Q: 0.0054, Gap: 2e6, Angles: []float64{-60, 0, 50, 90}}

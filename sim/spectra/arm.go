@@ -87,7 +87,7 @@ func NewArm(s ArmSettings) (*Arm, error) {
 		return fail(err)
 	}
 	if s.Linear && !s.Rotation.None {
-		return fail(fmt.Errorf("rotation cannot be computed on a linear template grid: use a logarithmic one, or set Rotation.None"))
+		return fail(fmt.Errorf("rotation cannot be computed on a linear template grid: use a logarithmic one, or fit without rotation"))
 	}
 	a := &Arm{s: s, grid: grid, doppler: grid.shifted(s.Observed), rotation: s.Rotation.withDefaults()}
 	k, n := s.Continuum+s.Polynomials, len(s.Observed)

@@ -80,7 +80,7 @@ func Open(name string, maskBits int64, units survey.Units) (*Source, error) {
 	var one *survey.Raw
 	switch kind {
 	case DESI:
-		return nil, fmt.Errorf("%s is a file of DESI, which holds many fibers: read it with Pipeline.DESI", name)
+		return nil, fmt.Errorf("%s is a file of DESI, which holds many fibers: fit it as a file of DESI, by its fibers", name)
 	case Plate:
 		many, err = survey.OpenPlate(name, maskBits)
 	case WEAVE:

@@ -59,16 +59,16 @@ func (p *Problem) RemarksOn(post *twotime.Posterior, fit *infer.Fit, l twotime.L
 	return notes
 }
 
-// NotSampled says which parts of the configuration apply to fits only.
-func (p *Problem) NotSampled() (notes []string) {
+// NotSampled says which parts of the configuration apply to fits only; those of bounds that r gives truncate priors.
+func (p *Problem) NotSampled(r *Request) (notes []string) {
 	var bounded []string
 	for _, par := range p.Config.Parameters {
-		if par.Bounded && !par.Fixed && !par.Prior.Given {
+		if _, asked := r.Bounds[par.Name]; !asked && par.Bounded && !par.Fixed && !par.Prior.Given {
 			bounded = append(bounded, par.Name)
 		}
 	}
 	if bounded != nil {
-		notes = append(notes, "the bounds of "+strings.Join(bounded, ", ")+" hold for fits only: give these parameters priors to keep them within bounds")
+		notes = append(notes, "the bounds of "+strings.Join(bounded, ", ")+" hold for fits only: give these parameters --bounds or priors to keep them within bounds")
 	}
 	if s := p.Config.Scaling; len(p.C2.Phi) > 1 && s != homodyne.ScalingIndividual && s != homodyne.ScalingAuto {
 		notes = append(notes, fmt.Sprintf("contrast and offset are %s in fits only: in the posterior every angle has a contrast and an offset of its own", s))

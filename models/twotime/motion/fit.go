@@ -22,9 +22,13 @@ import (
 // FitSettings are the settings of a fit. The zero value is the default.
 type FitSettings struct {
 	Starts  int        // number of points to start from. Default 1: that of the configuration alone
+	Near    []float64  // parameters of the motion to start from too, such as those at another q; nil for none
 	Threads int        // number of threads. Default 1
 	Seed    uint64     // seed of the starts, and of the simulated pixels for the verdict
 	Backend ad.Backend // backend of the passes over the pairs; see twotime.Settings. Default: the CPU
+	// Progress is called with what Fit does, and with the share of that which is done, or -1 if it is not known. It may be
+	// called from several goroutines.
+	Progress func(what string, done float64)
 }
 
 // Fit is a least-squares fit with its errors and its verdict.
@@ -48,21 +52,31 @@ var ErrNoScale = errors.New("motion: the scaling is constant, but contrast and o
 // Fit fits the correlations, computes errors that allow for shared frames, and judges the model.
 func (p *Problem) Fit(ctx context.Context, s FitSettings) (*Fit, error) {
 	begin := time.Now()
+	if s.Progress == nil {
+		s.Progress = func(string, float64) {}
+	}
 	f := &Fit{Problem: p}
+	s.Progress("searching for the minimum", -1)
 	start, fixed, free := p.Start()
 	set := twotime.Settings{Start: start, Fixed: fixed, Bounds: p.bounds(), Starts: s.Starts, Seed: s.Seed, Threads: s.Threads, MaxEvaluations: p.Config.NLSQ.Iterations, Backend: s.Backend}
+	if s.Near != nil {
+		set.Near = [][]float64{s.Near}
+	}
 	if err := f.scaled(ctx, &set); err != nil {
 		return nil, err
 	}
 	var err error
+	s.Progress("computing errors that allow for shared frames", -1)
 	if f.Shared, err = f.SharedErrors(ctx, p.Data, set); err != nil {
 		f.Notes = append(f.Notes, "errors that allow for entries that share a frame could not be computed: "+err.Error())
 	}
-	if f.Verdict, err = twotime.Judge(ctx, p.Data, f.Point(), free, f.Scaling, twotime.PosteriorSettings{Pixels: judgePixels, Threads: s.Threads, Seed: s.Seed}); err != nil {
+	s.Progress("judging the model", -1)
+	if f.Verdict, err = twotime.Judge(ctx, p.Data, f.Point(), free, f.Scaling, twotime.PosteriorSettings{Pixels: judgePixels, Threads: s.Threads, Seed: s.Seed, Progress: s.Progress}); err != nil {
 		f.Verdict = check.Unjudged(strings.TrimPrefix(err.Error(), "twotime: "), "")
 		f.Verdict.Flags = append(f.Verdict.Flags, p.Data.Faults()...)
 	}
 	f.roughIntervals()
+	s.Progress("comparing with a fit without flow", -1)
 	if err := f.withoutFlow(ctx, set); err != nil {
 		return nil, err
 	}

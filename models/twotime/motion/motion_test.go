@@ -13,6 +13,8 @@ import (
 
 	"github.com/euryale-dev/euryale/data/homodyne"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/twotime"
 	"github.com/euryale-dev/euryale/models/twotime/motion"
@@ -153,7 +155,7 @@ parameter_space:
 `)
 	p := sheared(t, c, truth, 0.5, 0.5, 0.5)
 	c.Scaling = homodyne.ScalingAveraged
-	if notes := strings.Join(p.NotSampled(), "; "); !strings.Contains(notes, "the bounds of alpha hold for fits only") || !strings.Contains(notes, "averaged in fits only") {
+	if notes := strings.Join(p.NotSampled(&motion.Request{}), "; "); !strings.Contains(notes, "the bounds of alpha hold for fits only") || !strings.Contains(notes, "averaged in fits only") {
 		t.Error(notes)
 	}
 	priors, err := p.Priors()
@@ -163,6 +165,23 @@ parameter_space:
 	if priors.Motion["D0"].Name != "lognormal" || priors.Motion["log_D0"].Name != "" || priors.Motion["log_gamma_dot_t0"].Name != "normal" || priors.Contrast != (twotime.Normal{Mean: 0.5, SD: 0.05}) ||
 		len(priors.Fixed) != 2 || priors.Motion["D_offset"].Name != "" {
 		t.Errorf("%+v", priors)
+	}
+	bounded := motion.Request{Bounds: setting.Intervals{"alpha": {-0.5, 0.5}, "gamma_dot_t0": {1e-5, 1e-1}, "D0": {-1, math.MaxFloat64}}}
+	truncated, err := bounded.Beliefs(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][2]float64{"alpha": {-0.5, 0.5}, "log_gamma_dot_t0": {math.Log(1e-5), math.Log(1e-1)}} {
+		if low, high, err := dist.Range(truncated.Motion[name]); err != nil || low != want[0] || high != want[1] {
+			t.Errorf("%s lies between %g and %g: %v", name, low, high, err)
+		}
+	}
+	if len(p.NotSampled(&bounded)) != 1 {
+		t.Errorf("with bounds: %v", p.NotSampled(&bounded))
+	}
+	outside := motion.Request{Bounds: setting.Intervals{"D0": {-2, -1}}}
+	if _, err := outside.Beliefs(p); err == nil || !strings.Contains(err.Error(), "outside the bounds -2 to -1") {
+		t.Errorf("bounds below a positive rate: %v", err)
 	}
 	post, err := twotime.New(t.Context(), p.Data, priors, twotime.PosteriorSettings{Threads: 2, Pixels: 2000})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/homodyne"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/twotime"
 )
@@ -36,7 +37,7 @@ type Request struct {
 	Offset    string            `json:"offset,omitempty" only:"fit twotime" about:"offset for --scaling constant: one number, or one per angle"`
 	Fixed     setting.Numbers   `json:"fixed,omitempty" only:"fit twotime,sample twotime" about:"hold a parameter fixed"`
 	Start     setting.Numbers   `json:"start,omitempty" only:"fit twotime" about:"starting value of a parameter"`
-	Bounds    setting.Intervals `json:"bounds,omitempty" only:"fit twotime" about:"bounds of a parameter"`
+	Bounds    setting.Intervals `json:"bounds,omitempty" only:"fit twotime,sample twotime" about:"bounds of a parameter, which truncate its prior"`
 	Priors    setting.Texts     `json:"prior,omitempty" name:"prior" only:"sample twotime" about:"prior of a parameter, of its logarithm (log_NAME), of the contrast or of the offset"`
 	Band      int               `json:"band,omitempty" only:"fit twotime,sample twotime" low:"0" about:"also leave out entries whose frames are at most this many frames apart (default 0: only the diagonal)"`
 	Speckles  float64           `json:"speckles,omitempty" only:"fit twotime,sample twotime" above:"0" zero:"estimated from the data" about:"number of independent speckles per angle"`
@@ -272,7 +273,23 @@ func (r *Request) Beliefs(problem *Problem) (twotime.Priors, error) {
 		}
 		Declare(&p, plain, d)
 	}
-	return p, nil
+	return p, r.truncate(&p)
+}
+
+// truncate holds priors between the bounds that are asked for.
+func (r *Request) truncate(p *twotime.Priors) (err error) {
+	for _, name := range slices.Sorted(maps.Keys(r.Bounds)) {
+		b := r.Bounds[name]
+		if d, plain := p.Motion[name]; plain {
+			p.Motion[name], err = dist.Within(d, b[0], b[1])
+		} else if d, inLogs := p.Motion["log_"+name]; inLogs {
+			p.Motion["log_"+name], err = dist.Within(d, math.Log(max(0, b[0])), math.Log(b[1]))
+		}
+		if err != nil {
+			return wrong("bounds", "%s=%g:%g: %v", name, b[0], b[1], errtext.Without("dist: ", err))
+		}
+	}
+	return nil
 }
 
 // Noise is what is asked for of the scatter of each angle, or nil.

@@ -181,8 +181,8 @@ func TestMistakesOfSteps(t *testing.T) {
 		`kinds ["file" "threshold"]`:    {s, Step{File: "x", Threshold: &Threshold{}}},
 		`no file "x"`:                   {s, Step{File: "x"}},
 		"set Source.Open":               {bare, Step{File: "x"}},
-		"a threshold needs an image":    {bare, Step{Threshold: &Threshold{}}},
-		"outliers need an image":        {bare, Step{Outliers: &Outliers{Tile: 2}}},
+		"a threshold is for an image":    {bare, Step{Threshold: &Threshold{}}},
+		"outliers are sought in an image":        {bare, Step{Outliers: &Outliers{Tile: 2}}},
 		"did you mean phi?":             {s, Step{Constraints: []Constraint{{Map: "phj", End: 1}}}},
 		`joined by "XOR"`:               {s, Step{Constraints: []Constraint{{Map: "phi", Logic: "XOR"}}}},
 		"1 of 2 listed pixels":          {s, Step{Pixels: [][2]int{{0, 0}, {6, 2}}}},
@@ -204,7 +204,7 @@ func TestMistakesOfSteps(t *testing.T) {
 		"the image has 2 pixels":        {Source{Height: 6, Width: 9, Image: []float64{1, 2}}, Step{File: "x"}},
 		"the detector has 0 x 9":        {Source{Width: 9}, Step{File: "x"}},
 		"the map q has 1 pixel,":        {Source{Height: 6, Width: 9, Maps: map[string][]float64{"q": {1}}}, Step{File: "x"}},
-		"outliers in rings need the m":  {Source{Height: 1, Width: 1, Image: []float64{1}}, Step{Outliers: &Outliers{Rings: 2}}},
+		"outliers in rings need a map of q":  {Source{Height: 1, Width: 1, Image: []float64{1}}, Step{Outliers: &Outliers{Rings: 2}}},
 	} {
 		if _, _, err := c.step.Mask(c.source, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)

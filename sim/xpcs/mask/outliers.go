@@ -69,7 +69,7 @@ func (o Outliers) mask(s Source, now *Mask) (*Mask, []Region, error) {
 		return nil, nil, err
 	}
 	if s.Image == nil {
-		return nil, nil, fmt.Errorf("mask: outliers need an image: set Source.Image")
+		return nil, nil, fmt.Errorf("mask: outliers are sought in an image, and there is none: give one")
 	}
 	var members [][]int
 	at := []float64(nil)
@@ -102,7 +102,7 @@ func (o Outliers) mask(s Source, now *Mask) (*Mask, []Region, error) {
 func rings(s Source, now *Mask, n int) ([][]int, []float64, error) {
 	q, ok := s.Maps["q"]
 	if !ok {
-		return nil, nil, fmt.Errorf("mask: outliers in rings need the map q: add it to Source.Maps, or use tiles")
+		return nil, nil, fmt.Errorf("mask: outliers in rings need a map of q: give a geometry, or use tiles")
 	}
 	b, err := partition.Divide(partition.Axis{Name: "q", Values: q}, now.Keep, n)
 	if err != nil {

@@ -25,7 +25,7 @@ type Threshold struct {
 // mask returns the pixels of an image between the limits.
 func (t Threshold) mask(s Source) (*Mask, error) {
 	if s.Image == nil {
-		return nil, fmt.Errorf("mask: a threshold needs an image: set Source.Image")
+		return nil, fmt.Errorf("mask: a threshold is for an image, and there is none: give one")
 	}
 	high := cmp.Or(t.High, DefaultHigh)
 	if math.IsNaN(t.Low) || math.IsNaN(high) {
