@@ -187,9 +187,9 @@ var problemModels = map[string]Definition{
 		}},
 	"grain": {Centred: true, About: "a grain of lamellae, aligned near their interfaces; material: lamellae",
 		Params: []Parameter{needed("period", "distance between lamellae in nm").positive(), needed("lamella", "thickness of a lamella in nm").positive(), aligned, usually("theta_deg", 90, "angle of the normal from +z in degrees; default 90"),
-			usually("phi_deg", 0, "angle of the normal about +z in degrees; default 0"), optional("tilt_deg", "angle of molecules from the normal towards +theta in degrees; default 0"),
-			optional("interface", "length in nm over which S falls from the interfaces; default the same S everywhere").positive(),
-			optional("grain", "standard deviation of the Gaussian envelope in nm; default no envelope").positive(), edge},
+			usually("phi_deg", 0, "angle of the normal about +z in degrees; default 0"), optional("tilt_deg", "angle of molecules from the normal in degrees; default 0"),
+			optional("interface", "length of the fall of S from interfaces in nm; default none").positive(),
+			optional("grain", "sd of the Gaussian envelope in nm; default no envelope").positive(), edge},
 		Build: func(p *Problem, g Grid, at Values) Scene {
 			return Grain{Grid: g, Centre: centre(at), Theta: radians(at("theta_deg")), Phi: radians(at("phi_deg")), Period: at("period"), Thickness: at("lamella"), Tilt: radians(at("tilt_deg")),
 				Aligned: at("aligned"), Interface: at("interface"), Size: at("grain"), Edge: at("width"), Width: p.Options.Width, Matrix: p.Options.Matrix}.Scene()
