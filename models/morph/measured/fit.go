@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/linalg"
@@ -96,6 +97,25 @@ func (t *Task) prepare() error {
 	t.in, t.counts = in, s
 	t.mean = ad.Maximum(ad.Gather(rates, ad.Ints(s.index), 0), ad.Scalar(leastCounts))
 	return t.mean.Err()
+}
+
+// Means returns the expected counts of the compared pixels at the starting values.
+func (t *Task) Means() ([]float64, error) {
+	if err := t.prepare(); err != nil {
+		return nil, err
+	}
+	program, err := ad.Compile([]*ad.Node{t.mean}, ad.Settings{Inputs: t.in, Backend: t.Backend})
+	if err != nil {
+		return nil, err
+	}
+	state := program.NewState()
+	for i, p := range t.Params {
+		state.Input(i)[0] = p.Start
+	}
+	if err := state.Run(); err != nil {
+		return nil, err
+	}
+	return slices.Clone(state.Output(0)), nil
 }
 
 // leastCounts keeps the mean of counts above 0. It is too small to matter for any mean that could produce a count.
