@@ -86,17 +86,26 @@ func (t *Task) prepare() error {
 			nodes[name] = ad.Scalar(x)
 		}
 	}
-	s := t.Model.Data.selected()
-	if len(s.index) == 0 {
-		return fmt.Errorf("measured: no pixel is left to compare (%v left out): widen the mask", s.left)
-	}
-	rates, err := t.Model.Rates(func(name string) *ad.Node { return nodes[name] }, t.start)
+	mean, counts, err := t.build(nodes)
 	if err != nil {
 		return err
 	}
-	t.in, t.counts = in, s
-	t.mean = ad.Maximum(ad.Gather(rates, ad.Ints(s.index), 0), ad.Scalar(leastCounts))
-	return t.mean.Err()
+	t.in, t.mean, t.counts = in, mean, counts
+	return nil
+}
+
+// build returns the expected counts of the pixels that are compared, over nodes by the names of the parameters.
+func (t *Task) build(nodes map[string]*ad.Node) (*ad.Node, selection, error) {
+	s := t.Model.Data.selected()
+	if len(s.index) == 0 {
+		return nil, s, fmt.Errorf("measured: no pixel is left to compare (%v left out): widen the mask", s.left)
+	}
+	rates, err := t.Model.Rates(func(name string) *ad.Node { return nodes[name] }, t.start)
+	if err != nil {
+		return nil, s, err
+	}
+	mean := ad.Maximum(ad.Gather(rates, ad.Ints(s.index), 0), ad.Scalar(leastCounts))
+	return mean, s, mean.Err()
 }
 
 // Means returns the expected counts of the compared pixels at the starting values.

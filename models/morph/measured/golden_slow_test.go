@@ -11,10 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/golden"
-	"github.com/euryale-dev/euryale/models/morph/measured"
 	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/models/morph/measured"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -87,6 +90,35 @@ func TestVerdicts(t *testing.T) {
 			if c.want == "" && !v.OK || c.want != "" && !slices.ContainsFunc(v.Flags[:min(2, len(v.Flags))], func(f check.Flag) bool { return f.Kind == c.want }) {
 				t.Errorf("without %v: want %q", c.out, c.want)
 			}
+		}
+	})
+}
+
+// The posterior of a draw agrees with the Fisher information.
+func TestPosterior(t *testing.T) {
+	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
+		r := openReference(t, path.Dir(name))
+		k := r.task(t, r.drawn(1))
+		for i, p := range k.Params {
+			k.Params[i].Start = r.Parameters[p.Name].Truth
+		}
+		s, err := k.Fit(t.Context(), optim.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		fit, err := k.Sample(t.Context(), s, infer.Settings{Warmup: 200, Draws: 200, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%v\n%v", time.Since(began), fit.Summary())
+		for i, name := range s.Names {
+			var all []float64
+			for _, c := range fit.Draws(name) {
+				all = append(all, c...)
+			}
+			mean, sd := stat.MeanStdDev(all, nil)
+			t.Logf("%-16s mean off by %5.2f sd, sd ratio %.3f", name, (mean-s.X[i])/s.SD[i], sd/s.SD[i])
 		}
 	})
 }
