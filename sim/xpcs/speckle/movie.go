@@ -68,8 +68,9 @@ func New(s Sample) (*Movie, error) {
 		m.noise[i] = tensor.NewStream(s.Seed, purpose, uint32(i))
 	}
 	parallel.Do(runtime.GOMAXPROCS(0), n, func(_, i int) {
-		for k := range 2 * s.Modes {
-			m.field[i*2*s.Modes+k] = m.noise[i].Normal() * math.Sqrt(0.5)
+		field := m.noise[i].NormalTo(m.field[i*2*s.Modes:][:2*s.Modes])
+		for k := range field {
+			field[k] *= math.Sqrt(0.5)
 		}
 	})
 	return m, nil
@@ -97,6 +98,7 @@ func (m *Movie) Frames(dst []float32) {
 	}
 	parallel.Do(runtime.GOMAXPROCS(0), n, func(_, i int) {
 		field, noise := m.field[i*2*s.Modes:][:2*s.Modes], &m.noise[i]
+		keep, fresh := s.step(s.Tau[i])
 		for f := range frames {
 			intensity := 0.0
 			for _, v := range field {
@@ -107,18 +109,21 @@ func (m *Movie) Frames(dst []float32) {
 			if dst[f*n+i] = float32(mean); !s.Smooth {
 				dst[f*n+i] = float32(counts(mean, s.DeadTime, noise))
 			}
-			tau := s.Tau[i]
 			if s.Aging > 0 {
-				tau *= 1 + float64(m.frame+f)*s.FrameTime/s.Aging
+				keep, fresh = s.step(s.Tau[i] * (1 + float64(m.frame+f)*s.FrameTime/s.Aging))
 			}
-			keep := math.Exp(-s.FrameTime / tau)
-			fresh := math.Sqrt(0.5 * -math.Expm1(-2*s.FrameTime/tau))
 			for k := range field {
 				field[k] = keep*field[k] + fresh*noise.Normal()
 			}
 		}
 	})
 	m.frame += frames
+}
+
+// step returns how much of a field of a relaxation time is kept from one frame to the next, and the
+// standard deviation of what is added to its real and its imaginary part.
+func (s *Sample) step(tau float64) (keep, fresh float64) {
+	return math.Exp(-s.FrameTime / tau), math.Sqrt(0.5 * -math.Expm1(-2*s.FrameTime/tau))
 }
 
 // counts draws from a Poisson distribution, or counts what a detector with a dead time does not miss.
