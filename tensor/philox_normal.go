@@ -56,7 +56,10 @@ func (s *Stream) normalVectors(l kernels.Level, dst []float64) int {
 	return n
 }
 
-// normals writes the normal number of each word.
+// Normals fills dst with the standard normal numbers that Stream.Normal makes of words from
+// Stream.Uint64. It panics if dst is shorter than words.
+func Normals(dst []float64, words []uint64) { normals(kernels.Best(), dst, words) }
+
 func normals(l kernels.Level, dst []float64, words []uint64) {
 	for i := 0; i < len(words); {
 		n := kernels.NormalQuantiles(l, dst[i:], words[i:])

@@ -96,28 +96,48 @@ func (m *Movie) Frames(dst []float32) {
 			source[f] = distuv.Gamma{Alpha: shape, Beta: shape, Src: &m.noise[n]}.Rand()
 		}
 	}
-	parallel.Do(runtime.GOMAXPROCS(0), n, func(_, i int) {
-		field, noise := m.field[i*2*s.Modes:][:2*s.Modes], &m.noise[i]
-		keep, fresh := s.step(s.Tau[i])
-		for f := range frames {
+	parallel.Do(runtime.GOMAXPROCS(0), (n+together-1)/together, func(_, b int) {
+		m.some(b*together, min(n, (b+1)*together), frames, source, dst)
+	})
+	m.frame += frames
+}
+
+// together is the number of pixels whose normal numbers are computed at once.
+const together = 16
+
+// some writes frames of the pixels from..to-1. Each pixel draws its count from its stream and then the words of its next field.
+func (m *Movie) some(from, to, frames int, source []float64, dst []float32) {
+	s := &m.s
+	n, width := s.Height*s.Width, 2*s.Modes
+	field := m.field[from*width : to*width]
+	words, fresh := make([]uint64, len(field)), make([]float64, len(field))
+	keep, add := make([]float64, to-from), make([]float64, to-from)
+	for k := range keep {
+		keep[k], add[k] = s.step(s.Tau[from+k])
+	}
+	for f := range frames {
+		for i := from; i < to; i++ {
 			intensity := 0.0
-			for _, v := range field {
+			for _, v := range field[(i-from)*width:][:width] {
 				intensity += v * v
 			}
 			intensity = s.Static + (1-s.Static)*intensity/float64(s.Modes)
-			mean := s.Mean[i] * source[f] * intensity
+			mean, noise := s.Mean[i]*source[f]*intensity, &m.noise[i]
 			if dst[f*n+i] = float32(mean); !s.Smooth {
 				dst[f*n+i] = float32(counts(mean, s.DeadTime, noise))
 			}
-			if s.Aging > 0 {
-				keep, fresh = s.step(s.Tau[i] * (1 + float64(m.frame+f)*s.FrameTime/s.Aging))
+			for k := range width {
+				words[(i-from)*width+k] = noise.Uint64()
 			}
-			for k := range field {
-				field[k] = keep*field[k] + fresh*noise.Normal()
+			if s.Aging > 0 {
+				keep[i-from], add[i-from] = s.step(s.Tau[i] * (1 + float64(m.frame+f)*s.FrameTime/s.Aging))
 			}
 		}
-	})
-	m.frame += frames
+		tensor.Normals(fresh, words)
+		for k := range field {
+			field[k] = keep[k/width]*field[k] + add[k/width]*fresh[k]
+		}
+	}
 }
 
 // step returns how much of a field of a relaxation time is kept from one frame to the next, and the
