@@ -135,9 +135,9 @@ func owned(path string) bool {
 // dependencies are the modules that Euryale needs, as in go.mod, without versions.
 var dependencies = strings.Fields(`
 	codeberg.org/go-fonts codeberg.org/go-latex codeberg.org/go-pdf git.sr.ht/~sbinet/gg github.com/KimMachineGun/automemlimit
-	github.com/ajstarks/svgo github.com/apache/arrow github.com/awalterschulze/gographviz github.com/chewxy github.com/cpuguy83
+	github.com/ajstarks/svgo github.com/andybalholm/brotli github.com/apache/arrow github.com/awalterschulze/gographviz github.com/chewxy github.com/cpuguy83
 	github.com/ebitengine/purego github.com/gofrs/flock github.com/gogo/protobuf github.com/golang github.com/google github.com/inconshreveable/mousetrap
-	github.com/klauspost/compress github.com/leesper/go_rng github.com/pbnjay/memory github.com/pierrec/lz4 github.com/pkg/errors
-	github.com/russross/blackfriday github.com/spf13
-	github.com/vbauerster/mpb github.com/xtgo/set go.yaml.in/yaml go4.org/unsafe golang.org/x google.golang.org/protobuf gonum.org/v1 gopkg.in/yaml.v3 gorgonia.org
+	github.com/klauspost/compress github.com/leesper/go_rng github.com/parquet-go github.com/pbnjay/memory github.com/pierrec/lz4 github.com/pkg/errors
+	github.com/richardlehane github.com/russross/blackfriday github.com/spf13
+	github.com/tiendc/go-deepcopy github.com/twpayne/go-geom github.com/vbauerster/mpb github.com/xtgo/set github.com/xuri go.yaml.in/yaml go4.org/unsafe golang.org/x google.golang.org/protobuf gonum.org/v1 gopkg.in/yaml.v3 gorgonia.org
 	pgregory.net/rapid`)
