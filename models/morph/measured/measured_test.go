@@ -14,8 +14,8 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
-	"github.com/euryale-dev/euryale/models/morph/measured"
 	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/models/morph/measured"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/sim/rsoxs/farfield"
