@@ -83,9 +83,9 @@ func (t *Table) columns(name string) error {
 	}
 	if e < 0 || slices.Contains(at[:], -1) {
 		if at[1] >= 0 && at[0] < 0 {
-			return bad(name, "compute delta from beta by the relations of Kramers and Kronig first", "the columns are %s: there is beta and no delta", strings.Join(text.names, ", "))
+			return defect(name, "compute delta from beta by the relations of Kramers and Kronig first", "the columns are %s: there is beta and no delta", strings.Join(text.names, ", "))
 		}
-		return bad(name, "begin with a line Energy DeltaPara BetaPara DeltaPerp BetaPerp", "the columns are %q: want an energy, and delta and beta parallel and perpendicular", text.names)
+		return defect(name, "begin with a line Energy DeltaPara BetaPara DeltaPerp BetaPerp", "the columns are %q: want an energy, and delta and beta parallel and perpendicular", text.names)
 	}
 	for _, r := range text.rows {
 		t.Energies = append(t.Energies, r[e])
@@ -101,7 +101,7 @@ func (t *Table) tidy() error {
 	for i, e := range t.Energies {
 		c := t.Constants[i]
 		if x := e + c.DeltaPara + c.BetaPara + c.DeltaPerp + c.BetaPerp; math.IsNaN(x) || math.IsInf(x, 0) {
-			return bad(t.Name, "complete the row", "row %d, at %g eV, has a number that is not finite", i+1, e)
+			return defect(t.Name, "complete the row", "row %d, at %g eV, has a number that is not finite", i+1, e)
 		}
 		if e < leastEnergy {
 			low++
@@ -126,7 +126,7 @@ func (t *Table) tidy() error {
 	for _, i := range order {
 		if n := len(energies); n > 0 && t.Energies[i] == energies[n-1] {
 			if t.Constants[i] != constants[n-1] {
-				return bad(t.Name, "keep one of them", "two rows at %g eV differ: %v and %v", t.Energies[i], constants[n-1], t.Constants[i])
+				return defect(t.Name, "keep one of them", "two rows at %g eV differ: %v and %v", t.Energies[i], constants[n-1], t.Constants[i])
 			}
 			t.Notes = append(t.Notes, fmt.Sprintf("the row at %g eV is there twice", t.Energies[i]))
 			continue
@@ -134,7 +134,7 @@ func (t *Table) tidy() error {
 		energies, constants = append(energies, t.Energies[i]), append(constants, t.Constants[i])
 	}
 	if len(energies) == 0 {
-		return bad(t.Name, "give a table of optical constants", "no row is above %d eV", leastEnergy)
+		return defect(t.Name, "give a table of optical constants", "no row is above %d eV", leastEnergy)
 	}
 	t.Energies, t.Constants = energies, constants
 	return nil
@@ -145,7 +145,7 @@ func (t *Table) tidy() error {
 func (t *Table) At(energy float64) (cyrsoxs.Constants, error) {
 	low, high := t.Energies[0], t.Energies[len(t.Energies)-1]
 	if !(energy >= low-sameEnergy && energy <= high+sameEnergy) {
-		return cyrsoxs.Constants{}, bad(t.Name, "extend the table", "the constants go from %g to %g eV, and %g eV was asked for", low, high, energy)
+		return cyrsoxs.Constants{}, defect(t.Name, "extend the table", "the constants go from %g to %g eV, and %g eV was asked for", low, high, energy)
 	}
 	m := cyrsoxs.Material{Energies: t.Energies, Constants: t.Constants}
 	return m.At(energy), nil

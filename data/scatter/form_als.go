@@ -63,7 +63,7 @@ func openALS(name string, s Settings) (*content, error) {
 		}
 	}
 	if len(light) == 0 {
-		return nil, bad(name, "give the images as well", "all of its %d images are darks, taken with the shutter held shut", len(darks))
+		return nil, defect(name, "give the images as well", "all of its %d images are darks, taken with the shutter held shut", len(darks))
 	}
 	c := &content{attrs: map[string]string{}, units: map[string]string{}, rates: len(darks) > 0}
 	if len(darks) > 0 {
@@ -72,7 +72,7 @@ func openALS(name string, s Settings) (*content, error) {
 	var energies, polarizations, exposures, flux []float64
 	for _, im := range light {
 		if im.height != light[0].height || im.width != light[0].width {
-			return nil, bad(im.file, "keep the images of other detectors in another folder", "it has %d x %d pixels, and %s %d x %d", im.height, im.width, filepath.Base(light[0].file), light[0].height, light[0].width)
+			return nil, defect(im.file, "keep the images of other detectors in another folder", "it has %d x %d pixels, and %s %d x %d", im.height, im.width, filepath.Base(light[0].file), light[0].height, light[0].width)
 		}
 		energies, polarizations, exposures, flux = append(energies, im.energy), append(polarizations, im.polarization), append(exposures, im.exposure), append(flux, im.i0)
 	}
@@ -148,7 +148,7 @@ func imageOf(f *fits.File, file string) (*fits.Image, error) {
 			return im, nil
 		}
 	}
-	return nil, bad(file, "give files with an image of rows and columns", "none of its %d parts is an image of two axes", len(hdus))
+	return nil, defect(file, "give files with an image of rows and columns", "none of its %d parts is an image of two axes", len(hdus))
 }
 
 func readALS(file string) ([]float64, error) {
@@ -212,7 +212,7 @@ func meanDark(darks []imageALS, im imageALS) ([]float64, error) {
 		n++
 	}
 	if n == 0 {
-		return nil, bad(im.file, "take darks of the same exposure, or leave the darks out of the folder", "there is no dark with its exposure of %g s and its shape: the darks have %s", im.exposure, strings.Join(slices.Compact(exposures), ", "))
+		return nil, defect(im.file, "take darks of the same exposure, or leave the darks out of the folder", "there is no dark with its exposure of %g s and its shape: the darks have %s", im.exposure, strings.Join(slices.Compact(exposures), ", "))
 	}
 	for k := range sum {
 		sum[k] /= n

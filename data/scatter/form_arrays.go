@@ -73,7 +73,7 @@ func openNPZ(name string, s Settings) (*content, error) {
 		return nil, err
 	}
 	if !slices.ContainsFunc(z.File, func(m *zip.File) bool { return strings.HasSuffix(m.Name, ".npy") }) {
-		return nil, bad(name, "give an archive of numpy.savez, or a store of Zarr called .zarr.zip", "the ZIP archive holds no arrays of NumPy")
+		return nil, defect(name, "give an archive of numpy.savez, or a store of Zarr called .zarr.zip", "the ZIP archive holds no arrays of NumPy")
 	}
 	all, err := tensor.ReadNPZ(f, info.Size())
 	if err != nil {
@@ -120,7 +120,7 @@ func openTIFF(name string, s Settings) (*content, error) {
 				return err
 			}
 			if im.Height != first.Height || im.Width != first.Width {
-				return bad(name, "keep images of other sizes in other files", "page %d has %d x %d pixels, and page 1 %d x %d", i+1, im.Height, im.Width, first.Height, first.Width)
+				return defect(name, "keep images of other sizes in other files", "page %d has %d x %d pixels, and page 1 %d x %d", i+1, im.Height, im.Width, first.Height, first.Width)
 			}
 			if err := visit(offset, shape, im.Values); err != nil {
 				return err

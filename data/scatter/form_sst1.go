@@ -74,7 +74,7 @@ func openSST1(name string, s Settings) (*content, error) {
 	for _, f := range files {
 		n, ok := lastNumber(filepath.Base(f))
 		if !ok {
-			return nil, bad(f, "keep the names that the beamline gives", "the name of the image has no number, which is its row in %s", place)
+			return nil, defect(f, "keep the names that the beamline gives", "the name of the image has no number, which is its row in %s", place)
 		}
 		byNumber[n] = f
 		rows = append(rows, n)
@@ -89,7 +89,7 @@ func openSST1(name string, s Settings) (*content, error) {
 					continue
 				}
 				if n >= len(x) {
-					return nil, bad(place, "copy the table again", "the image %s is that of row %d, and the table has %d rows", filepath.Base(byNumber[n]), n, len(x))
+					return nil, defect(place, "copy the table again", "the image %s is that of row %d, and the table has %d rows", filepath.Base(byNumber[n]), n, len(x))
 				}
 				levels[what] = append(levels[what], x[n])
 				if what == "exposure" && strings.HasSuffix(column, "(ms)") {
@@ -134,7 +134,7 @@ func sst1Table(folder string) (map[string][]float64, string, error) {
 		found = append(found, m...)
 	}
 	if len(found) == 0 {
-		return nil, "", bad(folder, "copy it with the images", "there is no table %s*primary.csv beside the folder or in it, which has the energies and exposures", id)
+		return nil, "", defect(folder, "copy it with the images", "there is no table %s*primary.csv beside the folder or in it, which has the energies and exposures", id)
 	}
 	f, err := foreign.Open(found[0])
 	if err != nil {
@@ -173,7 +173,7 @@ func (c *content) sst1Header(folder string) error {
 		var list []json.RawMessage
 		if err := json.NewDecoder(bytes.NewReader(text)).Decode(&any); err != nil {
 			if json.NewDecoder(bytes.NewReader(text)).Decode(&list) != nil || len(list) < 2 || json.Unmarshal(list[1], &any) != nil {
-				return bad(name, "copy it again", "it is neither an object of JSON nor a list whose second item is one")
+				return defect(name, "copy it again", "it is neither an object of JSON nor a list whose second item is one")
 			}
 		}
 		for k, v := range any {
@@ -213,7 +213,7 @@ func pictures(name string, files []string) (*variable, error) {
 				return fmt.Errorf("scatter: %w", err)
 			}
 			if im.Height != first.Height || im.Width != first.Width {
-				return bad(file, "keep the images of other detectors in another folder", "it has %d x %d pixels, and %s %d x %d", im.Height, im.Width, filepath.Base(files[0]), first.Height, first.Width)
+				return defect(file, "keep the images of other detectors in another folder", "it has %d x %d pixels, and %s %d x %d", im.Height, im.Width, filepath.Base(files[0]), first.Height, first.Width)
 			}
 			if err := visit(offset, shape, im.Values); err != nil {
 				return err

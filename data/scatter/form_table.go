@@ -172,7 +172,7 @@ func readTable(file string) (*table, error) {
 		}
 	}
 	if len(t.rows) == 0 {
-		return nil, bad(file, "give lines of q, I and dI", "the table has no line of numbers")
+		return nil, defect(file, "give lines of q, I and dI", "the table has no line of numbers")
 	}
 	t.head(strings.TrimSpace(strings.TrimLeft(header, "# ")))
 	return t, lines.Err()
@@ -209,7 +209,7 @@ func (t *table) points(file string, s Settings) (all []point, unit string, error
 	if t.names == nil {
 		n := len(t.rows[0])
 		if n < 2 {
-			return nil, "", false, bad(file, "give lines of q, I and dI", "the table has %s and no names of columns", count(n, "column"))
+			return nil, "", false, defect(file, "give lines of q, I and dI", "the table has %s and no names of columns", count(n, "column"))
 		}
 		q, i, d, e = 0, 1, -1, -1
 		if n > 2 {
@@ -217,7 +217,7 @@ func (t *table) points(file string, s Settings) (all []point, unit string, error
 		}
 	}
 	if q < 0 || i < 0 {
-		return nil, "", false, bad(file, "call them q and I", "the columns are %s: there is none of q, or none of intensities", strings.Join(t.names, ", "))
+		return nil, "", false, defect(file, "call them q and I", "the columns are %s: there is none of q, or none of intensities", strings.Join(t.names, ", "))
 	}
 	if t.units != nil {
 		unit = t.units[q]
@@ -225,7 +225,7 @@ func (t *table) points(file string, s Settings) (all []point, unit string, error
 	energy, named := energyIn(file)
 	if e < 0 && !named {
 		if len(s.Energies) != 1 {
-			return nil, "", false, bad(file, `name it ..._285.0eV.dat, or give one with "energies": [285.0]`, "neither a column nor the name of the file says the photon energy")
+			return nil, "", false, defect(file, `name it ..._285.0eV.dat, or give one with "energies": [285.0]`, "neither a column nor the name of the file says the photon energy")
 		}
 		energy = s.Energies[0]
 	}
@@ -242,7 +242,7 @@ func (t *table) points(file string, s Settings) (all []point, unit string, error
 	slices.SortStableFunc(all, func(a, b point) int { return cmp.Or(cmp.Compare(a.energy, b.energy), cmp.Compare(a.q, b.q)) })
 	for k := 1; k < len(all); k++ {
 		if all[k].energy == all[k-1].energy && all[k].q == all[k-1].q {
-			return nil, "", false, bad(file, "write each point once", "there are two points at q = %g and %g eV", all[k].q, all[k].energy)
+			return nil, "", false, defect(file, "write each point once", "there are two points at q = %g and %g eV", all[k].q, all[k].energy)
 		}
 	}
 	return all, unit, d >= 0, nil

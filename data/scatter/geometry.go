@@ -85,7 +85,7 @@ func (c *content) geometry(set *Set, s Settings) error {
 		missing = append(missing, "poni1", "poni2", "beamcenter_x", "beamcenter_y", "beam_center_x", "beam_center_y")
 	}
 	if len(missing) > 0 {
-		return bad(set.Name, `add "geometry": {"distance": 500, "pixel": 0.06, "beam": [x, y]} (mm, mm, and pixels from the corner)`,
+		return defect(set.Name, `add "geometry": {"distance": 500, "pixel": 0.06, "beam": [x, y]} (mm, mm, and pixels from the corner)`,
 			"there is no geometry: the file has none of %s", strings.Join(missing, ", "))
 	}
 	*g = Geometry{PixelY: pixelY * bin, PixelX: pixelX * bin, Distance: distance, PoniY: y, PoniX: x}
@@ -111,7 +111,7 @@ func (c *content) sameDistance(file string, mm float64, key string) error {
 			if r > 900 && r < 1100 || r > 0.9e-3 && r < 1.1e-3 {
 				hint = ", a factor of 1000: m are taken for mm"
 			}
-			return bad(file, `give the right one with "geometry": {"distance": ...} in mm`, "%s gives a distance of %g mm and %s one of %g mm%s", key, mm, name, other, hint)
+			return defect(file, `give the right one with "geometry": {"distance": ...} in mm`, "%s gives a distance of %g mm and %s one of %g mm%s", key, mm, name, other, hint)
 		}
 	}
 	return nil
@@ -162,15 +162,15 @@ func (s *Set) possible() error {
 	g := s.Geometry
 	switch pixels := []float64{g.PixelY, g.PixelX}; {
 	case slices.ContainsFunc(pixels, func(p float64) bool { return !(p >= 1e-3 && p <= 50) }):
-		return s.bad(`give the edge with "geometry": {"pixel": ...} in mm`, "the pixels are %g x %g mm: want edges of 0.001 to 50 mm", g.PixelY, g.PixelX)
+		return s.defect(`give the edge with "geometry": {"pixel": ...} in mm`, "the pixels are %.6g x %.6g mm: want edges of 0.001 to 50 mm", g.PixelY, g.PixelX)
 	case !(g.Distance >= 2) && g.Distance > 0:
-		return s.bad(`give it with "geometry": {"distance": ...} in mm`, "the distance is %g mm, and the least that makes sense is 2 mm: is it in m?", g.Distance)
+		return s.defect(`give it with "geometry": {"distance": ...} in mm`, "the distance is %g mm, and the least that makes sense is 2 mm: is it in m?", g.Distance)
 	case !(g.Distance > 0 && g.Distance <= 1e5):
-		return s.bad(`give it with "geometry": {"distance": ...} in mm`, "the distance is %g mm: want more than 0 and at most 100000 mm; is it in mm where m are expected?", g.Distance)
+		return s.defect(`give it with "geometry": {"distance": ...} in mm`, "the distance is %g mm: want more than 0 and at most 100000 mm; is it in mm where m are expected?", g.Distance)
 	}
 	height, width := float64(s.Rows)*g.PixelY, float64(s.Columns)*g.PixelX
 	if g.PoniX < -10*width || g.PoniX > 11*width || g.PoniY < -10*height || g.PoniY > 11*height {
-		return s.bad(`give it with "geometry": {"beam": [x, y]} in pixels from the corner`, "the beam meets the plane of the detector %.4g, %.4g mm (x, y) from the corner, far outside its %.4g x %.4g mm: are pixels taken for m?", g.PoniX, g.PoniY, width, height)
+		return s.defect(`give it with "geometry": {"beam": [x, y]} in pixels from the corner`, "the beam meets the plane of the detector %.4g, %.4g mm (x, y) from the corner, far outside its %.4g x %.4g mm: are pixels taken for m?", g.PoniX, g.PoniY, width, height)
 	}
 	if g.PoniX < 0 || g.PoniX > width || g.PoniY < 0 || g.PoniY > height {
 		s.note("the beam meets the plane of the detector %.4g, %.4g mm (x, y) from the corner, outside its %.4g x %.4g mm", g.PoniX, g.PoniY, width, height)

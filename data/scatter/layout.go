@@ -44,7 +44,7 @@ func roleOf(name string) role { return roles[strings.ToLower(path.Base(name))] }
 var (
 	errorNames = []string{"di", "idev", "i_err", "ierr", "error", "errors", "sigma", "i_sigma", "uncertainty", "i_std", "std"}
 	maskNames  = []string{"mask", "pixel_mask"}
-	sideNames  = []string{"i0", "transmission", "dark", "dark_rate", "dark_id"}
+	sideNames  = []string{"i0", "transmission", "dark", "dark_rate", "dark_id", "wavelength"}
 	mainNames  = []string{"i", "intensity", "counts", "da", "data", "a", "ar", "anisotropy", "__xarray_dataarray_variable__", "__xarray_dataarray_name__"}
 )
 
@@ -58,7 +58,7 @@ func (c *content) main(s Settings) (*variable, error) {
 		if v := c.find(s.Variable); v != nil {
 			return v, nil
 		}
-		return nil, bad(c.name, "choose one of these", "there is no array %q: the file has %s", s.Variable, c.listed(c.vars))
+		return nil, defect(c.name, "choose one of these", "there is no array %q: the file has %s", s.Variable, c.listed(c.vars))
 	}
 	var found []*variable
 	most := 0
@@ -79,10 +79,10 @@ func (c *content) main(s Settings) (*variable, error) {
 				return found[i], nil
 			}
 		}
-		return nil, bad(c.name, "name one as the variable", "several arrays could be the pattern: %s", c.listed(found))
+		return nil, defect(c.name, "name one as the variable", "several arrays could be the pattern: %s", c.listed(found))
 	}
 	if len(found) == 0 {
-		return nil, bad(c.name, "give a file with an array over the pixels, or over q", "no array could be a pattern: the file has %s", c.listed(c.vars))
+		return nil, defect(c.name, "give a file with an array over the pixels, or over q", "no array could be a pattern: the file has %s", c.listed(c.vars))
 	}
 	return found[0], nil
 }
@@ -121,10 +121,10 @@ func (c *content) layOut(v *variable) (*layout, error) {
 	for i, d := range v.dims {
 		r := roleOf(d)
 		if r == other && v.shape[i] > 1 {
-			return nil, bad(c.name, "name the axes energy, polarization, exposure, pix_y and pix_x, or energy, chi and q", "the array %s has an axis %q of length %d, which is none that is known", v.name, d, v.shape[i])
+			return nil, defect(c.name, "name the axes energy, polarization, exposure, pix_y and pix_x, or energy, chi and q", "the array %s has an axis %q of length %d, which is none that is known", v.name, d, v.shape[i])
 		}
 		if r != other && slices.Contains(l.roles, r) {
-			return nil, bad(c.name, "name each axis for what it is", "two axes of the array %s are called %q", v.name, d)
+			return nil, defect(c.name, "name each axis for what it is", "two axes of the array %s are called %q", v.name, d)
 		}
 		l.roles = append(l.roles, r)
 	}
@@ -267,7 +267,7 @@ func (l *layout) take(set *Set, s Settings) (*taken, error) {
 	}
 	if t.energies == nil {
 		if t.energies = fromSettings(s.Energies, n); t.energies == nil {
-			return nil, bad(set.Name, `give them with "energies": [...] in eV`, "there are %s and no photon energies (looked for energy, en_energy_setpoint, photon_energy and wavelength)", count(n, "pattern"))
+			return nil, defect(set.Name, `give them with "energies": [...] in eV`, "there are %s and no photon energies (looked for energy, en_energy_setpoint, photon_energy and wavelength)", count(n, "pattern"))
 		}
 	}
 	if err := t.inSeconds(set, s, l.c.units["exposure"]); err != nil {
@@ -312,7 +312,7 @@ func (l *layout) wavelengths(t *taken, set *Set) error {
 	}
 	for i, x := range w {
 		if e := hc / (x * nm); math.Abs(e/t.energies[i]-1) > 1e-3 {
-			return bad(set.Name, "correct one of them in the file", "the energy of pattern %d is %g eV and its wavelength, %g nm, is that of %.5g eV", i+1, t.energies[i], x*nm, e)
+			return defect(set.Name, "correct one of them in the file", "the energy of pattern %d is %g eV and its wavelength, %g nm, is that of %.5g eV", i+1, t.energies[i], x*nm, e)
 		}
 	}
 	return nil
@@ -332,10 +332,10 @@ func (t *taken) inSeconds(set *Set, s Settings, unit string) error {
 	}
 	for _, x := range t.exposures {
 		if x >= longestExposure && unit == "" {
-			return bad(set.Name, `give it with "exposure" in s`, "an exposure is %g: is it in ms?", x)
+			return defect(set.Name, `give it with "exposure" in s`, "an exposure is %g: is it in ms?", x)
 		}
 		if x < 0 {
-			return bad(set.Name, `give it with "exposure" in s`, "an exposure is %g s: want more than 0", x)
+			return defect(set.Name, `give it with "exposure" in s`, "an exposure is %g s: want more than 0", x)
 		}
 	}
 	return nil
@@ -361,7 +361,7 @@ func (t *taken) choose(set *Set, s Settings, n int) error {
 	}
 	for k, ok := range met {
 		if !ok {
-			return bad(set.Name, "ask for energies that were measured", "there is no pattern at %g eV: the energies are %v eV", s.Energies[k], distinct(t.energies))
+			return defect(set.Name, "ask for energies that were measured", "there is no pattern at %g eV: the energies are %v eV", s.Energies[k], distinct(t.energies))
 		}
 	}
 	return nil

@@ -39,7 +39,7 @@ func (m *Mask) UnmarshalJSON(b []byte) error {
 func (set *Set) mask(c *content, s Settings) error {
 	if set.Kind != Images {
 		if len(s.Masks) > 0 {
-			return set.bad("leave the masks out", "masks are for images, and the file holds %s", set.Kind)
+			return set.defect("leave the masks out", "masks are for images, and the file holds %s", set.Kind)
 		}
 		return nil
 	}
@@ -75,7 +75,7 @@ func (set *Set) mask(c *content, s Settings) error {
 	}
 	set.Keep = binnedMask(keep, rows, columns, s.bin())
 	if !slices.Contains(set.Keep, true) {
-		return set.bad("give other masks", "the masks leave out all %d pixels", len(set.Keep))
+		return set.defect("give other masks", "the masks leave out all %d pixels", len(set.Keep))
 	}
 	return nil
 }
@@ -132,13 +132,13 @@ func (set *Set) misfit(name string, shape []int, rows, columns int) error {
 	if len(shape) == 2 && shape[0] == columns && shape[1] == rows {
 		hint, try = ": its transpose fits", `say "transpose": true with the mask`
 	}
-	return set.bad(try, "the mask %s has the shape %v and the images %d x %d (rows x columns)%s", name, shape, rows, columns, hint)
+	return set.defect(try, "the mask %s has the shape %v and the images %d x %d (rows x columns)%s", name, shape, rows, columns, hint)
 }
 
 // readMask reads the mask of a file.
 func (set *Set) readMask(m Mask, rows, columns int, s Settings) ([]bool, error) {
 	if m.Keep != "" && m.Keep != "zero" && m.Keep != "nonzero" {
-		return nil, set.bad(`choose "zero" or "nonzero"`, "the mask %s says keep is %q", m.File, m.Keep)
+		return nil, set.defect(`choose "zero" or "nonzero"`, "the mask %s says keep is %q", m.File, m.Keep)
 	}
 	p, err := openMask(m, rows, columns)
 	if err != nil {
@@ -322,7 +322,7 @@ func (set *Set) doubt(m Mask, p plane) error {
 	if p.convention == "nonzero" {
 		question, try = "is 0 = keep", "zero"
 	}
-	return set.bad(fmt.Sprintf(`say {"file": %q, "keep": %q}, or "keep": %q if it is right`, m.File, try, p.convention),
+	return set.defect(fmt.Sprintf(`say {"file": %q, "keep": %q}, or "keep": %q if it is right`, m.File, try, p.convention),
 		"the mask %s keeps %.3g %% of the pixels: %s?", m.File, 100*share, question)
 }
 
@@ -346,7 +346,7 @@ func (set *Set) turnedMask(m Mask, p plane, s Settings) error {
 		}
 	}
 	if dead >= 10 && other > covered+dead/2 {
-		return set.bad(`say "transpose": true with the mask, or give "keep" if it is right`, "the mask %s covers %d of the %d dead pixels, and its transpose %d of them: are rows and columns exchanged?", m.File, covered, dead, other)
+		return set.defect(`say "transpose": true with the mask, or give "keep" if it is right`, "the mask %s covers %d of the %d dead pixels, and its transpose %d of them: are rows and columns exchanged?", m.File, covered, dead, other)
 	}
 	return nil
 }

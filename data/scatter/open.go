@@ -54,7 +54,7 @@ func Open(name string, s Settings) (*Set, error) {
 
 func open(name string, s Settings) (*content, error) {
 	if s.Bin < 0 || s.Exposure < 0 || s.Saturation < 0 || s.QUnit != "" && s.QUnit != "1/nm" && s.QUnit != "1/A" {
-		return nil, bad(name, `give a bin, an exposure and a saturation of at least 0, and "1/nm" or "1/A" for q`, "the settings have a bin of %d, an exposure of %g s, a saturation of %g and the unit %q of q", s.Bin, s.Exposure, s.Saturation, s.QUnit)
+		return nil, defect(name, `give a bin, an exposure and a saturation of at least 0, and "1/nm" or "1/A" for q`, "the settings have a bin of %d, an exposure of %g s, a saturation of %g and the unit %q of q", s.Bin, s.Exposure, s.Saturation, s.QUnit)
 	}
 	info, err := os.Stat(name)
 	if err != nil {
@@ -67,7 +67,7 @@ func open(name string, s Settings) (*content, error) {
 		}
 	}
 	if bytes.HasPrefix(head, []byte(pointer)) {
-		return nil, bad(name, "run git lfs pull", "this is a pointer of Git LFS and not the file")
+		return nil, defect(name, "run git lfs pull", "this is a pointer of Git LFS and not the file")
 	}
 	byRank := slices.SortedFunc(maps.Keys(forms), func(a, b string) int { return forms[a].rank - forms[b].rank })
 	for _, form := range byRank {
@@ -88,7 +88,7 @@ func open(name string, s Settings) (*content, error) {
 	} else if info.IsDir() {
 		what = "the folder holds no store of Zarr and no images"
 	}
-	return nil, bad(name, "give netCDF, Zarr, NeXus, HDF5, FITS, TIFF, NPY or NPZ, a table as text, or a folder of TIFF or FITS images", "%s", what)
+	return nil, defect(name, "give netCDF, Zarr, NeXus, HDF5, FITS, TIFF, NPY or NPZ, a table as text, or a folder of TIFF or FITS images", "%s", what)
 }
 
 // headOf returns the first bytes of a file.

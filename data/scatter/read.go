@@ -14,14 +14,14 @@ import (
 // set reads what the content means.
 func (c *content) set(s Settings) (*Set, error) {
 	set := &Set{Name: c.name, Form: c.form, Notes: c.notes}
-	if err := c.grazing(); err != nil {
-		return nil, err
-	}
 	v, err := c.main(s)
 	if err != nil {
 		return nil, err
 	}
 	c.adopt(v)
+	if err := c.grazing(); err != nil {
+		return nil, err
+	}
 	l, err := c.layOut(v)
 	if err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (c *content) set(s Settings) (*Set, error) {
 	case l.axis(qyAxis) >= 0 && l.axis(qxAxis) >= 0:
 		return set, l.maps(set, t, s)
 	}
-	return nil, bad(c.name, "name the axes energy, polarization, exposure, pix_y and pix_x, or energy, chi and q", "the array %s has the axes %s: neither rows and columns nor q are among them", v.name, strings.Join(v.dims, ", "))
+	return nil, defect(c.name, "name the axes energy, polarization, exposure, pix_y and pix_x, or energy, chi and q", "the array %s has the axes %s: neither rows and columns nor q are among them", v.name, strings.Join(v.dims, ", "))
 }
 
 // adopt takes the attributes of the main variable with those of the file.
@@ -57,7 +57,7 @@ func (c *content) adopt(v *variable) {
 func (c *content) grazing() error {
 	for _, key := range []string{"incidence_angle", "incident_angle", "grazing_angle", "alpha_i", "alphai"} {
 		if x, ok := c.number(key); ok && x > 0 && x < 30 {
-			return bad(c.name, "give a measurement in transmission", "the beam meets the sample at a grazing angle of %g degrees (%s): the Born approximation in transmission leaves reflection and refraction out", x, key)
+			return defect(c.name, "give a measurement in transmission", "the beam meets the sample at a grazing angle of %g degrees (%s): the Born approximation in transmission leaves reflection and refraction out", x, key)
 		}
 	}
 	return nil
@@ -105,7 +105,7 @@ func (l *layout) images(set *Set, t *taken, s Settings) error {
 	set.Kind = Images
 	set.Rows, set.Columns = l.length(row)/s.bin(), l.length(column)/s.bin()
 	if set.Rows < 1 || set.Columns < 1 {
-		return set.bad("choose a smaller bin", "images of %d x %d pixels cannot be binned by %d", l.length(row), l.length(column), s.bin())
+		return set.defect("choose a smaller bin", "images of %d x %d pixels cannot be binned by %d", l.length(row), l.length(column), s.bin())
 	}
 	if r, c := l.length(row)%s.bin(), l.length(column)%s.bin(); r+c > 0 {
 		set.note("binning by %d leaves out the last %s and %s", s.bin(), count(r, "row"), count(c, "column"))
@@ -297,7 +297,7 @@ const highestRate = 1e5
 // wholesome refuses sets of which nothing is left, and doubts exposures.
 func (s *Set) wholesome() error {
 	if len(s.Frames) == 0 {
-		return s.bad("compare the file with others of the scan", "no pixel of any pattern is a number that can be used")
+		return s.defect("compare the file with others of the scan", "no pixel of any pattern is a number that can be used")
 	}
 	if s.Rates {
 		return nil

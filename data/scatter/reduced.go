@@ -35,7 +35,7 @@ func (set *Set) qScale(unit, axis string, q []float64, energies []float64, s Set
 			return 1, nil
 		}
 	}
-	return 0, set.bad(`say it with "q_unit": "1/nm" or "1/A"`, "%s has no unit and reaches %.4g: that may be 1/nm or 1/A", axis, most)
+	return 0, set.defect(`say it with "q_unit": "1/nm" or "1/A"`, "%s has no unit and reaches %.4g: that may be 1/nm or 1/A", axis, most)
 }
 
 // coordinate returns the numbers along an axis, and their unit.
@@ -43,7 +43,7 @@ func (l *layout) coordinate(r role) ([]float64, string, error) {
 	name := l.main.dims[l.axis(r)]
 	v := l.c.find(name)
 	if v == nil || len(v.shape) != 1 || v.shape[0] != l.length(r) {
-		return nil, "", bad(l.c.name, "write the coordinate with the array", "the axis %s of length %d has no numbers of its own", name, l.length(r))
+		return nil, "", defect(l.c.name, "write the coordinate with the array", "the axis %s of length %d has no numbers of its own", name, l.length(r))
 	}
 	x, err := v.values()
 	return x, v.attrs["units"], err
@@ -169,14 +169,14 @@ func (set *Set) checkCurves() error {
 			}
 			switch d := c.Errors[i]; {
 			case d < 0 || math.IsNaN(d) || math.IsInf(d, 0):
-				return set.bad("write errors of at least 0, or none", "the error of number %d of curve %d, at q = %.4g 1/nm, is %g", i+1, n+1, c.Q[i%len(c.Q)], d)
+				return set.defect("write errors of at least 0, or none", "the error of number %d of curve %d, at q = %.4g 1/nm, is %g", i+1, n+1, c.Q[i%len(c.Q)], d)
 			case d == 0:
 				zeros++
 			}
 		}
 	}
 	if empty == all {
-		return set.bad("compare the file with others of the scan", "none of its %d numbers is finite", all)
+		return set.defect("compare the file with others of the scan", "none of its %d numbers is finite", all)
 	}
 	if empty > 0 {
 		set.note("%d of %d bins are empty", empty, all)

@@ -363,3 +363,44 @@ func TestSummary(t *testing.T) {
 		}
 	})
 }
+
+// Masks of every form are that of the set, but polygons, which cover a part of it and their surroundings. A picture whose numbers may mean either is asked for.
+func TestMasks(t *testing.T) {
+	eachReference(t, func(t *testing.T, r *reference) {
+		raw := ""
+		for base := range r.sets {
+			if strings.HasPrefix(base, "raw_draw00") && strings.HasSuffix(base, ".nc") {
+				raw = base
+			}
+		}
+		for _, file := range golden.Glob(t, r.dir+"/mask*") {
+			m := scatter.Mask{File: golden.Path(t, file)}
+			open := func() (*scatter.Set, error) {
+				return scatter.Open(golden.Path(t, r.dir, raw), scatter.Settings{Masks: []scatter.Mask{m}})
+			}
+			set, err := open()
+			if err != nil && strings.Contains(err.Error(), `"keep": "zero"`) && strings.HasSuffix(file, ".tif") {
+				m.Keep = "zero"
+				set, err = open()
+			}
+			if err != nil {
+				t.Errorf("%s: %v", file, err)
+				continue
+			}
+			missed, extra, covered := 0, 0, 0
+			for i, k := range set.Keep {
+				switch {
+				case k && r.bad[i]:
+					missed++
+				case !k && !r.bad[i]:
+					extra++
+				case !k:
+					covered++
+				}
+			}
+			if polygon := strings.Contains(file, "polygon"); covered == 0 || (missed > 0 || extra > 0) && !polygon || polygon && extra > len(r.bad)/10 {
+				t.Errorf("%s: %d bad pixels are kept, and %d good ones are not, with %d covered", file, missed, extra, covered)
+			}
+		}
+	})
+}

@@ -139,21 +139,23 @@ const fewestOfPedestal = 90
 func (s *Set) CheckCounts() error {
 	switch {
 	case s.Kind != Images:
-		return s.bad("compare it with errors (a Gaussian likelihood), or give the images", "it holds %s, which are no counts", s.Kind)
+		return s.defect("compare it with errors (a Gaussian likelihood), or give the images", "it holds %s, which are no counts", s.Kind)
 	case s.Rates && s.part != "":
-		return s.bad("give the raw counts, or compare the rates with their errors", "the numbers are no counts: %s is not whole", s.part)
+		return s.defect("give the raw counts, or compare the rates with their errors", "the numbers are no counts: %s is not whole", s.part)
 	case s.Rates:
-		return s.bad("give the raw counts, or compare the rates with their errors", "the numbers are rates and no counts")
+		return s.defect("give the raw counts, or compare the rates with their errors", "the numbers are rates and no counts")
 	case s.smallest >= fewestOfPedestal:
 		pedestal := math.Round(s.smallest/100) * 100
-		return s.bad(fmt.Sprintf("subtract a pedestal with \"pedestal\": %g", pedestal), "the smallest count is %g", s.smallest)
+		return s.defect(fmt.Sprintf("subtract a pedestal with \"pedestal\": %g", pedestal), "the smallest count is %g", s.smallest)
 	}
 	return nil
 }
 
-func (s *Set) bad(try, what string, args ...any) *FormatError { return bad(s.Name, try, what, args...) }
+func (s *Set) defect(try, what string, args ...any) *FormatError {
+	return defect(s.Name, try, what, args...)
+}
 
-func bad(file, try, what string, args ...any) *FormatError {
+func defect(file, try, what string, args ...any) *FormatError {
 	return &FormatError{Format: "scatter", File: file, What: fmt.Sprintf(what, args...), Try: try}
 }
 
