@@ -36,6 +36,8 @@ var (
 	addScaledPair32s  map[Level]scaledPairFn[float32]
 	scaledPairSum64s  map[Level]scaledPairFn[float64]
 	scaledPairSum32s  map[Level]scaledPairFn[float32]
+	philoxes          map[Level]philoxFn
+	normalQuantiles   map[Level]quantileFn
 	fft64             map[Level]*fftKernels[float64]
 	fft32             map[Level]*fftKernels[float32]
 )

@@ -15,6 +15,9 @@ var (
 	scaledPairSum64s = map[Level]scaledPairFn[float64]{AVX2: scaledPairSumF64AVX2, AVX512: scaledPairSumF64AVX512}
 	scaledPairSum32s = map[Level]scaledPairFn[float32]{AVX2: scaledPairSumF32AVX2, AVX512: scaledPairSumF32AVX512}
 
+	philoxes        = map[Level]philoxFn{AVX2: philoxF64AVX2, AVX512: philoxF64AVX512}
+	normalQuantiles = map[Level]quantileFn{AVX2: normalQuantileF64AVX2, AVX512: normalQuantileF64AVX512}
+
 	addCornerss = map[Level]addCornersFn{AVX2: addCornersF64AVX2, AVX512: addCornersF64AVX512}
 
 	complexProduct64s = map[Level][2]Fn2x64{AVX2: {complexProductF64AVX2, complexProductConjF64AVX2}, AVX512: {complexProductF64AVX512, complexProductConjF64AVX512}}

@@ -22,10 +22,12 @@ func TestMotion(t *testing.T) {
 	}
 	dir := t.TempDir()
 	fit.Report(filepath.Join(dir, "fit.html"))
-	post := m.Sample(nb.Settings{Seed: 1, Chains: 2, Warmup: 150, Draws: 150, Priors: map[string]string{"log_D0": "normal(9, 1)"}, Fixed: map[string]float64{"phi0": 4}})
+	post := m.Sample(nb.Settings{Seed: 1, Chains: 2, Warmup: 60, Draws: 40, Priors: map[string]string{"log_D0": "normal(9, 1)"}, Fixed: map[string]float64{"phi0": 4}})
 	displays(t, "posterior", post, "alpha")
 	post.Report(filepath.Join(dir, "post.html"))
-	if err := demo.Sheared(2).Write(t.Context(), dir); err != nil {
+	few := demo.Sheared(2)
+	few.Sample.Speckles = 300
+	if err := few.Write(t.Context(), dir); err != nil {
 		t.Fatal(err)
 	}
 	displays(t, "file", nb.OpenMotion(filepath.Join(dir, "flow.yaml")), "flow.yaml")

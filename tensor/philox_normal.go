@@ -3,25 +3,71 @@
 
 package tensor
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/kernels"
+)
 
 // Normal returns a standard normal number: the normal quantile of a uniform number with 64 random
 // bits. The top bit is the sign and the others are a probability in (0, 1/2), so the tails reach
 // 9.1 standard deviations. It always advances by two words, so that normal number i of a stream can
 // be addressed.
 func (s *Stream) Normal() float64 {
-	u := s.Uint64()
+	return normalOf(s.Uint64())
+}
+
+func normalOf(u uint64) float64 {
 	p := (float64(int64(u&(1<<63-1))) + 0.5) * 0x1p-64
 	sign := u & (1 << 63) // a coin toss: no branch can guess it
 	return math.Float64frombits(math.Float64bits(upperQuantile(p)) | sign)
 }
 
-// NormalTo fills dst with standard normal numbers and returns it.
-func (s *Stream) NormalTo(dst []float64) []float64 {
-	for i := range dst {
-		dst[i] = s.Normal()
+// NormalTo fills dst with standard normal numbers and returns it. They are those that Normal would
+// return one by one, several times as fast.
+func (s *Stream) NormalTo(dst []float64) []float64 { return s.normalTo(kernels.Best(), dst) }
+
+func (s *Stream) normalTo(l kernels.Level, dst []float64) []float64 {
+	for i := 0; i < len(dst); {
+		if i += s.normalVectors(l, dst[i:]); i == len(dst) {
+			break
+		}
+		single := 16
+		if s.pos%4 == 2 { // the next number ends a counter
+			single = 1
+		}
+		for end := min(len(dst), i+single); i < end; i++ {
+			dst[i] = s.Normal()
+		}
 	}
 	return dst
+}
+
+// normalVectors writes the first numbers of dst, as many as whole vectors hold and at most 256, and
+// returns how many.
+func (s *Stream) normalVectors(l kernels.Level, dst []float64) int {
+	if len(dst) < 16 || s.pos%4 != 0 { // the words of a counter belong to two numbers
+		return 0
+	}
+	var words [256]uint64
+	n := kernels.Philox(l, words[:min(len(words), len(dst))], s.pos/4, uint64(s.purpose)<<32|uint64(s.id), s.seed)
+	s.pos += 2 * uint64(n)
+	normals(l, dst, words[:n])
+	return n
+}
+
+// Normals fills dst with the standard normal numbers that Stream.Normal makes of words from
+// Stream.Uint64. It panics if dst is shorter than words.
+func Normals(dst []float64, words []uint64) { normals(kernels.Best(), dst, words) }
+
+func normals(l kernels.Level, dst []float64, words []uint64) {
+	for i := 0; i < len(words); {
+		n := kernels.NormalQuantiles(l, dst[i:], words[i:])
+		i += n
+		for end := min(len(words), i+8); i < end; i++ { // one of the next eight is in the far tail
+			dst[i] = normalOf(words[i])
+		}
+	}
 }
 
 // BoxMuller maps two random words to two normal numbers as the CUDA kernels do.
@@ -38,11 +84,14 @@ func BoxMuller(a, b uint32) (float64, float64) {
 
 // upperQuantile returns z >= 0 with P(Z > z) = p for p in (0, 1/2].
 //
+// Products are rounded before they are added, so that every processor returns the same bits as
+// kernels.NormalQuantiles.
+//
 // Reference: Wichura, algorithm AS 241 (PPND16), doi 10.2307/2347330; relative
 // error about 1e-16.
 func upperQuantile(p float64) float64 {
 	if q := 0.5 - p; q <= 0.425 {
-		return q * ratio8(0.180625-q*q, &centre)
+		return q * ratio8(0.180625-float64(q*q), &centre)
 	}
 	r := math.Sqrt(-math.Log(p))
 	if r <= 5 {
@@ -54,8 +103,11 @@ func upperQuantile(p float64) float64 {
 // ratio8 divides two polynomials of degree 7, coefficients from the lowest.
 func ratio8(x float64, c *[2][8]float64) float64 {
 	a, b := &c[0], &c[1]
-	return (((((((a[7]*x+a[6])*x+a[5])*x+a[4])*x+a[3])*x+a[2])*x+a[1])*x + a[0]) /
-		(((((((b[7]*x+b[6])*x+b[5])*x+b[4])*x+b[3])*x+b[2])*x+b[1])*x + b[0])
+	p, q := a[7], b[7]
+	for i := 6; i >= 0; i-- {
+		p, q = float64(p*x)+a[i], float64(q*x)+b[i]
+	}
+	return p / q
 }
 
 var centre = [2][8]float64{

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/kernels"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -153,6 +154,51 @@ func TestNormalQuantile(t *testing.T) {
 	t.Logf("largest relative deviation of the probability: %g", worst)
 }
 
+// NormalTo gives the bits of Normal at every level, from every position, also past the end of the low
+// half of the counter.
+func TestNormalToIsNormal(t *testing.T) {
+	for _, l := range kernels.Levels() {
+		for _, at := range []uint64{0, 1, 2, 3, 4, 6, 10, 1<<34 - 24, 1<<34 - 2} {
+			for _, n := range []int{0, 1, 2, 15, 16, 17, 31, 64, 257, 3000} {
+				one := NewStream(1<<40+3, 5, uint32(n))
+				one.Seek(at)
+				many := one
+				for i, got := range many.normalTo(l, make([]float64, n)) {
+					if want := one.Normal(); got != want {
+						t.Fatalf("%v: number %d of %d from word %d is %v, want %v", l, i, n, at, got, want)
+					}
+				}
+				if many.Uint64() != one.Uint64() {
+					t.Errorf("%v: %d numbers from word %d end at another position", l, n, at)
+				}
+			}
+		}
+	}
+}
+
+// Every level gives the bits of plain Go for words at the joints of the quantile and in its far tail.
+func TestNormalQuantilesAtTheJoints(t *testing.T) {
+	words := []uint64{0, 1, 1<<28 - 1, 1 << 28, 1<<28 + 1, 1<<63 - 1, 1 << 63, 1<<64 - 1}
+	joint := uint64(0.075 * math.Exp2(64))
+	for k := uint64(0); k < 3000; k++ {
+		words = append(words, joint-1500+k, (joint-1500<<11+k<<11)|1<<63, k*0x9e3779b97f4a7c15, (k*0x9e3779b97f4a7c15)>>(k%36))
+	}
+	for k := range 63 { // the joint of the logarithm, at every power of 2
+		for d := range uint64(64) {
+			words = append(words, uint64(math.Sqrt2*float64(uint64(1)<<k))+d-32)
+		}
+	}
+	dst := make([]float64, len(words))
+	for _, l := range kernels.Levels() {
+		normals(l, dst, words)
+		for i, w := range words {
+			if want := normalOf(w); math.Float64bits(dst[i]) != math.Float64bits(want) {
+				t.Fatalf("%v: word %x gives %v, want %v", l, w, dst[i], want)
+			}
+		}
+	}
+}
+
 // Moments and tails of 1e6 numbers, each within 5 standard errors.
 func TestStreamMoments(t *testing.T) {
 	const n = 1_000_000
@@ -205,4 +251,12 @@ func BenchmarkStream(b *testing.B) {
 			s.Normal()
 		}
 	})
+	for _, l := range kernels.Levels() {
+		b.Run("NormalTo/"+l.String(), func(b *testing.B) { // 256 numbers
+			dst := make([]float64, 256)
+			for b.Loop() {
+				s.normalTo(l, dst)
+			}
+		})
+	}
 }

@@ -34,8 +34,8 @@ type missedBefore struct {
 	At      []float64 `json:"at"`      // unconstrained
 }
 
-// remember keeps what a finished attempt says about the modes of the posterior.
-func (cfg *ChainConfig) remember(fit *infer.Fit) {
+// Remember keeps what a finished attempt says about the modes of the posterior.
+func (cfg *ChainConfig) Remember(fit *infer.Fit) {
 	cfg.Disagreed = append(cfg.Disagreed, heldOn(fit, cfg.Attempt+1)...)
 	for _, m := range fit.MissedModes() {
 		if m.At != nil {
@@ -44,8 +44,8 @@ func (cfg *ChainConfig) remember(fit *infer.Fit) {
 	}
 }
 
-// recall tells a fit of what earlier attempts found, unless its draws explain that.
-func (cfg *ChainConfig) recall(fit *infer.Fit) {
+// Recall tells a fit of what earlier attempts found, unless its draws explain that.
+func (cfg *ChainConfig) Recall(fit *infer.Fit) {
 	for _, m := range cfg.Missed {
 		fit.FindModes(fmt.Sprintf("attempt %d", m.Attempt), m.At)
 	}

@@ -76,12 +76,19 @@ func TestAttemptsRemember(t *testing.T) {
 	if told == nil || passed == nil {
 		t.Fatal("no run finds the narrow mode or all do, so nothing is tested")
 	}
-	draws.Attempts(passed, passed)
+	attempts(passed, passed)
 	if r := passed.Diagnose(); !r.OK() {
 		t.Errorf("an attempt that found nothing spoils the next: %s", r)
 	}
-	draws.Attempts(told, passed)
+	attempts(told, passed)
 	if r := passed.Diagnose().String(); !strings.Contains(r, "attempt 1 found a mode at") {
 		t.Errorf("what the first attempt found is forgotten: %s", r)
 	}
+}
+
+// attempts keeps what one fit found and tells the next of it.
+func attempts(first, second *infer.Fit) {
+	var cfg draws.ChainConfig
+	cfg.Remember(first)
+	cfg.Recall(second)
 }

@@ -144,7 +144,7 @@ func TestSBCInterrupted(t *testing.T) {
 		if code != exit.Interrupted || !strings.Contains(stderr.all.String(), "interrupted after ") || !strings.Contains(stderr.all.String(), "Try: use --fits ") {
 			t.Errorf("exit %d: %s", code, stderr.all.String())
 		}
-		var doc draws.SbcDoc
+		var doc draws.SBCDoc
 		if kind == "--json" {
 			if err := json.Unmarshal([]byte(out.String()), &doc); err != nil || doc.Fits < 200 || doc.Fits >= 2000 || len(doc.Quantities["m"].Histogram) < 2 {
 				t.Errorf("%v: %s", err, out.String())
@@ -181,7 +181,7 @@ func TestSBCLeavesOutUndefinedQuantities(t *testing.T) {
 		"priors": {"a": "normal(0, 1)", "b": "normal(0, 1)"}, "derived": {"edge": "log(b)", "twice": "2*a", "more": "edge + 1"}}`)
 	args := []string{"sbc", "--problem", problem, "--fits", "20", "--ranks", "19", "--warmup", "100", "--draws", "100"}
 	code, out, stderr := apptest.Do(t, append(args, "--json")...)
-	var doc draws.SbcDoc
+	var doc draws.SBCDoc
 	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 {
 		t.Fatalf("exit %d, %v: %s", code, err, stderr)
 	}

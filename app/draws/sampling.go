@@ -53,13 +53,14 @@ type SampleDoc struct {
 	Units       map[string]string `json:"units"` // units of the parameters that have one
 	Diagnostics diagnosticsDoc    `json:"diagnostics"`
 	Check       *frame.CheckDoc   `json:"model_check"`
-	Timing      timingDoc         `json:"timing"`
+	Timing      TimingDoc         `json:"timing"`
 	Device      string            `json:"device"`   // device that computed the log density
 	Attempts    int               `json:"attempts"` // number of attempts; more than 1 after a bad verdict
 	Run         string            `json:"run"`
 }
 
-type timingDoc struct {
+// TimingDoc says how long a run took.
+type TimingDoc struct {
 	Warmup    frame.Number `json:"warmup_s"`
 	Sample    frame.Number `json:"sample_s"`
 	Gradients int          `json:"gradients"`
@@ -92,10 +93,10 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	if err != nil {
 		return unsampled(a, s, err)
 	}
-	cfg.recall(fit)
+	cfg.Recall(fit)
 	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
 		a.Note("%s\nsampling again, more carefully (--retries 0 keeps the first attempt)", rep)
-		cfg.remember(fit)
+		cfg.Remember(fit)
 		if err := s.retry(); err != nil {
 			return err
 		}

@@ -24,19 +24,19 @@ type sbcConfig struct {
 	fits, ranks, warmup, draws int
 }
 
-// sbcDoc is the JSON document of sbc.
-type sbcDoc struct {
+// SBCDoc is the JSON document of sbc.
+type SBCDoc struct {
 	Fits int `json:"fits"`
 	// Number of posterior draws among which each prior draw is ranked.
 	Ranks       int                   `json:"ranks"`
 	Divergent   int                   `json:"divergent"`
 	Failed      int                   `json:"failed"`
-	Failures    []sbcFailureDoc       `json:"failures"` // why fits gave no ranks, the most frequent reason first
+	Failures    []sbcFailureDoc       `json:"failures"` // reasons why fits gave no ranks, the most frequent first
 	LeftOut     []sbcLeftOutDoc       `json:"left_out"` // derived quantities without ranks
 	Quantities  map[string]uniformDoc `json:"quantities"`
 	FalseAlarms frame.Number          `json:"false_alarms"`
 	OK          bool                  `json:"ok"`
-	Device      string                `json:"device"` // where the log density was computed
+	Device      string                `json:"device"` // device that computed the log density
 	Verdict     string                `json:"verdict"`
 	Advice      []string              `json:"advice"`
 }
@@ -149,7 +149,7 @@ func printSBC(a *frame.App, cfg sbcConfig, post *infer.Posterior, lost []work.Un
 	}
 	rep := test.Diagnose()
 	if a.JSON {
-		d := sbcDoc{Fits: r.Fits, Ranks: cfg.ranks, Divergent: r.Divergent, Failed: len(r.Failed), Failures: []sbcFailureDoc{}, LeftOut: []sbcLeftOutDoc{}, Quantities: map[string]uniformDoc{},
+		d := SBCDoc{Fits: r.Fits, Ranks: cfg.ranks, Divergent: r.Divergent, Failed: len(r.Failed), Failures: []sbcFailureDoc{}, LeftOut: []sbcLeftOutDoc{}, Quantities: map[string]uniformDoc{},
 			FalseAlarms: frame.Number(test.FalseAlarms), OK: rep.OK(), Device: post.Device(), Verdict: rep.Verdict(), Advice: advice(rep)}
 		for i, name := range test.Names {
 			d.Quantities[name] = uniformity(test.Rows[i])

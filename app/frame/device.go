@@ -90,9 +90,9 @@ func parseDevice(text string) (DeviceChoice, bool) {
 	return d, ok
 }
 
-// chooseDevice resolves the choice of a device: by the flag, then by EURYALE_DEVICE, then by the
+// ChooseDevice resolves the choice of a device: by the flag, then by EURYALE_DEVICE, then by the
 // variables of xpcs-toolkit, then auto.
-func chooseDevice(flag string, given bool, env func(string) string) (DeviceChoice, error) {
+func ChooseDevice(flag string, given bool, env func(string) string) (DeviceChoice, error) {
 	for _, at := range []struct{ name, NumberText string }{{"--device", flag}, {"EURYALE_DEVICE", env("EURYALE_DEVICE")}} {
 		if at.name == "--device" && !given || at.NumberText == "" && at.name != "--device" {
 			continue
@@ -147,7 +147,7 @@ func annotated(c *cobra.Command, key, value string) *cobra.Command {
 // checkDevice resolves the choice for a command, and opens a GPU that is demanded, so that its
 // absence is known before anything is read or written.
 func (a *App) checkDevice(c *cobra.Command) error {
-	d, err := chooseDevice(a.device, c.Flags().Changed("device"), os.Getenv)
+	d, err := ChooseDevice(a.device, c.Flags().Changed("device"), os.Getenv)
 	if err != nil {
 		return err
 	}
@@ -246,8 +246,8 @@ func (a *App) Backend(threads int) ad.Backend {
 	return auto
 }
 
-// toldChoices remembers what was said of the choice of a device.
-type toldChoices struct {
+// ToldChoices remembers what was said of the choice of a device.
+type ToldChoices struct {
 	mu   sync.Mutex
 	Said map[string]bool
 	gpu  string // GPU that some work was given to

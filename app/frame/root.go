@@ -39,7 +39,7 @@ type App struct {
 	Seed           uint64
 	device         string       // value of --device
 	Chosen         DeviceChoice // device that computes graphs
-	Told           *toldChoices
+	Told           *ToldChoices
 	Threads        int
 	Precision      int
 	Out, Resume    string
@@ -53,7 +53,7 @@ type App struct {
 // New returns the state of one command of a program with these fields and a given name.
 func New(fields []Field, program string, stdout, stderr io.Writer) *App {
 	return &App{Fields: fields, Program: program, Stdout: foreign.Writer(stdout), Stderr: foreign.Writer(stderr), Bytes: stdout, Screen: stderr,
-		Told: &toldChoices{Said: map[string]bool{}}}
+		Told: &ToldChoices{Said: map[string]bool{}}}
 }
 
 // Run executes one command line of a program with these fields and a given name.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -26,12 +27,37 @@ import (
 	"github.com/euryale-dev/euryale/internal/tier"
 )
 
-// flowFolder makes the demonstration's correlations and their configuration the working directory.
+// flowFiles are the demonstration's correlations and their configuration, simulated once.
+var flowFiles = sync.OnceValues(func() (map[string][]byte, error) {
+	dir, err := os.MkdirTemp("", "flow")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := demo.Sheared(1).Write(context.Background(), dir); err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	for _, name := range []string{"flow.hdf", "flow.yaml"} {
+		if files[name], err = os.ReadFile(filepath.Join(dir, name)); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+})
+
+// flowFolder makes a folder with flowFiles the working directory.
 func flowFolder(t *testing.T) {
 	t.Helper()
-	t.Chdir(t.TempDir())
-	if err := demo.Sheared(1).Write(t.Context(), "."); err != nil {
+	files, err := flowFiles()
+	if err != nil {
 		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	for name, b := range files {
+		if err := os.WriteFile(name, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

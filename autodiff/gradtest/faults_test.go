@@ -36,13 +36,13 @@ func TestKernelFindsFaults(t *testing.T) {
 			}
 		}}.Define()
 	values := [][]float64{{0.5, 0.6, 0.7, 0.8}, {0.9, 0.8, 0.7, 0.6}}
-	if err := kernel(inPlace, values[:1], 64, 1e-14, -1); err != nil {
+	if err := kernel(inPlace, values[:1], evaluated(inPlace, values[:1]), 64, 1e-14, -1); err != nil {
 		t.Errorf("alone the kernel is right: %v", err)
 	}
 	for _, op := range []*ad.Op{inPlace, overwrites} {
 		var found string
 		for last := -1; last <= op.Arity; last++ {
-			if err := kernel(op, values[:op.Arity], 64, 1e-14, last); err != nil {
+			if err := kernel(op, values[:op.Arity], evaluated(op, values), 64, 1e-14, last); err != nil {
 				found += err.Error() + "\n"
 			}
 		}

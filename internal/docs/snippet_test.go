@@ -124,8 +124,8 @@ func TestTheCheckerFindsMistakes(t *testing.T) {
 		`fit, err := infer.Simple(ctx, post, infer.Settings{Seed: 1})`: false,
 		`fit, err := infer.Sample(ctx, post, infer.Settings{Sede: 1})`: false,
 		`fit := infer.Sample(ctx, post, infer.Settings{})`:             false,
-		`if err != nil { ... }`:                                      true,
-		`x := (1`:                                                    false,
+		`if err != nil { ... }`: true,
+		`x := (1`:               false,
 	} {
 		if errs := k.Fragments([]docs.Snippet{{Where: "test", Text: text}}, true); (len(errs) == 0) != ok {
 			t.Errorf("%s: %v", text, errs)

@@ -1,23 +1,25 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package foreign
+package foreign_test
 
 import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 func TestText(t *testing.T) {
 	for s, want := range map[string]string{
 		"plain é\t\n": "plain é\t\n", "\x1b[31mred\a": `\x1b[31mred\x07`, "a\rb\x00": `a\x0db\x00`, "\u009b2J": `\x9b2J`, "x\u202ey": `x\u202ey`, "bad \xff": `bad \xff`, "\x7f": `\x7f`,
 	} {
-		if got := Text(s); got != want {
+		if got := foreign.Text(s); got != want {
 			t.Errorf("%q: %q, want %q", s, got, want)
 		}
 		var b bytes.Buffer
-		w := Writer(&b)
+		w := foreign.Writer(&b)
 		for i := range len(s) { // byte by byte
 			if n, err := w.Write([]byte(s[i : i+1])); n != 1 || err != nil {
 				t.Error(n, err)
@@ -31,7 +33,7 @@ func TestText(t *testing.T) {
 
 func TestShort(t *testing.T) {
 	s := strings.Repeat("é", 1000)
-	if got := Short(s, 90); len(got) > 150 || !strings.Contains(got, "bytes left out") || Text(got) != got || Short("abc", 3) != "abc" {
+	if got := foreign.Short(s, 90); len(got) > 150 || !strings.Contains(got, "bytes left out") || foreign.Text(got) != got || foreign.Short("abc", 3) != "abc" {
 		t.Error(got)
 	}
 }
@@ -41,7 +43,7 @@ func TestNotText(t *testing.T) {
 		"SIMPLE  =   T": "FITS", "\xff\xfet\x00a\x00u\x00": "UTF-16", "t\x00a\x00u\x00,\x00": "UTF-16", "\x00t\x00a": "UTF-16", "\x1f\x8b\x08": "gzip", "abc\x00def": "binary", "\x93NUMPY": "NumPy",
 		"tau,g2\n1,2\n": "", "": "", "\xef\xbb\xbftau": "", "naïve": "",
 	} {
-		if got := NotText([]byte(head)); want == "" && got != "" || !strings.Contains(got, want) {
+		if got := foreign.NotText([]byte(head)); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%q: %q, want %q", head, got, want)
 		}
 	}
@@ -66,7 +68,7 @@ func TestJSON(t *testing.T) {
 		`{"a": 1, "` + "\\u0061" + `": 2}`:       `"a" appears twice`,
 		"SIMPLE  =                    T / FITS ": "FITS",
 	} {
-		_, err := JSON([]byte(text))
+		_, err := foreign.JSON([]byte(text))
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %q", text, err, want)
 		}

@@ -3,7 +3,7 @@
 
 //go:build unix
 
-package foreign
+package foreign_test
 
 import (
 	"errors"
@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"testing/fstest"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 func TestOpen(t *testing.T) {
@@ -24,18 +26,18 @@ func TestOpen(t *testing.T) {
 		t.Skip("no named pipes here:", err)
 	}
 	for name, want := range map[string]string{pipe: "is a pipe", dir: "is a folder", os.DevNull: "is a device"} {
-		if _, err := ReadFile(name); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name) {
+		if _, err := foreign.ReadFile(name); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
-	if _, err := Open(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := foreign.Open(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	name := filepath.Join(dir, "file")
 	if err := os.WriteFile(name, []byte("text"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Open(name)
+	f, err := foreign.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +51,7 @@ func TestOpen(t *testing.T) {
 func TestOpenIn(t *testing.T) {
 	fsys := fstest.MapFS{"a": {Data: []byte("x")}, "pipe": {Mode: fs.ModeNamedPipe}, "socket": {Mode: fs.ModeSocket}, "dir/a": {}}
 	for name, good := range map[string]bool{"a": true, "pipe": false, "socket": false, "dir": false, "none": false} {
-		f, err := OpenIn(fsys, name)
+		f, err := foreign.OpenIn(fsys, name)
 		if (err == nil) != good {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,7 +1,7 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package foreign
+package foreign_test
 
 import (
 	"encoding/json"
@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // hostile are names that mean something to shells, to YAML, to Kubernetes or to terminals.
@@ -30,12 +32,12 @@ func TestWordsOfShells(t *testing.T) {
 		var script strings.Builder
 		var want []string
 		for _, s := range hostile {
-			if shell == "bash" || Text(s) == s { // a plain sh may not have $'...'
-				script.WriteString("printf '%s\\0' " + Shell(s) + "\n")
+			if shell == "bash" || foreign.Text(s) == s { // a plain sh may not have $'...'
+				script.WriteString("printf '%s\\0' " + foreign.Shell(s) + "\n")
 				want = append(want, s)
 			}
 			if shell == "bash" {
-				script.WriteString("printf '%s\\0' " + Typed(s) + "\n")
+				script.WriteString("printf '%s\\0' " + foreign.Typed(s) + "\n")
 				if strings.HasPrefix(s, "-") {
 					s = "./" + s
 				}
@@ -61,12 +63,12 @@ func TestWordsOfShells(t *testing.T) {
 // Names are typed as they are if nothing speaks against it, and never with what controls a terminal.
 func TestTyped(t *testing.T) {
 	for name, want := range map[string]string{"run7/a_master.h5": "run7/a_master.h5", "run 7.h5": "'run 7.h5'", "it's": `'it'\''s'`, "-rf": "./-rf", "é": "é", "a\nb": `$'a\012b'`, "it's\x1b": `$'it\'s\033'`, "": "''"} {
-		if got := Typed(name); got != want {
+		if got := foreign.Typed(name); got != want {
 			t.Errorf("%s is typed %s, want %s", name, got, want)
 		}
 	}
 	for _, s := range hostile {
-		if got := Typed(s); Text(got) != got || strings.ContainsAny(got, "\n\t") {
+		if got := foreign.Typed(s); foreign.Text(got) != got || strings.ContainsAny(got, "\n\t") {
 			t.Errorf("%q is typed %q", s, got)
 		}
 	}
@@ -75,11 +77,11 @@ func TestTyped(t *testing.T) {
 // Scalars of YAML are what was quoted, on one line, in every place.
 func TestScalarsOfYAML(t *testing.T) {
 	for _, s := range hostile {
-		text, err := YAML(s)
+		text, err := foreign.YAML(s)
 		if err != nil {
 			t.Error(err)
 		}
-		if Text(text) != text || strings.Contains(text, "\n") {
+		if foreign.Text(text) != text || strings.Contains(text, "\n") {
 			t.Errorf("%q becomes %q", s, text)
 		}
 		var doc struct {
@@ -95,33 +97,33 @@ func TestScalarsOfYAML(t *testing.T) {
 			t.Errorf("as JSON: %q: %q, %v", s, word, err)
 		}
 	}
-	if _, err := YAML("a\xff"); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
+	if _, err := foreign.YAML("a\xff"); err == nil || !strings.Contains(err.Error(), "not UTF-8") {
 		t.Error(err)
 	}
 }
 
 func TestLine(t *testing.T) {
-	if got := Line("a\n#SBATCH\x1b"); got != `a\n#SBATCH\x1b` {
+	if got := foreign.Line("a\n#SBATCH\x1b"); got != `a\n#SBATCH\x1b` {
 		t.Error(got)
 	}
 }
 
 // Names that the process knows stay on one line in any text; other line feeds stay what they are.
 func TestName(t *testing.T) {
-	Name("--out=some/b\nc/d\te.csv")
-	Name("\n")
-	Name("plain")
+	foreign.Name("--out=some/b\nc/d\te.csv")
+	foreign.Name("\n")
+	foreign.Name("plain")
 	for text, want := range map[string]string{
 		"wrote b\nc/d\te.csv\nand\tmore\n": "wrote b\\nc/d\\te.csv\nand\tmore\n",
 		"x b\nc.html\n":                    "x b\\nc.html\n",
 		"b\n\nc":                           "b\n\nc",
 	} {
-		if got := Text(text); got != want {
+		if got := foreign.Text(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 	var b strings.Builder
-	table := Table(&b, 0)
+	table := foreign.Table(&b, 0)
 	if _, err := fmt.Fprintf(table, "file\tvalue\nb\nc\t%d\n", 1); err != nil || table.Flush() != nil || b.String() != "file  value\nb\\nc  1\n" {
 		t.Errorf("%v, %q", err, b.String())
 	}

@@ -20,7 +20,7 @@ import (
 var machines = []machine{{false, true}, {false, false}, {true, true}, {true, false}}
 
 func main() {
-	kind := flag.String("kind", "", "elementwise, reduce, gemm, images or fft")
+	kind := flag.String("kind", "", "elementwise, reduce, gemm, images, random or fft")
 	table := flag.String("table", "", "file of the tables from names to stubs (elementwise, gemm, images, fft)")
 	out := flag.Lookup("out")
 	flag.Parse()
@@ -54,6 +54,13 @@ func main() {
 	case "images":
 		emitImages()
 		writeImageTable(*table)
+	case "random":
+		for _, m := range machines {
+			if m.double {
+				emitPhilox(m)
+				quantiles().emit(m)
+			}
+		}
 	case "fft":
 		emitFFT()
 		writeFFTTable(*table)

@@ -231,11 +231,7 @@ func (m *Model) Dropout(x *ad.Node, p float64) *ad.Node {
 
 // Embedding returns rows of a table of parameters name.weight (rows, features) at indices of any shape: (shape of the indices, features).
 func (m *Model) Embedding(name string, at *ad.Node, rows, features int) *ad.Node {
-	normal := func(s tensor.Stream, _ []int, to []float64) {
-		for i := range to {
-			to[i] = s.Normal()
-		}
-	}
+	normal := func(s tensor.Stream, _ []int, to []float64) { s.NormalTo(to) }
 	return ad.Gather(m.Param(name+".weight", normal, rows, features), at, 0)
 }
 

@@ -35,8 +35,8 @@ func TestScaleGoldens(t *testing.T) {
 	golden.JSON(t, &f, "assemblies", "procedural_scale_goldens.json")
 	for _, c := range f.Cases {
 		t.Run(fmt.Sprint(c.N), func(t *testing.T) {
-			if c.N > 1e5 && !tier.Slow { // hashing every pair takes half a minute
-				c.Rounds = c.Rounds[:1]
+			if c.N > 1e5 && !tier.Slow {
+				t.Skip("hashing every pair takes half a minute")
 			}
 			number := map[string]uint64{"S": c.Fibers["stimulus"], "A": c.Fibers["recurrent"]}
 			b := New(Settings{P: c.P, Connect: Hashed(c.Seed, func(from, _ string) uint64 { return number[from] })})
@@ -58,9 +58,6 @@ func TestScaleGoldens(t *testing.T) {
 						t.Errorf("round %d: input %.10g, want %.10g", i, x[0], x[1])
 					}
 				}
-			}
-			if len(c.Rounds) < 2 {
-				return
 			}
 			changed := 0
 			for _, r := range b.byName[[2]string{"A", "A"}].synapses.rows {

@@ -82,8 +82,8 @@ static int compile(Program *p, int arch) {
     driver.compiles++;
     std::string mine = key + "-" + std::to_string(getpid()), source = mine + ".cpp";
     std::ofstream(source) << text;
-    // Long programs take longer to optimise than to run.
-    std::string command = std::string("g++ ") + (p->source.size() > 30000 ? "-O0" : "-O1") + " @" + folder + "/kernel.flags -shared -nostdlib -I" + folder + " " + source + " -lm -lc -lgcc -o " + mine + ".so 2>&1";
+    // Long programs, and those with long headers, take longer to optimise than to run.
+    std::string command = std::string("g++ ") + (text.size() > 20000 ? "-O0" : "-O1") + " @" + folder + "/kernel.flags -shared -nostdlib -I" + folder + " " + source + " -lm -lc -lgcc -o " + mine + ".so 2>&1";
     FILE *out = popen(command.c_str(), "r");
     if (!out) return 11;
     char buffer[512];

@@ -10,11 +10,15 @@
 // the geometry.
 //
 //	d := farfield.Detector{Rows: 96, Columns: 96, PixelY: 0.06, PixelX: 0.06}
-//	dir := d.Directions(pose)                     // unit vectors to the pixels
-//	v, err := farfield.NewVolume(farfield.VolumeSettings{Shape: shape, Voxel: 1.8, MaxQ: 0.45, MaxK: 1.46})
-//	f := v.Fields(materials)                      // transformed along Y and X, once for all energies
-//	a := v.Amplitude(f, k, contrast, field)       // on the grid of q, at one photon energy
-//	i := v.Intensity(a, k, dir)                   // at the pixels
+//	dir := d.Directions(pose) // unit vectors to the pixels
+//	v, err := farfield.NewVolume(farfield.VolumeSettings{Shape: shape, Voxel: 1.8, MaxQ: 0.45, MinK: 1.44})
+//	f, err := v.Fields(material)                                            // transformed once for all energies
+//	a := v.Amplitude(k, []*farfield.Fields{f}, []farfield.Contrast{c}, 0)   // on the grid of q, at one photon energy
+//	images := v.Intensities(a, k, dir)                                      // at the pixels
 //
 // Lengths of samples are in nm, those of detectors in mm, q in 1/nm, angles in radians. Phases are exp(+i q r) with r from the middle of the box.
 package farfield
+
+import "github.com/euryale-dev/euryale/internal/given"
+
+func init() { given.BuildsGraphs() }

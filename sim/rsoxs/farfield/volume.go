@@ -83,7 +83,7 @@ func (v *Volume) laidOut(across, along float64, tenths int) *Volume {
 	m := max(3, int(math.Ceil(-math.Log(s.Tolerance)/(math.Pi*(1-10/float64(tenths))))))
 	each := int(math.Ceil(s.MaxQ/g.step)) + m + 1
 	g.first = -float64(each) * g.step
-	g.grid = lattice{rows: 2*each + 1, columns: 2*each + 1, w: newWindow(m, tenths)}
+	g.grid = lattice{rows: 2*each + 1, columns: 2*each + 1, w: newWindow(m, tenths, s.Tolerance)}
 	g.low = -1.02 * below(min(2*g.first*g.first, mostOfSphere*s.MinK*s.MinK), s.MinK)
 	g.terms = int(math.Ceil(-g.low/2*along)) + 2 + int(math.Ceil(-math.Log10(s.Tolerance)))
 	return g

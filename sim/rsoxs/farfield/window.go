@@ -15,8 +15,8 @@ import (
 type window struct {
 	m      int
 	degree int
-	// coef[order] holds, for tap j, the coefficients of the polynomial of the weight's derivative of that order, highest first, in the
-	// place between two grid points, from -1 to 1.
+	// coef[order] holds the coefficients of the polynomials of the weights' derivatives of that order, in the place between two grid
+	// points, from -1 to 1: those of the highest power for all taps, then those of the next.
 	coef [maxOrder + 1][]float64
 }
 
@@ -25,34 +25,50 @@ const maxOrder = 3
 
 var (
 	windowsMu sync.Mutex
-	windows   = map[[2]int]*window{}
+	windows   = map[windowKey]*window{}
 )
 
-// newWindow returns the window of half width m for an oversampling in tenths.
-func newWindow(m, oversampling int) *window {
+type windowKey struct {
+	m, oversampling int
+	tolerance       float64
+}
+
+// newWindow returns the window of half width m for an oversampling in tenths, whose weights are right to a hundredth of a tolerance.
+func newWindow(m, oversampling int, tolerance float64) *window {
 	windowsMu.Lock()
 	defer windowsMu.Unlock()
-	key := [2]int{m, oversampling}
+	key := windowKey{m, oversampling, tolerance}
 	if w := windows[key]; w != nil {
 		return w
 	}
-	w := &window{m: m, degree: 16}
+	w := &window{m: m}
 	beta := math.Pi * float64(m) * (1 - 10/float64(oversampling))
-	n := w.degree + 1
-	for j := range 2 * m {
+	const nodes = 20
+	series := make([][]float64, 2*m)
+	for j := range series {
 		// The place s is between grid point 0 and 1, and tap j belongs to grid point j - m + 1.
-		v := make([]float64, n)
+		v := make([]float64, nodes)
 		for k := range v {
-			s := math.Cos(math.Pi * (float64(k) + 0.5) / float64(n))
+			s := math.Cos(math.Pi * (float64(k) + 0.5) / nodes)
 			v[k] = knab((s+1)/2-float64(j-m+1), m, beta)
 		}
-		p := powers(chebyshev(v))
-		for order := range maxOrder + 1 {
-			row := make([]float64, n)
-			for i, c := range p {
-				row[n-1-i] = c
+		series[j] = chebyshev(v)
+		for k, c := range series[j] {
+			if k < nodes-2 && math.Abs(c) > 0.01*tolerance {
+				w.degree = max(w.degree, k)
 			}
-			w.coef[order] = append(w.coef[order], row...)
+		}
+	}
+	n := w.degree + 1
+	for order := range w.coef {
+		w.coef[order] = make([]float64, n*len(series))
+	}
+	for j, c := range series {
+		p := powers(c[:n])
+		for order := range w.coef {
+			for i, c := range p {
+				w.coef[order][(n-1-i)*len(series)+j] = c
+			}
 			p = derivative(p)
 		}
 	}
@@ -128,15 +144,13 @@ func derivative(p []float64) []float64 {
 func (w *window) weights(dst []float64, t float64, order int) (first int) {
 	at := math.Floor(t)
 	s := 2*(t-at) - 1
-	n := w.degree + 1
 	c := w.coef[order]
-	for j := range dst {
-		row := c[j*n : (j+1)*n]
-		v := row[0]
-		for _, k := range row[1:] {
-			v = v*s + k
+	copy(dst, c)
+	for c = c[len(dst):]; len(c) > 0; c = c[len(dst):] {
+		row := c[:len(dst)]
+		for j, v := range dst {
+			dst[j] = v*s + row[j]
 		}
-		dst[j] = v
 	}
 	return int(at) - w.m + 1
 }

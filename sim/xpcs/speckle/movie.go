@@ -68,8 +68,9 @@ func New(s Sample) (*Movie, error) {
 		m.noise[i] = tensor.NewStream(s.Seed, purpose, uint32(i))
 	}
 	parallel.Do(runtime.GOMAXPROCS(0), n, func(_, i int) {
-		for k := range 2 * s.Modes {
-			m.field[i*2*s.Modes+k] = m.noise[i].Normal() * math.Sqrt(0.5)
+		field := m.noise[i].NormalTo(m.field[i*2*s.Modes:][:2*s.Modes])
+		for k := range field {
+			field[k] *= math.Sqrt(0.5)
 		}
 	})
 	return m, nil
@@ -95,30 +96,54 @@ func (m *Movie) Frames(dst []float32) {
 			source[f] = distuv.Gamma{Alpha: shape, Beta: shape, Src: &m.noise[n]}.Rand()
 		}
 	}
-	parallel.Do(runtime.GOMAXPROCS(0), n, func(_, i int) {
-		field, noise := m.field[i*2*s.Modes:][:2*s.Modes], &m.noise[i]
-		for f := range frames {
+	parallel.Do(runtime.GOMAXPROCS(0), (n+together-1)/together, func(_, b int) {
+		m.some(b*together, min(n, (b+1)*together), frames, source, dst)
+	})
+	m.frame += frames
+}
+
+// together is the number of pixels whose normal numbers are computed at once.
+const together = 16
+
+// some writes frames of the pixels from..to-1. Each pixel draws its count from its stream and then the words of its next field.
+func (m *Movie) some(from, to, frames int, source []float64, dst []float32) {
+	s := &m.s
+	n, width := s.Height*s.Width, 2*s.Modes
+	field := m.field[from*width : to*width]
+	words, fresh := make([]uint64, len(field)), make([]float64, len(field))
+	keep, add := make([]float64, to-from), make([]float64, to-from)
+	for k := range keep {
+		keep[k], add[k] = s.step(s.Tau[from+k])
+	}
+	for f := range frames {
+		for i := from; i < to; i++ {
 			intensity := 0.0
-			for _, v := range field {
+			for _, v := range field[(i-from)*width:][:width] {
 				intensity += v * v
 			}
 			intensity = s.Static + (1-s.Static)*intensity/float64(s.Modes)
-			mean := s.Mean[i] * source[f] * intensity
+			mean, noise := s.Mean[i]*source[f]*intensity, &m.noise[i]
 			if dst[f*n+i] = float32(mean); !s.Smooth {
 				dst[f*n+i] = float32(counts(mean, s.DeadTime, noise))
 			}
-			tau := s.Tau[i]
-			if s.Aging > 0 {
-				tau *= 1 + float64(m.frame+f)*s.FrameTime/s.Aging
+			for k := range width {
+				words[(i-from)*width+k] = noise.Uint64()
 			}
-			keep := math.Exp(-s.FrameTime / tau)
-			fresh := math.Sqrt(0.5 * -math.Expm1(-2*s.FrameTime/tau))
-			for k := range field {
-				field[k] = keep*field[k] + fresh*noise.Normal()
+			if s.Aging > 0 {
+				keep[i-from], add[i-from] = s.step(s.Tau[i] * (1 + float64(m.frame+f)*s.FrameTime/s.Aging))
 			}
 		}
-	})
-	m.frame += frames
+		tensor.Normals(fresh, words)
+		for k := range field {
+			field[k] = keep[k/width]*field[k] + add[k/width]*fresh[k]
+		}
+	}
+}
+
+// step returns how much of a field of a relaxation time is kept from one frame to the next, and the
+// standard deviation of what is added to its real and its imaginary part.
+func (s *Sample) step(tau float64) (keep, fresh float64) {
+	return math.Exp(-s.FrameTime / tau), math.Sqrt(0.5 * -math.Expm1(-2*s.FrameTime/tau))
 }
 
 // counts draws from a Poisson distribution, or counts what a detector with a dead time does not miss.

@@ -14,7 +14,7 @@ import (
 // Simulated scores scatter as sums of weighted entries do over movies, also where pairs are left out; without cumulants and without the frames'
 // means, variances of strong speckles are off.
 func TestSimulatedScoresAreTheScatterOfMovies(t *testing.T) {
-	const frames, pixels, movies, contrast, inverse = 12, 300, 1500, 0.5, 0.2
+	const frames, pixels, movies, contrast, inverse = 12, 256, 1500, 0.5, 0.2
 	f, err := NewFields(setup(transport.Static, frames))
 	if err != nil {
 		t.Fatal(err)

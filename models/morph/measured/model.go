@@ -156,6 +156,7 @@ func (p *pass) illuminate() error {
 			if err != nil {
 				return err
 			}
+			c = p.corrected(c, len(p.Tables), len(p.lights))
 			t := farfield.Tensor(c)
 			around, l.absorption = &t, ad.Scale(2, ad.Mul(l.k, ad.Index(c, 0, 1)))
 		}
@@ -164,7 +165,7 @@ func (p *pass) illuminate() error {
 			if err != nil {
 				return err
 			}
-			contrast := farfield.Tensor(c)
+			contrast := farfield.Tensor(p.corrected(c, i, len(p.lights)))
 			if around != nil {
 				contrast = contrast.Less(*around)
 			}
@@ -173,6 +174,26 @@ func (p *pass) illuminate() error {
 		p.lights = append(p.lights, l)
 	}
 	return nil
+}
+
+// corrected multiplies delta and beta of a material at an energy by 1 plus their relative errors, if these are searched for.
+func (p *pass) corrected(c *ad.Node, material, energy int) *ad.Node {
+	d, b := p.value(constantName("delta", material, energy)), p.value(constantName("beta", material, energy))
+	if d == nil && b == nil {
+		return c
+	}
+	one := func(x *ad.Node) *ad.Node {
+		if x == nil {
+			return ad.Scalar(1)
+		}
+		return ad.Shift(x, 1)
+	}
+	return ad.Mul(c, ad.Stack(0, one(d), one(b), one(d), one(b)))
+}
+
+// constantName is the parameter of the relative error of delta or beta of a material at an energy, both counted from 0.
+func constantName(what string, material, energy int) string {
+	return fmt.Sprintf("%s_%d_%d", what, material+1, energy+1)
 }
 
 func (m *Model) material(i int) string {

@@ -17,16 +17,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/golden"
-	"github.com/euryale-dev/euryale/models/measured"
 	"github.com/euryale-dev/euryale/models/morph"
-	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/models/morph/measured"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/sim/rsoxs/farfield"
 	"github.com/euryale-dev/euryale/tensor"
@@ -316,60 +313,4 @@ func (r *reference) task(t testing.TB, d *measured.Data) *measured.Task {
 		k.Params = append(k.Params, p)
 	}
 	return k
-}
-
-// Fits of draws find the truth to within errors, which are the Cramer-Rao limits of the reference.
-func TestFits(t *testing.T) {
-	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
-		r := openReference(t, path.Dir(name))
-		k := r.task(t, r.drawn(1))
-		began := time.Now()
-		s, err := k.Fit(t.Context(), optim.Settings{Progress: func(p optim.Progress) { t.Logf("%d %g", p.NFev, p.Cost) }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Logf("%v, %d evaluations, %v, deviance per pixel %g, Pearson %g, %v", time.Since(began), s.NFev, s.Status, s.Deviance/float64(s.Pixels), s.Pearson/float64(s.Pixels), s.Warnings)
-		for i, name := range s.Names {
-			q := r.Parameters[name]
-			t.Logf("%-16s %10.5g +- %-9.4g truth %10.5g pull %6.2f, sd/crb %.3f", name, s.X[i], s.SD[i], q.Truth, (s.X[i]-q.Truth)/s.SD[i], s.SD[i]/q.CRB)
-		}
-	})
-}
-
-// A right model is not flagged, and what a model leaves out is named first or second.
-func TestVerdicts(t *testing.T) {
-	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
-		r := openReference(t, path.Dir(name))
-		d := r.drawn(1)
-		for _, c := range []struct {
-			out  []string
-			want string
-		}{{nil, ""}, {[]string{"centre_x", "centre_y"}, "beam centre"}, {[]string{"resolution"}, "blur"}, {[]string{"background"}, "background"},
-			{[]string{"background_q4"}, "background that falls with q"}, {[]string{"fluorescence_1", "fluorescence_2", "fluorescence_3", "fluorescence_4"}, "fluorescence"},
-			{[]string{"energy_shift"}, "photon energy"}} {
-			k := r.task(t, d)
-			k.Params = slices.DeleteFunc(k.Params, func(p measured.Param) bool { return slices.Contains(c.out, p.Name) })
-			if c.out != nil && len(k.Params) == len(r.Parameters) {
-				continue
-			}
-			for i, p := range k.Params {
-				k.Params[i].Start = r.Parameters[p.Name].Truth
-			}
-			s, err := k.Fit(t.Context(), optim.Settings{MaxEvaluations: 30})
-			if err != nil {
-				t.Fatal(c.out, err)
-			}
-			v, err := k.Check(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("without %v: %v, deviance %g", c.out, s.Status, s.Deviance)
-			for i, f := range v.Flags {
-				t.Logf("  %d %s: %s; %s", i+1, f.Kind, f.Text, f.Remedy)
-			}
-			if c.want == "" && !v.OK || c.want != "" && !slices.ContainsFunc(v.Flags[:min(2, len(v.Flags))], func(f check.Flag) bool { return f.Kind == c.want }) {
-				t.Errorf("without %v: want %q", c.out, c.want)
-			}
-		}
-	})
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/linalg"
@@ -85,17 +86,45 @@ func (t *Task) prepare() error {
 			nodes[name] = ad.Scalar(x)
 		}
 	}
-	s := t.Model.Data.selected()
-	if len(s.index) == 0 {
-		return fmt.Errorf("measured: no pixel is left to compare (%v left out): widen the mask", s.left)
-	}
-	rates, err := t.Model.Rates(func(name string) *ad.Node { return nodes[name] }, t.start)
+	mean, counts, err := t.build(nodes)
 	if err != nil {
 		return err
 	}
-	t.in, t.counts = in, s
-	t.mean = ad.Maximum(ad.Gather(rates, ad.Ints(s.index), 0), ad.Scalar(leastCounts))
-	return t.mean.Err()
+	t.in, t.mean, t.counts = in, mean, counts
+	return nil
+}
+
+// build returns the expected counts of the pixels that are compared, over nodes by the names of the parameters.
+func (t *Task) build(nodes map[string]*ad.Node) (*ad.Node, selection, error) {
+	s := t.Model.Data.selected()
+	if len(s.index) == 0 {
+		return nil, s, fmt.Errorf("measured: no pixel is left to compare (%v left out): widen the mask", s.left)
+	}
+	rates, err := t.Model.Rates(func(name string) *ad.Node { return nodes[name] }, t.start)
+	if err != nil {
+		return nil, s, err
+	}
+	mean := ad.Maximum(ad.Gather(rates, ad.Ints(s.index), 0), ad.Scalar(leastCounts))
+	return mean, s, mean.Err()
+}
+
+// Means returns the expected counts of the compared pixels at the starting values.
+func (t *Task) Means() ([]float64, error) {
+	if err := t.prepare(); err != nil {
+		return nil, err
+	}
+	program, err := ad.Compile([]*ad.Node{t.mean}, ad.Settings{Inputs: t.in, Backend: t.Backend})
+	if err != nil {
+		return nil, err
+	}
+	state := program.NewState()
+	for i, p := range t.Params {
+		state.Input(i)[0] = p.Start
+	}
+	if err := state.Run(); err != nil {
+		return nil, err
+	}
+	return slices.Clone(state.Output(0)), nil
 }
 
 // leastCounts keeps the mean of counts above 0. It is too small to matter for any mean that could produce a count.

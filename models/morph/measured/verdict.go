@@ -12,6 +12,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -24,6 +25,9 @@ type effect struct {
 	// finite says that the change is tried as it is; otherwise it is the derivative that counts.
 	finite bool
 	of     func(change float64) float64 // what a coefficient multiplies; nil for the change itself
+	// simpler is a kind of effect that this one resembles: it is only looked for where it explains much more.
+	simpler string
+	where   string // distinction from others of the kind
 	// when reports whether a model can have it at all; nil for always.
 	when func(t *Task) bool
 	say  func(t *Task, p, sd []float64) (text, remedy string)
@@ -51,7 +55,7 @@ var effects = []effect{
 	{kind: "background that falls with q", params: []string{"background_q4"}, step: 0.01, finite: true, say: func(_ *Task, p, _ []float64) (string, string) {
 		return fmt.Sprintf("a background that falls with q^-4, of about %s counts/s at q = %g 1/nm (a rough estimate), would fit better", check.Rough(p[0]), q0), add("background_q4")
 	}},
-	{kind: "fluorescence", params: []string{"fluorescence_{N}"}, step: 0.01, finite: true, say: func(t *Task, p, sd []float64) (string, string) {
+	{kind: "fluorescence", simpler: "background", params: []string{"fluorescence_{N}"}, step: 0.01, finite: true, say: func(t *Task, p, sd []float64) (string, string) {
 		e := largest(p, sd)
 		return fmt.Sprintf("light that is the same in all directions and differs between energies would fit better, most at %.6g eV, about %s counts/s (a rough estimate)", t.energies()[e], check.Rough(p[e])), `add "fluorescence_1": {} and so on to the parameters, one for each energy`
 	}},
@@ -62,10 +66,10 @@ var effects = []effect{
 	{kind: "photon energy", params: []string{"energy_shift"}, step: 0.002, when: func(t *Task) bool { return t.tabulated() }, say: func(_ *Task, p, _ []float64) (string, string) {
 		return fmt.Sprintf("photon energies that are about %s eV above their nominal values (a rough estimate) would fit better", check.Rough(p[0])), `add "energy_shift": {"prior": "normal(0, 0.2)"} to the parameters`
 	}},
-	{kind: "tilt of the detector", params: []string{"rot1", "rot2"}, step: 0.002, say: func(_ *Task, p, _ []float64) (string, string) {
+	{kind: "tilt of the detector", simpler: "beam centre", params: []string{"rot1", "rot2"}, step: 0.002, say: func(_ *Task, p, _ []float64) (string, string) {
 		return fmt.Sprintf("a detector that is turned further by about %s and %s mrad about its vertical and horizontal axis (a rough estimate) would fit better", check.Rough(1e3*p[0]), check.Rough(1e3*p[1])), `give the rotations of the calibration, or add "rot1": {}, "rot2": {} to the parameters`
 	}},
-	{kind: "scale of q", params: []string{"distance"}, step: 0.001, say: func(t *Task, p, _ []float64) (string, string) {
+	{kind: "scale of q", simpler: "beam centre", params: []string{"distance"}, step: 0.001, say: func(t *Task, p, _ []float64) (string, string) {
 		return fmt.Sprintf("a detector that is farther away by about %s %% (a rough estimate) would fit better", check.Rough(100*p[0]/t.Model.Data.Geometry.Distance)), "check the distance and the size of the voxels"
 	}},
 	{kind: "absorption", params: []string{"thickness"}, step: 1, when: func(t *Task) bool { return t.Model.Matrix != nil && len(t.energies()) > 1 }, say: func(_ *Task, p, _ []float64) (string, string) {
@@ -80,6 +84,60 @@ var effects = []effect{
 		}
 		return fmt.Sprintf("edges that are softer by about %.2g nm (a rough estimate) would fit better", p[0]), add("width")
 	}},
+}
+
+// muchMore is how many times as much an effect must explain as a simpler one to be looked for beside it.
+const muchMore = 1.25
+
+// gain returns by how much the sum of squares of z falls if columns are fitted beside those of the Jacobian.
+func gain(z, jacobian []float64, columns [][]float64) float64 {
+	m := len(z)
+	all := slices.Clone(columns)
+	for k := 0; k < len(jacobian); k += m {
+		all = append(all, jacobian[k:k+m])
+	}
+	explained := func(list [][]float64) float64 {
+		n := len(list)
+		if n == 0 {
+			return 0
+		}
+		a, b := make([]float64, n*n), make([]float64, n)
+		scale := make([]float64, n)
+		for i, x := range list {
+			scale[i] = 1 / max(linalg.Norm(x), 1e-300)
+		}
+		for i, x := range list {
+			b[i] = scale[i] * linalg.Dot(x, z)
+			for j := range i {
+				v := scale[i] * scale[j] * linalg.Dot(x, list[j])
+				a[i*n+j], a[j*n+i] = v, v
+			}
+			a[i*n+i] = 1 + 1e-9
+		}
+		if row, _ := linalg.Cholesky(a, n); row >= 0 {
+			return 0
+		}
+		x := slices.Clone(b)
+		linalg.SolveCholesky(a, x)
+		return linalg.Dot(x, b)
+	}
+	return explained(all) - explained(all[len(columns):])
+}
+
+// constantEffects are errors of the optical constants, of each material at each energy.
+func (t *Task) constantEffects() (list []effect) {
+	materials := len(t.Model.Tables) + len(matrixOf(t.Model))
+	for m := range materials {
+		for e, energy := range t.energies() {
+			what := fmt.Sprintf("%s at %.6g eV", t.Model.material(m), energy)
+			names := []string{constantName("delta", m, e), constantName("beta", m, e)}
+			list = append(list, effect{kind: "optical constants", where: what, params: names, step: 0.002, say: func(_ *Task, p, _ []float64) (string, string) {
+				return fmt.Sprintf("optical constants of %s whose delta differs by about %s %% and beta by about %s %% (a rough estimate) would fit better", what, check.Rough(100*p[0]), check.Rough(100*p[1])),
+					fmt.Sprintf("check the table there, or add %q: {\"prior\": \"normal(0, 0.05)\"} and %q likewise to the parameters", names[0], names[1])
+			}})
+		}
+	}
+	return list
 }
 
 // largest returns the index of the coefficient that is farthest from 0 in units of its error.
@@ -160,7 +218,7 @@ func (t *Task) Check(s *Solution) (check.Verdict, error) {
 		c.at[all.Params[i].Name], c.order = s.X[i], append(c.order, all.Params[i].Name)
 	}
 	var looked []effect
-	for _, e := range effects {
+	for _, e := range append(slices.Clone(effects), t.constantEffects()...) {
 		if e.when != nil && !e.when(t) {
 			continue
 		}
@@ -187,12 +245,16 @@ func (t *Task) Check(s *Solution) (check.Verdict, error) {
 	if err != nil {
 		return check.Verdict{}, err
 	}
+	gains := map[string]float64{}
 	for _, e := range looked {
 		direction, err := c.direction(e)
 		if err != nil {
 			return check.Verdict{}, err
 		}
-		d.Directions = append(d.Directions, direction)
+		gains[e.kind] = gain(d.Z, d.Jacobian, direction.Columns)
+		if e.simpler == "" || gains[e.kind] > muchMore*gains[e.simpler] {
+			d.Directions = append(d.Directions, direction)
+		}
 	}
 	d.Findings = check.Unconverged(s.Status)
 	return check.Judge(d, check.Settings{})
@@ -302,7 +364,7 @@ func (c *inspection) slope(name string, h float64) ([]float64, error) {
 
 // direction returns how an effect would change the residuals.
 func (c *inspection) direction(e effect) (check.Direction, error) {
-	d := check.Direction{Kind: e.kind, Say: func(p, sd []float64) (string, string) { return e.say(c.Task, p, sd) }}
+	d := check.Direction{Kind: e.kind, Of: e.where, Say: func(p, sd []float64) (string, string) { return e.say(c.Task, p, sd) }}
 	for _, name := range e.params {
 		var column []float64
 		var err error

@@ -15,3 +15,7 @@
 //
 // Lengths of samples are in nm, those of detectors in mm, q in 1/nm, energies in eV, times in s.
 package measured
+
+import "github.com/euryale-dev/euryale/internal/given"
+
+func init() { given.BuildsGraphs() }

@@ -1,0 +1,124 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build slow
+
+package measured_test
+
+import (
+	"path"
+	"slices"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/models/morph/measured"
+	"github.com/euryale-dev/euryale/optim"
+)
+
+// Fits of draws find the truth to within errors, which are the Cramer-Rao limits of the reference.
+func TestFits(t *testing.T) {
+	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
+		r := openReference(t, path.Dir(name))
+		k := r.task(t, r.drawn(1))
+		began := time.Now()
+		s, err := k.Fit(t.Context(), optim.Settings{Progress: func(p optim.Progress) { t.Logf("%d %g", p.NFev, p.Cost) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%v, %d evaluations, %v, deviance per pixel %g, Pearson %g, %v", time.Since(began), s.NFev, s.Status, s.Deviance/float64(s.Pixels), s.Pearson/float64(s.Pixels), s.Warnings)
+		for i, name := range s.Names {
+			q := r.Parameters[name]
+			t.Logf("%-16s %10.5g +- %-9.4g truth %10.5g pull %6.2f, sd/crb %.3f", name, s.X[i], s.SD[i], q.Truth, (s.X[i]-q.Truth)/s.SD[i], s.SD[i]/q.CRB)
+		}
+	})
+}
+
+// A right model is not flagged, and what a model leaves out is named first or second.
+func TestVerdicts(t *testing.T) {
+	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
+		r := openReference(t, path.Dir(name))
+		d := r.drawn(1)
+		for _, c := range []struct {
+			out  []string
+			want string
+		}{{nil, ""}, {[]string{"centre_x", "centre_y"}, "beam centre"}, {[]string{"resolution"}, "blur"}, {[]string{"background"}, "background"},
+			{[]string{"background_q4"}, "background that falls with q"}, {[]string{"fluorescence_1", "fluorescence_2", "fluorescence_3", "fluorescence_4"}, "fluorescence"},
+			{[]string{"energy_shift"}, "photon energy"}, {[]string{"constants"}, "optical constants"}, {[]string{"edges"}, "edges"}} {
+			k := r.task(t, d)
+			k.Params = slices.DeleteFunc(k.Params, func(p measured.Param) bool { return slices.Contains(c.out, p.Name) })
+			switch {
+			case c.want == "optical constants" && r.Constants != nil:
+				k.Model.Tables = slices.Clone(k.Model.Tables)
+				last := len(k.Model.Tables) - 1
+				table := k.Model.Tables[last]
+				table.Constants = slices.Clone(table.Constants)
+				x := &table.Constants[1]
+				x.DeltaPara, x.DeltaPerp, x.BetaPara, x.BetaPerp = 0.9*x.DeltaPara, 0.9*x.DeltaPerp, 1.1*x.BetaPara, 1.1*x.BetaPerp
+				k.Model.Tables[last] = table
+			case c.want == "edges" && r.Grid.Width > 0:
+				k.Fixed, k.Model.Width = map[string]float64{}, 0.9
+				scene := k.Model.Scene
+				k.Model.Scene = func(at morph.Values) morph.Scene {
+					r.problem.Options.Width = 0.9
+					defer func() { r.problem.Options.Width = r.Grid.Width }()
+					return scene(at)
+				}
+			case c.out != nil && len(k.Params) == len(r.Parameters):
+				continue
+			}
+			for i, p := range k.Params {
+				k.Params[i].Start = r.Parameters[p.Name].Truth
+			}
+			s, err := k.Fit(t.Context(), optim.Settings{MaxEvaluations: 30})
+			if err != nil {
+				t.Fatal(c.out, err)
+			}
+			v, err := k.Check(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("without %v: %v, deviance %g", c.out, s.Status, s.Deviance)
+			for i, f := range v.Flags {
+				t.Logf("  %d %s: %s; %s", i+1, f.Kind, f.Text, f.Remedy)
+			}
+			if c.want == "" && !v.OK || c.want != "" && !slices.ContainsFunc(v.Flags[:min(2, len(v.Flags))], func(f check.Flag) bool { return f.Kind == c.want }) {
+				t.Errorf("without %v: want %q", c.out, c.want)
+			}
+		}
+	})
+}
+
+// The posterior of a draw agrees with the Fisher information.
+func TestPosterior(t *testing.T) {
+	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
+		r := openReference(t, path.Dir(name))
+		k := r.task(t, r.drawn(1))
+		for i, p := range k.Params {
+			k.Params[i].Start = r.Parameters[p.Name].Truth
+		}
+		s, err := k.Fit(t.Context(), optim.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		fit, err := k.Sample(t.Context(), s, infer.Settings{Warmup: 200, Draws: 200, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%v\n%v", time.Since(began), fit.Summary())
+		for i, name := range s.Names {
+			var all []float64
+			for _, c := range fit.Draws(name) {
+				all = append(all, c...)
+			}
+			mean, sd := stat.MeanStdDev(all, nil)
+			t.Logf("%-16s mean off by %5.2f sd, sd ratio %.3f", name, (mean-s.X[i])/s.SD[i], sd/s.SD[i])
+		}
+	})
+}

@@ -1,0 +1,89 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package measured
+
+import (
+	"cmp"
+	"context"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/optim"
+)
+
+// Posterior compiles the posterior of the parameters: Poisson counts, Gaussian priors where a parameter has one, and flat ones within
+// the bounds of the others.
+func (t *Task) Posterior() (*infer.Posterior, error) {
+	if err := t.prepare(); err != nil { // finds what is wrong with the parameters
+		return nil, err
+	}
+	m := infer.NewModel("measured pattern")
+	nodes := map[string]*ad.Node{}
+	for name, x := range t.Fixed {
+		nodes[name] = ad.Scalar(x)
+	}
+	for _, p := range t.Params {
+		nodes[p.Name] = p.declare(m)
+	}
+	mean, counts, err := t.build(nodes)
+	if err != nil {
+		return nil, err
+	}
+	m.Observe("counts", dist.Poisson(mean), counts.counts)
+	if t.Backend == nil {
+		return m.Compile()
+	}
+	return m.CompileOn(t.Backend)
+}
+
+// declare adds the parameter to a model.
+func (p *Param) declare(m *infer.Model) *ad.Node {
+	low, high := math.Inf(-1), math.Inf(1)
+	if p.Bounds != nil {
+		low, high = p.Bounds[0], p.Bounds[1]
+	}
+	bounded := !math.IsInf(low, -1) || !math.IsInf(high, 1)
+	switch {
+	case p.SD > 0 && bounded:
+		return m.Param(p.Name, dist.Truncate(dist.Normal(ad.Scalar(p.Mean), ad.Scalar(p.SD)), limit(low), limit(high)))
+	case p.SD > 0:
+		return m.Param(p.Name, dist.Normal(ad.Scalar(p.Mean), ad.Scalar(p.SD)))
+	case !bounded:
+		return m.Flat(p.Name, dist.IdentityTransform())
+	case math.IsInf(high, 1):
+		return m.Flat(p.Name, dist.LowerTransform(low))
+	case math.IsInf(low, -1):
+		return m.Flat(p.Name, dist.UpperTransform(high))
+	}
+	return m.Param(p.Name, dist.Uniform(low, high))
+}
+
+// limit is a bound of a truncated distribution, nil where there is none.
+func limit(x float64) *ad.Node {
+	if math.IsInf(x, 0) {
+		return nil
+	}
+	return ad.Scalar(x)
+}
+
+// Sample draws from the posterior, from starts around the fit that s has, or around one of its own if it is nil.
+func (t *Task) Sample(ctx context.Context, s *Solution, set infer.Settings) (*infer.Fit, error) {
+	post, err := t.Posterior()
+	if err != nil {
+		return nil, err
+	}
+	if set.Init == nil && set.Resume == "" {
+		if s == nil {
+			if s, err = t.Fit(ctx, optim.Settings{}); err != nil {
+				return nil, err
+			}
+		}
+		if set.Init, err = post.WarmStart(s.Names, s.X, s.Cov, cmp.Or(set.Chains, 4), set.Seed); err != nil {
+			return nil, err
+		}
+	}
+	return infer.Sample(ctx, post, set)
+}
