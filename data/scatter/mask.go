@@ -4,6 +4,7 @@
 package scatter
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -32,7 +33,9 @@ func (m *Mask) UnmarshalJSON(b []byte) error {
 		return nil
 	}
 	type plain Mask
-	return json.Unmarshal(b, (*plain)(m))
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	return d.Decode((*plain)(m))
 }
 
 // mask unites the masks of the file and of the settings, and bins the result.
