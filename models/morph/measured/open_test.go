@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/euryale-dev/euryale/data/scatter"
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/models/morph/measured"
@@ -120,4 +121,79 @@ func TestOpen(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What is wrong with the files or the parameters of a problem is said with the numbers, and with what to try.
+func TestOpenRefuses(t *testing.T) {
+	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
+		r := openReference(t, path.Dir(name))
+		others := golden.Glob(t, path.Dir(path.Dir(name))+"/*/raw_draw01*.nc")
+		if len(r.Exposures) == 0 || len(others) < 2 {
+			t.Skip("the other set does")
+		}
+		parameter := func(name string, value any) func(d map[string]any) {
+			return func(d map[string]any) { d["parameters"].(map[string]any)[name] = value }
+		}
+		first := golden.Path(t, golden.Glob(t, r.dir+"/raw_draw00*.nc")[0])
+		for _, c := range []struct {
+			spoil func(d map[string]any)
+			want  []string
+		}{
+			{parameter("centr_x", map[string]any{}), []string{`unknown parameter "centr_x": did you mean "centre_x"?`}},
+			{parameter("fluorescence_4", map[string]any{}), []string{`unknown parameter "fluorescence_4"`, "N from 1 to 3"}},
+			{parameter("resolution", map[string]any{"prior": "gamma(2, 1)"}), []string{"the prior of resolution is gamma(2, 1)", "normal(mean, sd) only"}},
+			{parameter("purity", map[string]any{"start": 1.2}), []string{"purity starts at 1.2, outside its bounds 0.5 to 1"}},
+			{func(d map[string]any) { d["data"] = []string{first, golden.Path(t, others[len(others)-1])} }, []string{"the pixel along y is 0.06", "0.36"}},
+			{func(d map[string]any) { d["data"] = golden.Path(t, r.dir, "iq_table.csv"); delete(d, "masks") }, []string{"holds I(q), which are no counts"}},
+			{func(d map[string]any) { d["energies"] = []float64{283.6, 286} }, []string{"no pattern at 286 eV"}},
+			{func(d map[string]any) { d["constants"] = []any{"vacuum", [][]float64{{0, 0, 0, 0}, {0, 0, 0, 0}}} }, []string{"constants of material 2", "3 rows of 4 numbers"}},
+		} {
+			d := r.document(t)
+			c.spoil(d)
+			_, err := measured.Open(parse(t, d), "")
+			if err == nil {
+				t.Fatalf("no error: want %q", c.want)
+			}
+			for _, w := range c.want {
+				if !strings.Contains(err.Error(), w) {
+					t.Errorf("%v: want %q", err, w)
+				}
+			}
+		}
+	})
+}
+
+// Files of one detector at other energies are told apart by their energies, and not by the order of their patterns.
+func TestFilesAtOtherEnergies(t *testing.T) {
+	set := func(name string, energies ...float64) *scatter.Set {
+		s := &scatter.Set{Name: name, Kind: scatter.Images, Rows: 1, Columns: 2, Geometry: scatter.Geometry{PixelY: 1, PixelX: 1, Distance: 100}}
+		for _, e := range energies {
+			s.Frames = append(s.Frames, scatter.Frame{Energy: e, Exposure: 1, Counts: []float64{1, 2}})
+		}
+		return s
+	}
+	d, err := measured.FromFiles(set("a", 285, 290), set("b", 290.004, 285))
+	if err != nil || len(d.Frames) != 4 {
+		t.Fatalf("%v", err)
+	}
+	_, err = measured.FromFiles(set("a", 285, 290), set("b", 285, 291))
+	if err == nil || !strings.Contains(err.Error(), "a has patterns at 290 eV, and b has none: its energies are [285 291]") {
+		t.Error(err)
+	}
+	none := set("c", 285)
+	none.Frames[0].Exposure = 0
+	if _, err := measured.FromFiles(none); err == nil || !strings.Contains(err.Error(), `give it with "exposure" in s`) {
+		t.Error(err)
+	}
+}
+
+// Every parameter of the measurement has a sentence that says what it is, and a name that no other has.
+func TestNuisances(t *testing.T) {
+	seen := map[string]bool{}
+	for _, n := range measured.Nuisances() {
+		if !strings.HasSuffix(n.About, ".") || seen[n.Name] {
+			t.Errorf("%s: %q", n.Name, n.About)
+		}
+		seen[n.Name] = true
+	}
 }
