@@ -37,7 +37,7 @@ func Morphology(v Inversion, s Settings) *Page {
 		method = fmt.Sprintf("NUTS, seed %d", s.Seed)
 	}
 	r := viz.Report{Title: "Morphology: " + problem.Model, Facts: s.facts([]viz.Fact{{Name: "problem", Value: v.File}, {Name: "method", Value: method},
-		{Name: "data", Value: problem.Data}, {Name: "energies (eV)", Value: strings.Trim(fmt.Sprint(v.Pattern.Energies), "[]")}}),
+		{Name: "data", Value: problem.Data.String()}, {Name: "energies (eV)", Value: strings.Trim(fmt.Sprint(v.Pattern.Energies), "[]")}}),
 		Sections: []viz.Section{{Title: "Parameters", Tables: []string{v.Table}}, {Title: "Model against data", Tables: []string{v.Verdict.HTML()}}, {Title: "Data and model", Figures: b.Figures()}}}
 	if v.Fit != nil {
 		rep := v.Fit.Diagnose()

@@ -30,15 +30,19 @@ type Measurement struct {
 // base.
 func (p *Problem) Measure(base string) (m Measurement, err error) {
 	at := func(name string) string { return below(base, name) }
+	name, err := p.simulated()
+	if err != nil {
+		return m, err
+	}
 	if m.Config, err = p.measurementConfig(at); err != nil {
 		return m, err
 	}
-	if m.Data, m.Config.Energies, err = p.openImages(at(p.Data)); err != nil {
+	if m.Data, m.Config.Energies, err = p.openImages(at(name)); err != nil {
 		return m, err
 	}
 	s, want := m.Data.Shape(), p.Grid.Shape
 	if s[2] != want[1] || s[3] != want[2] {
-		return m, fmt.Errorf("%s has images of %d x %d pixels, but the grid has %d x %d voxels along Y, X: make them equal", p.Data, s[2], s[3], want[1], want[2])
+		return m, fmt.Errorf("%s has images of %d x %d pixels, but the grid has %d x %d voxels along Y, X: make them equal", name, s[2], s[3], want[1], want[2])
 	}
 	counts := p.chooseLoss(m.Data)
 	if m.Mask, m.Altered, err = p.chosenPixels(at, m.Data, m.Config.Energies); err != nil {

@@ -38,8 +38,9 @@ type Problem struct {
 	Parameters map[string]ProblemParam `json:"parameters"`      // parameters to be found
 	Fixed      map[string]float64      `json:"fixed,omitempty"` // parameters with fixed values
 
-	// The files, and what they contain. Reading them gives a Measurement.
-	Data string `json:"data"`
+	// The files, and what they contain: a folder of Energy_*.h5 or an NPY file, whose reading gives a Measurement, or measured patterns
+	// (see Measured), which package measured opens.
+	Data Names `json:"data"`
 	// Energies in eV of an NPY file, or those to read from a folder.
 	Energies []float64 `json:"energies,omitempty"`
 	// Constants has one entry per material: a file such as Material1.txt, "vacuum", or
@@ -68,6 +69,8 @@ type Problem struct {
 	MaxNFev int `json:"max_nfev,omitempty"`
 	// Method is "lm", "lbfgs" or "nuts". Default lm, or lbfgs if lm is not possible.
 	Method string `json:"method,omitempty"`
+
+	MeasuredFiles
 }
 
 // ProblemGrid is the simulated volume.
@@ -170,9 +173,10 @@ func strictKeys(b []byte, t reflect.Type, where string) error {
 			return placedAt(b, err, where)
 		}
 		fields := map[string]reflect.Type{}
-		for i := range t.NumField() {
-			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-			fields[name] = t.Field(i).Type
+		for _, f := range reflect.VisibleFields(t) {
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); !f.Anonymous {
+				fields[name] = f.Type
+			}
 		}
 		for _, name := range sortedNames(raw) {
 			f, ok := fields[name]
@@ -266,8 +270,11 @@ func (p *Problem) checkMeasurement() (bad []string) {
 	if q := p.Mask.Q; q != nil && (len(q) != 2 || !(q[0] < q[1])) {
 		bad = append(bad, fmt.Sprintf("mask.q is %v: want the smallest and the largest q in 1/nm", q))
 	}
-	if p.Data == "" {
-		bad = append(bad, "data is missing: name a folder of Energy_*.h5 or an NPY file")
+	if len(p.Data) == 0 || slices.Contains(p.Data, "") {
+		bad = append(bad, "data is missing: name a folder of Energy_*.h5, an NPY file, or files of measured patterns")
+	}
+	if p.Measured() {
+		return append(bad, p.checkMeasured()...)
 	}
 	if p.MaxNFev < 0 {
 		bad = append(bad, fmt.Sprintf("max_nfev is %d: want at least 1, or leave it out for no limit", p.MaxNFev))
@@ -293,6 +300,9 @@ func (p *Problem) checkMeasurement() (bad []string) {
 func (p *Problem) checkParams(m Definition) (bad []string) {
 	known, models := map[string]int{}, map[string]Parameter{}
 	for _, q := range m.all() {
+		if p.Measured() && !slices.Contains(p.MorphologyNames(), q.Name) {
+			continue
+		}
 		known[q.Name], models[q.Name] = q.size(p), q
 		if q.Needed && len(p.Parameters[q.Name].Start) == 0 && p.Parameters[q.Name].File == "" {
 			if _, fixed := p.Fixed[q.Name]; !fixed {
@@ -301,7 +311,7 @@ func (p *Problem) checkParams(m Definition) (bad []string) {
 		}
 	}
 	for _, name := range sortedNames(p.Fixed) {
-		if _, ok := known[name]; !ok {
+		if _, ok := known[name]; !ok && !p.Measured() {
 			bad = append(bad, unknown("parameter", name, name, sortedNames(known)).Error())
 		} else if _, both := p.Parameters[name]; both {
 			bad = append(bad, fmt.Sprintf("%s is both searched and fixed: do only one of these", name))
@@ -316,6 +326,7 @@ func (p *Problem) checkParams(m Definition) (bad []string) {
 		q := p.Parameters[name]
 		size, ok := known[name]
 		switch {
+		case !ok && p.Measured(): // package measured knows the parameters of a measurement
 		case !ok:
 			bad = append(bad, unknown("parameter", name, name, sortedNames(known)).Error())
 		case q.File != "" && q.Start != nil:

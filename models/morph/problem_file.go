@@ -51,7 +51,10 @@ func (p *Problem) Files(base string) (names []string) {
 			constants[i] = "" // rows of numbers, or nothing to read
 		}
 	}
-	for _, name := range append(constants, p.Data, p.Config, p.Mask.File) {
+	for _, m := range p.Masks {
+		constants = append(constants, m.File)
+	}
+	for _, name := range append(append(constants, p.Data...), p.Config, p.Mask.File) {
 		if name != "" {
 			names = append(names, below(base, name))
 		}

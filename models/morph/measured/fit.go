@@ -33,6 +33,8 @@ type Task struct {
 	Fixed map[string]float64
 	// Backend runs the graph. Default: all processors.
 	Backend ad.Backend
+	// Read says in one line per file what was read, with notes on what was assumed; Open fills it in.
+	Read []string
 
 	in     []*ad.Node
 	counts selection

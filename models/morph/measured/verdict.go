@@ -152,14 +152,7 @@ func largest(p, sd []float64) (at int) {
 }
 
 // energies returns the nominal energies of the measurement, each once.
-func (t *Task) energies() (list []float64) {
-	for _, f := range t.Model.Data.Frames {
-		if !slices.ContainsFunc(list, func(e float64) bool { return math.Abs(e-f.Energy) < sameEnergy }) {
-			list = append(list, f.Energy)
-		}
-	}
-	return list
-}
+func (t *Task) energies() []float64 { return t.Model.Data.energies() }
 
 // tabulated reports whether the optical constants are known beside the nominal energies.
 func (t *Task) tabulated() bool {

@@ -1,0 +1,249 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scatter
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
+)
+
+func init() {
+	register("table", form{rank: 9, fits: func(name string, head []byte, folder bool) bool {
+		if folder {
+			return len(tablesIn(name)) > 0
+		}
+		return slices.Contains(tableEndings, strings.ToLower(filepath.Ext(name))) && foreign.NotText(head) == ""
+	}, open: openTable})
+}
+
+var (
+	tableEndings = []string{".csv", ".dat", ".txt", ".tsv", ".xy", ".grad"}
+	energyInName = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)[ _]?eV`)
+	unitInName   = regexp.MustCompile(`^(.*?)\s*[\(\[{](.*)[\)\]}]\s*$`)
+)
+
+// tablesIn lists the tables of a folder that have an energy in their names.
+func tablesIn(folder string) (out []string) {
+	for _, e := range tableEndings {
+		m, _ := filepath.Glob(filepath.Join(folder, "*"+e))
+		for _, f := range m {
+			if _, ok := energyIn(f); ok {
+				out = append(out, f)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// openTable reads I(q): one table with or without a column of energies, or a folder of tables with the energies in their names. The points
+// of all energies are put on the same q.
+func openTable(name string, s Settings) (*content, error) {
+	files := tablesIn(name)
+	if len(files) == 0 {
+		files = []string{name}
+	}
+	var all []point
+	unit, hasErrors := "", true
+	for _, f := range files {
+		t, err := readTable(f)
+		if err != nil {
+			return nil, err
+		}
+		p, u, errors, err := t.points(f, s)
+		if err != nil {
+			return nil, err
+		}
+		all, unit, hasErrors = append(all, p...), u, hasErrors && errors
+	}
+	return gridOf(all, unit, hasErrors), nil
+}
+
+// point is a row of a table.
+type point struct{ energy, q, i, di float64 }
+
+// gridOf puts points on the axes energy and q; what is not there is NaN.
+func gridOf(all []point, unit string, hasErrors bool) *content {
+	var energies, q []float64
+	for _, p := range all {
+		energies, q = append(energies, p.energy), append(q, p.q)
+	}
+	energies, q = distinct(energies), distinct(q)
+	values, errors := slices.Repeat([]float64{math.NaN()}, len(energies)*len(q)), make([]float64, len(energies)*len(q))
+	for _, p := range all {
+		e, _ := slices.BinarySearch(energies, p.energy)
+		k, _ := slices.BinarySearch(q, p.q)
+		values[e*len(q)+k], errors[e*len(q)+k] = p.i, p.di
+	}
+	c := &content{attrs: map[string]string{}, units: map[string]string{}}
+	axis := inMemory("q", []string{"q"}, []int{len(q)}, false, q)
+	axis.attrs["units"] = unit
+	dims, shape := []string{"energy", "q"}, []int{len(energies), len(q)}
+	c.vars = append(c.vars, axis, inMemory("energy", []string{"energy"}, shape[:1], false, energies), inMemory("I", dims, shape, false, values))
+	if hasErrors {
+		c.vars = append(c.vars, inMemory("dI", dims, shape, false, errors))
+	}
+	return c
+}
+
+// table is a table of numbers as text.
+type table struct {
+	names []string // in lower case, without units; nil if there is no header
+	units []string
+	rows  [][]float64
+	lines []int
+}
+
+// blankBeforeUnit is what separates a name from its unit, as in "q (1/A)".
+var blankBeforeUnit = regexp.MustCompile(`\s+([\(\[{])`)
+
+var separators = regexp.MustCompile(`[,;\s]+`)
+
+// cells splits a line at commas, semicolons or tabs, or at blanks if it has none of them.
+func cells(line string) []string {
+	for _, sep := range []string{",", ";", "\t"} {
+		if strings.Contains(line, sep) {
+			out := strings.Split(line, sep)
+			for i := range out {
+				out[i] = strings.Trim(strings.TrimSpace(out[i]), `"`)
+			}
+			return out
+		}
+	}
+	return separators.Split(strings.TrimSpace(line), -1)
+}
+
+// numbersIn returns the numbers of a line, and whether it holds nothing else.
+func numbersIn(all []string) (out []float64, ok bool) {
+	for _, c := range all {
+		if c == "" {
+			out = append(out, math.NaN())
+			continue
+		}
+		x, err := strconv.ParseFloat(c, 64)
+		if err != nil {
+			return nil, false
+		}
+		out = append(out, x)
+	}
+	return out, len(out) > 0
+}
+
+// readTable reads a table whose lines are numbers, with names in the last line before them, which may be a comment.
+func readTable(file string) (*table, error) {
+	b, err := foreign.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{}
+	lines := bufio.NewScanner(bytes.NewReader(foreign.Unmarked(b)))
+	lines.Buffer(nil, 1<<20)
+	header := ""
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			if len(t.rows) == 0 && line != "" && header == "" {
+				header = line
+			} else if len(t.rows) == 0 && strings.HasPrefix(header, "#") && line != "" {
+				header = line
+			}
+			continue
+		}
+		row, ok := numbersIn(cells(line))
+		switch {
+		case ok && len(t.rows) > 0 && len(row) != len(t.rows[0]):
+			return nil, &FormatError{Format: "scatter", File: file, Line: n, What: strconv.Itoa(len(row)) + " columns, and " + strconv.Itoa(len(t.rows[0])) + " before", Try: "write as many numbers in each line"}
+		case ok:
+			t.rows, t.lines = append(t.rows, row), append(t.lines, n)
+		case len(t.rows) > 0:
+			return nil, &FormatError{Format: "scatter", File: file, Line: n, What: "the line holds a word where numbers are expected: " + foreign.Short(line, 40), Try: "begin comments with #"}
+		default:
+			header = line
+		}
+	}
+	if len(t.rows) == 0 {
+		return nil, defect(file, "give lines of q, I and dI", "the table has no line of numbers")
+	}
+	t.head(strings.TrimSpace(strings.TrimLeft(header, "# ")))
+	return t, lines.Err()
+}
+
+// head reads the names of the columns, if there are as many as columns.
+func (t *table) head(line string) {
+	if line == "" {
+		return
+	}
+	names := cells(blankBeforeUnit.ReplaceAllString(line, "$1"))
+	if len(names) != len(t.rows[0]) {
+		return
+	}
+	for _, n := range names {
+		unit := ""
+		if m := unitInName.FindStringSubmatch(n); m != nil {
+			n, unit = m[1], m[2]
+		} else if base, u, ok := strings.Cut(n, "_"); ok && (u == "nm" || u == "A" || u == "eV") {
+			n, unit = base, u
+		}
+		t.names, t.units = append(t.names, strings.ToLower(strings.TrimSpace(n))), append(t.units, strings.TrimSpace(unit))
+	}
+}
+
+// column returns the number of the first column with one of some names, or -1.
+func (t *table) column(names ...string) int {
+	return slices.IndexFunc(t.names, func(n string) bool { return slices.Contains(names, n) })
+}
+
+// points returns the rows as points. Without names, the columns are q, I and dI.
+func (t *table) points(file string, s Settings) (all []point, unit string, errors bool, err error) {
+	q, i, d, e := t.column("q", "qr", "|q|"), t.column("i", "intensity", "i(q)", "counts"), t.column("di", "sigma", "err", "error", "idev", "i_err", "di(q)", "std"), t.column("energy", "en", "e", "photon energy")
+	if t.names == nil {
+		n := len(t.rows[0])
+		if n < 2 {
+			return nil, "", false, defect(file, "give lines of q, I and dI", "the table has %s and no names of columns", count(n, "column"))
+		}
+		q, i, d, e = 0, 1, -1, -1
+		if n > 2 {
+			d = 2
+		}
+	}
+	if q < 0 || i < 0 {
+		return nil, "", false, defect(file, "call them q and I", "the columns are %s: there is none of q, or none of intensities", strings.Join(t.names, ", "))
+	}
+	if t.units != nil {
+		unit = t.units[q]
+	}
+	energy, named := energyIn(file)
+	if e < 0 && !named {
+		if len(s.Energies) != 1 {
+			return nil, "", false, defect(file, `name it ..._285.0eV.dat, or give one with "energies": [285.0]`, "neither a column nor the name of the file says the photon energy")
+		}
+		energy = s.Energies[0]
+	}
+	for _, row := range t.rows {
+		p := point{energy: energy, q: row[q], i: row[i]}
+		if e >= 0 {
+			p.energy = row[e]
+		}
+		if d >= 0 {
+			p.di = row[d]
+		}
+		all = append(all, p)
+	}
+	slices.SortStableFunc(all, func(a, b point) int { return cmp.Or(cmp.Compare(a.energy, b.energy), cmp.Compare(a.q, b.q)) })
+	for k := 1; k < len(all); k++ {
+		if all[k].energy == all[k-1].energy && all[k].q == all[k-1].q {
+			return nil, "", false, defect(file, "write each point once", "there are two points at q = %g and %g eV", all[k].q, all[k].energy)
+		}
+	}
+	return all, unit, d >= 0, nil
+}

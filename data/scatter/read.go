@@ -1,0 +1,318 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scatter
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// set reads what the content means.
+func (c *content) set(s Settings) (*Set, error) {
+	set := &Set{Name: c.name, Form: c.form, Notes: c.notes}
+	v, err := c.main(s)
+	if err != nil {
+		return nil, err
+	}
+	c.adopt(v)
+	if err := c.grazing(); err != nil {
+		return nil, err
+	}
+	l, err := c.layOut(v)
+	if err != nil {
+		return nil, err
+	}
+	t, err := l.take(set, s)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case l.axis(row) >= 0 && l.axis(column) >= 0:
+		return set, l.images(set, t, s)
+	case l.axis(qAxis) >= 0:
+		return set, l.curves(set, t, s)
+	case l.axis(qyAxis) >= 0 && l.axis(qxAxis) >= 0:
+		return set, l.maps(set, t, s)
+	}
+	return nil, defect(c.name, "name the axes energy, polarization, exposure, pix_y and pix_x, or energy, chi and q", "the array %s has the axes %s: neither rows and columns nor q are among them", v.name, strings.Join(v.dims, ", "))
+}
+
+// adopt takes the attributes of the main variable with those of the file.
+func (c *content) adopt(v *variable) {
+	all := maps.Clone(v.attrs)
+	delete(all, "units")
+	for k, t := range c.attrs {
+		if _, own := all[k]; !own {
+			all[k] = t
+		}
+	}
+	c.attrs = all
+}
+
+// grazing refuses reflection geometries.
+func (c *content) grazing() error {
+	for _, key := range []string{"incidence_angle", "incident_angle", "grazing_angle", "alpha_i", "alphai"} {
+		if x, ok := c.number(key); ok && x > 0 && x < 30 {
+			return defect(c.name, "give a measurement in transmission", "the beam meets the sample at a grazing angle of %g degrees (%s): the Born approximation in transmission leaves reflection and refraction out", x, key)
+		}
+	}
+	return nil
+}
+
+// describe names the axes for the summary.
+func (l *layout) describe(set *Set, s Settings) {
+	var parts []string
+	names := map[role]string{row: "y", column: "x", energy: "energy", polarization: "polarization", exposure: "exposure", system: "frame", chiAxis: "chi", qAxis: "q", qyAxis: "qy", qxAxis: "qx"}
+	for _, r := range []role{system, energy, polarization, exposure, chiAxis, qAxis, qyAxis, qxAxis} {
+		if i := l.axis(r); i >= 0 {
+			n := l.main.shape[i]
+			if r == energy {
+				n = len(set.Energies())
+			}
+			parts = append(parts, fmt.Sprintf("%s %d", names[r], n))
+		}
+	}
+	if set.Kind == Images {
+		parts = append(parts, fmt.Sprintf("y %d, x %d", set.Rows, set.Columns))
+	}
+	set.axes = "[" + strings.Join(parts, ", ") + "]"
+}
+
+// tally counts the pixels of the file that are left out, and where the first ones are.
+type tally struct {
+	n     [4]int
+	first [4]string
+}
+
+const (
+	notFinite = iota
+	negative
+	saturated
+	partial
+)
+
+var reasons = [4]string{"are not finite", "are negative counts", "are saturated", "are not whole"}
+
+// largest are the largest numbers of detectors, which mark saturated pixels.
+var largest = []float64{math.MaxUint16, math.MaxInt32, math.MaxUint32}
+
+// images reads the frames of a detector.
+func (l *layout) images(set *Set, t *taken, s Settings) error {
+	set.Kind = Images
+	set.Rows, set.Columns = l.length(row)/s.bin(), l.length(column)/s.bin()
+	if set.Rows < 1 || set.Columns < 1 {
+		return set.defect("choose a smaller bin", "images of %d x %d pixels cannot be binned by %d", l.length(row), l.length(column), s.bin())
+	}
+	if r, c := l.length(row)%s.bin(), l.length(column)%s.bin(); r+c > 0 {
+		set.note("binning by %d leaves out the last %s and %s", s.bin(), count(r, "row"), count(c, "column"))
+	}
+	if err := l.c.geometry(set, s); err != nil {
+		return err
+	}
+	units := strings.ToLower(l.main.attrs["units"])
+	set.Rates = l.c.rates || strings.Contains(units, "/s") || strings.Contains(units, "rate") || strings.Contains(units, "s^-1")
+	pedestal := s.Pedestal
+	if pedestal == 0 && !s.NoPedestal {
+		pedestal = l.c.pedestal
+	}
+	if pedestal != 0 {
+		set.note("a pedestal of %g is subtracted from every pixel", pedestal)
+	}
+	p := &painter{set: set, layout: l, taken: t, bin: s.bin(), pedestal: pedestal, saturation: s.Saturation}
+	counts, seen, err := p.paint(l.main)
+	if err != nil {
+		return err
+	}
+	for i, number := range t.want {
+		if number < 0 {
+			continue
+		}
+		set.Frames = append(set.Frames, Frame{Energy: t.energies[i], Polarization: at(t.polarizations, i), Exposure: at(t.exposures, i), Flux: at(t.flux, i),
+			Transmission: at(t.transmission, i), Dark: at(t.dark, i) * float64(s.bin()*s.bin()), Counts: counts[number]})
+	}
+	if err := p.errors(); err != nil {
+		return err
+	}
+	set.dropEmpty()
+	set.tell(seen, l)
+	if err := set.wholesome(); err != nil {
+		return err
+	}
+	l.describe(set, s)
+	return nil
+}
+
+// painter reads the pixels of images.
+type painter struct {
+	set        *Set
+	layout     *layout
+	taken      *taken
+	bin        int
+	pedestal   float64
+	saturation float64
+	plain      bool // no counts: nothing is subtracted or left out but what is not finite
+	square     bool // sums are those of squares
+}
+
+// paint adds the pixels of a variable with the axes of the main one up to frames.
+func (p *painter) paint(v *variable) ([][]float64, *tally, error) {
+	l, n := p.layout, p.set.Rows*p.set.Columns
+	out := make([][]float64, p.taken.n)
+	for i := range out {
+		out[i] = make([]float64, n)
+	}
+	axes, _ := l.frames()
+	strides, pitch := make([]int, len(v.shape)), l.length(row)*l.length(column)
+	for i := range strides {
+		switch l.roles[i] {
+		case row:
+			strides[i] = l.length(column)
+		case column:
+			strides[i] = 1
+		}
+	}
+	each := pitch
+	for k := len(axes) - 1; k >= 0; k-- {
+		strides[axes[k]] = each
+		each *= v.shape[axes[k]]
+	}
+	t, width := &tally{}, l.length(column)
+	p.set.smallest = math.Inf(1)
+	err := v.blocks(func(offset, shape []int) bool { return p.needed(axes, offset, shape, strides, pitch) }, func(offset, shape []int, x []float64) error {
+		walk(offset, shape, strides, func(i, at int) {
+			frame, pixel := at/pitch, at%pitch
+			number := p.taken.want[frame]
+			y, z := pixel/width/p.bin, pixel%width/p.bin
+			if number < 0 || y >= p.set.Rows || z >= p.set.Columns {
+				return
+			}
+			value := p.value(x[i], t, frame, pixel, width)
+			out[number][y*p.set.Columns+z] += value
+		})
+		return nil
+	})
+	return out, t, err
+}
+
+// needed reports whether a block has pixels of frames that are wanted.
+func (p *painter) needed(axes, offset, shape, strides []int, pitch int) bool {
+	var o, n, st []int
+	for _, a := range axes {
+		o, n, st = append(o, offset[a]), append(n, shape[a]), append(st, strides[a])
+	}
+	found := false
+	walk(o, n, st, func(i, at int) { found = found || p.taken.want[at/pitch] >= 0 })
+	return found
+}
+
+// value returns what a pixel of the file counts, NaN for what is left out.
+func (p *painter) value(x float64, t *tally, frame, pixel, width int) float64 {
+	say := func(reason int) {
+		if t.n[reason] == 0 {
+			t.first[reason] = fmt.Sprintf("row %d, column %d of pattern %d", pixel/width, pixel%width, frame+1)
+		}
+		t.n[reason]++
+	}
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		say(notFinite)
+		return math.NaN()
+	}
+	if p.square {
+		return x * x
+	}
+	if p.saturation > 0 && x >= p.saturation || slices.Contains(largest, x) {
+		say(saturated)
+		return math.NaN()
+	}
+	if x != math.Trunc(x) {
+		say(partial)
+		return x
+	}
+	if x -= p.pedestal; x < 0 && !p.set.Rates {
+		say(negative)
+		return math.NaN()
+	}
+	p.set.smallest = min(p.set.smallest, x)
+	return x
+}
+
+// errors reads the standard deviations of the pixels.
+func (p *painter) errors() error {
+	var v *variable
+	for _, x := range p.layout.c.vars {
+		if isNamed(x, errorNames) && slices.Equal(x.dims, p.layout.main.dims) && slices.Equal(x.shape, p.layout.main.shape) {
+			v = x
+		}
+	}
+	if v == nil {
+		return nil
+	}
+	smallest := p.set.smallest
+	p.square = true
+	squares, _, err := p.paint(v)
+	p.set.smallest = smallest
+	for i := range squares {
+		for k, x := range squares[i] {
+			squares[i][k] = math.Sqrt(x)
+		}
+		p.set.Frames[i].Errors = squares[i]
+	}
+	return err
+}
+
+// dropEmpty removes frames without a number: combinations of energy and exposure that were not measured.
+func (s *Set) dropEmpty() {
+	n := len(s.Frames)
+	s.Frames = slices.DeleteFunc(s.Frames, func(f Frame) bool {
+		return !slices.ContainsFunc(f.Counts, func(x float64) bool { return !math.IsNaN(x) })
+	})
+	if d := n - len(s.Frames); d > 0 {
+		s.note("%s without a number left out: combinations that were not measured", count(d, "pattern"))
+	}
+}
+
+// tell notes the pixels that are left out, and whether the numbers are counts.
+func (s *Set) tell(t *tally, l *layout) {
+	for reason := range partial {
+		if t.n[reason] > 0 {
+			s.note("%s of the file %s and left out, the first at %s", count(t.n[reason], "pixel"), reasons[reason], t.first[reason])
+		}
+	}
+	if t.n[partial] > 0 {
+		s.part = t.first[partial]
+		if !s.Rates {
+			s.note("%s of the file are not whole, the first at %s: the numbers are taken for rates", count(t.n[partial], "pixel"), s.part)
+		}
+		s.Rates = true
+	}
+}
+
+// highestRate is the number of counts of the brightest hundredth of the pixels in a second above which an exposure is doubtful.
+const highestRate = 1e5
+
+// wholesome refuses sets of which nothing is left, and doubts exposures.
+func (s *Set) wholesome() error {
+	if len(s.Frames) == 0 {
+		return s.defect("compare the file with others of the scan", "no pixel of any pattern is a number that can be used")
+	}
+	if s.Rates {
+		return nil
+	}
+	for i, f := range s.Frames {
+		if f.Exposure == 0 {
+			s.note("pattern %d and perhaps others have no exposure: give it with \"exposure\" in s", i+1)
+			return nil
+		}
+		bright := slices.DeleteFunc(slices.Clone(f.Counts), math.IsNaN)
+		slices.Sort(bright)
+		if most := bright[len(bright)-1-len(bright)/100]; most/f.Exposure > highestRate {
+			s.note("the brightest pixels of pattern %d count %.3g in an exposure of %g s, %.2g a second: is the exposure right?", i+1, most, f.Exposure, most/f.Exposure)
+			return nil
+		}
+	}
+	return nil
+}

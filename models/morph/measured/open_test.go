@@ -1,0 +1,199 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package measured_test
+
+import (
+	"encoding/json"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/data/scatter"
+	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/models/morph/measured"
+)
+
+// document is a problem file for a reference. Parameters of the morphology start at the truth, and others where the data say.
+func (r *reference) document(t testing.TB) map[string]any {
+	var data []string
+	for _, f := range golden.Glob(t, r.dir+"/raw_draw00*.nc") {
+		data = append(data, golden.Path(t, f))
+	}
+	var constants []any
+	if r.Constants != nil {
+		for m := range strings.Count(r.Order, ",") - 2 {
+			var rows [][4]float64
+			for _, e := range r.Energies {
+				rows = append(rows, r.Constants[strconv.FormatFloat(e, 'f', 1, 64)][m])
+			}
+			constants = append(constants, rows)
+		}
+	} else {
+		files := golden.Glob(t, r.dir+"/constants_*")
+		slices.SortStableFunc(files, func(a, b string) int {
+			return strings.Compare(strconv.FormatBool(strings.Contains(a, "matrix")), strconv.FormatBool(strings.Contains(b, "matrix")))
+		})
+		for _, f := range files {
+			constants = append(constants, golden.Path(t, f))
+		}
+	}
+	parameters := map[string]any{}
+	for name, q := range r.Parameters {
+		parameters[name] = map[string]any{}
+		if slices.Contains(r.problem.MorphologyNames(), name) {
+			parameters[name] = map[string]any{"start": q.Truth}
+		}
+	}
+	return map[string]any{"model": r.problem.Model, "grid": map[string]any{"shape": r.Grid.Shape, "voxel": r.Grid.Voxel}, "options": map[string]any{"matrix": true, "width": r.Grid.Width},
+		"data": data, "masks": []string{golden.Path(t, r.dir, "mask.npy")}, "constants": constants, "parameters": parameters, "solid_angle": r.Flux != nil}
+}
+
+func parse(t testing.TB, document map[string]any) *morph.Problem {
+	t.Helper()
+	b, err := json.Marshal(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := morph.ParseProblem(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// A problem file opens as the model of the reference: at the true parameters it predicts the counts that are expected, and the nuisances
+// that it names without numbers start close enough.
+func TestOpen(t *testing.T) {
+	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
+		r := openReference(t, path.Dir(name))
+		k, err := measured.Open(parse(t, r.document(t)), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Log(strings.Join(k.Read, "\n"))
+		if k.Model.Data.Detector != r.model.Data.Detector || k.Model.Data.Keep == nil || !slices.Equal(k.Model.Data.Keep, r.model.Data.Keep) {
+			t.Errorf("detector %+v, want %+v", k.Model.Data.Detector, r.model.Data.Detector)
+		}
+		longest := 0.0
+		for i, p := range k.Params {
+			x := r.Parameters[p.Name].Truth
+			t.Logf("%-16s starts at %8.4g, %v, prior %g +- %g, truth %g", p.Name, p.Start, p.Bounds, p.Mean, p.SD, x)
+			if p.Name == "log_scale" && math.Abs(p.Start-x) > 1 {
+				t.Errorf("log_scale starts at %g: the truth is %g", p.Start, x)
+			}
+			if strings.HasPrefix(p.Name, "background") && !(p.Start > x/5 && p.Start < 5*x) {
+				t.Errorf("%s starts at %g: the truth is %g", p.Name, p.Start, x)
+			}
+			k.Params[i].Start = x
+		}
+		for _, f := range k.Model.Data.Frames {
+			longest = max(longest, f.Exposure)
+		}
+		again := &measured.Task{Model: k.Model, Params: k.Params, Fixed: k.Fixed}
+		mean, err := again.Means()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []float64
+		n := len(r.model.Data.Keep)
+		for _, f := range k.Model.Data.Frames {
+			for _, g := range r.model.Data.Frames {
+				if g.Energy == f.Energy && g.Angle == f.Angle {
+					for i := range n {
+						if k.Model.Data.Keep[i] && !math.IsNaN(f.Counts[i]) {
+							want = append(want, g.Counts[i]*f.Exposure/longest)
+						}
+					}
+				}
+			}
+		}
+		if len(mean) != len(want) {
+			t.Fatalf("%d pixels, want %d", len(mean), len(want))
+		}
+		for i := range want {
+			if math.Abs(mean[i]/want[i]-1) > 1e-5 {
+				t.Fatalf("pixel %d: %g, want %g", i, mean[i], want[i])
+			}
+		}
+	})
+}
+
+// What is wrong with the files or the parameters of a problem is said with the numbers, and with what to try.
+func TestOpenRefuses(t *testing.T) {
+	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
+		r := openReference(t, path.Dir(name))
+		others := golden.Glob(t, path.Dir(path.Dir(name))+"/*/raw_draw01*.nc")
+		if len(r.Exposures) == 0 || len(others) < 2 {
+			t.Skip("the other set does")
+		}
+		parameter := func(name string, value any) func(d map[string]any) {
+			return func(d map[string]any) { d["parameters"].(map[string]any)[name] = value }
+		}
+		first := golden.Path(t, golden.Glob(t, r.dir+"/raw_draw00*.nc")[0])
+		for _, c := range []struct {
+			spoil func(d map[string]any)
+			want  []string
+		}{
+			{parameter("centr_x", map[string]any{}), []string{`unknown parameter "centr_x": did you mean "centre_x"?`}},
+			{parameter("fluorescence_4", map[string]any{}), []string{`unknown parameter "fluorescence_4"`, "N from 1 to 3"}},
+			{parameter("resolution", map[string]any{"prior": "gamma(2, 1)"}), []string{"the prior of resolution is gamma(2, 1)", "normal(mean, sd) only"}},
+			{parameter("purity", map[string]any{"start": 1.2}), []string{"purity starts at 1.2, outside its bounds 0.5 to 1"}},
+			{func(d map[string]any) { d["data"] = []string{first, golden.Path(t, others[len(others)-1])} }, []string{"the pixel along y is 0.06", "0.36"}},
+			{func(d map[string]any) { d["data"] = golden.Path(t, r.dir, "iq_table.csv"); delete(d, "masks") }, []string{"holds I(q), which are no counts"}},
+			{func(d map[string]any) { d["energies"] = []float64{283.6, 286} }, []string{"no pattern at 286 eV"}},
+			{func(d map[string]any) { d["constants"] = []any{"vacuum", [][]float64{{0, 0, 0, 0}, {0, 0, 0, 0}}} }, []string{"constants of material 2", "3 rows of 4 numbers"}},
+		} {
+			d := r.document(t)
+			c.spoil(d)
+			_, err := measured.Open(parse(t, d), "")
+			if err == nil {
+				t.Fatalf("no error: want %q", c.want)
+			}
+			for _, w := range c.want {
+				if !strings.Contains(err.Error(), w) {
+					t.Errorf("%v: want %q", err, w)
+				}
+			}
+		}
+	})
+}
+
+// Files of one detector at other energies are told apart by their energies, and not by the order of their patterns.
+func TestFilesAtOtherEnergies(t *testing.T) {
+	set := func(name string, energies ...float64) *scatter.Set {
+		s := &scatter.Set{Name: name, Kind: scatter.Images, Rows: 1, Columns: 2, Geometry: scatter.Geometry{PixelY: 1, PixelX: 1, Distance: 100}}
+		for _, e := range energies {
+			s.Frames = append(s.Frames, scatter.Frame{Energy: e, Exposure: 1, Counts: []float64{1, 2}})
+		}
+		return s
+	}
+	d, err := measured.FromFiles(set("a", 285, 290), set("b", 290.004, 285))
+	if err != nil || len(d.Frames) != 4 {
+		t.Fatalf("%v", err)
+	}
+	_, err = measured.FromFiles(set("a", 285, 290), set("b", 285, 291))
+	if err == nil || !strings.Contains(err.Error(), "a has patterns at 290 eV, and b has none: its energies are [285 291]") {
+		t.Error(err)
+	}
+	none := set("c", 285)
+	none.Frames[0].Exposure = 0
+	if _, err := measured.FromFiles(none); err == nil || !strings.Contains(err.Error(), `give it with "exposure" in s`) {
+		t.Error(err)
+	}
+}
+
+// Every parameter of the measurement has a sentence that says what it is, and a name that no other has.
+func TestNuisances(t *testing.T) {
+	seen := map[string]bool{}
+	for _, n := range measured.Nuisances() {
+		if !strings.HasSuffix(n.About, ".") || seen[n.Name] {
+			t.Errorf("%s: %q", n.Name, n.About)
+		}
+		seen[n.Name] = true
+	}
+}
