@@ -55,6 +55,17 @@ with exact derivatives (method lm), by L-BFGS (lbfgs), or as a posterior by NUTS
 [DeltaPara, BetaPara, DeltaPerp, BetaPerp], one per energy. "config":
 "config.txt" can replace angles and rot_mask. The other keys are listed in
 https://github.com/euryale-dev/euryale/blob/main/docs/CLI.md.
+Data may be measured, on the pixels of a detector: files of xarray (netCDF or
+Zarr), NeXus, TIFF folders and others. Then "masks", "geometry" and the like say
+what the files do not, and effects of the measurement are parameters:
+
+  {"model": "core_shell", "grid": {"shape": [34, 36, 38], "voxel": 1.8},
+   "options": {"matrix": true}, "data": "scan.nc", "masks": ["mask.npy"],
+   "parameters": {"radius": {"start": 11}, "shell": {"start": 9},
+                  "aligned": {"start": 0.5}, "log_scale": {}, "centre_x": {},
+                  "centre_y": {}, "resolution": {}, "background": {}},
+   "constants": ["core.txt", "shell.txt", "matrix.txt"]}
+
 The models and their parameters (in nm and degrees) are:
 ` + frame.Indent(morph.ProblemModels()) + `
 Results go to a run folder: fit.json and the table fits.csv, or draws, pictures
@@ -97,13 +108,16 @@ func startInvert(ctx context.Context, a *frame.App, cfg invertConfig) error {
 	if err := cfg.Problem.ReadStarts(cfg.Base); err != nil {
 		return exit.Input(err)
 	}
-	v, err := openInversion(a, &cfg)
-	if err != nil {
-		return err
-	}
 	out := a.Out
 	if out == "" {
 		out = "run-" + strings.TrimSuffix(filepath.Base(cfg.File), ".json")
+	}
+	if cfg.Problem.Measured() {
+		return startMeasured(ctx, a, &cfg, out)
+	}
+	v, err := openInversion(a, &cfg)
+	if err != nil {
+		return err
 	}
 	if v.dir, err = a.MakeRundir(out); err != nil {
 		return err
@@ -140,6 +154,9 @@ func resumeInvert(a *frame.App, c *cobra.Command, args []string) error {
 	}
 	if err := frame.Unchanged(dir); err != nil {
 		return err
+	}
+	if cfg.Problem.Measured() {
+		return resumeMeasured(c.Context(), a, &cfg, dir)
 	}
 	v, err := openInversion(a, &cfg)
 	if err != nil {

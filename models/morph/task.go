@@ -140,9 +140,12 @@ func (t *Task) Active(x []float64) map[string]int {
 var unitInWords = regexp.MustCompile(`\bin (nm|degrees)\b`)
 
 // Units returns the units of the parameters of the model, by name: nm, deg, or "" for none.
-func (t *Task) Units() map[string]string {
+func (t *Task) Units() map[string]string { return t.Problem.Units() }
+
+// Units returns the units of the parameters of the model, by name, "" for those without one.
+func (p *Problem) Units() map[string]string {
 	units := map[string]string{}
-	for _, q := range problemModels[t.Problem.Model].Params {
+	for _, q := range problemModels[p.Model].Params {
 		units[q.Name] = ""
 		if m := unitInWords.FindStringSubmatch(q.About); m != nil {
 			units[q.Name] = strings.TrimSuffix(m[1], "rees")

@@ -200,7 +200,9 @@ type inspection struct {
 
 // Check judges a solution: quantile residuals of the counts against their distribution, neighbouring pixels, patterns along q, azimuth
 // and energy, and the effects of measurements that the model leaves out, each by its derivative in the exact geometry.
-func (t *Task) Check(s *Solution) (check.Verdict, error) {
+func (t *Task) Check(s *Solution) (check.Verdict, error) { return t.check(s, nil) }
+
+func (t *Task) check(s *Solution, priors []check.Prior) (check.Verdict, error) {
 	if err := t.prepare(); err != nil {
 		return check.Verdict{}, err
 	}
@@ -250,7 +252,10 @@ func (t *Task) Check(s *Solution) (check.Verdict, error) {
 			d.Directions = append(d.Directions, direction)
 		}
 	}
-	d.Findings = check.Unconverged(s.Status)
+	d.Priors = priors
+	if priors == nil {
+		d.Findings = check.Unconverged(s.Status)
+	}
 	return check.Judge(d, check.Settings{})
 }
 

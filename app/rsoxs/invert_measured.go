@@ -1,0 +1,265 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rsoxs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"strings"
+
+	"github.com/euryale-dev/euryale/app/draws"
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/models/morph/measured"
+	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/runs"
+	"github.com/euryale-dev/euryale/viz/term"
+)
+
+// measurement is a run of invert rsoxs on measured patterns.
+type measurement struct {
+	*measured.Task
+	cfg *invertConfig
+	dir runs.Folder
+}
+
+func openMeasured(a *frame.App, cfg *invertConfig) (*measurement, error) {
+	task, err := measured.Open(cfg.Problem, cfg.Base)
+	if err != nil {
+		return nil, imagesError(err)
+	}
+	task.Backend = a.Backend(a.Threads)
+	for _, line := range task.Read {
+		a.Note("%s", line)
+	}
+	return &measurement{Task: task, cfg: cfg}, nil
+}
+
+func startMeasured(ctx context.Context, a *frame.App, cfg *invertConfig, out string) error {
+	m, err := openMeasured(a, cfg)
+	if err != nil {
+		return err
+	}
+	if m.dir, err = a.MakeRundir(out); err != nil {
+		return err
+	}
+	if err := a.Begin(m.dir, invertCommand, *cfg, cfg.Problem.Files(cfg.Base)...); err != nil {
+		return err
+	}
+	return m.solve(ctx, a, "")
+}
+
+func resumeMeasured(ctx context.Context, a *frame.App, cfg *invertConfig, dir runs.Folder) error {
+	m, err := openMeasured(a, cfg)
+	if err != nil {
+		return err
+	}
+	m.dir = dir
+	if checkpoint := dir.Path("checkpoint"); foreign.Exists(checkpoint) {
+		return m.solve(ctx, a, checkpoint)
+	}
+	var doc MeasuredDoc
+	switch err := runs.ReadJSON(dir.Path("fit.json"), &doc); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return exit.With(exit.Data, err)
+	default:
+		var x []float64
+		for _, n := range m.Names() {
+			x = append(x, float64(doc.X[n]))
+		}
+		m.StartAt(x)
+	}
+	return m.solve(ctx, a, "")
+}
+
+// solve fits and, with the method nuts, samples from starts around the fit.
+func (m *measurement) solve(ctx context.Context, a *frame.App, checkpoint string) error {
+	s, err := m.fit(ctx, a)
+	if s == nil || err != nil {
+		return exit.With(exit.Failed, err)
+	}
+	if ctx.Err() != nil {
+		if err := (frame.Outputs{Folder: m.dir}).SaveParameters(a, m.document(s, check.Verdict{})); err != nil {
+			return err
+		}
+		return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted; the best point so far is kept in %s", m.dir), Hint: "euryale " + invertCommand + " --resume " + foreign.Typed(string(m.dir))}
+	}
+	if m.cfg.Problem.Method == "nuts" {
+		return m.sample(ctx, a, s, checkpoint)
+	}
+	var v check.Verdict
+	if err := a.WhileWaiting("the verdict", func() (err error) { v, err = m.Check(s); return err }); err != nil {
+		return exit.With(exit.Failed, err)
+	}
+	doc := m.document(s, v)
+	if err := (frame.Outputs{Folder: m.dir}).SaveParameters(a, doc); err != nil {
+		return err
+	}
+	if !m.cfg.NoReport {
+		if err := m.page(a, s.X, m.table(s), nil, v); err != nil {
+			return err
+		}
+	}
+	if a.JSON {
+		if err := a.Document(doc); err != nil {
+			return exit.With(exit.CannotWrite, err)
+		}
+	} else {
+		fmt.Fprintf(a.Stdout, "%s%s\n", m.lines(s), draws.WithLimit(s.Status, s.Status.Message()))
+		if err := a.PrintVerdict(doc.Check, doc.Warnings, nil); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Stdout, "results in %s\n", m.dir)
+	}
+	switch {
+	case a.Strict && !s.Status.Converged():
+		return exit.With(exit.Failed, fmt.Errorf("the fit did not converge: %s", draws.WithLimit(s.Status, s.Status.Message())))
+	case a.Strict:
+		return frame.Strictly(v)
+	}
+	return nil
+}
+
+// fit runs the least-squares fit behind a bar that counts evaluations.
+func (m *measurement) fit(ctx context.Context, a *frame.App) (*measured.Solution, error) {
+	set := term.BarSettings{Name: "evaluations"}
+	if a.Quiet {
+		set.Mode = term.Quiet
+	}
+	bar, last := term.NewBar(a.Screen, set), 0
+	defer func() { bar.Close() }()
+	return m.Fit(ctx, optim.Settings{MaxEvaluations: m.cfg.Problem.MaxNFev, Progress: func(p optim.Progress) {
+		bar.Add(p.NFev-last, 0)
+		last = p.NFev
+	}})
+}
+
+// sample draws from the posterior.
+func (m *measurement) sample(ctx context.Context, a *frame.App, s *measured.Solution, checkpoint string) error {
+	post, err := m.Posterior()
+	if err != nil {
+		return exit.With(exit.Data, err)
+	}
+	if checkpoint == "" {
+		if m.cfg.Starts, err = post.WarmStart(s.Names, s.X, s.Cov, m.cfg.Chains, m.cfg.Seed); err != nil {
+			return exit.With(exit.Failed, err)
+		}
+	}
+	return draws.SampleInto(ctx, a, draws.Sampling{Dir: m.dir, Chain: &m.cfg.ChainConfig, Config: m.cfg, Model: m.cfg.Problem.Model, Units: m.units(), Post: post,
+		Document: func(d draws.SampleDoc) any {
+			return struct {
+				Engine string `json:"engine"`
+				Model  string `json:"model"`
+				Method string `json:"method"`
+				draws.SampleDoc
+			}{"rsoxs", m.cfg.Problem.Model, "nuts", d}
+		},
+		Check: m.CheckDraws,
+		Report: func(fit *infer.Fit, verdict check.Verdict) error {
+			x, _ := m.Moments(fit)
+			return m.page(a, x, fit.Summary().HTML(), fit, verdict)
+		}}, checkpoint)
+}
+
+// MeasuredDoc is the JSON document of invert rsoxs for fits of measured patterns; it is also written to fit.json.
+type MeasuredDoc struct {
+	Engine   string                  `json:"engine"`
+	File     string                  `json:"file"`
+	Model    string                  `json:"model"`
+	Method   string                  `json:"method"`
+	Names    []string                `json:"names"`
+	Units    map[string]string       `json:"units"`  // units of the parameters that have one
+	Active   map[string]int          `json:"active"` // -1 or 1 for each parameter on its lower or upper bound, otherwise 0
+	X        map[string]frame.Number `json:"x"`
+	SD       map[string]frame.Number `json:"sd"`
+	Cov      [][]frame.Number        `json:"covariance"` // of the parameters in the order of names
+	Deviance frame.Number            `json:"deviance"`   // twice the log of the likelihood ratio of data and model
+	Pearson  frame.Number            `json:"pearson"`    // sum of squared residuals over expected counts
+	Points   int                     `json:"points"`     // number of pixels of all frames
+	LeftOut  map[string]int          `json:"left_out"`   // pixels that were left out, by reason
+	Data     []string                `json:"data"`       // what was understood of the files
+	Status   string                  `json:"status"`
+	Message  string                  `json:"message"`
+	NFev     int                     `json:"nfev"`
+	Warnings []string                `json:"warnings"`
+	Check    *frame.CheckDoc         `json:"model_check"`
+	Device   string                  `json:"device"`
+	Run      string                  `json:"run"`
+}
+
+func (m *measurement) document(s *measured.Solution, v check.Verdict) MeasuredDoc {
+	n := len(s.Names)
+	d := MeasuredDoc{Engine: "rsoxs", File: m.cfg.File, Model: m.cfg.Problem.Model, Method: "lm", Names: s.Names, Units: m.units(), Active: m.Active(s.X), X: frame.Named(s.Names, s.X), SD: frame.Named(s.Names, s.SD),
+		Deviance: frame.Number(s.Deviance), Pearson: frame.Number(s.Pearson), Points: s.Pixels, LeftOut: m.LeftOut(), Data: m.Read, Status: s.Status.String(), Message: draws.WithLimit(s.Status, s.Status.Message()), NFev: s.NFev,
+		Warnings: append([]string{}, s.Warnings...), Check: frame.CheckDocument(v), Device: m.cfg.Device, Run: string(m.dir)}
+	for i := range n {
+		d.Cov = append(d.Cov, frame.Numbers(s.Cov[i*n:(i+1)*n]))
+	}
+	return d
+}
+
+// units returns the units of the parameters that have one.
+func (m *measurement) units() map[string]string {
+	all := m.Units()
+	for name, u := range m.cfg.Problem.Units() {
+		if u != "" {
+			all[name] = u
+		}
+	}
+	found := map[string]bool{}
+	for _, n := range m.Names() {
+		found[n] = true
+	}
+	maps.DeleteFunc(all, func(name, _ string) bool { return !found[name] })
+	return all
+}
+
+// lines formats the fit as text.
+func (m *measurement) lines(s *measured.Solution) string {
+	var b strings.Builder
+	units := m.units()
+	for i, n := range s.Names {
+		fmt.Fprintf(&b, "%-16s %s\n", n, frame.WithUnit(report.PlusMinus(s.X[i], s.SD[i]), units[n]))
+	}
+	fmt.Fprintf(&b, "%s, %s, deviance %.6g and Pearson %.6g over %s; ", s.Status, errtext.Count(s.NFev, "evaluation"), s.Deviance, s.Pearson, errtext.Count(s.Pixels, "pixel"))
+	return b.String()
+}
+
+// table is the table of the parameters as HTML.
+func (m *measurement) table(s *measured.Solution) string {
+	units, rows := m.units(), make([][2]string, len(s.Names))
+	for i, n := range s.Names {
+		rows[i] = [2]string{n, frame.WithUnit(report.PlusMinus(s.X[i], s.SD[i]), units[n])}
+	}
+	return report.ParameterRows(rows)
+}
+
+// page writes the pictures and the report.
+func (m *measurement) page(a *frame.App, x []float64, table string, fit *infer.Fit, v check.Verdict) error {
+	images, err := m.Images(x)
+	if err != nil {
+		return exit.With(exit.Failed, err)
+	}
+	for i := range images { // a pattern has no logarithm where nothing is expected
+		for _, row := range images[i].Mean {
+			for k, mean := range row {
+				if !(mean > 0) {
+					row[k] = math.NaN()
+				}
+			}
+		}
+	}
+	page := report.Measured(report.MeasuredFit{File: m.cfg.File, Model: m.cfg.Problem.Model, Data: m.Read, Images: images, Table: table, Verdict: v, Fit: fit}, draws.PageOf(a, &m.cfg.ChainConfig))
+	return exit.With(exit.CannotWrite, page.Save(string(m.dir)))
+}

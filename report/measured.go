@@ -1,0 +1,91 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"strings"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/models/morph/measured"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// MeasuredFit is what a page shows of a fit to measured patterns.
+type MeasuredFit struct {
+	File    string   // problem file
+	Model   string   // name of the model
+	Data    []string // what was understood of the files
+	Images  []measured.Image
+	Table   string // HTML table of the parameters
+	Verdict check.Verdict
+	Fit     *infer.Fit // posterior of the parameters; nil for point fits
+}
+
+// Measured returns the page of a fit to measured patterns: counts, expected counts and residuals of every frame.
+func Measured(m MeasuredFit, s Settings) *Page {
+	b := &Album{Note: s.Note, DPI: s.DPI}
+	for from := 0; from < len(m.Images); from += mostFrames {
+		f, err := frames(m.Images[from:min(len(m.Images), from+mostFrames)])
+		name := "patterns"
+		if len(m.Images) > mostFrames {
+			name = fmt.Sprintf("patterns_%d", from/mostFrames+1)
+		}
+		b.Add(name, f, err)
+	}
+	method := "Poisson likelihood, least squares"
+	if m.Fit != nil {
+		method = fmt.Sprintf("NUTS, seed %d", s.Seed)
+	}
+	r := viz.Report{Title: "Measured patterns: " + m.Model, Facts: s.facts([]viz.Fact{{Name: "problem", Value: m.File}, {Name: "method", Value: method}, {Name: "data", Value: strings.Join(m.Data, "; ")}}),
+		Sections: []viz.Section{{Title: "Parameters", Tables: []string{m.Table}}, {Title: "Model against data", Tables: []string{m.Verdict.HTML()}}, {Title: "Data and model", Figures: b.Figures()}}}
+	if m.Fit != nil {
+		rep := m.Fit.Diagnose()
+		post := posteriorAlbum(viz.FromFit(m.Fit), s)
+		r.Facts = append(r.Facts, verdictFact(rep, m.Verdict))
+		r.Sections[0].Tables = append(r.Sections[0].Tables, rep.HTML())
+		r.Sections = append(r.Sections, viz.Section{Title: "Posterior", Figures: post.Figures()})
+		b.Append(post)
+	}
+	return &Page{Report: r, Album: *b}
+}
+
+// mostFrames is the largest number of frames in one picture.
+const mostFrames = 4
+
+// frames draws counts, expected counts and residuals of some frames, a row for each. The first two share their colours.
+func frames(list []measured.Image) (*viz.Figure, error) {
+	var rows [][]viz.Image
+	for _, im := range list {
+		low, high := math.Inf(1), 0.0
+		for _, row := range im.Counts {
+			for _, v := range row {
+				if v > 0 {
+					low, high = min(low, v), max(high, v)
+				}
+			}
+		}
+		title := fmt.Sprintf("%g eV, %g degrees, %g s", im.Frame.Energy, im.Frame.Angle, im.Frame.Exposure)
+		image := func(what string, z [][]float64) viz.Image {
+			return viz.Image{Title: title + ": " + what, XLabel: "column", YLabel: "row", ZLabel: "counts", Z: z, Log: true, Equal: true, Low: low, High: high}
+		}
+		residual := viz.Image{Title: fmt.Sprintf("residuals (mean square %.3g)", im.Pearson/max(1, im.Pixels)), XLabel: "column", YLabel: "row", ZLabel: "standard deviations", Z: im.Residual, Signed: true, Equal: true, Low: -4, High: 4}
+		rows = append(rows, []viz.Image{image("counts", im.Counts), image("expected", im.Mean), residual})
+	}
+	return viz.Images("Counts and expected counts", rows)
+}
+
+// ParameterRows returns rows of names and values as an HTML table.
+func ParameterRows(rows [][2]string) string {
+	var b strings.Builder
+	b.WriteString("<table><thead><tr><th>parameter</th><th>value</th></tr></thead><tbody>")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "<tr><td>%s</td><td>%s</td></tr>", html.EscapeString(r[0]), strings.Replace(html.EscapeString(r[1]), "+-", "±", 1))
+	}
+	b.WriteString("</tbody></table>")
+	return b.String()
+}
