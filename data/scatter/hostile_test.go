@@ -75,6 +75,7 @@ func TestErrors(t *testing.T) {
 		"distance in mm":   {func(s *scan) { s.attrs["dist"] = 500.0 }, scatter.Settings{}, []string{"the distance is 500000 mm", "where m are expected"}},
 		"pixel 0":          {func(s *scan) { s.attrs["pixel1"] = 0.0 }, scatter.Settings{}, []string{"the pixels are 0 x 0.06 mm"}},
 		"exposure in ms":   {func(s *scan) { s.attrs["exposure"] = 15000.0 }, scatter.Settings{}, []string{"an exposure is 15000: is it in ms?"}},
+		"keV":              {func(s *scan) { s.energies = []float64{0.27, 0.285} }, scatter.Settings{}, []string{"the energy of pattern 1 is 0.27 eV", "is it in keV?"}},
 		"other energies":   {func(s *scan) {}, scatter.Settings{Energies: []float64{285.5}}, []string{"no pattern at 285.5 eV", "[270 285]"}},
 		"wavelength":       {func(s *scan) { s.lists["wavelength"], s.units["wavelength"] = []float64{4.59, 9}, "nm" }, scatter.Settings{}, []string{"the energy of pattern 2 is 285 eV", "9 nm"}},
 		"grazing":          {func(s *scan) { s.attrs["incidence_angle"] = 0.2 }, scatter.Settings{}, []string{"grazing angle of 0.2 degrees", "Born"}},

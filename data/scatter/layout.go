@@ -270,6 +270,9 @@ func (l *layout) take(set *Set, s Settings) (*taken, error) {
 			return nil, defect(set.Name, `give them with "energies": [...] in eV`, "there are %s and no photon energies (looked for energy, en_energy_setpoint, photon_energy and wavelength)", count(n, "pattern"))
 		}
 	}
+	if err := t.inElectronVolts(set, l.c.units["energy"]); err != nil {
+		return nil, err
+	}
 	if err := t.inSeconds(set, s, l.c.units["exposure"]); err != nil {
 		return nil, err
 	}
@@ -313,6 +316,18 @@ func (l *layout) wavelengths(t *taken, set *Set) error {
 	for i, x := range w {
 		if e := hc / (x * nm); math.Abs(e/t.energies[i]-1) > 1e-3 {
 			return defect(set.Name, "correct one of them in the file", "the energy of pattern %d is %g eV and its wavelength, %g nm, is that of %.5g eV", i+1, t.energies[i], x*nm, e)
+		}
+	}
+	return nil
+}
+
+// inElectronVolts converts energies, and refuses those that no beam has.
+func (t *taken) inElectronVolts(set *Set, unit string) error {
+	for i, e := range t.energies {
+		if strings.EqualFold(unit, "keV") {
+			t.energies[i] *= 1000
+		} else if !(e >= leastEnergy) || math.IsInf(e, 0) {
+			return defect(set.Name, `give the right ones with "energies": [...] in eV, or write their unit`, "the energy of pattern %d is %g eV, and the least that makes sense is %d eV: is it in keV?", i+1, e, leastEnergy)
 		}
 	}
 	return nil
