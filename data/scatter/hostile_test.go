@@ -344,3 +344,20 @@ func TestConstants(t *testing.T) {
 		}
 	}
 }
+
+// No text makes the reader of tables panic, and what it returns can be summed up.
+func FuzzTable(f *testing.F) {
+	for _, s := range []string{"q (1/A),I,dI\n0.02,5,1\n", "# Q [A^-1]  I  err\n0.02 5 1\n", "energy,q,I\n285,0.1,1\n285,nan,1\n", "1 2\n3", "q;I\n1e999;2\n"} {
+		f.Add([]byte(s))
+	}
+	name := filepath.Join(f.TempDir(), "iq_285eV.csv")
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if err := os.WriteFile(name, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if set, err := scatter.Open(name, scatter.Settings{QUnit: "1/nm"}); err == nil && set.Summary() == "" {
+			t.Error("no summary")
+		}
+		scatter.Constants(name)
+	})
+}

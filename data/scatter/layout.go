@@ -246,6 +246,9 @@ const longestExposure = 1000
 // take finds what is known of each pattern, and which are wanted.
 func (l *layout) take(set *Set, s Settings) (*taken, error) {
 	_, n := l.frames()
+	if n == 0 {
+		return nil, defect(set.Name, "give a file that was written to its end", "the array %s has the shape %v: it holds no pattern", l.main.name, l.main.shape)
+	}
 	t := &taken{}
 	var err error
 	get := func(to *[]float64, what role, names ...string) {
@@ -279,8 +282,17 @@ func (l *layout) take(set *Set, s Settings) (*taken, error) {
 	if s.Polarization != nil {
 		t.polarizations = spread([]float64{*s.Polarization}, n, nil)
 	}
-	return t, t.choose(set, s, n)
+	if err := t.choose(set, s, n); err != nil {
+		return nil, err
+	}
+	if each := size(l.main.shape) / n / s.bin() / s.bin(); float64(each)*float64(t.n) > mostNumbers {
+		return nil, defect(set.Name, `take some with "energies": [...], or add pixels up with "bin": 4`, "%s of %d numbers each would be in memory: want at most %d numbers in all", count(t.n, "pattern"), each, mostNumbers)
+	}
+	return t, nil
 }
+
+// mostNumbers is the largest number of pixels of all patterns that are kept in memory, 4 GiB.
+const mostNumbers = 1 << 29
 
 func fromSettings(energies []float64, n int) []float64 {
 	if len(energies) == n || len(energies) == 1 {
