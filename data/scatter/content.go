@@ -5,6 +5,7 @@ package scatter
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +50,10 @@ func inMemory(name string, dims []string, shape []int, whole bool, x []float64) 
 
 // values returns all numbers of a small variable.
 func (v *variable) values() ([]float64, error) {
+	const most = 1 << 27 // more than any detector has pixels
+	if n := size(v.shape); n < 0 || n > most {
+		return nil, fmt.Errorf("the array %s has the shape %v: want at most %d numbers in one that is no pattern", v.name, v.shape, most)
+	}
 	out := make([]float64, size(v.shape))
 	strides := stridesOf(v.shape)
 	err := v.blocks(func(offset, shape []int) bool { return true }, func(offset, shape []int, x []float64) error {

@@ -66,19 +66,22 @@ func openTable(name string, s Settings) (*content, error) {
 		}
 		all, unit, hasErrors = append(all, p...), u, hasErrors && errors
 	}
-	return gridOf(all, unit, hasErrors), nil
+	return gridOf(name, all, unit, hasErrors)
 }
 
 // point is a row of a table.
 type point struct{ energy, q, i, di float64 }
 
 // gridOf puts points on the axes energy and q; what is not there is NaN.
-func gridOf(all []point, unit string, hasErrors bool) *content {
+func gridOf(name string, all []point, unit string, hasErrors bool) (*content, error) {
 	var energies, q []float64
 	for _, p := range all {
 		energies, q = append(energies, p.energy), append(q, p.q)
 	}
 	energies, q = distinct(energies), distinct(q)
+	if n, m := len(energies), len(q); float64(n)*float64(m) > 1e6+100*float64(len(all)) {
+		return nil, defect(name, "give each energy the same q, or a file of its own", "its %d rows have %d energies and %d different q: hardly any q is that of another energy", len(all), n, m)
+	}
 	values, errors := slices.Repeat([]float64{math.NaN()}, len(energies)*len(q)), make([]float64, len(energies)*len(q))
 	for _, p := range all {
 		e, _ := slices.BinarySearch(energies, p.energy)
@@ -93,7 +96,7 @@ func gridOf(all []point, unit string, hasErrors bool) *content {
 	if hasErrors {
 		c.vars = append(c.vars, inMemory("dI", dims, shape, false, errors))
 	}
-	return c
+	return c, nil
 }
 
 // table is a table of numbers as text.
@@ -230,6 +233,9 @@ func (t *table) points(file string, s Settings) (all []point, unit string, error
 		energy = s.Energies[0]
 	}
 	for _, row := range t.rows {
+		if math.IsNaN(row[q]) || e >= 0 && math.IsNaN(row[e]) {
+			continue
+		}
 		p := point{energy: energy, q: row[q], i: row[i]}
 		if e >= 0 {
 			p.energy = row[e]

@@ -75,6 +75,7 @@ func TestErrors(t *testing.T) {
 		"distance in mm":   {func(s *scan) { s.attrs["dist"] = 500.0 }, scatter.Settings{}, []string{"the distance is 500000 mm", "where m are expected"}},
 		"pixel 0":          {func(s *scan) { s.attrs["pixel1"] = 0.0 }, scatter.Settings{}, []string{"the pixels are 0 x 0.06 mm"}},
 		"exposure in ms":   {func(s *scan) { s.attrs["exposure"] = 15000.0 }, scatter.Settings{}, []string{"an exposure is 15000: is it in ms?"}},
+		"keV":              {func(s *scan) { s.energies = []float64{0.27, 0.285} }, scatter.Settings{}, []string{"the energy of pattern 1 is 0.27 eV", "is it in keV?"}},
 		"other energies":   {func(s *scan) {}, scatter.Settings{Energies: []float64{285.5}}, []string{"no pattern at 285.5 eV", "[270 285]"}},
 		"wavelength":       {func(s *scan) { s.lists["wavelength"], s.units["wavelength"] = []float64{4.59, 9}, "nm" }, scatter.Settings{}, []string{"the energy of pattern 2 is 285 eV", "9 nm"}},
 		"grazing":          {func(s *scan) { s.attrs["incidence_angle"] = 0.2 }, scatter.Settings{}, []string{"grazing angle of 0.2 degrees", "Born"}},
@@ -342,4 +343,21 @@ func TestConstants(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
+}
+
+// No text makes the reader of tables panic, and what it returns can be summed up.
+func FuzzTable(f *testing.F) {
+	for _, s := range []string{"q (1/A),I,dI\n0.02,5,1\n", "# Q [A^-1]  I  err\n0.02 5 1\n", "energy,q,I\n285,0.1,1\n285,nan,1\n", "1 2\n3", "q;I\n1e999;2\n"} {
+		f.Add([]byte(s))
+	}
+	name := filepath.Join(f.TempDir(), "iq_285eV.csv")
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if err := os.WriteFile(name, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if set, err := scatter.Open(name, scatter.Settings{QUnit: "1/nm"}); err == nil && set.Summary() == "" {
+			t.Error("no summary")
+		}
+		scatter.Constants(name)
+	})
 }

@@ -246,6 +246,9 @@ const longestExposure = 1000
 // take finds what is known of each pattern, and which are wanted.
 func (l *layout) take(set *Set, s Settings) (*taken, error) {
 	_, n := l.frames()
+	if n == 0 {
+		return nil, defect(set.Name, "give a file that was written to its end", "the array %s has the shape %v: it holds no pattern", l.main.name, l.main.shape)
+	}
 	t := &taken{}
 	var err error
 	get := func(to *[]float64, what role, names ...string) {
@@ -270,14 +273,26 @@ func (l *layout) take(set *Set, s Settings) (*taken, error) {
 			return nil, defect(set.Name, `give them with "energies": [...] in eV`, "there are %s and no photon energies (looked for energy, en_energy_setpoint, photon_energy and wavelength)", count(n, "pattern"))
 		}
 	}
+	if err := t.inElectronVolts(set, l.c.units["energy"]); err != nil {
+		return nil, err
+	}
 	if err := t.inSeconds(set, s, l.c.units["exposure"]); err != nil {
 		return nil, err
 	}
 	if s.Polarization != nil {
 		t.polarizations = spread([]float64{*s.Polarization}, n, nil)
 	}
-	return t, t.choose(set, s, n)
+	if err := t.choose(set, s, n); err != nil {
+		return nil, err
+	}
+	if each := size(l.main.shape) / n / s.bin() / s.bin(); float64(each)*float64(t.n) > mostNumbers {
+		return nil, defect(set.Name, `take some with "energies": [...], or add pixels up with "bin": 4`, "%s of %d numbers each would be in memory: want at most %d numbers in all", count(t.n, "pattern"), each, mostNumbers)
+	}
+	return t, nil
 }
+
+// mostNumbers is the largest number of pixels of all patterns that are kept in memory, 4 GiB.
+const mostNumbers = 1 << 29
 
 func fromSettings(energies []float64, n int) []float64 {
 	if len(energies) == n || len(energies) == 1 {
@@ -313,6 +328,18 @@ func (l *layout) wavelengths(t *taken, set *Set) error {
 	for i, x := range w {
 		if e := hc / (x * nm); math.Abs(e/t.energies[i]-1) > 1e-3 {
 			return defect(set.Name, "correct one of them in the file", "the energy of pattern %d is %g eV and its wavelength, %g nm, is that of %.5g eV", i+1, t.energies[i], x*nm, e)
+		}
+	}
+	return nil
+}
+
+// inElectronVolts converts energies, and refuses those that no beam has.
+func (t *taken) inElectronVolts(set *Set, unit string) error {
+	for i, e := range t.energies {
+		if strings.EqualFold(unit, "keV") {
+			t.energies[i] *= 1000
+		} else if !(e >= leastEnergy) || math.IsInf(e, 0) {
+			return defect(set.Name, `give the right ones with "energies": [...] in eV, or write their unit`, "the energy of pattern %d is %g eV, and the least that makes sense is %d eV: is it in keV?", i+1, e, leastEnergy)
 		}
 	}
 	return nil

@@ -22,6 +22,9 @@ func (c *content) set(s Settings) (*Set, error) {
 	if err := c.grazing(); err != nil {
 		return nil, err
 	}
+	if c.rowsAreX = c.alsOrder(v); c.rowsAreX {
+		set.note("the loader of ALS 11.0.1.2 made this file, which calls the axis of the rows pix_x: the order of the axes is taken, and not their names")
+	}
 	l, err := c.layOut(v)
 	if err != nil {
 		return nil, err
@@ -51,6 +54,20 @@ func (c *content) adopt(v *variable) {
 		}
 	}
 	c.attrs = all
+}
+
+// alsOrder reports whether the loader of ALS 11.0.1.2 made a file: it has words of that beamline's headers, and x before y.
+func (c *content) alsOrder(v *variable) bool {
+	x, y := slices.Index(v.dims, "pix_x"), slices.Index(v.dims, "pix_y")
+	if x < 0 || x > y {
+		return false
+	}
+	for _, key := range []string{"EPU Polarization", "CCD Shutter Inhibit", "CCD Camera Shutter Inhibit", "AI 3 Izero"} {
+		if _, ok := c.text(key); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // grazing refuses reflection geometries.

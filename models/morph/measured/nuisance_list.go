@@ -16,7 +16,7 @@ type Nuisance struct {
 	// Name is that in problem files; an N in it stands for the number of an energy, from 1, and an M for that of a material.
 	Name  string
 	Unit  string // unit of the parameter; empty for a number without one
-	About string // one sentence on the effect
+	About string // sentence on the effect
 	// usual returns what the parameter starts from and its weak prior, where a problem does not say them.
 	usual func(g *guess, energy int) Param
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
+	"github.com/euryale-dev/euryale/sim/rsoxs/farfield"
 )
 
 // Open reads the files of a problem and returns the fit that it describes. Relative paths start from a folder. A nuisance without a start
@@ -35,6 +36,9 @@ func Open(p *morph.Problem, folder string) (*Task, error) {
 	}
 	d, err := FromFiles(sets...)
 	if err != nil {
+		return nil, err
+	}
+	if err := d.resolved(p.Grid.Voxel); err != nil {
 		return nil, err
 	}
 	t := &Task{Model: modelOf(p, d), Fixed: maps.Clone(p.Fixed)}
@@ -54,6 +58,36 @@ func Open(p *morph.Problem, folder string) (*Task, error) {
 		return t, t.regress()
 	}
 	return t, nil
+}
+
+// resolved returns an error if pixels that count are at q in the plane of the detector beyond what voxels of an edge in nm can describe.
+func (d *Data) resolved(voxel float64) error {
+	toPixels := d.Detector.Directions(d.pose())
+	x, err := ad.Eval(toPixels.X, toPixels.Y)
+	if err != nil {
+		return err
+	}
+	most := 0.0
+	alongY := x[1].Float64s()
+	for i, u := range x[0].Float64s() {
+		if v := alongY[i]; d.Keep == nil || d.Keep[i] {
+			most = max(most, math.Abs(u), math.Abs(v))
+		}
+	}
+	k := 0.0
+	for _, f := range d.Frames {
+		k = max(k, wave(f.Energy))
+	}
+	if limit := math.Pi / voxel; most*k > limit {
+		return fmt.Errorf("measured: q reaches %.3g 1/nm along x or y, and the voxels of %g nm end at %.3g: make them smaller, or mask the pixels beyond", most*k, voxel, limit)
+	}
+	return nil
+}
+
+// pose returns where the detector stands, as numbers.
+func (d *Data) pose() farfield.Pose {
+	g := d.Geometry
+	return farfield.Pose{Distance: ad.Scalar(g.Distance), PoniY: ad.Scalar(g.PoniY), PoniX: ad.Scalar(g.PoniX), Rot1: ad.Scalar(g.Rot1), Rot2: ad.Scalar(g.Rot2), Rot3: ad.Scalar(g.Rot3)}
 }
 
 // modelOf returns the model of a problem without its constants. What the morphology leaves is that of the surrounding material, and no

@@ -145,6 +145,7 @@ func TestOpenRefuses(t *testing.T) {
 			{parameter("purity", map[string]any{"start": 1.2}), []string{"purity starts at 1.2, outside its bounds 0.5 to 1"}},
 			{func(d map[string]any) { d["data"] = []string{first, golden.Path(t, others[len(others)-1])} }, []string{"the pixel along y is 0.06", "0.36"}},
 			{func(d map[string]any) { d["data"] = golden.Path(t, r.dir, "iq_table.csv"); delete(d, "masks") }, []string{"holds I(q), which are no counts"}},
+			{func(d map[string]any) { d["grid"] = map[string]any{"shape": r.Grid.Shape, "voxel": 20.} }, []string{"q reaches 0.", "the voxels of 20 nm end at 0.157"}},
 			{func(d map[string]any) { d["energies"] = []float64{283.6, 286} }, []string{"no pattern at 286 eV"}},
 			{func(d map[string]any) { d["constants"] = []any{"vacuum", [][]float64{{0, 0, 0, 0}, {0, 0, 0, 0}}} }, []string{"constants of material 2", "3 rows of 4 numbers"}},
 		} {
