@@ -19,7 +19,7 @@ import (
 type MeasuredFit struct {
 	File    string   // problem file
 	Model   string   // name of the model
-	Data    []string // what was understood of the files
+	Data    []string // lines that say what was understood of the files
 	Images  []measured.Image
 	Table   string // HTML table of the parameters
 	Verdict check.Verdict

@@ -183,12 +183,12 @@ type MeasuredDoc struct {
 	Active   map[string]int          `json:"active"` // -1 or 1 for each parameter on its lower or upper bound, otherwise 0
 	X        map[string]frame.Number `json:"x"`
 	SD       map[string]frame.Number `json:"sd"`
-	Cov      [][]frame.Number        `json:"covariance"` // of the parameters in the order of names
+	Cov      [][]frame.Number        `json:"covariance"` // covariance of the parameters in the order of names
 	Deviance frame.Number            `json:"deviance"`   // twice the log of the likelihood ratio of data and model
 	Pearson  frame.Number            `json:"pearson"`    // sum of squared residuals over expected counts
 	Points   int                     `json:"points"`     // number of pixels of all frames
 	LeftOut  map[string]int          `json:"left_out"`   // pixels that were left out, by reason
-	Data     []string                `json:"data"`       // what was understood of the files
+	Data     []string                `json:"data"`       // lines that say what was understood of the files
 	Status   string                  `json:"status"`
 	Message  string                  `json:"message"`
 	NFev     int                     `json:"nfev"`
