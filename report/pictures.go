@@ -17,7 +17,7 @@ type Picture struct {
 	Long        string // first paragraph of the help
 	// Flag is the name of a flag of its own, about what it does; "" if it has none.
 	Flag, About string
-	Bins        bool // whether it draws bins that can be chosen
+	Bins        bool // true if it draws bins that can be chosen
 }
 
 // ResultPicture is a kind of picture of result files of photon correlation.
@@ -40,9 +40,9 @@ type AssemblyPicture struct {
 
 // Choice is what a picture is to show.
 type Choice struct {
-	Bins  []int    // of a result file, from 1
-	Names []string // of areas or measures, or none for all
-	Flag  bool     // whether the flag of the picture is given
+	Bins  []int    // bins of a result file, from 1
+	Names []string // names of areas or measures; none for all
+	Flag  bool     // true if the flag of the picture is given
 }
 
 // pictures are the kinds of pictures of each source. The files that draw them register them.

@@ -45,7 +45,7 @@ func (p *Problem) Measure(base string) (m Measurement, err error) {
 		return m, fmt.Errorf("%s has images of %d x %d pixels, but the grid has %d x %d voxels along Y, X: make them equal", name, s[2], s[3], want[1], want[2])
 	}
 	counts := p.chooseLoss(m.Data)
-	if m.Mask, m.Altered, err = p.chosenPixels(at, m.Data); err != nil {
+	if m.Mask, m.Altered, err = p.chosenPixels(at, m.Data, m.Config.Energies); err != nil {
 		return m, err
 	}
 	m.Altered = append(m.Altered, counts...)

@@ -13,44 +13,57 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// chosenPixels returns 1 for each pixel that is compared: it must be finite, above 0 if
-// logarithms are compared, within the q range of the mask, and not 0 in the mask's file.
-// It also returns why the others are left out.
-func (p *Problem) chosenPixels(at func(string) string, data *tensor.Tensor) (*tensor.Tensor, []check.Alteration, error) {
+// chosenPixels returns 1 for each pixel that is compared: within the q range of the mask, not 0 in the mask's file, with a q that light of
+// its energy reaches, finite, and above 0 if logarithms are compared. It also returns why the others are left out, the first reason of each.
+func (p *Problem) chosenPixels(at func(string) string, data *tensor.Tensor, energies []float64) (*tensor.Tensor, []check.Alteration, error) {
 	mask := tensor.New(tensor.Float64, data.Shape()...)
 	out, v := mask.Data().([]float64), data.Data().([]float64)
+	file, err := p.maskFile(at, data.Shape())
+	if err != nil {
+		return nil, nil, err
+	}
 	unused := tally{total: len(out)}
+	ny, nx := p.Grid.Shape[1], p.Grid.Shape[2]
+	qy, qx := rsoxs.Frequencies(ny, p.Grid.Voxel), rsoxs.Frequencies(nx, p.Grid.Voxel)
 	for i, d := range v {
-		switch {
+		q := math.Hypot(qy[i/nx%ny], qx[i%nx])
+		switch energy := i * len(energies) / len(v); {
+		case p.Mask.Q != nil && (q < p.Mask.Q[0] || q > p.Mask.Q[1]):
+			unused.q++
+		case file != nil && file[i%len(file)] == 0:
+			unused.file++
 		case math.IsNaN(d) || math.IsInf(d, 0):
 			unused.empty++
+		case d == 0 && q > rsoxs.Wavenumber(energies[energy]):
+			unused.unreached++
 		case d < 0 && p.Loss == "poisson" || d <= 0 && (p.Loss == "log" || p.Loss == ""):
 			unused.dark++
 		default:
 			out[i] = 1
 		}
 	}
-	if q := p.Mask.Q; q != nil {
-		unused.q = withinQ(out, p, q)
-	}
+	return mask, unused.alterations(p.Loss), nil
+}
+
+// maskFile reads the mask of a problem: nil if it has none, one image, or all of them.
+func (p *Problem) maskFile(at func(string) string, shape tensor.Shape) ([]float64, error) {
 	if p.Mask.File == "" {
-		return mask, unused.alterations(p.Loss), nil
+		return nil, nil
 	}
 	t, err := readNPYFile(at(p.Mask.File))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if t.Size() != len(out) && t.Size() != p.Grid.Shape[1]*p.Grid.Shape[2] {
-		return nil, nil, fmt.Errorf("%s has shape %v: want %v or [%d %d]", p.Mask.File, t.Shape(), data.Shape(), p.Grid.Shape[1], p.Grid.Shape[2])
+	if t.Size() != shape.Size() && t.Size() != p.Grid.Shape[1]*p.Grid.Shape[2] {
+		return nil, fmt.Errorf("%s has shape %v: want %v or [%d %d]", p.Mask.File, t.Shape(), shape, p.Grid.Shape[1], p.Grid.Shape[2])
 	}
 	m := t.Float64s()
-	for i := range out {
-		if x := m[i%len(m)]; x == 0 || math.IsNaN(x) {
-			unused.file += int(out[i])
-			out[i] = 0
+	for i, x := range m {
+		if math.IsNaN(x) {
+			m[i] = 0
 		}
 	}
-	return mask, unused.alterations(p.Loss), nil
+	return m, nil
 }
 
 // fewZeros is the share of pixels without counts up to which the logarithm of the others says nearly as much as all of them do.
@@ -84,21 +97,8 @@ func (p *Problem) chooseLoss(data *tensor.Tensor) []check.Alteration {
 		Remedy: "set loss to log to compare logarithms without these pixels"}}
 }
 
-// withinQ sets pixels outside a range of q to 0 and counts them.
-func withinQ(out []float64, p *Problem, q []float64) (left int) {
-	ny, nx := p.Grid.Shape[1], p.Grid.Shape[2]
-	qy, qx := rsoxs.Frequencies(ny, p.Grid.Voxel), rsoxs.Frequencies(nx, p.Grid.Voxel)
-	for i := range out {
-		if r := math.Hypot(qy[i/nx%ny], qx[i%nx]); r < q[0] || r > q[1] {
-			left += int(out[i])
-			out[i] = 0
-		}
-	}
-	return left
-}
-
 // tally counts the excluded pixels by reason.
-type tally struct{ total, empty, dark, q, file int }
+type tally struct{ total, empty, unreached, dark, q, file int }
 
 func (t tally) alterations(loss string) (out []check.Alteration) {
 	add := func(n int, asked bool, kind, why string) {
@@ -109,6 +109,7 @@ func (t tally) alterations(loss string) (out []check.Alteration) {
 	add(t.q, true, "mask", "their q lies outside the range of the mask")
 	add(t.file, true, "mask", "the mask is 0 there")
 	add(t.empty, true, "not measured", "their values are not finite")
+	add(t.unreached, true, "not measured", "they are 0 at a q beyond what light of that energy reaches")
 	few := float64(t.dark) < 0.02*float64(t.total)
 	if loss == "poisson" {
 		add(t.dark, few, "pixels left out", "they are below 0, as counts never are; use counts from which no background was subtracted")

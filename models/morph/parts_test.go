@@ -57,7 +57,10 @@ func TestMaterialsThatDoNotFit(t *testing.T) {
 		`Build of the model "mine" returned a Penalty of the shape [2 8 8]: want a scalar`: func(_ *Problem, g Grid, at Values) Scene {
 			return Scene{Materials: []rsoxs.MaterialNodes{{Vfrac: g.full(at("fraction"))}}, Penalty: g.full(at("fraction"))}
 		},
-		`material 1 with S of the shape []`: func(_ *Problem, g Grid, at Values) Scene {
+		`material 1 with S of the shape [3]`: func(_ *Problem, g Grid, at Values) Scene {
+			return Scene{Materials: []rsoxs.MaterialNodes{{Vfrac: g.full(at("fraction")), S: ad.Full(0.3, 3), Theta: ad.Scalar(0), Psi: ad.Scalar(0)}}}
+		},
+		`material 1 with some of S, Theta and Psi: give all of them`: func(_ *Problem, g Grid, at Values) Scene {
 			return Scene{Materials: []rsoxs.MaterialNodes{{Vfrac: g.full(at("fraction")), S: ad.Scalar(0.3)}}}
 		},
 		"with the volume fraction NaN in voxel (0, 0, 0) at the starting values": func(_ *Problem, g Grid, at Values) Scene {

@@ -471,6 +471,9 @@ func (p *Problem) fields(s Scene) error {
 		if m.Vfrac == nil {
 			return fmt.Errorf("morph: Build of the model %q returned material %d without Vfrac: want the volume fraction in the shape %v (Values returns nil for an optional parameter without a default that the problem leaves out)", p.Model, i+1, want)
 		}
+		if (m.S == nil) != (m.Theta == nil) || (m.S == nil) != (m.Psi == nil) {
+			return fmt.Errorf("morph: Build of the model %q returned material %d with some of S, Theta and Psi: give all of them, or none for an isotropic material", p.Model, i+1)
+		}
 		for k, f := range []*ad.Node{m.Vfrac, m.S, m.Theta, m.Psi} {
 			name := [...]string{"Vfrac", "S", "Theta", "Psi"}[k]
 			switch {

@@ -14,7 +14,7 @@ import (
 
 // Table holds the optical constants of a material by photon energy, between whose rows they are linear.
 type Table struct {
-	Energies  []float64 // photon energies in eV, rising
+	Energies  []float64 // photon energies in eV, which rise
 	Constants []rsoxs.Constants
 }
 

@@ -13,16 +13,16 @@ import (
 
 // Geometry is where the detector of a measurement stands, in the convention of pyFAI, as numbers.
 type Geometry struct {
-	Distance         float64 // mm
-	PoniY, PoniX     float64 // mm from the corner
-	Rot1, Rot2, Rot3 float64 // rad
+	Distance         float64 // distance from the sample to the plane of the detector in mm
+	PoniY, PoniX     float64 // foot of the normal in mm from the corner
+	Rot1, Rot2, Rot3 float64 // rotations in rad
 }
 
 // Frame is an image of the detector.
 type Frame struct {
 	Energy   float64 // nominal photon energy in eV
-	Angle    float64 // of the electric field, from +x towards +y, in degrees
-	Exposure float64 // in s
+	Angle    float64 // angle of the electric field, from +x towards +y, in degrees
+	Exposure float64 // exposure time in s
 	// Flux is i0 relative to that of a frame whose flux is 1, Transmission that of the sample as it was measured, and Dark the dark
 	// counts of a pixel in a second. A Flux or Transmission of 0 stands for 1.
 	Flux, Transmission, Dark float64

@@ -44,8 +44,8 @@ type Task struct {
 // Solution is the result of a fit.
 type Solution struct {
 	Names []string
-	X, SD []float64 // estimates, and standard deviations from the Fisher information and the priors
-	Cov   []float64 // row-major
+	X, SD []float64 // the estimates, and standard deviations from the Fisher information and the priors
+	Cov   []float64 // covariance of the estimates, row-major
 	// Deviance is twice the log likelihood ratio of the data and the model, and Pearson the sum of squared residuals over the expected
 	// counts; Pixels is the number of pixels of all frames that were compared.
 	Deviance, Pearson float64

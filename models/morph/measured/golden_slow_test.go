@@ -107,7 +107,7 @@ func TestPosterior(t *testing.T) {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		fit, err := k.Sample(t.Context(), s, infer.Settings{Warmup: 200, Draws: 200, Seed: 1})
+		fit, err := k.Sample(t.Context(), s, infer.Settings{Warmup: 80, Draws: 150, Seed: 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/sim/rsoxs/farfield"
 )
 
@@ -35,12 +36,6 @@ type Model struct {
 	// Reach is how far the pixels may move, in pixels, as the centre and the distance are searched for. Default 6.
 	Reach float64
 }
-
-// hc is the product of Planck's constant and the speed of light in eV nm.
-const hc = 1239.84197
-
-// wave returns the wave number in 1/nm at an energy in eV.
-func wave(energy float64) float64 { return 2 * math.Pi * energy / hc }
 
 // light is what the frames of one energy share.
 type light struct {
@@ -146,9 +141,9 @@ func (p *pass) illuminate() error {
 		if p.lightAt(f.Energy) != nil {
 			continue
 		}
-		l := &light{energy: f.Energy, k: ad.Scalar(wave(f.Energy))}
+		l := &light{energy: f.Energy, k: ad.Scalar(rsoxs.Wavenumber(f.Energy))}
 		if shift != nil {
-			l.k = ad.Scale(2*math.Pi/hc, ad.Shift(shift, f.Energy))
+			l.k = ad.Scale(rsoxs.Wavenumber(1), ad.Shift(shift, f.Energy))
 		}
 		var around *farfield.Contrast
 		if p.Matrix != nil {
@@ -245,10 +240,10 @@ func (p *pass) layOut(start func(name string) (float64, bool)) error {
 	}
 	low, high := math.Inf(1), 0.0
 	for _, l := range p.lights {
-		low, high = min(low, wave(l.energy)), max(high, wave(l.energy))
+		low, high = min(low, rsoxs.Wavenumber(l.energy)), max(high, rsoxs.Wavenumber(l.energy))
 	}
 	if p.value("energy_shift") != nil {
-		low, high = low-wave(reach), high+wave(reach)
+		low, high = low-rsoxs.Wavenumber(reach), high+rsoxs.Wavenumber(reach)
 	}
 	p.volume, err = farfield.NewVolume(farfield.VolumeSettings{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel, MaxQ: most * high, MinK: low, Tolerance: cmp.Or(p.Tolerance, 1e-6),
 		Pixels: len(p.lights) * len(v[0].Float64s())})

@@ -76,7 +76,7 @@ func (d *Data) resolved(voxel float64) error {
 	}
 	k := 0.0
 	for _, f := range d.Frames {
-		k = max(k, wave(f.Energy))
+		k = max(k, rsoxs.Wavenumber(f.Energy))
 	}
 	if limit := math.Pi / voxel; most*k > limit {
 		return fmt.Errorf("measured: q reaches %.3g 1/nm along x or y, and the voxels of %g nm end at %.3g: make them smaller, or mask the pixels beyond", most*k, voxel, limit)

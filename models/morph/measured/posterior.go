@@ -84,6 +84,37 @@ func (t *Task) Sample(ctx context.Context, s *Solution, set infer.Settings) (*in
 		if set.Init, err = post.WarmStart(s.Names, s.X, s.Cov, cmp.Or(set.Chains, 4), set.Seed); err != nil {
 			return nil, err
 		}
+		if m, err := t.metric(s); err == nil && set.StartMetric == nil {
+			set.StartMetric = m
+		}
 	}
 	return infer.Sample(ctx, post, set)
+}
+
+// metric is the covariance of a solution in the coordinates of the sampler, from which the warm-up starts.
+func (t *Task) metric(s *Solution) (*infer.Metric, error) {
+	n := len(s.X)
+	rate := make([]float64, n) // of the coordinate with the parameter
+	for i, p := range t.Params {
+		rate[i] = 1
+		if p.Bounds == nil {
+			continue
+		}
+		below, above := s.X[i]-p.Bounds[0], p.Bounds[1]-s.X[i]
+		rate[i] = 0
+		for _, d := range []float64{below, above} {
+			rate[i] += 1 / d // 0 for an infinite one
+		}
+		if math.IsInf(below, 1) && math.IsInf(above, 1) {
+			rate[i] = 1
+		}
+	}
+	cov := make([][]float64, n)
+	for i := range cov {
+		for k := range n {
+			cov[i] = append(cov[i], rate[i]*rate[k]*s.Cov[i*n+k])
+		}
+	}
+	m, err := infer.DenseMetric(cov)
+	return &m, err
 }

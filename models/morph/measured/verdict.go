@@ -14,6 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -393,7 +394,7 @@ func (c *inspection) places(d *check.Data) {
 		at := i % pixels
 		y := (float64(at/det.Columns)+0.5)*det.PixelY - y0 - c.at["centre_y"]*det.PixelY
 		x := (float64(at%det.Columns)+0.5)*det.PixelX - x0 - c.at["centre_x"]*det.PixelX
-		q.Values = append(q.Values, 2*wave(f.Energy)*math.Sin(math.Atan(math.Hypot(x, y)/g.Distance)/2))
+		q.Values = append(q.Values, 2*rsoxs.Wavenumber(f.Energy)*math.Sin(math.Atan(math.Hypot(x, y)/g.Distance)/2))
 		chi.Values = append(chi.Values, 180/math.Pi*math.Atan2(y, x))
 		energy.Values = append(energy.Values, f.Energy)
 	}

@@ -18,9 +18,9 @@ type Detector struct {
 
 // Pose is where a detector stands, in the convention of pyFAI: all are scalars. Rotations that are nil are 0.
 type Pose struct {
-	Distance         *ad.Node // from the sample to the plane of the detector, in mm
-	PoniY, PoniX     *ad.Node // where the normal through the sample meets the detector, in mm from its corner
-	Rot1, Rot2, Rot3 *ad.Node // in radians
+	Distance         *ad.Node // distance from the sample to the plane of the detector, in mm
+	PoniY, PoniX     *ad.Node // foot of the normal through the sample on the detector, in mm from its corner
+	Rot1, Rot2, Rot3 *ad.Node // rotations in radians
 }
 
 // Directions are unit vectors from the sample to the pixels, less that of the beam, which is along +z; each is a vector over the padded

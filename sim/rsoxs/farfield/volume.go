@@ -187,6 +187,9 @@ func (v *Volume) Fields(m rsoxs.MaterialNodes) (*Fields, error) {
 	if m.Align != nil || m.Unaligned != nil {
 		return nil, fmt.Errorf("farfield: materials are given by volume fraction, order and angles, not by vectors")
 	}
+	if (m.S == nil) != (m.Theta == nil) || (m.S == nil) != (m.Psi == nil) {
+		return nil, fmt.Errorf("farfield: a material has some of S, Theta and Psi: give all of them, or none for an isotropic material")
+	}
 	x, y, z := v.waves(v.s.Shape[2]), v.waves(v.s.Shape[1]), v.series()
 	y = complexNode{ad.T(y.re), ad.T(y.im)}
 	n, pts := v.s.Shape, v.grid.rows
