@@ -361,3 +361,31 @@ func FuzzTable(f *testing.F) {
 		scatter.Constants(name)
 	})
 }
+
+// Places of the beam that count from the middle of a pixel are half a pixel off those from its corner; poni wins, and what differs is told.
+func TestPlacesOfTheBeam(t *testing.T) {
+	for _, c := range []struct {
+		poni bool
+		x, y float64 // beam_center_x and beam_center_y
+		want float64 // mm
+		note string
+	}{
+		{true, 3.5, 2.5, 0.24, "they agree"},
+		{true, 5.5, 2.5, 0.24, "puts the beam 2, 0 pixels (x, y) beside poni"},
+		{false, 3, 2, 0.21, ""},
+	} {
+		s := good()
+		s.attrs["beam_center_x"], s.attrs["beam_center_y"] = c.x, c.y
+		if !c.poni {
+			delete(s.attrs, "poni1")
+			delete(s.attrs, "poni2")
+		}
+		set, err := scatter.Open(s.write(t), scatter.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if notes := strings.Join(set.Notes, "\n"); math.Abs(set.Geometry.PoniX-c.want) > 1e-12 || !strings.Contains(notes, c.note) {
+			t.Errorf("the beam is at %g mm, %q: want %g and %q", set.Geometry.PoniX, notes, c.want, c.note)
+		}
+	}
+}
