@@ -5,6 +5,7 @@ package scatter_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -177,6 +178,23 @@ func TestPedestalIsSeen(t *testing.T) {
 	}
 	if err := set.CheckCounts(); err == nil || !strings.Contains(err.Error(), `the smallest count is 97: subtract a pedestal with "pedestal": 100`) {
 		t.Errorf("%v", err)
+	}
+}
+
+// Many counts in every pixel are no pedestal, if neighbours differ as counts do.
+func TestBrightImagesHaveNoPedestal(t *testing.T) {
+	s := good()
+	random := rand.New(rand.NewPCG(1, 2))
+	s.pixels = make([]int32, 96)
+	for i := range s.pixels {
+		s.pixels[i] = int32(400 + 20*random.NormFloat64())
+	}
+	set, err := scatter.Open(s.write(t), scatter.Settings{})
+	if err == nil {
+		err = set.CheckCounts()
+	}
+	if err != nil {
+		t.Error(err)
 	}
 }
 

@@ -132,7 +132,7 @@ func (s *Set) Summary() string {
 	return fmt.Sprintf("%s: %s", filepath.Base(s.Name), strings.Join(append(parts, errors), ", "))
 }
 
-// fewestOfPedestal is the smallest count above which an image without an empty pixel looks like one with a pedestal.
+// fewestOfPedestal is the smallest count above which an image without an empty pixel may be one with a pedestal.
 const fewestOfPedestal = 90
 
 // CheckCounts returns why the numbers of images cannot be compared with a Poisson distribution, or nil if they are counts.
@@ -144,11 +144,37 @@ func (s *Set) CheckCounts() error {
 		return s.defect("give the raw counts, or compare the rates with their errors", "the numbers are no counts: %s is not whole", s.part)
 	case s.Rates:
 		return s.defect("give the raw counts, or compare the rates with their errors", "the numbers are rates and no counts")
-	case s.smallest >= fewestOfPedestal:
+	case s.smallest >= fewestOfPedestal && s.scatter() < leastOfPoisson:
 		pedestal := math.Round(s.smallest/100) * 100
 		return s.defect(fmt.Sprintf("subtract a pedestal with \"pedestal\": %g", pedestal), "the smallest count is %g", s.smallest)
 	}
 	return nil
+}
+
+// leastOfPoisson is the scatter below which numbers are more than their counts: part of them is the same in every pixel.
+const leastOfPoisson = 0.7
+
+// scatter returns the median over the frames of the mean square of differences between neighbours in a row over their sum: 1 for Poisson
+// counts, and more where the pattern is steep. It is 0 if there are no neighbours.
+func (s *Set) scatter() float64 {
+	var all []float64
+	for _, f := range s.Frames {
+		total, n := 0.0, 0.0
+		for i := 1; i < len(f.Counts); i++ {
+			a, b := f.Counts[i-1], f.Counts[i]
+			if i%s.Columns != 0 && a+b > 0 { // false for NaN
+				total, n = total+(a-b)*(a-b)/(a+b), n+1
+			}
+		}
+		if n > 0 {
+			all = append(all, total/n)
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
 }
 
 func (s *Set) defect(try, what string, args ...any) *FormatError {
