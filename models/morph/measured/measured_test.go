@@ -110,3 +110,12 @@ func TestWhatIsLeftOutIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// A detector that is far too far away for the sample is told before a fit.
+func TestDistanceThatShowsNothing(t *testing.T) {
+	k := small(t, 1)
+	k.Model.Data.Geometry.Distance *= 1000
+	if _, err := k.Means(); err == nil || !strings.Contains(err.Error(), "looks like a point: check the distance (10000 mm)") {
+		t.Error(err)
+	}
+}

@@ -238,6 +238,10 @@ func (p *pass) layOut(start func(name string) (float64, bool)) error {
 			most = max(most, math.Abs(u))
 		}
 	}
+	size := p.Grid.Voxel * float64(max(p.Grid.Shape[1], p.Grid.Shape[2]))
+	if q := most * rsoxs.Wavenumber(p.lights[0].energy); q*size < 1 {
+		return fmt.Errorf("measured: q reaches %.3g 1/nm only, at which a box of %.3g nm looks like a point: check the distance (%g mm) and the size of the pixels (%g x %g mm)", q, size, g.Distance, d.PixelY, d.PixelX)
+	}
 	low, high := math.Inf(1), 0.0
 	for _, l := range p.lights {
 		low, high = min(low, rsoxs.Wavenumber(l.energy)), max(high, rsoxs.Wavenumber(l.energy))

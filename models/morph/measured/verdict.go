@@ -336,6 +336,10 @@ func (c *inspection) collect(s *Solution) (d check.Data, err error) {
 		if err != nil {
 			return d, err
 		}
+		if !linalg.AllFinite(column) { // the expectation overflows beside the solution
+			clear(column)
+			d.Unknown = append(d.Unknown, p.Name)
+		}
 		d.Jacobian = append(d.Jacobian, column...)
 	}
 	c.places(&d)
@@ -382,6 +386,11 @@ func (c *inspection) direction(e effect) (check.Direction, error) {
 		}
 		if err != nil {
 			return d, err
+		}
+		for i, v := range column {
+			if !linalg.Finite(v) {
+				column[i] = 0
+			}
 		}
 		d.Columns = append(d.Columns, column)
 	}
