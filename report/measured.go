@@ -43,14 +43,7 @@ func Measured(m MeasuredFit, s Settings) *Page {
 	}
 	r := viz.Report{Title: "Measured patterns: " + m.Model, Facts: s.facts([]viz.Fact{{Name: "problem", Value: m.File}, {Name: "method", Value: method}, {Name: "data", Value: strings.Join(m.Data, "; ")}}),
 		Sections: []viz.Section{{Title: "Parameters", Tables: []string{m.Table}}, {Title: "Model against data", Tables: []string{m.Verdict.HTML()}}, {Title: "Data and model", Figures: b.Figures()}}}
-	if m.Fit != nil {
-		rep := m.Fit.Diagnose()
-		post := posteriorAlbum(viz.FromFit(m.Fit), s)
-		r.Facts = append(r.Facts, verdictFact(rep, m.Verdict))
-		r.Sections[0].Tables = append(r.Sections[0].Tables, rep.HTML())
-		r.Sections = append(r.Sections, viz.Section{Title: "Posterior", Figures: post.Figures()})
-		b.Append(post)
-	}
+	withPosterior(&r, b, m.Fit, m.Verdict, s)
 	return &Page{Report: r, Album: *b}
 }
 

@@ -39,15 +39,21 @@ func Morphology(v Inversion, s Settings) *Page {
 	r := viz.Report{Title: "Morphology: " + problem.Model, Facts: s.facts([]viz.Fact{{Name: "problem", Value: v.File}, {Name: "method", Value: method},
 		{Name: "data", Value: problem.Data.String()}, {Name: "energies (eV)", Value: strings.Trim(fmt.Sprint(v.Pattern.Energies), "[]")}}),
 		Sections: []viz.Section{{Title: "Parameters", Tables: []string{v.Table}}, {Title: "Model against data", Tables: []string{v.Verdict.HTML()}}, {Title: "Data and model", Figures: b.Figures()}}}
-	if v.Fit != nil {
-		rep := v.Fit.Diagnose()
-		post := posteriorAlbum(viz.FromFit(v.Fit), s)
-		r.Facts = append(r.Facts, verdictFact(rep, v.Verdict))
-		r.Sections[0].Tables = append(r.Sections[0].Tables, rep.HTML())
-		r.Sections = append(r.Sections, viz.Section{Title: "Posterior", Figures: post.Figures()})
-		b.Append(post)
-	}
+	withPosterior(&r, b, v.Fit, v.Verdict, s)
 	return &Page{Report: r, Album: *b}
+}
+
+// withPosterior adds the diagnosis and the pictures of a posterior to a page whose first section has the parameters; nil is a point fit.
+func withPosterior(r *viz.Report, b *Album, fit *infer.Fit, v check.Verdict, s Settings) {
+	if fit == nil {
+		return
+	}
+	rep := fit.Diagnose()
+	post := posteriorAlbum(viz.FromFit(fit), s)
+	r.Facts = append(r.Facts, verdictFact(rep, v))
+	r.Sections[0].Tables = append(r.Sections[0].Tables, rep.HTML())
+	r.Sections = append(r.Sections, viz.Section{Title: "Posterior", Figures: post.Figures()})
+	b.Append(post)
 }
 
 // dataAlbum draws the data, the model and a slice of the morphology.
