@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/euryale-dev/euryale/data/nexus"
@@ -25,8 +24,8 @@ const (
 // mostLeftOut is the largest share of the pixels in bins that are left out because they have no count in some of the frames.
 const mostLeftOut = 0.1
 
-// looked is the pixels of bins without a count in each of some frames: those that are not finite, as marks of detectors are when a file has
-// been read. Frames in which more than half of the pixels have none are bad themselves, say nothing of pixels and are not among them.
+// looked is the pixels of bins without a count in each of some frames: see
+// correlate.NoCount. Frames in which more than half of the pixels have none are bad themselves, say nothing of pixels and are not among them.
 type looked [][]int
 
 // lookAt looks at n frames spread over a movie.
@@ -39,7 +38,7 @@ func lookAt(movie correlate.Movie, kept []int, n int) (l looked, err error) {
 		}
 		none := []int{}
 		for _, p := range kept {
-			if v := float64(frame[p]); math.IsNaN(v) || math.IsInf(v, 0) {
+			if correlate.NoCount(frame[p]) {
 				none = append(none, p)
 			}
 		}
