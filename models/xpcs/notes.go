@@ -31,6 +31,7 @@ func (d *Done) Notes() []string {
 	if n := len(d.Flickering); n > 0 && d.Result.QMap.Maps != nil {
 		lines = append(lines, fmt.Sprintf("%s in bins of the q map %s no count in some of the frames, but NaN or the mark of the detector, as a counter that is full now and then has; %s left out, or a quarter of the frames or more would be bad (%s)", errtext.Count(n, "pixel"), errtext.Agree(n, "has", "have"), errtext.Agree(n, "it was", "they were"), places(d.Flickering, d.Result.QMap.Maps.Width)))
 	}
+	lines = append(lines, d.dim()...)
 	if n := len(d.Replaced); n > 0 {
 		r := d.Replaced[0]
 		line := fmt.Sprintf("frame %d was bad and was replaced: %s", r.Frame, r.Why)
@@ -67,6 +68,24 @@ func (d *Done) Notes() []string {
 	if line := d.empty(); line != "" {
 		lines = append(lines, line)
 	}
+	return lines
+}
+
+// dim names the pixels without light.
+func (d *Done) dim() (lines []string) {
+	m := d.Result.QMap.Maps
+	if m == nil {
+		return nil
+	}
+	add := func(pixels []int, are, then string) {
+		if n := len(pixels); n > 0 {
+			lines = append(lines, fmt.Sprintf("%s in bins of the q map %s %s: %s (%s)", errtext.Count(n, "pixel"), errtext.Agree(n, "is", "are"), are, then, places(pixels, m.Width)))
+		}
+	}
+	left := func(pixels []int) string { return errtext.Agree(len(pixels), "it was", "they were") + " left out" }
+	add(d.Negative, "below 0 on average, as no count is", left(d.Negative))
+	add(d.Dead, "dead, without any count where the pixels around have many", left(d.Dead))
+	add(d.Unlit, "dead, without any count where the pixels around have many, and "+errtext.Agree(len(d.Unlit), "lowers", "lower")+" the means of their static bins", "mask them (mask --threshold, then qmap --mask)")
 	return lines
 }
 
@@ -205,7 +224,7 @@ func (d *Done) hot() string {
 	if n == 0 || d.Result.QMap.Maps == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s in bins %s far brighter than the others of the same static bin (%s; the first has %.3g counts in a frame and the others %.3g) and %s g2: that of bin %d would be %.3g if nothing moved: mask such pixels (mask --high, then qmap --mask)",
+	return fmt.Sprintf("%s in bins %s far brighter than the others of the same static bin (%s; the first has %.3g counts in a frame and the others %.3g) and %s g2: that of bin %d would be %.3g if nothing moved: mask such pixels (mask --threshold, then qmap --mask)",
 		errtext.Count(n, "pixel"), errtext.Agree(n, "is", "are"), places(h.Pixels, d.Result.QMap.Maps.Width), h.Mean, h.Of, errtext.Agree(n, "dominates", "dominate"), h.Bin, h.Baseline)
 }
 
