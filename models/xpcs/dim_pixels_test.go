@@ -30,6 +30,19 @@ func TestDeadPixelsAreLeftOut(t *testing.T) {
 	}
 }
 
+// A step of the intensity is told with its frame and factor.
+func TestStepOfIntensityIsTold(t *testing.T) {
+	_, notes := notesOf(t, wide(t, 100, func(frame, _ int, count uint16) uint16 {
+		if frame < 60 {
+			return 2 * count
+		}
+		return count
+	}))
+	if !strings.Contains(notes, "steps by a factor of 0.5 from frame 60 on") || !strings.Contains(notes, "--end 60") {
+		t.Error(notes)
+	}
+}
+
 // Pixels of -3 in all frames are below 0, and those of which a background was subtracted are not.
 func TestNegativePixels(t *testing.T) {
 	const n, frames = 1000, 99

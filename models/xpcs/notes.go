@@ -54,6 +54,9 @@ func (d *Done) Notes() []string {
 		}
 		lines = append(lines, line)
 	}
+	if text, remedy := nexus.DescribeIntensity(d.Result.Trace); text != "" {
+		lines = append(lines, text+": "+remedy)
+	}
 	if d.Area > 1 {
 		lines = append(lines, fmt.Sprintf("neighbouring pixels fluctuate together, as in speckles of up to %.1f pixels in area or where the intensity varies within static bins: fits allow for this with the covariance of the points, but the errors of viewers, which treat pixels as independent, are up to %.1f times too small", d.Area, math.Sqrt(d.Area)))
 	}

@@ -78,7 +78,7 @@ func Open(config *homodyne.Config, file string) (*Problem, error) {
 	return p, err
 }
 
-// readings returns what the readings of the frames in the bins of the correlations say against the data: single ones that are no photons and move C2,
+// readings returns what the readings of the frames in the bins of the correlations say against the data: a step or drift of their mean, single ones that are no photons and move C2,
 // and a counter that is full.
 func readings(h *homodyne.File, c2 *homodyne.Correlation) (all []check.Flag, err error) {
 	if h.Layout != homodyne.APSU {
@@ -104,6 +104,14 @@ func readings(h *homodyne.File, c2 *homodyne.Correlation) (all []check.Flag, err
 				full = n
 			}
 		}
+	}
+	trace, err := nexus.OpenTrace(h.Name)
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := trace.Change(); ok {
+		text, remedy := nexus.DescribeIntensity(trace)
+		all = append(all, check.Flag{Kind: "changing intensity", Note: !c.Large(), Text: text, Remedy: remedy})
 	}
 	if text, remedy := nexus.DescribeStrays(own); text != "" {
 		all = append(all, check.Flag{Kind: "stray readings", Text: text, Remedy: remedy})
