@@ -41,6 +41,9 @@ type File struct {
 	// Marked says which numbers of the frames are no counts, by what stands in the file. It is empty if none are, or if the type of
 	// the numbers says so already.
 	Marked string
+	// Mark is the number that marks pixels without a count by the type of the numbers, the largest of an unsigned type of several bytes. It is 0 if
+	// the type has none.
+	Mark float64
 
 	source source
 	most   int // largest number of pixels of a frame

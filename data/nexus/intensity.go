@@ -6,13 +6,15 @@ package nexus
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
 // Change is a step or a drift of the mean intensity of frames.
 type Change struct {
-	Step   bool    // whether it happens from one frame to the next
+	Step   bool    // a change from one frame to the next, not a drift
 	Frame  int     // first frame after a step, counted from 0
 	Factor float64 // mean intensity after a step over that before, or at the end of a drift over that at its beginning
 }
@@ -134,4 +136,30 @@ func OpenTrace(name string) (*Trace, error) {
 	l := &loader{file: f}
 	t := l.trace()
 	return t, l.err
+}
+
+// OpenReplaced reads the numbers of the frames of the movie that were bad and were replaced, counted from 0 and ascending, of a result file.
+func OpenReplaced(name string) ([]int, error) {
+	f, err := hdf5.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	l := &loader{file: f}
+	var all []int
+	for part := range strings.SplitSeq(l.attrs()[AttrReplaced], ",") {
+		from, to, isRange := strings.Cut(part, "-")
+		a, err := strconv.Atoi(from)
+		b := a
+		if isRange && err == nil {
+			b, err = strconv.Atoi(to)
+		}
+		if err != nil || a < 0 || b < a || b > 1<<30 {
+			continue // of another program
+		}
+		for i := a; i <= b; i++ {
+			all = append(all, i)
+		}
+	}
+	return all, l.err
 }

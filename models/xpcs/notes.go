@@ -34,9 +34,9 @@ func (d *Done) Notes() []string {
 	lines = append(lines, d.dim()...)
 	if n := len(d.Replaced); n > 0 {
 		r := d.Replaced[0]
-		line := fmt.Sprintf("frame %d was bad and was replaced: %s", r.Frame, r.Why)
+		line := fmt.Sprintf("frame %d was bad and was replaced: %s", r.Frame, d.why(r))
 		if n > 1 {
-			line = fmt.Sprintf("%d frames were bad and were replaced, of which frame %d is the first: %s", n, r.Frame, r.Why)
+			line = fmt.Sprintf("%d frames were bad and were replaced, of which frame %d is the first: %s", n, r.Frame, d.why(r))
 		}
 		if f := float64(n) / float64(max(d.Frames, 1)); f > 0.005 {
 			line += fmt.Sprintf("; that makes g2 - 1 too small by about %.2g %%", 200*f)
@@ -45,11 +45,7 @@ func (d *Done) Notes() []string {
 			w := d.Result.QMap.Maps.Width
 			line += fmt.Sprintf("; in %d of them the pixel at row %d, column %d has no count: mask it", often, p/w, p%w)
 		}
-		var frames []int
-		for _, r := range d.Replaced {
-			frames = append(frames, r.Frame)
-		}
-		if tail := d.tail(runsOf(frames, 1)); tail != "" {
+		if tail := d.tail(runsOf(d.replacedFrames(), 1)); tail != "" {
 			line += "; " + tail
 		}
 		lines = append(lines, line)
@@ -90,6 +86,32 @@ func (d *Done) dim() (lines []string) {
 	add(d.Dead, "dead, without any count where the pixels around have many", left(d.Dead))
 	add(d.Unlit, "dead, without any count where the pixels around have many, and "+errtext.Agree(len(d.Unlit), "lowers", "lower")+" the means of their static bins", "mask them (mask --threshold, then qmap --mask)")
 	return lines
+}
+
+// why says why a frame was replaced, with the first pixel without a count and what was read there.
+func (d *Done) why(r correlate.Replacement) string {
+	if r.Pixel < 0 || d.Result.QMap.Maps == nil {
+		return r.Why
+	}
+	w := d.Result.QMap.Maps.Width
+	is := "is infinite"
+	switch x := float64(r.Reading); {
+	case math.IsNaN(x) && d.mark > 0:
+		is = fmt.Sprintf("has %.0f, the largest number of the type, as a full counter has and as detectors mark bad pixels", d.mark)
+	case math.IsNaN(x):
+		is = "has NaN or the mark of the detector"
+	case !math.IsInf(x, 0):
+		is = fmt.Sprintf("has %.6g, more than the 2^53 that counts can be", x)
+	}
+	return fmt.Sprintf("%s, the first at row %d, column %d, which %s", r.Why, r.Pixel/w, r.Pixel%w, is)
+}
+
+// replacedFrames returns the numbers of the frames that were replaced.
+func (d *Done) replacedFrames() (frames []int) {
+	for _, r := range d.Replaced {
+		frames = append(frames, r.Frame)
+	}
+	return frames
 }
 
 // missed says how many counts the detector misses, if any.

@@ -58,6 +58,12 @@ func Open(config *homodyne.Config, file string) (*Problem, error) {
 	if config.NLSQ.Evolution {
 		notes = append(notes, "CMA-ES of the configuration was ignored, because fits start from several points instead")
 	}
+	switch note, err := replaced(h, c2); {
+	case err != nil:
+		return nil, err
+	case note != "":
+		notes = append(notes, note)
+	}
 	lost, blind, err := missed(h, c2)
 	if err != nil {
 		return nil, err
@@ -111,7 +117,7 @@ func readings(h *homodyne.File, c2 *homodyne.Correlation) (all []check.Flag, err
 	}
 	if c, ok := trace.Change(); ok {
 		text, remedy := nexus.DescribeIntensity(trace)
-		all = append(all, check.Flag{Kind: "changing intensity", Note: !c.Large(), Text: text, Remedy: remedy})
+		all = append(all, check.Flag{Kind: twotime.KindIntensity, Note: !c.Large(), Text: text, Remedy: remedy})
 	}
 	if text, remedy := nexus.DescribeStrays(own); text != "" {
 		all = append(all, check.Flag{Kind: "stray readings", Text: text, Remedy: remedy})
@@ -225,9 +231,7 @@ func darkFrames(matrices [][]float64, n int) (dark []int) {
 				continue
 			}
 			found = true
-			for j := range n {
-				c2[i*n+j], c2[j*n+i] = math.NaN(), math.NaN()
-			}
+			blank([][]float64{c2}, n, i)
 		}
 		if found {
 			dark = append(dark, i+1)

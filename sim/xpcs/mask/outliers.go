@@ -38,7 +38,7 @@ type Region struct {
 	Limit     float64 // value from which on pixels are bad, Reference + Cutoff scales
 	Max       float64 // largest value in the region
 	Mean      float64 // mean of all values in the region
-	Counting  bool    // whether the scale is that of counting statistics, because the usual values are equal
+	Counting  bool    // true where the usual values are equal, so that the scale is that of counting statistics
 }
 
 func (o Outliers) complete() (Outliers, error) {
