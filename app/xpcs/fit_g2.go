@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/models/g2"
 	"github.com/euryale-dev/euryale/report"
@@ -218,7 +220,20 @@ func againstQ(ctx context.Context, a *frame.App, model g2.Model, curves []g2.Cur
 	}
 	c := g2.TauOfQ(fits)
 	a.Note("%d of %d bins give a relaxation time", len(c.X), len(curves))
+	if bad := misfits(fits); len(bad) > 0 {
+		a.Note("%s of %s %s from fits of a single exponential that disagree with g2 (%s), and may be wrong by more than their errors: leave them out with --bins, or see fit g2 of these bins", errtext.Count(len(bad), "relaxation time"), errtext.Count(len(c.X), "bin"), errtext.Agree(len(bad), "comes", "come"), "bins "+strings.Join(bad, ", "))
+	}
 	return []g2.Curve{c}, nil
+}
+
+// misfits returns the bins whose fit gives a relaxation time and disagrees with the data.
+func misfits(fits []g2.Fit) (bins []string) {
+	for _, f := range fits {
+		if f.OK() && len(g2.TauOfQ([]g2.Fit{f}).X) == 1 && len(f.Check.Flags) > 0 {
+			bins = append(bins, fmt.Sprint(f.Curve.Bin))
+		}
+	}
+	return bins
 }
 
 func documentOf(model g2.Model, path string, fits []g2.Fit) fitDoc {
