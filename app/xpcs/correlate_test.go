@@ -72,6 +72,16 @@ func TestFromFramesToFits(t *testing.T) {
 			t.Errorf("bin %d at %g pixels: tau is %g +- %g s, want about %g", i+2, pixels, got, b.SD["tau"], want)
 		}
 	}
+	var misfit []string
+	for i, b := range doc.Bins {
+		if !b.Check.OK {
+			misfit = append(misfit, fmt.Sprint(i+1))
+		}
+	}
+	code, _, stderr = apptest.Do(t, "fit", "g2", "res/a_results.hdf", "--model", "power")
+	if want := strings.Join(misfit, ", ") + "), and may be wrong"; code != 0 || len(misfit) == 0 || !strings.Contains(stderr, want) {
+		t.Errorf("exit %d: %s: want %q", code, stderr, want)
+	}
 }
 
 // A detector that is blind in the frame after a count is named by the correlation and by the fits of its results.

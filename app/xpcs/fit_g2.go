@@ -221,7 +221,8 @@ func againstQ(ctx context.Context, a *frame.App, model g2.Model, curves []g2.Cur
 	c := g2.TauOfQ(fits)
 	a.Note("%d of %d bins give a relaxation time", len(c.X), len(curves))
 	if bad := misfits(fits); len(bad) > 0 {
-		a.Note("%s of %s %s from fits of a single exponential that disagree with g2 (%s), and may be wrong by more than their errors: leave them out with --bins, or see fit g2 of these bins", errtext.Count(len(bad), "relaxation time"), errtext.Count(len(c.X), "bin"), errtext.Agree(len(bad), "comes", "come"), "bins "+strings.Join(bad, ", "))
+		a.Note("%d of these %s from a fit of a single exponential that disagrees with g2 (%s %s), and may be wrong by more than %s: leave such bins out with --bins, or look at fit g2 of them", len(bad), errtext.Agree(len(bad), "comes", "come each"),
+			errtext.Agree(len(bad), "bin", "bins"), strings.Join(bad, ", "), errtext.Agree(len(bad), "its error", "their errors"))
 	}
 	return []g2.Curve{c}, nil
 }

@@ -84,7 +84,7 @@ func (c Curve) check(params int, of string) error {
 		return fmt.Errorf("g2: bin %d has %d of the corrections for skewness, but %s: give one for each point", c.Bin, len(c.Skew), errtext.Count(len(c.X), "point"))
 	}
 	if len(c.X) < params {
-		return fmt.Errorf("g2: bin %d has only %s for %s: give at least as many, fix parameters, or leave the bin out", c.Bin, errtext.Count(len(c.X), "point"), errtext.Count(params, "parameter"))
+		return fmt.Errorf("g2: bin %d: only %s for %s: give at least as many, fix parameters, or leave the bin out", c.Bin, errtext.Count(len(c.X), "point"), errtext.Count(params, "parameter"))
 	}
 	for i := range c.X {
 		for k, v := range [2]float64{c.X[i], c.Y[i]} {
