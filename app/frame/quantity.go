@@ -53,11 +53,29 @@ func (q *Quantity) Set(s string) error {
 	}
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return fmt.Errorf("want a number, followed by %s or by no unit", strings.Join(names, ", "))
+		return fmt.Errorf("want a number, followed by %s or by no unit%s", strings.Join(names, ", "), q.meant(s))
 	}
 	q.Value, q.Given = v*scale, true
 	return nil
 }
+
+// meant says which photon energy a wavelength is, if one was given in its place, or returns "".
+func (q *Quantity) meant(s string) string {
+	if q.Units[0].Name != "keV" {
+		return ""
+	}
+	for unit, angstroms := range map[string]float64{"A": 1, "Å": 1, "angstrom": 1, "nm": 10, "pm": 0.01} {
+		if n, ok := strings.CutSuffix(s, unit); ok && plain(n) {
+			if v, _ := strconv.ParseFloat(strings.TrimSpace(n), 64); v > 0 {
+				return fmt.Sprintf("; the photon energy at a wavelength of %s is %.6gkeV", s, hc/(v*angstroms))
+			}
+		}
+	}
+	return ""
+}
+
+// hc is the product of a photon's energy and its wavelength in keV angstrom.
+const hc = 12.39841984
 
 func plain(s string) bool {
 	_, err := strconv.ParseFloat(strings.TrimSpace(s), 64)

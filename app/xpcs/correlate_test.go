@@ -72,6 +72,16 @@ func TestFromFramesToFits(t *testing.T) {
 			t.Errorf("bin %d at %g pixels: tau is %g +- %g s, want about %g", i+2, pixels, got, b.SD["tau"], want)
 		}
 	}
+	var misfit []string
+	for i, b := range doc.Bins {
+		if !b.Check.OK {
+			misfit = append(misfit, fmt.Sprint(i+1))
+		}
+	}
+	code, _, stderr = apptest.Do(t, "fit", "g2", "res/a_results.hdf", "--model", "power")
+	if want := strings.Join(misfit, ", ") + "), and may be wrong"; code != 0 || len(misfit) == 0 || !strings.Contains(stderr, want) {
+		t.Errorf("exit %d: %s: want %q", code, stderr, want)
+	}
 }
 
 // A detector that is blind in the frame after a count is named by the correlation and by the fits of its results.
@@ -167,8 +177,10 @@ func TestCorrelateFiles(t *testing.T) {
 		"correlate a.h5 --qmap q.hdf --overwrite --begin 200": "frames 200", "correlate a.h5 --qmap q.hdf --bins 0": "from 1 on", "correlate a.h5 --qmap none.hdf": "none.hdf",
 		"correlate a.h5 --qmap q.hdf --low 9 --out new": "frame 0 is not good", "correlate a.h5 --qmap a.h5": "a.h5", "correlate a.h5 --qmap q.hdf --prefix ../x": "without a folder",
 		"qmap new.hdf --shape 4x4": "--beam-x, --beam-y, --pixel-size, --distance, --energy", "qmap x.hdf --from q.hdf --pixel-size 75ft": "75ft", "qmap x.hdf --from q.hdf --axes q,chi": `"chi"`,
+		"qmap x.hdf --from q.hdf --distance 5000": "5000mm, from 0.1mm to 200m", "mask x.h5 --from q.hdf --distance 5000 --circle 1,1,1": "5000mm, from 0.1mm to 200m",
+		"qmap x.hdf --from q.hdf --energy 1.24A":                                                      "the photon energy at a wavelength of 1.24A is 9.99873keV",
 		"qmap x.hdf --shape 4x4 --beam-x 1e300 --beam-y 2 --pixel-size 75um --distance 5 --energy 10": "no pixel has a finite q",
-		"qmap q.hdf --from q.hdf": "--overwrite", "qmap x.hdf --from q.hdf --dynamic 0x3": "--dynamic",
+		"qmap q.hdf --from q.hdf":                                                                     "--overwrite", "qmap x.hdf --from q.hdf --dynamic 0x3": "--dynamic",
 		"plot g2 q.hdf": "q.hdf", "plot twotime res/a_results.hdf": "--correlation twotime", "plot stability res/a_results.hdf": "--parts", "plot g2 res/a_results.hdf --bins 5": "want bins from 1 to 4", "plot qmap a.h5": "a.h5",
 	} {
 		if code, _, stderr := apptest.Do(t, strings.Fields(line)...); code == 0 || !strings.Contains(stderr, want) {

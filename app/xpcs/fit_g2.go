@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/models/g2"
 	"github.com/euryale-dev/euryale/report"
@@ -218,7 +220,21 @@ func againstQ(ctx context.Context, a *frame.App, model g2.Model, curves []g2.Cur
 	}
 	c := g2.TauOfQ(fits)
 	a.Note("%d of %d bins give a relaxation time", len(c.X), len(curves))
+	if bad := misfits(fits); len(bad) > 0 {
+		a.Note("%d of these %s from a fit of a single exponential that disagrees with g2 (%s %s), and may be wrong by more than %s: leave such bins out with --bins, or look at fit g2 of them", len(bad), errtext.Agree(len(bad), "comes", "come each"),
+			errtext.Agree(len(bad), "bin", "bins"), strings.Join(bad, ", "), errtext.Agree(len(bad), "its error", "their errors"))
+	}
 	return []g2.Curve{c}, nil
+}
+
+// misfits returns the bins whose fit gives a relaxation time and disagrees with the data.
+func misfits(fits []g2.Fit) (bins []string) {
+	for _, f := range fits {
+		if f.OK() && len(g2.TauOfQ([]g2.Fit{f}).X) == 1 && len(f.Check.Flags) > 0 {
+			bins = append(bins, fmt.Sprint(f.Curve.Bin))
+		}
+	}
+	return bins
 }
 
 func documentOf(model g2.Model, path string, fits []g2.Fit) fitDoc {

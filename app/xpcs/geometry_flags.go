@@ -94,7 +94,7 @@ func (f *geometryFlags) known() (g sim.Geometry, lacks []string, err error) {
 		words       string
 	}{
 		{"pixel-size", f.Pixel, 1e-7, 0.1, "a length such as 75um, from 0.1um to 10cm"},
-		{"distance", f.Distance, 1e-4, 1e4, "a length such as 5m, from 0.1mm to 10km"},
+		{"distance", f.Distance, 1e-4, 200, "a length such as 5m or 5000mm, from 0.1mm to 200m; a number without a unit is in m"},
 		{"energy", f.Energy, 1e-3, 1e3, "a photon energy such as 10keV, from 1eV to 1000keV"},
 		{"swing-h", f.SwingH, -math.Pi, math.Pi, "an angle from -180 to 180 degrees"},
 		{"swing-v", f.SwingV, -math.Pi, math.Pi, "an angle from -180 to 180 degrees"},

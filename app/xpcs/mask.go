@@ -146,7 +146,7 @@ func (f *maskFlags) openOf(height, width int) func(string) (*mask.Mask, error) {
 }
 
 // history returns the history of a recipe, if there is one, and the steps of the command line.
-func (f *maskFlags) history(file string, src mask.Source, g sim.Geometry) (*mask.History, error) {
+func (f *maskFlags) history(a *frame.App, file string, src mask.Source, g sim.Geometry) (*mask.History, error) {
 	h, err := f.begun(file, src)
 	if err != nil {
 		return nil, err
@@ -162,11 +162,36 @@ func (f *maskFlags) history(file string, src mask.Source, g sim.Geometry) (*mask
 		if (s.Threshold != nil || s.Outliers != nil) && src.Image == nil {
 			return nil, exit.Usage("--%s needs an image: name its file with --image", s.Kind())
 		}
-		if _, err := h.Apply(s); err != nil {
+		_, regions, err := h.Preview(s)
+		changed := false
+		if err == nil {
+			changed, err = h.Apply(s)
+		}
+		if err != nil {
 			return nil, exit.With(exit.Data, fmt.Errorf("step %d, %s: %w", k+1, s.Kind(), err))
+		}
+		if n := countingIn(regions); n > 0 {
+			kind := "ring"
+			if s.Outliers.Tile > 0 {
+				kind = "tile"
+			}
+			a.Note("--outliers: in %d of %s at least half of the pixels are equal, so that their spread is 0; that of counting statistics was used there", n, errtext.Count(len(regions), kind))
+		}
+		if !changed {
+			a.Note("step %d, %s, masks no pixel that the steps before keep", k+1, s.Kind())
 		}
 	}
 	return h, nil
+}
+
+// countingIn counts the regions of outliers whose spread is that of counting statistics.
+func countingIn(regions []mask.Region) (n int) {
+	for _, r := range regions {
+		if r.Counting {
+			n++
+		}
+	}
+	return n
 }
 
 // begun returns the history of a recipe, or an empty one.
@@ -227,7 +252,7 @@ func runMask(ctx context.Context, a *frame.App, out string, f maskFlags) error {
 	if err != nil {
 		return err
 	}
-	h, err := f.history(f.Recipe, src, g)
+	h, err := f.history(a, f.Recipe, src, g)
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func runMaskPage(ctx context.Context, a *frame.App, out string, f maskFlags) err
 			return err
 		}
 	}
-	config, err := f.page(out, recipe)
+	config, err := f.page(a, out, recipe)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func runMaskPage(ctx context.Context, a *frame.App, out string, f maskFlags) err
 }
 
 // page returns what the page begins with: the steps that were kept, if there are any, and otherwise those of the command line.
-func (f *maskFlags) page(out, recipe string) (maskpage.Settings, error) {
+func (f *maskFlags) page(a *frame.App, out, recipe string) (maskpage.Settings, error) {
 	image, g, err := f.canvas(f.Edit)
 	if err != nil {
 		return maskpage.Settings{}, err
@@ -140,7 +140,7 @@ func (f *maskFlags) page(out, recipe string) (maskpage.Settings, error) {
 		}
 		from = recipe
 	}
-	h, err := f.history(from, src, g)
+	h, err := f.history(a, from, src, g)
 	if err != nil {
 		return maskpage.Settings{}, err
 	}

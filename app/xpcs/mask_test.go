@@ -118,6 +118,12 @@ func TestMaskFiles(t *testing.T) {
 	if code, _, stderr := apptest.Do(t, strings.Fields("mask none.npy --image a.h5 --threshold 1e6:")...); code != 0 || !strings.Contains(stderr, "keeps no pixel") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
+	writeNPY(t, "equal.npy", append(make([]float64, 24), 1000), 5, 5)
+	for step, want := range map[string]string{"outliers mad:6:tile=5": "masks no pixel", "threshold 0:": "step 1, threshold, masks no pixel"} {
+		if code, _, stderr := apptest.Do(t, strings.Fields("mask none.npy --overwrite --image equal.npy --"+step)...); code != 0 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d: %s", step, code, stderr)
+		}
+	}
 	os.WriteFile("bad.json", []byte(`{"version": 9}`), 0o644)
 	os.WriteFile("bad.tif", []byte("nothing"), 0o644)
 	for line, want := range map[string]struct {

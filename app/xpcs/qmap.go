@@ -163,7 +163,7 @@ type qmapDoc struct {
 	Units   [2]string               `json:"units"`
 	Dynamic int                     `json:"dynamic_bins"`
 	Static  int                     `json:"static_bins"`
-	Range   [2]frame.Number         `json:"first_axis"` // centres of the first and the last bin
+	Range   [2]frame.Number         `json:"first_axis"` // means over the pixels of the first and the last bin
 	Values  map[string]frame.Number `json:"geometry"`
 }
 
@@ -260,7 +260,7 @@ func runQMap(a *frame.App, out string, f qmapFlags) error {
 		doc.Device = a.Where()
 		return a.Document(doc)
 	}
-	fmt.Fprintf(a.Stdout, "%s: %d x %d pixels, %d kept, in %d dynamic and %d static bins\n%s from %.4g to %.4g %s (centres of bins)\n", out, doc.Shape[0], doc.Shape[1],
+	fmt.Fprintf(a.Stdout, "%s: %d x %d pixels, %d kept, in %d dynamic and %d static bins\n%s from %.4g to %.4g %s (means over the pixels of bins)\n", out, doc.Shape[0], doc.Shape[1],
 		doc.Kept, doc.Dynamic, doc.Static, doc.Axes[0], float64(doc.Range[0]), float64(doc.Range[1]), doc.Units[0])
 	return nil
 }
@@ -274,8 +274,6 @@ func newQMapDoc(file string, q *nexus.QMap) qmapDoc {
 			d.Kept++
 		}
 	}
-	first, _ := q.Dynamic.Values(1)
-	last, _ := q.Dynamic.Values(q.Dynamic.Bins())
-	d.Range = [2]frame.Number{frame.Number(first), frame.Number(last)}
+	d.Range = [2]frame.Number{frame.Number(q.Q(1)), frame.Number(q.Q(q.Dynamic.Bins()))}
 	return d
 }

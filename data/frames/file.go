@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/data"
@@ -41,6 +43,9 @@ type File struct {
 	// Marked says which numbers of the frames are no counts, by what stands in the file. It is empty if none are, or if the type of
 	// the numbers says so already.
 	Marked string
+	// Mark is the number that marks pixels without a count by the type of the numbers, the largest of an unsigned type of several bytes. It is 0 if
+	// the type has none.
+	Mark float64
 
 	source source
 	most   int // largest number of pixels of a frame
@@ -87,10 +92,19 @@ func Open(name string, s Settings) (*File, error) {
 	return f, nil
 }
 
+// convert is what to do with pictures, which are no movie that can be read.
+const convert = "convert the frames to one HDF5 file or NumPy array of (frames, rows, columns)"
+
+// pictures are the extensions of files of detectors that hold one picture or a stack of pictures.
+var pictures = []string{".edf", ".cbf", ".tif", ".tiff", ".img", ".mccd", ".png"}
+
 func (f *File) open(in *os.File, s Settings) error {
 	info, err := in.Stat()
 	if err != nil {
 		return err
+	}
+	if info.Size() == 0 {
+		return f.bad("copy it again", "the file is empty (0 bytes)")
 	}
 	head := make([]byte, 16)
 	n, err := in.ReadAt(head, 0)
@@ -107,10 +121,13 @@ func (f *File) open(in *os.File, s Settings) error {
 		if kind := foreign.NotText(head[:n]); f.Format == "" && kind != "" && kind != "a binary file" && !strings.HasPrefix(kind, "UTF") {
 			kind, try, _ := strings.Cut(kind, ": ")
 			if try == "" {
-				try = "give one of the formats " + strings.Join(names, ", ")
+				try = convert
 			}
 			return f.bad(try, "the file is %s", kind)
 		} else if f.Format == "" {
+			if slices.Contains(pictures, strings.ToLower(filepath.Ext(f.Name))) {
+				return f.bad(convert, "the file is a picture or a stack of pictures")
+			}
 			what = fmt.Sprintf("neither the name nor the first bytes, %x, tell the format of the file", head[:min(n, 8)])
 		}
 		return f.bad(fmt.Sprintf("give one of the formats %s (raw also needs height, width and type)", strings.Join(names, ", ")), "%s", what)

@@ -85,6 +85,7 @@ func openHDF5(f *File, in *os.File, _ int64, s Settings) error {
 		st.first, st.marks = append(st.first, f.Frames), append(st.marks, markOf(d.Type()))
 		f.Frames += d.frames()
 	}
+	f.Mark = float64(st.marks[0])
 	if err := st.whole(f); err != nil {
 		file.Close()
 		return err

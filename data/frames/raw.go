@@ -82,6 +82,7 @@ func (f *File) plain(in *os.File, size int64, descr string, offset int64, want i
 	} else if rest := have % each; want > f.Frames || want < 0 && rest > 0 {
 		f.Lost = f.cut(f.Frames, rest, each, want)
 	}
+	f.Mark = float64(typ.whole)
 	f.source = &raw{in: in, typ: typ, order: order, offset: offset, pixels: f.Height * f.Width}
 	return nil
 }

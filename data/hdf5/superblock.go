@@ -20,6 +20,9 @@ func (f *File) superblock() error {
 			return f.superblockFields()
 		}
 	}
+	if total == 0 {
+		return &FormatError{Format: "hdf5", File: f.name, What: "it is empty (0 bytes)", Try: "copy it again"}
+	}
 	return &FormatError{Format: "hdf5", File: f.name, What: "it is not an HDF5 file, since there is no signature \"\\x89HDF\" at byte 0, 512, 1024, ...",
 		Try: "check the name, or whether the download is an error page"}
 }

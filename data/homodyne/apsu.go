@@ -79,11 +79,38 @@ func (f *File) grid(h *hdf5.File) (*grid, error) {
 		return nil, bad(f.Name, group, "it has a grid of %d x %d; want at most %d cells", len(g.q), len(g.phi), mostList)
 	}
 	if key := group + "/dynamic_index_mapping"; h.Has(key) {
-		g.cells, err = whole(h, f.Name, key)
-		return g, err
+		if g.cells, err = whole(h, f.Name, key); err != nil {
+			return nil, err
+		}
+		return g, g.measured(h)
 	}
 	f.Notes = append(f.Notes, fmt.Sprintf("%s/dynamic_index_mapping is not there: every one of the %d x %d cells is taken to have pixels", group, len(g.q), len(g.phi)))
 	return g, nil
+}
+
+// measured replaces the q of the cells by the means of q over the pixels of their bins, over all azimuths, where the map has these: the centre of a
+// cell is not its q where a beam stop or a gap hides a part of it.
+func (g *grid) measured(h *hdf5.File) error {
+	key := g.group + "/dynamic_bin_q"
+	if !h.Has(key) {
+		return nil
+	}
+	q, err := list(h, g.name, key)
+	if err != nil || len(q) != len(g.cells) {
+		return err
+	}
+	sum, bins := make([]float64, len(g.q)), make([]float64, len(g.q))
+	for i, cell := range g.cells {
+		if row := cell / len(g.phi); cell >= 0 && row < len(sum) && q[i] > 0 {
+			sum[row], bins[row] = sum[row]+q[i], bins[row]+1
+		}
+	}
+	for row, n := range bins {
+		if n > 0 {
+			g.q[row] = sum[row] / n
+		}
+	}
+	return nil
 }
 
 // bin returns q and phi of a bin, which counts from 1 those cells that have pixels.

@@ -180,10 +180,10 @@ func (q *QMap) At(i int) []int {
 // Label describes a dynamic bin, as in "q=0.00039 Å⁻¹, φ=-43.8 deg", or returns "invalid qbin". If
 // there is only one azimuth, it describes only q.
 func (q *QMap) Label(bin int) string {
-	v0, v1 := q.Dynamic.Values(bin)
-	if math.IsNaN(v0) && !q.has(bin) {
+	if !q.has(bin) {
 		return "invalid qbin"
 	}
+	v0, v1 := q.Q(bin), q.Phi(bin)
 	s := q.AxisLabel(0, v0)
 	if len(q.Dynamic.Axis1) > 1 {
 		s += ", " + q.AxisLabel(1, v1)

@@ -33,6 +33,10 @@ const (
 // how they differ.
 const AttrMisplaced = "geometry_differs"
 
+// AttrReplaced is the attribute of results of movies of which frames were bad and were replaced: their numbers in the movie, counted from 0, such as
+// 10,200-210.
+const AttrReplaced = "replaced_frame_numbers"
+
 // AttrBadFrames is the attribute of results of movies with a frame that no light makes; it says which.
 const AttrBadFrames = "bad_frames"
 

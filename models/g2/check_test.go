@@ -167,7 +167,7 @@ func TestOnePointIsSingular(t *testing.T) {
 	}
 	c.X, c.Y, c.Err = c.X[:1], c.Y[:1], c.Err[:1]
 	f, err = g2.FitOne(context.Background(), single, c, g2.Settings{})
-	if want := "has only 1 point for 3 parameters"; err != nil || !strings.Contains(f.Message, want) {
+	if want := ": only 1 point for 3 parameters"; err != nil || !strings.Contains(f.Message, want) {
 		t.Errorf("%v: want %q: %s", err, want, f.Message)
 	}
 }

@@ -84,22 +84,22 @@ func (c Curve) check(params int, of string) error {
 		return fmt.Errorf("g2: bin %d has %d of the corrections for skewness, but %s: give one for each point", c.Bin, len(c.Skew), errtext.Count(len(c.X), "point"))
 	}
 	if len(c.X) < params {
-		return fmt.Errorf("g2: bin %d has only %s for %s: give at least as many, fix parameters, or leave the bin out", c.Bin, errtext.Count(len(c.X), "point"), errtext.Count(params, "parameter"))
+		return fmt.Errorf("g2: bin %d: only %s for %s: give at least as many, fix parameters, or leave the bin out", c.Bin, errtext.Count(len(c.X), "point"), errtext.Count(params, "parameter"))
 	}
 	for i := range c.X {
 		for k, v := range [2]float64{c.X[i], c.Y[i]} {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("g2: bin %d: %s of point %d is %g: leave such points out with DropInvalid (--drop-invalid), or leave the bin out", c.Bin, [2]string{column, value}[k], i+1, v)
+				return fmt.Errorf("g2: bin %d: %s of point %d is %g: leave such points out (--drop-invalid), or leave the bin out", c.Bin, [2]string{column, value}[k], i+1, v)
 			}
 		}
 		if !(c.X[i] > 0) {
-			return fmt.Errorf("g2: bin %d: %s of point %d is %g: want it above 0; DropInvalid (--drop-invalid) leaves such points out", c.Bin, column, i+1, c.X[i])
+			return fmt.Errorf("g2: bin %d: %s of point %d is %g: want it above 0; --drop-invalid leaves such points out", c.Bin, column, i+1, c.X[i])
 		}
 		if c.extreme(i) {
-			return fmt.Errorf("g2: bin %d: point %d is %s = %.3g, %s = %.3g: numbers above %g, or %s below %g, are beyond what a fit can compute with: give %s; DropInvalid (--drop-invalid) leaves such points out", c.Bin, i+1, column, c.X[i], value, c.Y[i], largest, column, 1/largest, map[bool]string{true: "q in 1/Angstrom and tau in s", false: "tau in s"}[of == "q"])
+			return fmt.Errorf("g2: bin %d: point %d is %s = %.3g, %s = %.3g: numbers above %g, or %s below %g, are beyond what a fit can compute with: give %s; --drop-invalid leaves such points out", c.Bin, i+1, column, c.X[i], value, c.Y[i], largest, column, 1/largest, map[bool]string{true: "q in 1/Angstrom and tau in s", false: "tau in s"}[of == "q"])
 		}
 		if c.Err != nil && !(c.Err[i] >= 0 && c.Err[i] < math.Inf(1)) {
-			return fmt.Errorf("g2: bin %d: the error of point %d is %g: want a finite number of at least 0; DropInvalid (--drop-invalid) leaves such points out", c.Bin, i+1, c.Err[i])
+			return fmt.Errorf("g2: bin %d: the error of point %d is %g: want a finite number of at least 0; --drop-invalid leaves such points out", c.Bin, i+1, c.Err[i])
 		}
 	}
 	return nil

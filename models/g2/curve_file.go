@@ -96,7 +96,8 @@ func resultCurves(path string) ([]Curve, error) {
 	delays := r.Delays()
 	var out []Curve
 	wrong := flaws(r)
-	if a, ok := ageing(r.Multitau, delays); ok {
+	_, changes := r.Trace.Change() // which makes other relaxation times of the first frames than of all, whether the sample ages or not
+	if a, ok := ageing(r.Multitau, delays); ok && !changes {
 		wrong = append(wrong, a)
 	}
 	for b := 1; b <= r.Bins(); b++ {

@@ -20,6 +20,10 @@ const fewBlank = 0.002
 
 // flaws returns what a result file says about its frames that makes all of its curves wrong.
 func flaws(r *nexus.Result) (all []check.Alteration) {
+	if c, ok := r.Trace.Change(); ok {
+		text, remedy := nexus.DescribeIntensity(r.Trace)
+		all = append(all, check.Alteration{Kind: "changing intensity", Count: 1, Note: !c.Large(), Text: text, Remedy: remedy})
+	}
 	if n, of := blank(r.Trace); float64(n) > fewBlank*float64(of) {
 		all = append(all, check.Alteration{Kind: "blank frames", Count: n,
 			Text:   fmt.Sprintf("%d of %s %s no counts, although the others have many: pairs with them make g2 wrong at all delays", n, errtext.Count(of, "frame"), errtext.Agree(n, "has", "have")),

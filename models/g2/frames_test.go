@@ -44,3 +44,20 @@ func TestBlankFrames(t *testing.T) {
 		t.Error("another geometry is no flaw")
 	}
 }
+
+// A step of the intensity by a factor of 0.6 is flagged, one by 0.9 is noted.
+func TestStepsOfIntensityAreFlagged(t *testing.T) {
+	for _, factor := range []float64{0.6, 0.9} {
+		trace := &nexus.Trace{}
+		for i := range 200 {
+			mean := 1 + 0.001*float64(i%7)
+			if i >= 100 {
+				mean *= factor
+			}
+			trace.Frame, trace.Mean = append(trace.Frame, float64(i)), append(trace.Mean, mean)
+		}
+		if all := flaws(&nexus.Result{Trace: trace}); len(all) != 1 || all[0].Note != (factor == 0.9) || all[0].Kind != "changing intensity" {
+			t.Errorf("%g: %+v", factor, all)
+		}
+	}
+}

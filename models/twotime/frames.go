@@ -16,6 +16,10 @@ import (
 
 // c2 is divided by the intensities of its frames, so that a loss of intensity shows on the diagonal only: it is contrast + offset + 1/count.
 
+// KindIntensity is the kind of flag in [Data.Readings] that says that the mean intensity of the frames steps or drifts, which raises the diagonal of
+// many frames.
+const KindIntensity = "changing intensity"
+
 // Frames are called dim if the inverse of their count is larger than that of the brighter ones by this share of it, by so many standard
 // deviations of neighbouring frames, and by so many of the diagonal.
 const (

@@ -237,7 +237,8 @@ func (b *byCells) differences(at Point, free []string, scaling Scaling) (check.D
 		data.Axes = append(data.Axes, phi)
 	}
 	data.Directions = b.departures(at, g, scaling, lag, age)
-	if f, lost := b.lostIntensity(at); lost {
+	changes := slices.ContainsFunc(d.Readings, func(f check.Flag) bool { return f.Kind == KindIntensity })
+	if f, lost := b.lostIntensity(at); lost && !changes {
 		data.Findings = append(data.Findings, f)
 	}
 	data.Findings = append(data.Findings, d.Faults()...)

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	"github.com/euryale-dev/euryale/data/nexus"
@@ -25,8 +24,8 @@ const (
 // mostLeftOut is the largest share of the pixels in bins that are left out because they have no count in some of the frames.
 const mostLeftOut = 0.1
 
-// looked is the pixels of bins without a count in each of some frames: those that are not finite, as marks of detectors are when a file has
-// been read. Frames in which more than half of the pixels have none are bad themselves, say nothing of pixels and are not among them.
+// looked is the pixels of bins without a count in each of some frames: see
+// correlate.NoCount. Frames in which more than half of the pixels have none are bad themselves, say nothing of pixels and are not among them.
 type looked [][]int
 
 // lookAt looks at n frames spread over a movie.
@@ -39,7 +38,7 @@ func lookAt(movie correlate.Movie, kept []int, n int) (l looked, err error) {
 		}
 		none := []int{}
 		for _, p := range kept {
-			if v := float64(frame[p]); math.IsNaN(v) || math.IsInf(v, 0) {
+			if correlate.NoCount(frame[p]) {
 				none = append(none, p)
 			}
 		}
@@ -79,12 +78,7 @@ func withoutCount(movie correlate.Movie, m *nexus.Maps) (never, sometimes []int,
 	if movie.Dense == nil || movie.Height != m.Height || movie.Width != m.Width {
 		return nil, nil, nil // whoever correlates says what is wrong
 	}
-	var kept []int
-	for p, b := range m.Static {
-		if b > 0 {
-			kept = append(kept, p)
-		}
-	}
+	kept := inBins(m)
 	l, err := lookAt(movie, kept, framesLooked)
 	if err != nil {
 		return nil, nil, err
@@ -125,6 +119,73 @@ func (l looked) sometimes(out map[int]bool, most int) (pixels []int) {
 	return pixels
 }
 
+// countless returns the pixels of bins that are dead, and those whose readings are below 0, by frames spread over a movie. kept are the pixels to
+// look at, those of bins that have counts in most frames.
+func countless(movie correlate.Movie, m *nexus.Maps, kept []int) (dead, negative []int, err error) {
+	for _, n := range []int{framesLooked, framesLookedAgain} {
+		sum, squares, frames, err := sumsOver(movie, kept, n)
+		if err != nil || frames < 2 {
+			return nil, nil, err
+		}
+		suspect := slices.ContainsFunc(kept, func(p int) bool { return sum[p] <= 0 })
+		if !suspect {
+			return nil, nil, nil
+		}
+		negative = negativePixels(kept, sum, squares, frames)
+		for p := range sum {
+			sum[p] /= float64(frames)
+		}
+		dead = deadPixels(m, sum, frames)
+	}
+	return dead, negative, nil
+}
+
+// sumsOver returns the sums of the readings of pixels and of their squares over n frames spread over a movie, without frames in which some have none,
+// and how many frames are left.
+func sumsOver(movie correlate.Movie, kept []int, n int) (sum, squares []float64, frames int, err error) {
+	size := movie.Height * movie.Width
+	frame := make([]float32, size)
+	sum, squares = make([]float64, size), make([]float64, size)
+	n = min(n, movie.Frames)
+	for k := range n {
+		if err := movie.Dense(k*(movie.Frames-1)/max(1, n-1), frame); err != nil {
+			return nil, nil, 0, err
+		}
+		if slices.ContainsFunc(kept, func(p int) bool { return correlate.NoCount(frame[p]) }) {
+			continue
+		}
+		frames++
+		for _, p := range kept {
+			v := float64(frame[p])
+			sum[p], squares[p] = sum[p]+v, squares[p]+v*v
+		}
+	}
+	return sum, squares, frames, nil
+}
+
+// dim returns a q map without the pixels that are dead and those whose readings are below 0, and which these are.
+func dim(movie correlate.Movie, q *nexus.QMap) (rest *nexus.QMap, dead, negative []int, err error) {
+	m := q.Maps
+	if movie.Dense == nil || movie.Height != m.Height || movie.Width != m.Width {
+		return q, nil, nil, nil
+	}
+	if dead, negative, err = countless(movie, m, inBins(m)); err != nil {
+		return nil, nil, nil, err
+	}
+	rest, err = without(q, slices.Concat(dead, negative))
+	return rest, dead, negative, err
+}
+
+// inBins returns the pixels of static bins.
+func inBins(m *nexus.Maps) (pixels []int) {
+	for p, b := range m.Static {
+		if b > 0 {
+			pixels = append(pixels, p)
+		}
+	}
+	return pixels
+}
+
 // without returns a q map that leaves out some pixels.
 func without(q *nexus.QMap, pixels []int) (*nexus.QMap, error) {
 	if len(pixels) == 0 {
@@ -137,7 +198,7 @@ func without(q *nexus.QMap, pixels []int) (*nexus.QMap, error) {
 		m.Mask[p], m.Dynamic[p], m.Static[p] = false, 0, 0
 	}
 	if err := out.Check(); err != nil {
-		return nil, fmt.Errorf("xpcs: %s in bins of the q map %s no count in most frames or in many (%s), and without them a bin has no pixels: mask them (mask --image) and make the q map again (qmap --mask): %w", errtext.Count(len(pixels), "pixel"), errtext.Agree(len(pixels), "has", "have"), places(pixels, m.Width), err)
+		return nil, fmt.Errorf("xpcs: %s in bins of the q map %s no count in most frames or in many, or readings below 0 (%s), and without them a bin has no pixels: mask them (mask --image) and make the q map again (qmap --mask): %w", errtext.Count(len(pixels), "pixel"), errtext.Agree(len(pixels), "has", "have"), places(pixels, m.Width), err)
 	}
 	return &out, nil
 }

@@ -109,3 +109,20 @@ func TestBlankFrames(t *testing.T) {
 		t.Error(notes)
 	}
 }
+
+// A frame with a full pixel is replaced; the note and the result say which frame, pixel and number.
+func TestFullPixelOfAFrameIsNamed(t *testing.T) {
+	j := wide(t, 100, func(frame, pixel int, count uint16) uint16 {
+		if pixel == 33 && (frame == 40 || frame == 41) {
+			return math.MaxUint16
+		}
+		return count
+	})
+	done, notes := notesOf(t, j)
+	if want := "the first at row 1, column 8, which has 65535, the largest number of the type"; len(done.Replaced) != 2 || !strings.Contains(notes, want) {
+		t.Errorf("%d replaced: %s: want %s", len(done.Replaced), notes, want)
+	}
+	if got := done.Result.Attrs[nexus.AttrReplaced]; got != "40-41" {
+		t.Errorf("the result says that frames %q were replaced", got)
+	}
+}

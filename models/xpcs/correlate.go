@@ -60,7 +60,11 @@ type Done struct {
 	// Flickering lists the pixels of bins, as row * width + column, that have no count in some of the frames, as where a counter is full
 	// now and then, and were left out because a quarter of the frames or more would have been bad.
 	Flickering []int
-	Marked     string // marks of pixels without a count that the frames have, in words; empty if there are none
+	Dead       []int   // Dead lists the pixels of bins that never count where those around count much, and were left out
+	Negative   []int   // Negative lists the pixels of bins whose mean is below 0, and were left out
+	Unlit      []int   // Unlit lists the pixels of bins that are dead by all frames of a faint movie, and were not left out
+	mark       float64 // number that marks pixels without a count by the type of the frames; 0 if there is none
+	Marked     string  // marks of pixels without a count that the frames have, in words; empty if there are none
 }
 
 // Dark is the dynamic bin with the largest share of static bins without any count. The ratio of an
@@ -120,6 +124,10 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 	if j.Map, err = without(j.Map, slices.Concat(never, sometimes)); err != nil {
 		return nil, err
 	}
+	var dead, negative []int
+	if j.Map, dead, negative, err = dim(Movie(j.Frames), j.Map); err != nil {
+		return nil, err
+	}
 	j.Map = measured(j.Map)
 	m := j.Map.Maps
 	maps := correlate.Maps{Height: m.Height, Width: m.Width, Dynamic: m.Dynamic, Static: m.Static}
@@ -139,6 +147,7 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 	defer w.Discard()
 	done := &Done{Result: j.result()}
 	done.Marked, done.Bad, done.Flickering = j.Frames.Marked, never, sometimes
+	done.Dead, done.Negative, done.mark = dead, negative, j.Frames.Mark
 	if done.Misplaced = misplaced(j.Map, j.Metadata); j.Metadata == nil {
 		done.Misplaced = misplaced(j.Map, j.Frames.Metadata())
 	}
@@ -169,6 +178,7 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 	done.Replaced = movie.Replaced()
 	if n := len(done.Replaced); n > 0 {
 		done.Result.Attrs["replaced_frames"] = fmt.Sprintf("%d of %d frames of the movie %s bad and %[3]s replaced", n, movie.Frames, errtext.Agree(n, "was", "were"))
+		done.Result.Attrs[nexus.AttrReplaced] = listed(runsOf(done.replacedFrames(), 1))
 	}
 	return done, w.Close(done.Result)
 }
@@ -269,7 +279,7 @@ func (j Job) intensities(r *correlate.Result, done *Done) {
 		done.Flat = &correlate.Flat{Frame: j.Settings.First + f.Frame*j.Settings.Span(), Counts: f.Counts, Others: f.Others}
 		res.Attrs[nexus.AttrBadFrames], _ = done.flat()
 	}
-	done.Hot = hotPixels(m, r.Image, r.Frames)
+	done.Hot, done.Unlit = hotPixels(m, r.Image, r.Frames), deadPixels(m, r.Image, r.Frames)
 	res.SAXS = filled(r.SAXS)
 	res.Segments = &nexus.Matrix{Rows: 1, Cols: len(res.SAXS), Data: res.SAXS} // the viewer wants one part at least
 	if len(r.SAXSParts) > 0 {

@@ -31,11 +31,12 @@ func (d *Done) Notes() []string {
 	if n := len(d.Flickering); n > 0 && d.Result.QMap.Maps != nil {
 		lines = append(lines, fmt.Sprintf("%s in bins of the q map %s no count in some of the frames, but NaN or the mark of the detector, as a counter that is full now and then has; %s left out, or a quarter of the frames or more would be bad (%s)", errtext.Count(n, "pixel"), errtext.Agree(n, "has", "have"), errtext.Agree(n, "it was", "they were"), places(d.Flickering, d.Result.QMap.Maps.Width)))
 	}
+	lines = append(lines, d.dim()...)
 	if n := len(d.Replaced); n > 0 {
 		r := d.Replaced[0]
-		line := fmt.Sprintf("frame %d was bad and was replaced: %s", r.Frame, r.Why)
+		line := fmt.Sprintf("frame %d was bad and was replaced: %s", r.Frame, d.why(r))
 		if n > 1 {
-			line = fmt.Sprintf("%d frames were bad and were replaced, of which frame %d is the first: %s", n, r.Frame, r.Why)
+			line = fmt.Sprintf("%d frames were bad and were replaced, of which frame %d is the first: %s", n, r.Frame, d.why(r))
 		}
 		if f := float64(n) / float64(max(d.Frames, 1)); f > 0.005 {
 			line += fmt.Sprintf("; that makes g2 - 1 too small by about %.2g %%", 200*f)
@@ -44,14 +45,13 @@ func (d *Done) Notes() []string {
 			w := d.Result.QMap.Maps.Width
 			line += fmt.Sprintf("; in %d of them the pixel at row %d, column %d has no count: mask it", often, p/w, p%w)
 		}
-		var frames []int
-		for _, r := range d.Replaced {
-			frames = append(frames, r.Frame)
-		}
-		if tail := d.tail(runsOf(frames, 1)); tail != "" {
+		if tail := d.tail(runsOf(d.replacedFrames(), 1)); tail != "" {
 			line += "; " + tail
 		}
 		lines = append(lines, line)
+	}
+	if text, remedy := nexus.DescribeIntensity(d.Result.Trace); text != "" {
+		lines = append(lines, text+": "+remedy)
 	}
 	if d.Area > 1 {
 		lines = append(lines, fmt.Sprintf("neighbouring pixels fluctuate together, as in speckles of up to %.1f pixels in area or where the intensity varies within static bins: fits allow for this with the covariance of the points, but the errors of viewers, which treat pixels as independent, are up to %.1f times too small", d.Area, math.Sqrt(d.Area)))
@@ -68,6 +68,50 @@ func (d *Done) Notes() []string {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// dim names the pixels without light.
+func (d *Done) dim() (lines []string) {
+	m := d.Result.QMap.Maps
+	if m == nil {
+		return nil
+	}
+	add := func(pixels []int, are, then string) {
+		if n := len(pixels); n > 0 {
+			lines = append(lines, fmt.Sprintf("%s in bins of the q map %s %s: %s (%s)", errtext.Count(n, "pixel"), errtext.Agree(n, "is", "are"), are, then, places(pixels, m.Width)))
+		}
+	}
+	left := func(pixels []int) string { return errtext.Agree(len(pixels), "it was", "they were") + " left out" }
+	add(d.Negative, "below 0 on average, as no count is", left(d.Negative))
+	add(d.Dead, "dead, without any count where the pixels around have many", left(d.Dead))
+	add(d.Unlit, "dead, without any count where the pixels around have many, and "+errtext.Agree(len(d.Unlit), "lowers", "lower")+" the means of their static bins", "mask them (mask --threshold, then qmap --mask)")
+	return lines
+}
+
+// why says why a frame was replaced, with the first pixel without a count and what was read there.
+func (d *Done) why(r correlate.Replacement) string {
+	if r.Pixel < 0 || d.Result.QMap.Maps == nil {
+		return r.Why
+	}
+	w := d.Result.QMap.Maps.Width
+	is := "is infinite"
+	switch x := float64(r.Reading); {
+	case math.IsNaN(x) && d.mark > 0:
+		is = fmt.Sprintf("has %.0f, the largest number of the type, as a full counter has and as detectors mark bad pixels", d.mark)
+	case math.IsNaN(x):
+		is = "has NaN or the mark of the detector"
+	case !math.IsInf(x, 0):
+		is = fmt.Sprintf("has %.6g, more than the 2^53 that counts can be", x)
+	}
+	return fmt.Sprintf("%s, the first at row %d, column %d, which %s", r.Why, r.Pixel/w, r.Pixel%w, is)
+}
+
+// replacedFrames returns the numbers of the frames that were replaced.
+func (d *Done) replacedFrames() (frames []int) {
+	for _, r := range d.Replaced {
+		frames = append(frames, r.Frame)
+	}
+	return frames
 }
 
 // missed says how many counts the detector misses, if any.
@@ -205,7 +249,7 @@ func (d *Done) hot() string {
 	if n == 0 || d.Result.QMap.Maps == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s in bins %s far brighter than the others of the same static bin (%s; the first has %.3g counts in a frame and the others %.3g) and %s g2: that of bin %d would be %.3g if nothing moved: mask such pixels (mask --high, then qmap --mask)",
+	return fmt.Sprintf("%s in bins %s far brighter than the others of the same static bin (%s; the first has %.3g counts in a frame and the others %.3g) and %s g2: that of bin %d would be %.3g if nothing moved: mask such pixels (mask --threshold, then qmap --mask)",
 		errtext.Count(n, "pixel"), errtext.Agree(n, "is", "are"), places(h.Pixels, d.Result.QMap.Maps.Width), h.Mean, h.Of, errtext.Agree(n, "dominates", "dominate"), h.Bin, h.Baseline)
 }
 

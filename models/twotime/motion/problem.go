@@ -58,6 +58,12 @@ func Open(config *homodyne.Config, file string) (*Problem, error) {
 	if config.NLSQ.Evolution {
 		notes = append(notes, "CMA-ES of the configuration was ignored, because fits start from several points instead")
 	}
+	switch note, err := replaced(h, c2); {
+	case err != nil:
+		return nil, err
+	case note != "":
+		notes = append(notes, note)
+	}
 	lost, blind, err := missed(h, c2)
 	if err != nil {
 		return nil, err
@@ -78,7 +84,7 @@ func Open(config *homodyne.Config, file string) (*Problem, error) {
 	return p, err
 }
 
-// readings returns what the readings of the frames in the bins of the correlations say against the data: single ones that are no photons and move C2,
+// readings returns what the readings of the frames in the bins of the correlations say against the data: a step or drift of their mean, single ones that are no photons and move C2,
 // and a counter that is full.
 func readings(h *homodyne.File, c2 *homodyne.Correlation) (all []check.Flag, err error) {
 	if h.Layout != homodyne.APSU {
@@ -104,6 +110,14 @@ func readings(h *homodyne.File, c2 *homodyne.Correlation) (all []check.Flag, err
 				full = n
 			}
 		}
+	}
+	trace, err := nexus.OpenTrace(h.Name)
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := trace.Change(); ok {
+		text, remedy := nexus.DescribeIntensity(trace)
+		all = append(all, check.Flag{Kind: twotime.KindIntensity, Note: !c.Large(), Text: text, Remedy: remedy})
 	}
 	if text, remedy := nexus.DescribeStrays(own); text != "" {
 		all = append(all, check.Flag{Kind: "stray readings", Text: text, Remedy: remedy})
@@ -217,9 +231,7 @@ func darkFrames(matrices [][]float64, n int) (dark []int) {
 				continue
 			}
 			found = true
-			for j := range n {
-				c2[i*n+j], c2[j*n+i] = math.NaN(), math.NaN()
-			}
+			blank([][]float64{c2}, n, i)
 		}
 		if found {
 			dark = append(dark, i+1)

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Gate says which frames are bad. Frames with pixels in bins that are not finite numbers are always
+// Gate says which frames are bad. Frames with pixels in bins that have no count, see NoCount, are always
 // bad.
 type Gate struct {
 	Skip []int   // numbers of bad frames, counted from 0
@@ -21,7 +21,8 @@ type Gate struct {
 type Replacement struct {
 	Frame, By int
 	Why       string
-	Pixel     int // first pixel in bins that is not a finite number, as row * width + column; -1 if all are finite
+	Pixel     int     // first pixel in bins that has no count, as row * width + column; -1 if all have one
+	Reading   float32 // reading of that pixel, NaN for the mark of a detector
 }
 
 // Mended is a movie whose bad frames are replaced.
@@ -87,7 +88,7 @@ func (d *Mended) why(frame int, sum float64) string {
 	switch {
 	case d.skip[frame]:
 		return "asked for"
-	case math.IsNaN(mean) || math.IsInf(mean, 0):
+	case !(math.Abs(sum) <= mostCounts):
 		return "pixels in bins have no count"
 	case mean < d.gate.Low:
 		return fmt.Sprintf("its mean is %.3g counts per pixel, below %g", mean, d.gate.Low)
@@ -113,14 +114,27 @@ func (d *Mended) sumOfEvents(e *Events, f int) (sum float64) {
 	return sum
 }
 
-// wild reports whether a number is not finite.
-func wild(v float32) bool { return math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) }
+// mostCounts is the largest number of counts, 2^53, beyond which whole numbers and their sums are not exact.
+const mostCounts = 1 << 53
+
+// NoCount reports whether a reading cannot be a number of counts: it is not finite, as marks of detectors are when a file has been
+// read, or beyond 2^53, where whole numbers are not exact.
+func NoCount(v float32) bool { return !(math.Abs(float64(v)) <= mostCounts) }
+
+// noCount names a pixel without a count and what was read there.
+func (d *Mended) noCount(pixel int, reading float32) string {
+	is := "NaN, infinite or the mark of the detector"
+	if x := float64(reading); math.Abs(x) > mostCounts && !math.IsInf(x, 0) {
+		is = fmt.Sprintf("%.6g and no count: counts are at most 2^53", x)
+	}
+	return fmt.Sprintf("row %d, column %d, which is %s", pixel/d.Width, pixel%d.Width, is)
+}
 
 // tries bounds how many frames are looked at to replace one.
 const tries = 64
 
 // other finds a good frame about half the movie away; sum reads one and returns the sum of its pixels in bins.
-func (d *Mended) other(frame int, why string, pixel int, sum func(other int) (float64, error)) error {
+func (d *Mended) other(frame int, why string, pixel int, reading float32, sum func(other int) (float64, error)) error {
 	if r, ok := d.bad[frame]; ok {
 		_, err := sum(r.By)
 		return err
@@ -135,7 +149,7 @@ func (d *Mended) other(frame int, why string, pixel int, sum func(other int) (fl
 			return err
 		}
 		if d.why(by, s) == "" {
-			d.bad[frame] = Replacement{frame, by, why, pixel}
+			d.bad[frame] = Replacement{frame, by, why, pixel, reading}
 			return nil
 		}
 	}
@@ -145,9 +159,22 @@ func (d *Mended) other(frame int, why string, pixel int, sum func(other int) (fl
 	}
 	if pixel >= 0 {
 		try = "mask such pixels (mask --image) and make the q map with them (qmap --mask), or leave out frames that hold nothing (--begin, --end)"
-		why += fmt.Sprintf(", the first at row %d, column %d, which is NaN, infinite or the mark of the detector", pixel/d.Width, pixel%d.Width)
+		why += ", the first at " + d.noCount(pixel, reading)
+		if math.Abs(float64(reading)) > mostCounts {
+			try += "; if all values are that large, divide them by what one photon counts"
+		}
 	}
 	return fmt.Errorf("correlate: frame %d is not good (%s), nor are the %d frames that could replace it: %s", frame, why, min(tries, d.Frames-1), try)
+}
+
+// firstOf returns the first pixel in bins without a count, or -1, and its reading.
+func (d *Mended) firstOf(value func(pixel int) float32) (pixel int, reading float32) {
+	for _, p := range d.valid {
+		if v := value(p); NoCount(v) {
+			return p, v
+		}
+	}
+	return -1, 0
 }
 
 func (d *Mended) dense(m Movie, first int, dst []float32) error {
@@ -161,11 +188,8 @@ func (d *Mended) dense(m Movie, first int, dst []float32) error {
 		if why == "" {
 			continue
 		}
-		pixel := slices.IndexFunc(d.valid, func(p int) bool { return wild(frame[p]) })
-		if pixel >= 0 {
-			pixel = d.valid[pixel]
-		}
-		err := d.other(first+f, why, pixel, func(by int) (float64, error) {
+		pixel, reading := d.firstOf(func(p int) float32 { return frame[p] })
+		err := d.other(first+f, why, pixel, reading, func(by int) (float64, error) {
 			err := m.Dense(by, frame)
 			return d.sumOf(frame), err
 		})
@@ -194,11 +218,8 @@ func (d *Mended) raw(m *Raw, first int, dst []byte) error {
 		if why == "" {
 			continue
 		}
-		pixel := slices.IndexFunc(d.valid, func(p int) bool { return wild(m.value(frame, p)) })
-		if pixel >= 0 {
-			pixel = d.valid[pixel]
-		}
-		err := d.other(first+f, why, pixel, func(by int) (float64, error) {
+		pixel, reading := d.firstOf(func(p int) float32 { return m.value(frame, p) })
+		err := d.other(first+f, why, pixel, reading, func(by int) (float64, error) {
 			err := m.Read(by, frame)
 			return sum(), err
 		})
@@ -221,13 +242,13 @@ func (d *Mended) sparse(m Movie, first, n int, dst *Events) error {
 		if why == "" {
 			continue
 		}
-		pixel := -1
+		pixel, reading := -1, float32(0)
 		for i := dst.Start[f]; i < dst.Start[f+1] && pixel < 0; i++ {
-			if p := int(dst.Pixel[i]); wild(dst.Count[i]) && d.maps.Static[p] > 0 {
-				pixel = p
+			if p := int(dst.Pixel[i]); NoCount(dst.Count[i]) && d.maps.Static[p] > 0 {
+				pixel, reading = p, dst.Count[i]
 			}
 		}
-		err := d.other(first+f, why, pixel, func(by int) (float64, error) {
+		err := d.other(first+f, why, pixel, reading, func(by int) (float64, error) {
 			if err := m.Sparse(by, 1, &d.one); err != nil {
 				return 0, err
 			}

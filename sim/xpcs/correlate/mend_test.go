@@ -135,3 +135,34 @@ func TestMendOfGoodMovie(t *testing.T) {
 		t.Error(d.Replaced())
 	}
 }
+
+// Readings beyond 2^53 are no counts: a frame with one is replaced and says which, and a movie of them is refused with the number.
+func TestReadingsBeyondCounts(t *testing.T) {
+	data, maps := noisy(90)
+	data[7*48+30] = 3e18
+	for name, m := range map[string]Movie{"dense": FromArray(data, 90, 6, 8), "events": eventsOf(FromArray(data, 90, 6, 8))} {
+		d, err := m.Mend(maps, Gate{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Multitau(context.Background(), d.Movie, maps, Settings{Photons: true}); err != nil {
+			t.Fatal(err)
+		}
+		if r := d.Replaced(); len(r) != 1 || r[0].Frame != 7 || r[0].Pixel != 30 || r[0].Reading != 3e18 {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	for i := range data {
+		data[i] = 1e19
+	}
+	d, err := FromArray(data, 90, 6, 8).Mend(maps, Gate{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Multitau(context.Background(), d.Movie, maps, Settings{}); err == nil || !strings.Contains(err.Error(), "row 2, column 4, which is 1e+19 and no count: counts are at most 2^53") || !strings.Contains(err.Error(), "divide them") {
+		t.Error(err)
+	}
+	if _, err := Multitau(context.Background(), FromArray(data, 90, 6, 8), maps, Settings{Photons: true, Normalize: true}); err != nil { // where no gate looks at them
+		t.Error(err)
+	}
+}

@@ -62,7 +62,7 @@ func (r *readings) limit(among func(pixel int) bool) (limit float64) {
 			full++
 		}
 	}
-	v := int(top)
+	v := int(min(top, 2*mostReading))
 	if v < 2 || v >= len(r.often) || full < fewestFull || float64(full) < shareFull*float64(lit) {
 		return 0
 	}
@@ -95,8 +95,8 @@ type Gap struct {
 func (r *readings) alone() []bool {
 	of := make([]bool, len(r.often))
 	for p, x := range r.largest {
-		if n := int(x); n < len(of) && 2*float64(r.times[p]) > r.often[n] {
-			of[n] = true
+		if x < float32(len(of)) && 2*float64(r.times[p]) > r.often[int(x)] {
+			of[int(x)] = true
 		}
 	}
 	return of

@@ -19,7 +19,7 @@ const (
 	MAD        = "mad"        // the median, and the median of the absolute deviations from it
 )
 
-// degenerate is the scale below which a region counts as constant.
+// degenerate is the scale below which the usual values of a region count as equal. The scale is then that of counting statistics.
 const degenerate = 1e-16
 
 // Outliers masks pixels far from what is usual in their ring or tile. Give either Rings or Tile.
@@ -38,6 +38,7 @@ type Region struct {
 	Limit     float64 // value from which on pixels are bad, Reference + Cutoff scales
 	Max       float64 // largest value in the region
 	Mean      float64 // mean of all values in the region
+	Counting  bool    // true where the usual values are equal, so that the scale is that of counting statistics
 }
 
 func (o Outliers) complete() (Outliers, error) {
@@ -91,7 +92,7 @@ func (o Outliers) mask(s Source, now *Mask) (*Mask, []Region, error) {
 		if r.At = float64(k); at != nil {
 			r.At = at[k]
 		}
-		if r.Reference > 0 {
+		if r.Reference > 0 || r.Counting {
 			regions = append(regions, r)
 		}
 	}
@@ -169,16 +170,49 @@ func (o Outliers) judge(image []float64, list []int, m *Mask) Region {
 	} else {
 		r.Reference, scale = clipped(values, o.Percentiles)
 	}
-	if r.Limit = r.Reference; scale < degenerate {
-		return r
+	if scale < degenerate {
+		if scale = counting(values); math.IsInf(scale, 1) {
+			r.Limit = r.Reference
+			return r
+		}
+		r.Counting = true
 	}
-	r.Limit += o.Cutoff * scale
+	r.Limit = r.Reference + o.Cutoff*scale
 	for k, v := range values {
 		if math.Abs(v-r.Reference) >= o.Cutoff*scale {
 			m.Keep[list[k]] = false
 		}
 	}
 	return r
+}
+
+// counting returns the standard deviation of counts with the mean of the usual values, at least that of one count. One count is 1 where all values
+// are whole numbers, and the smallest positive value or difference of two values where they are not, as in the mean of many frames. It is infinite for
+// values that are all equal.
+func counting(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	unit, whole := math.Inf(1), true
+	for k, v := range sorted {
+		if v > 0 {
+			unit = min(unit, v)
+		}
+		if k > 0 && v-sorted[k-1] > degenerate {
+			unit = min(unit, v-sorted[k-1])
+		}
+		whole = whole && v == math.Trunc(v)
+	}
+	if sorted[0] == sorted[len(sorted)-1] {
+		return math.Inf(1)
+	}
+	if whole {
+		unit = 1
+	}
+	p := stat.Percentile(values, []float64{5, 95}, stat.LinearMethod)
+	mean := p[0]
+	if p[1] > p[0] {
+		mean, _ = clipped(values, [2]float64{5, 95})
+	}
+	return unit * math.Sqrt(max(mean/unit, 1))
 }
 
 // clipped returns mean and standard deviation of the values between two percentiles, ends included.
