@@ -77,6 +77,7 @@ func (m *Workspace) Judge(d Data, s Settings) (Verdict, error) {
 		v.add(Flag{Kind: KindUnjudged, Text: fmt.Sprintf("the residuals are about %.2g, and their squares are beyond the range of 64-bit numbers", norm(w.z)/math.Sqrt(w.dof())), Remedy: "give the data in other units"}, false)
 	} else {
 		w.verdict(&v, level)
+		w.sizeBeforeOutliers(&v)
 	}
 	v.OK = len(v.Flags) == 0
 	return v, nil
