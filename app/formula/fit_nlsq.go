@@ -37,8 +37,9 @@ true if sigma is given), "ftol", "xtol", "gtol" and "max_nfev". "y" may also be
 a formula of columns, such as log(y). "units" {"b2": "1/s"} are for tables and
 documents.
 
-With --out the results go to a folder, as fit.json and as the table fits.csv
-with a row for each parameter. --out FILE.csv, .xlsx or .parquet writes only the
+With --out the results go to a folder, as fit.json, as the table fits.csv with a
+row for each parameter, and as report.html with pictures of data, model and
+residuals. --out FILE.csv, .xlsx or .parquet writes only the
 table.
 
   euryale fit nlsq --problem misra1a.json --json
@@ -78,6 +79,9 @@ func runFitNLSQ(ctx context.Context, a *frame.App, path string) error {
 	doc := nlsqDocument(p.Device(), r, v)
 	doc.File, doc.Units = path, unitsOf(f.Units)
 	unwritten := to.SaveParameters(a, doc) // what cannot be written is printed all the same
+	if to.Folder != "" && unwritten == nil {
+		unwritten = exit.With(exit.CannotWrite, report.FormulaFit(path, f, r, v, a.Page(0)).Save(string(to.Folder)))
+	}
 	if a.JSON {
 		err = a.Document(doc)
 	} else {
