@@ -16,6 +16,7 @@ import (
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/models/expr"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/report"
 )
@@ -80,7 +81,7 @@ func runFitNLSQ(ctx context.Context, a *frame.App, path string) error {
 	doc.File, doc.Units = path, unitsOf(f.Units)
 	unwritten := to.SaveParameters(a, doc) // what cannot be written is printed all the same
 	if to.Folder != "" && unwritten == nil {
-		unwritten = exit.With(exit.CannotWrite, report.FormulaFit(path, f, r, v, a.Page(0)).Save(string(to.Folder)))
+		unwritten = drawNLSQ(a, to, f, r, v, path)
 	}
 	if a.JSON {
 		err = a.Document(doc)
@@ -103,6 +104,15 @@ func runFitNLSQ(ctx context.Context, a *frame.App, path string) error {
 		return frame.Strictly(v)
 	}
 	return nil
+}
+
+// drawNLSQ writes the page of a fit into the folder of the results.
+func drawNLSQ(a *frame.App, to frame.Outputs, p *expr.Problem, r *optim.Result, v check.Verdict, path string) error {
+	predicted, err := p.Predicted(r)
+	if err != nil {
+		return exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+	}
+	return exit.With(exit.CannotWrite, report.FormulaFit(path, p, predicted, v, a.Page(0)).Save(string(to.Folder)))
 }
 
 // nlsqText is a table of the parameters and a line on how the fit ended. The reduced chi-square is left out without errors of the data,

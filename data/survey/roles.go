@@ -141,7 +141,11 @@ func (r *roles) noteWave(w column, unit string, air bool) {
 	if unit == "" {
 		unit = "Angstrom, as no unit is given"
 	}
-	r.note("wavelengths from %s (%s) are taken as %s", w.name, unit, in)
+	from := w.name
+	if !strings.Contains(from, "("+unit+")") {
+		from += " (" + unit + ")"
+	}
+	r.note("wavelengths from %s are taken as %s", from, in)
 }
 
 // inverseVariance returns the inverse variances, nil if no column says how large errors are.
