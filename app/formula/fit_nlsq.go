@@ -16,6 +16,7 @@ import (
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/models/expr"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/report"
 )
@@ -37,8 +38,9 @@ true if sigma is given), "ftol", "xtol", "gtol" and "max_nfev". "y" may also be
 a formula of columns, such as log(y). "units" {"b2": "1/s"} are for tables and
 documents.
 
-With --out the results go to a folder, as fit.json and as the table fits.csv
-with a row for each parameter. --out FILE.csv, .xlsx or .parquet writes only the
+With --out the results go to a folder, as fit.json, as the table fits.csv with a
+row for each parameter, and as report.html with pictures of data, model and
+residuals. --out FILE.csv, .xlsx or .parquet writes only the
 table.
 
   euryale fit nlsq --problem misra1a.json --json
@@ -78,6 +80,9 @@ func runFitNLSQ(ctx context.Context, a *frame.App, path string) error {
 	doc := nlsqDocument(p.Device(), r, v)
 	doc.File, doc.Units = path, unitsOf(f.Units)
 	unwritten := to.SaveParameters(a, doc) // what cannot be written is printed all the same
+	if to.Folder != "" && unwritten == nil {
+		unwritten = drawNLSQ(a, to, f, r, v, path)
+	}
 	if a.JSON {
 		err = a.Document(doc)
 	} else {
@@ -99,6 +104,15 @@ func runFitNLSQ(ctx context.Context, a *frame.App, path string) error {
 		return frame.Strictly(v)
 	}
 	return nil
+}
+
+// drawNLSQ writes the page of a fit into the folder of the results.
+func drawNLSQ(a *frame.App, to frame.Outputs, p *expr.Problem, r *optim.Result, v check.Verdict, path string) error {
+	predicted, err := p.Predicted(r)
+	if err != nil {
+		return exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+	}
+	return exit.With(exit.CannotWrite, report.FormulaFit(path, p, predicted, v, a.Page(0)).Save(string(to.Folder)))
 }
 
 // nlsqText is a table of the parameters and a line on how the fit ended. The reduced chi-square is left out without errors of the data,

@@ -24,6 +24,11 @@ func TestFitsOfFormulasAreTables(t *testing.T) {
 			t.Fatalf("exit %d: %s%s", code, text, stderr)
 		}
 	}
+	for _, name := range []string{"report.html", filepath.Join("plots", "fit.svg"), filepath.Join("plots", "residuals.svg")} {
+		if _, err := os.Stat(filepath.Join("run", name)); err != nil {
+			t.Errorf("the fit has no picture: %v", err)
+		}
+	}
 	old := `{"engine":"nlsq","x":{"a":1,"b":1.5},"sd":{"a":0.1,"b":"NaN"},"active":{"a":0,"b":1},"cost":1,"status":"converged"}`
 	if err := os.WriteFile("old.json", []byte(old), 0o644); err != nil {
 		t.Fatal(err)

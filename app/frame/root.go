@@ -129,7 +129,7 @@ func (a *App) root() *cobra.Command {
 	f.BoolVar(&a.JSON, "json", false, "print one JSON document on standard output")
 	f.BoolVar(&a.Quiet, "quiet", false, "print no progress and no notes")
 	f.BoolVar(&a.Verbose, "verbose", false, "print all findings and notes of verdicts, not only one line")
-	f.BoolVar(&a.Strict, "strict", false, "exit with code 1 if a verdict is bad")
+	f.BoolVar(&a.Strict, "strict", false, "exit with code 1 if a model disagrees with its data, or a fit or chains did not converge")
 	f.BoolVar(&a.Overwrite, "overwrite", false, "replace an existing file or the results in a run folder, which are deleted when the run begins")
 	f.Uint64Var(&a.Seed, "seed", 0, "seed of all random numbers")
 	f.StringVar(&a.device, "device", "", "where to compute: auto, cpu, cuda, cuda:N, cuda:N,M or cuda:all (default EURYALE_DEVICE, then auto)")

@@ -33,7 +33,7 @@ func demoSpectrum(a *frame.App) *cobra.Command {
 		Long: `Make a small library of template spectra and a file of synthetic stars in DESI's
 format. Fit all fibers, compare the velocities and the atmospheric parameters
 with the truth, and sample the posterior of one star. This needs no network and
-takes about 5 seconds.
+takes less than a minute.
 
   euryale demo spectrum
   euryale demo spectrum --out run --overwrite

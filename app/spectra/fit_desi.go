@@ -210,6 +210,8 @@ type desiFit struct {
 	doc    desiDoc
 	log    *os.File
 	first  error // why the first fiber without a fit has none
+	// fibers is the number of fibers of the file that is being fitted, and kept how many of them the journal holds.
+	fibers, kept int
 }
 
 func runFitDESI(ctx context.Context, a *frame.App, p *fitfile.Pipeline, names []string, f *desiFlags) (err error) {
@@ -251,6 +253,14 @@ func runFitDESI(ctx context.Context, a *frame.App, p *fitfile.Pipeline, names []
 		return err
 	}
 	return d.verdict()
+}
+
+// keptText says how many fibers of the file in which a run was interrupted the next run finds in the journal of a table.
+func (d *desiFit) keptText(table string) string {
+	if d.kept == 0 {
+		return "no fiber was finished yet"
+	}
+	return fmt.Sprintf("%s of %d are kept beside the table, in %s.journal-...", errtext.Count(d.kept, "finished fiber"), d.fibers, table)
 }
 
 // checkOutputs refuses files whose tables would have the same name, or replace one.
@@ -311,7 +321,7 @@ func (d *desiFit) one(ctx context.Context, name string) error {
 	start := time.Now()
 	doc := desiFileDoc{File: name}
 	doc.Table, doc.Models = d.outputs(name)
-	d.first = nil
+	d.first, d.fibers, d.kept = nil, 0, 0
 	err := d.file(ctx, name, &doc)
 	if err == nil && doc.Status == "SUCCESS" && doc.Fibers > 0 && doc.Fitted == 0 && ctx.Err() == nil {
 		err = fmt.Errorf("none of %s could be fitted%s", errtext.Count(doc.Fibers, "fiber"), d.why())
@@ -323,7 +333,7 @@ func (d *desiFit) one(ctx context.Context, name string) error {
 	if ctx.Err() != nil {
 		doc.Message = "interrupted"
 		d.doc.Files = append(d.doc.Files, doc)
-		return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted in %s; the fits so far are kept beside %s", name, doc.Table), Hint: "the same command, which continues (with --skipexisting it skips finished files)"}
+		return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted in %s; %s", name, d.keptText(doc.Table)), Hint: "the same command, which continues (with --skipexisting it skips finished files)"}
 	}
 	d.doc.Files = append(d.doc.Files, doc)
 	if e := d.status(&doc); e != nil {
@@ -425,12 +435,16 @@ func (d *desiFit) file(ctx context.Context, name string, doc *desiFileDoc) (err 
 	job := fitfile.DESIJob{Select: d.sel, Table: doc.Table, Models: doc.Models, More: d.f.Extra, Command: d.Command, Software: [][2]string{{"euryale", frame.Version()}},
 		Note: func(text string) { d.say("%s", text) },
 		Started: func(fibers, before int) {
+			d.fibers, d.kept = fibers, before
 			if before > 0 {
 				d.say("%s: %d of %d fibers are kept from an earlier run", name, before, fibers)
 			}
 			bar = term.NewBar(d.Screen, d.BarSettings("stars", fibers-before))
 		},
-		Done: func(fibers, failed int) { bar.Add(fibers, failed) }}
+		Done: func(fibers, failed int) {
+			bar.Add(fibers, failed)
+			d.kept += fibers
+		}}
 	page := &report.SpectraFits{Files: []string{name}, Library: d.p.Library()}
 	job.Fitted = func(id int64, star *spectra.Star, o *fitfile.Outcome) {
 		if d.f.Plot {

@@ -186,6 +186,9 @@ func wavelengths(flag, text string) (r fitfile.Range, err error) {
 	lo, hi, _ := strings.Cut(text, ":")
 	from, err1 := strconv.ParseFloat(strings.TrimSpace(lo), 64)
 	to, err2 := strconv.ParseFloat(strings.TrimSpace(hi), 64)
+	if err1 == nil && err2 == nil && from > to {
+		return r, exit.Usage("--%s %q: FROM is above TO: write %s:%s", flag, text, strings.TrimSpace(hi), strings.TrimSpace(lo))
+	}
 	if err1 != nil || err2 != nil || !(from > 0 && from < to) || math.IsInf(to, 0) {
 		return r, exit.Usage("--%s %q: want FROM:TO in Angstrom, such as 3600:5800", flag, text)
 	}

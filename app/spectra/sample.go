@@ -106,7 +106,9 @@ func oneStar(a *frame.App, p *fitfile.Pipeline, names []string, f *spectraFlags,
 				}
 			case which.Row == 0 && len(d.TargetID) == 1:
 				k = 0
-			case k < 0 || k >= len(d.TargetID):
+			case k >= len(d.TargetID) || k < -1:
+				return 0, fmt.Errorf("%s has no row %d: its rows are 1 to %d", names[0], which.Row, len(d.TargetID))
+			case k < 0:
 				return 0, fmt.Errorf("%s has %d fibers: choose one with --targetid or --row", names[0], len(d.TargetID))
 			}
 			return k, nil
@@ -134,7 +136,9 @@ func oneStar(a *frame.App, p *fitfile.Pipeline, names []string, f *spectraFlags,
 		switch {
 		case which.Row == 0 && s.N == 1:
 			row = 0
-		case row < 0 || row >= s.N:
+		case row >= s.N || row < -1:
+			return nil, exit.Usage("%s has no row %d: its rows are 1 to %d", name, which.Row, s.N)
+		case row < 0:
 			return nil, exit.Usage("%s has %d spectra: choose one with --row", name, s.N)
 		}
 		t, err := f.taking(i, len(names))

@@ -20,6 +20,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -269,7 +271,11 @@ func (p *parser) atom() (*term, error) {
 	case c == 0:
 		return nil, p.fail("the formula ends early: expected a number, a name or (")
 	}
-	return nil, p.fail("found %q instead of a number, a name or (", string(c))
+	r, _ := utf8.DecodeRuneInString(p.text[p.at:])
+	if unicode.IsLetter(r) {
+		return nil, p.fail("found %q, which no name may have (only a to z, A to Z, digits and _: spell it out, as alpha)", string(r))
+	}
+	return nil, p.fail("found %q instead of a number, a name or (", string(r))
 }
 
 func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }

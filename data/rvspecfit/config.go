@@ -156,7 +156,7 @@ func (c *Config) Templates() (string, error) {
 			return beside, nil
 		}
 	}
-	return "", fmt.Errorf("the library of templates cannot be found: %w: correct template_lib in the configuration", err)
+	return "", fmt.Errorf("the library of templates cannot be found: %w: correct its name, which --library or template_lib in the configuration gives", err)
 }
 
 // Setups lists the arms for which a folder of rvspecfit has an interpolator, sorted.

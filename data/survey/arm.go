@@ -20,6 +20,7 @@ type Raw struct {
 	Mask       []bool    // flags of the pixels that are marked as bad; nil for none
 	Resolution []float64 // resolution matrix as DESI stores it, with Diagonals rows for each pixel; nil for none
 	Diagonals  int
+	Estimated  bool     // true if IVar was estimated from how Flux scatters
 	Notes      []string // sentences on how the columns of a plain file were read
 }
 

@@ -56,6 +56,9 @@ func readImage(name string, f *fits.File, u Units) (*Raw, error) {
 	if flux == nil && unknown != nil {
 		return nil, unknown
 	}
+	if flux != nil && wave == nil && !slices.ContainsFunc(columns, func(c column) bool { return c.kind == "wave" }) {
+		return nil, &FormatError{Format: "survey", File: name, Place: "CRVAL1", What: "the image of fluxes has no wavelengths: its header lacks CRVAL1 with CDELT1 or CD1_1, and there is no extension of wavelengths", Err: ErrIncomplete, Try: "add these keywords (and CTYPE1, CUNIT1, CRPIX1), or write a table with the columns wavelength, flux and error"}
+	}
 	if wave != nil { // already in Angstrom and vacuum
 		add(column{kind: "wave", name: "the header", settled: true}, wave)
 		u = Units{Vacuum: true}

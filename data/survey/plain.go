@@ -5,6 +5,7 @@ package survey
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"math"
 	"regexp"
@@ -177,6 +178,9 @@ func inverse(v []float64) []float64 {
 
 // readText reads a table as text.
 func readText(name string, b []byte, u Units) (*Raw, error) {
+	if text := bytes.TrimSpace(b); len(text) > 0 && (text[0] == '{' || text[0] == '[') && json.Valid(text) {
+		return nil, &FormatError{Format: "survey", File: name, What: "this is a JSON document and not a table of a spectrum", Try: "give a table with the columns wavelength, flux and error, as CSV or FITS"}
+	}
 	var columns []column
 	var values [][]float64
 	var err error

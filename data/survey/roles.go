@@ -35,7 +35,15 @@ func (r *roles) take(c column, v []float64) error {
 		}
 		return nil
 	}
-	if was, taken := r.columns[c.kind]; taken {
+	was, taken := r.columns[c.kind]
+	if and, or := strings.EqualFold(was.name, "and_mask"), strings.EqualFold(was.name, "or_mask"); taken && and && strings.EqualFold(c.name, "or_mask") || or && strings.EqualFold(c.name, "and_mask") {
+		r.note("bad pixels are those of and_mask, as for files of SDSS; or_mask, of any exposure, is not used")
+		if and {
+			return nil
+		}
+		taken = false
+	}
+	if taken {
 		return &FormatError{Format: "survey", File: r.file, What: fmt.Sprintf("the columns %s and %s could both be the %s", was.name, c.name, roleNames[c.kind]), Try: "rename or remove one of them"}
 	}
 	r.columns[c.kind], r.values[c.kind] = c, v
@@ -141,7 +149,11 @@ func (r *roles) noteWave(w column, unit string, air bool) {
 	if unit == "" {
 		unit = "Angstrom, as no unit is given"
 	}
-	r.note("wavelengths from %s (%s) are taken as %s", w.name, unit, in)
+	from := w.name
+	if !strings.Contains(from, "("+unit+")") {
+		from += " (" + unit + ")"
+	}
+	r.note("wavelengths from %s are taken as %s", from, in)
 }
 
 // inverseVariance returns the inverse variances, nil if no column says how large errors are.

@@ -26,7 +26,7 @@ func (r *roles) estimateErrors(s *Raw) error {
 	if sd == nil {
 		return &FormatError{Format: "survey", File: r.file, What: fmt.Sprintf("there are no errors, and the %s do not show how large they are", errtext.Count(len(s.Flux), "pixel")), Err: ErrIncomplete, Try: "add a column error or ivar"}
 	}
-	s.IVar = make([]float64, len(sd))
+	s.IVar, s.Estimated = make([]float64, len(sd)), true
 	for i, e := range sd {
 		s.IVar[i] = 1 / (e * e)
 	}
@@ -34,7 +34,7 @@ func (r *roles) estimateErrors(s *Raw) error {
 	if r.unused != nil {
 		none = fmt.Sprintf("there is no column of errors (not used: %s)", strings.Join(r.unused, ", "))
 	}
-	r.note("%s: they are estimated from how neighbouring pixels scatter, with a median signal-to-noise ratio of %.3g, and narrow lines or smoothed pixels make them wrong", none, s.SignalToNoise())
+	r.note("%s: they are estimated from how neighbouring pixels scatter, with a median signal-to-noise ratio of %.3g, and narrow lines or smoothed pixels make them wrong, so the size of the residuals is not judged", none, s.SignalToNoise())
 	if share := shared(s.Flux, s.Mask); share < leastShared {
 		r.note("neighbouring pixels share noise, as after resampling or smoothing, since they differ only %.2g times as much as pixels two apart: errors of fitted parameters, which take pixels as independent, are about %.2g times too small; give the spectrum as it was measured, or a column error that allows for it", share, 1/share)
 	}

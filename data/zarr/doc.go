@@ -15,6 +15,7 @@
 //
 //	idata = arviz.from_zarr("run.zarr")
 //	posterior = xarray.open_zarr("run.zarr", group="posterior")
+//	everything = xarray.open_datatree("run.zarr", engine="zarr")
 //
 // Chunks are written as zlib streams, uncompressed unless Settings.Zlib is set, so that each has a checksum. Reading verifies
 // it, that the metadata of a store of this package agree with its consolidated metadata, and that no chunk of such a store is missing.

@@ -22,6 +22,9 @@ type Data struct {
 	// Relative says that Z is known only up to a common factor, because the standard
 	// deviation was estimated from the residuals themselves.
 	Relative bool
+	// SigmaEstimated says that the standard deviations were estimated from how the data scatter, place by place. Neither the size
+	// of Z, nor how that varies, nor the heavier tails of the mixture is then evidence against the model, and Z counts as Relative.
+	SigmaEstimated bool
 	// Jacobian holds the derivatives of predicted/standard deviation with respect to
 	// the parameters in Names, column by column: Jacobian[k*len(Z)+i]. A fit adapts to
 	// the data along these columns, so they are taken out of Z before it is tested.

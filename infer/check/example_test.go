@@ -37,7 +37,7 @@ func Example() {
 	// Output:
 	// The model disagrees with the data (reduced chi-square 2.9, expected 0.586 to 1.54): pattern of the residuals.
 	// the residuals follow a pattern along time: near time = 0 to 0.4 s the data lie 2.5 standard deviations below the model on average; the pattern explains 62 % of their scatter
-	// look at the plot of the residuals, and add the term that is missing or compare another model
+	// add the term that is missing or compare another model
 }
 
 // Readings finds faults of the data before there is any model: here a detector that saturates at 1.

@@ -61,6 +61,7 @@ func (m *Workspace) Judge(d Data, s Settings) (Verdict, error) {
 		return Verdict{}, fmt.Errorf("check: the level is %g: want a number between 0 and 1, such as 0.01", level)
 	}
 	v := Verdict{P: math.NaN(), Reduced: math.NaN(), Expected: [2]float64{math.NaN(), math.NaN()}, Points: len(d.Z)}
+	d.Relative = d.Relative || d.SigmaEstimated
 	d.remarks(&v)
 	d.atPredicted(&v)
 	m.reset()
@@ -76,6 +77,7 @@ func (m *Workspace) Judge(d Data, s Settings) (Verdict, error) {
 		v.add(Flag{Kind: KindUnjudged, Text: fmt.Sprintf("the residuals are about %.2g, and their squares are beyond the range of 64-bit numbers", norm(w.z)/math.Sqrt(w.dof())), Remedy: "give the data in other units"}, false)
 	} else {
 		w.verdict(&v, level)
+		w.sizeBeforeOutliers(&v)
 	}
 	v.OK = len(v.Flags) == 0
 	return v, nil
@@ -370,6 +372,9 @@ func (w *residuals) aboutParameters() (all []test) {
 func (d *Data) remarks(v *Verdict) {
 	for _, f := range d.Findings {
 		v.add(f, f.Note)
+	}
+	if d.SigmaEstimated {
+		v.add(Flag{Kind: KindSize, Text: "the errors were estimated from how the data scatter, so neither the size of the residuals nor how it varies tells whether the model is right"}, true)
 	}
 	for _, a := range d.Altered {
 		v.add(Flag{Kind: a.Kind, Text: a.Text, Remedy: a.Remedy}, a.Note)

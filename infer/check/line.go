@@ -79,7 +79,7 @@ func also(flags []Flag) string {
 }
 
 // Digest says in a few lines how the model fared in several fits, which are those of a table: how many agree, and for each kind of
-// strongest finding the fits that show it, with the words of the one that is farthest from the model. name names fits by their
+// strongest finding, and each direction of it, the fits that show it, with the words of the one that is farthest from the model. name names fits by their
 // numbers, and what is the plural of what is fitted, such as "bins".
 func Digest(what string, fits []Verdict, name func(which []int) string) []string {
 	var kinds []string
@@ -89,7 +89,7 @@ func Digest(what string, fits []Verdict, name func(which []int) string) []string
 		if v.OK || len(v.Flags) == 0 {
 			continue
 		}
-		kind := v.Flags[0].Kind
+		kind := v.sense()
 		if shown[kind] == nil {
 			kinds = append(kinds, kind)
 		}
@@ -97,9 +97,13 @@ func Digest(what string, fits []Verdict, name func(which []int) string) []string
 	}
 	slices.SortStableFunc(kinds, func(a, b string) int { return cmp.Compare(len(shown[b]), len(shown[a])) })
 	lines := []string{tally(what, len(fits), words)}
-	for _, kind := range kinds {
-		which := shown[kind]
+	for _, sense := range kinds {
+		which := shown[sense]
+		kind := fits[which[0]].Flags[0].Kind
 		worst := slices.MaxFunc(which, func(a, b int) int { return cmp.Compare(fits[a].far(), fits[b].far()) })
+		if fits[worst].tooSmall() {
+			worst = slices.MinFunc(which, func(a, b int) int { return cmp.Compare(fits[a].far(), fits[b].far()) })
+		}
 		text := fits[worst].Flags[0].brief()
 		if slices.ContainsFunc(which, func(i int) bool { return fits[i].Flags[0].brief() != text }) {
 			text = kind + ", such as in " + name([]int{worst}) + ": " + text
@@ -118,6 +122,19 @@ func Digest(what string, fits []Verdict, name func(which []int) string) []string
 		lines = append(lines, name(which)+": "+text)
 	}
 	return lines
+}
+
+// sense is the kind of the first flag, and for the size of residuals in which direction it is off, since the causes are opposite.
+func (v Verdict) sense() string {
+	if v.Flags[0].Kind == KindSize && v.tooSmall() {
+		return KindSize + ": too small"
+	}
+	return v.Flags[0].Kind
+}
+
+// tooSmall reports whether the strongest finding is that the residuals are smaller than the errors allow.
+func (v Verdict) tooSmall() bool {
+	return len(v.Flags) > 0 && v.Flags[0].Kind == KindSize && v.Reduced < v.Expected[0]
 }
 
 // far orders verdicts by how far the data lie from the model.

@@ -54,3 +54,17 @@ func TestDigest(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// Errors that are too small in one fit and too large in another are two findings.
+func TestDigestOfOppositeFindings(t *testing.T) {
+	sized := func(reduced float64, text string) Verdict {
+		return Verdict{Points: 9, Reduced: reduced, Expected: [2]float64{0.9, 1.1}, Flags: []Flag{{Kind: KindSize, Text: text}}}
+	}
+	got := Digest("stars", []Verdict{sized(4, "the errors are 2 times too small"), sized(0.5, "the errors are 1.4 times too large"), sized(0.25, "the errors are 2 times too large")}, func(which []int) string { return fmt.Sprint(which) })
+	want := []string{"The model agrees with the data in 0 of 3 stars; misfit: 3.",
+		"[1 2]: size of the residuals, such as in [2]: the errors are 2 times too large.",
+		"[0]: the errors are 2 times too small."}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}

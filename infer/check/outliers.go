@@ -52,7 +52,7 @@ func (w *residuals) outlierTest() (t test, points []int) {
 	}
 	typical := w.farthest(z, order)
 	size := w.farKnown(z, order, typical)
-	if w.d.Relative {
+	if w.d.Relative && !w.d.SigmaEstimated { // errors that are wrong by places would make outliers of right points
 		size = w.farRelative(z, order)
 	}
 	most := 0

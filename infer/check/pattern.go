@@ -58,7 +58,7 @@ func (w *residuals) patternTest(a Axis, columns [][]float64) test {
 		return Flag{Where: where,
 			Text: fmt.Sprintf("the residuals follow a pattern along %s: near %s the data lie %s standard deviations %s the model on average; the pattern explains %s of their scatter",
 				a.title(), where, size(mean), side(mean), percent(g.share)),
-			Remedy: "look at the plot of the residuals, and add the term that is missing or compare another model"}
+			Remedy: "add the term that is missing or compare another model"}
 	}
 	return t
 }

@@ -24,6 +24,7 @@ type residuals struct {
 	roots       []float64 // see cubeRoots
 	pairs       []graph
 	absorbed    bool // whether a departure was added to the model
+	outliers    bool // whether outliers are told after the size of the other residuals
 }
 
 // residuals projects the parameters out of Z.

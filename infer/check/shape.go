@@ -18,6 +18,9 @@ func init() { register(shapeStage, (*residuals).shapeTests) }
 
 // shapeTests tests the distribution of the residuals.
 func (w *residuals) shapeTests(r *round, all []test) []test {
+	if w.d.SigmaEstimated {
+		return all
+	}
 	return append(all, w.shapeTest(r.outliers))
 }
 

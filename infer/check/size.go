@@ -6,6 +6,7 @@ package check
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
@@ -81,7 +82,10 @@ func (w *residuals) chiSquareIs() string {
 	if w.d.rescaled {
 		text += " with the errors at the predicted values"
 	}
-	if w.absorbed {
+	switch {
+	case w.outliers:
+		return "even without the outliers, " + text + " would be"
+	case w.absorbed:
 		return "with the departures above in the model, " + text + " would be"
 	}
 	return text + " is"
@@ -122,4 +126,25 @@ func (w *residuals) expected(end int, dof float64) float64 {
 		m.dof, m.expected = dof, [2]float64{chiSquaredQuantile(0.005, dof) / dof, chiSquaredQuantile(0.995, dof) / dof}
 	}
 	return m.expected[end]
+}
+
+// farTooLarge is the reduced chi-square of all other points from which outliers may be points like the others, whose errors are all
+// too small.
+const farTooLarge = 1.5
+
+// sizeBeforeOutliers tells the size of the residuals before the outliers if the residuals are far too large without these, too: if
+// all errors are too small, or the model is wrong, nothing is to be masked.
+func (w *residuals) sizeBeforeOutliers(v *Verdict) {
+	of := func(kind string) int { return slices.IndexFunc(v.Flags, func(f Flag) bool { return f.Kind == kind }) }
+	outliers, size := of(KindOutliers), of(KindSize)
+	square, dof := w.atPoint()
+	if outliers < 0 || size < outliers || dof < 1 || square/dof < max(farTooLarge, w.expected(1, dof)) {
+		return
+	}
+	w.outliers = true
+	t := w.sizeTest()
+	late := v.Flags[outliers]
+	late.Remedy = "mask nothing before the size of the residuals is right: these points may belong to the same scatter"
+	v.Flags[size] = t.flag()
+	v.Flags = append(slices.Delete(v.Flags, outliers, outliers+1), late)
 }

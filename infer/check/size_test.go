@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -126,6 +127,40 @@ func TestFalseAlarmsOfNearlyAlikeColumns(t *testing.T) {
 		t.Logf("n %d, degree %d: %d of %d flagged", c.n, c.degree, flagged, runs)
 		if flagged > 38 { // 20 expected, four standard deviations
 			t.Errorf("n %d, degree %d: %d of %d right models flagged", c.n, c.degree, flagged, runs)
+		}
+	}
+}
+
+// Where all errors are too small, their size is told first, and nobody is advised to mask the points that are farthest; where errors are
+// right, outliers come first.
+func TestSizeBeforeOutliers(t *testing.T) {
+	r, both := rand.New(rand.NewPCG(7, 7)), 0
+	for range 300 {
+		d := noise(r, 40, false)
+		d.Directions = nil
+		for i := range d.Z {
+			d.Z[i] *= 2
+		}
+		v, err := Judge(d, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !v.Has(KindSize) || !v.Has(KindOutliers) {
+			continue
+		}
+		both++
+		if last := v.Flags[len(v.Flags)-1]; v.Flags[0].Kind == KindOutliers || last.Kind != KindOutliers || strings.Contains(v.String(), "mask it") || strings.Contains(v.String(), "mask them") {
+			t.Errorf("errors half as large as they are: %s", v)
+		}
+	}
+	if both == 0 {
+		t.Error("no outliers beside errors that are too small")
+	}
+	for range 50 {
+		d := noise(r, 40, false)
+		d.Z[11] += 12
+		if v, err := Judge(d, Settings{}); err != nil || len(v.Flags) == 0 || v.Flags[0].Kind != KindOutliers || !strings.Contains(v.Flags[0].Remedy, "mask") {
+			t.Errorf("one outlier: %s, %v", v, err)
 		}
 	}
 }

@@ -29,6 +29,9 @@ func init() { register(shapeStage, (*residuals).spreadTests) }
 
 // spreadTests tests the spread along the axes and along the predicted values, unless an axis has their order.
 func (w *residuals) spreadTests(r *round, all []test) []test {
+	if w.d.SigmaEstimated {
+		return all
+	}
 	axes := r.axes
 	if w.d.Mean != nil && !slices.ContainsFunc(axes, func(a Axis) bool { return w.sameOrder(a.Values, w.d.Mean) }) {
 		axes = append(slices.Clone(axes), Axis{Name: "the predicted value", Values: w.d.Mean})

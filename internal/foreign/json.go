@@ -53,7 +53,7 @@ func placed(b []byte, at int64, err error) error {
 	line, column := Position(b, at)
 	for _, word := range []string{"NaN", "Infinity", "-Infinity", "nan", "inf", "-inf"} {
 		if at <= int64(len(b)) && errors.As(err, new(*json.SyntaxError)) && bytes.HasPrefix(b[at:], []byte(word)) {
-			err = fmt.Errorf("%s is not JSON: write %q or null", word, map[byte]string{'N': "NaN", 'n': "NaN", 'I': "Infinity", 'i': "Infinity", '-': "-Infinity"}[word[0]])
+			err = fmt.Errorf("%s is not JSON: leave the value out, or write %q or null where it may be missing", word, map[byte]string{'N': "NaN", 'n': "NaN", 'I': "Infinity", 'i': "Infinity", '-': "-Infinity"}[word[0]])
 			break
 		}
 	}

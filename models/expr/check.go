@@ -51,7 +51,7 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 	if err != nil {
 		return check.Verdict{}, err
 	}
-	d.Axes, d.Mean = axes, slices.Clone(y)
+	d.Axes = axes
 	readings, err := p.Readings()
 	if err != nil {
 		return check.Verdict{}, err
@@ -64,13 +64,29 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 	if p.Sigma != "" {
 		d.Sigma = p.Data[p.Sigma].Values
 	}
-	for i, z := range d.Z {
-		if d.Sigma != nil {
-			z *= d.Sigma[i]
-		}
-		d.Mean[i] -= z
-	}
+	d.Mean = p.predicted(y, d.Z)
 	return check.Judge(d, check.Settings{})
+}
+
+// Predicted returns the values of the formula at the data for a result of Fit, in the units of y.
+func (p *Problem) Predicted(r *optim.Result) ([]float64, error) {
+	y, err := p.Observed()
+	if err != nil {
+		return nil, err
+	}
+	return p.predicted(y, check.FromFit(r).Z), nil
+}
+
+// predicted takes residuals, which are in standard deviations if there are errors, from the observed values.
+func (p *Problem) predicted(observed, residuals []float64) []float64 {
+	mean := slices.Clone(observed)
+	for i, z := range residuals {
+		if p.Sigma != "" {
+			z *= p.Data[p.Sigma].Values[i]
+		}
+		mean[i] -= z
+	}
+	return mean
 }
 
 // unvarying returns a flag if all observed values are equal and have no errors of their own: nothing then shows how large their errors

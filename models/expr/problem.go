@@ -120,6 +120,9 @@ func Parse(b []byte) (*Problem, error) {
 	if strings.TrimSpace(p.Expr) == "" {
 		return nil, fmt.Errorf(`expr: field expr is missing or empty: give the formula of the model, such as "expr": "a + b*x"`)
 	}
+	if err := p.ordered(); err != nil {
+		return nil, err
+	}
 	if err := p.reserved(); err != nil {
 		return nil, err
 	}

@@ -127,8 +127,15 @@ func (v *Bounds) UnmarshalJSON(b []byte) error {
 		}
 		v[i] = x
 	}
-	if !(v[0] < v[1]) {
-		return fmt.Errorf("bounds: in %s the lower bound is not below the upper one: swap or change them", b)
+	return nil
+}
+
+// ordered returns an error that names the parameter whose lower bound is not below the upper one.
+func (p *Problem) ordered() error {
+	for _, name := range sortedKeys(p.Bounds) {
+		if v := p.Bounds[name]; !(v[0] < v[1]) {
+			return fmt.Errorf("bounds of %s: in [%g, %g] the lower bound is not below the upper one: swap or change them", name, v[0], v[1])
+		}
 	}
 	return nil
 }

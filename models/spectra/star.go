@@ -27,6 +27,8 @@ type Spectrum struct {
 	// Unusable counts those of the pixels in Bad whose flux or error is no number that a fit can use. The verdict says if they are
 	// more than half.
 	Unusable int
+	// Estimated says that Err was estimated from how Flux scatters: the size of the residuals is then no evidence against the fit.
+	Estimated bool
 	// Resolution is the matrix that mixes the pixels. Default: none, for templates that have the
 	// instrument's resolution.
 	Resolution *spectra.Resolution

@@ -119,6 +119,7 @@ func (l *layout) judge(s *places, i int, scanner *scanner, star *Star, d *descen
 	r := l.remains(s, i, star, d)
 	n := len(l.names)
 	data := check.Data{Z: r.z, Names: r.names, Jacobian: r.columns, Axes: []check.Axis{{Name: "wavelength", Unit: "Å", Values: r.lam}}, Altered: saySpikes(fit.Spikes)}
+	data.SigmaEstimated = slices.ContainsFunc(star.Spectra, func(x Spectrum) bool { return x.Estimated })
 	data.AtPoint, data.Penalised, data.OnBounds = true, true, len(fit.AtBound)
 	if n := fit.Polynomials; n > 0 {
 		data.Altered = append(data.Altered, check.Alteration{Kind: KindContinuum, Count: n, Note: true,

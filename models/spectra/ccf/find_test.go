@@ -255,10 +255,17 @@ func TestUselessSpectra(t *testing.T) {
 			dark.Spectra[k].Flux[i] = -dark.Spectra[k].Flux[i]
 		}
 	}
-	turned := smallStar(70, 30, 1)
+	turned, bright := smallStar(70, 30, 1), smallStar(70, 30, 1)
+	for k := range bright.Spectra {
+		bright.Spectra[k] = masked(bright.Spectra[k]) // as a reader leaves pixels whose inverse variance is 0
+		for i := range bright.Spectra[k].Flux {
+			bright.Spectra[k].Flux[i] *= 1e250
+			bright.Spectra[k].Err[i] *= 1e250
+		}
+	}
 	turned.Spectra[0].Lam[3] = turned.Spectra[0].Lam[2]
-	g := find(t, c, Settings{}, good, half, none, empty, unknown, torn, elsewhere, dark, turned)
-	for i, want := range []string{"", "", "good pixels", "no spectra", `no templates for arm "weave_red", only for [desi_b desi_z]`, "as many of each", "good pixels", "good pixels", "ascending"} {
+	g := find(t, c, Settings{}, good, half, none, empty, unknown, torn, elsewhere, dark, turned, bright)
+	for i, want := range []string{"", "", "good pixels", "no spectra", `no templates for arm "weave_red", only for [desi_b desi_z]`, "as many of each", "good pixels", "are below 0", "ascending", "scale fluxes"} {
 		if want == "" {
 			if g[i].Err != nil || math.Abs(g[i].Vel-70) > 3 {
 				t.Errorf("star %d is at %g km/s: %v", i, g[i].Vel, g[i].Err)

@@ -111,6 +111,9 @@ func (f *Finder) rows(star *spectra.Star, i int, rows [][]row) ([]summary, error
 		used += parts[k].pixels
 	}
 	if used == 0 {
+		if err := unusual(star); err != nil {
+			return nil, err
+		}
 		return nil, fmt.Errorf("ccf: star %q: none of its %d spectra has %s that the templates cover: check masks, errors and wavelengths", star.Name, len(star.Spectra), errtext.Count(usablePixels, "good pixel"))
 	}
 	return parts, nil
@@ -303,4 +306,23 @@ func (c *correlator) curve(lagged []float64, n, template int) []float64 {
 		}
 	}
 	return out
+}
+
+// unusual returns an error that names what single precision or the logarithm of a continuum cannot take: fluxes that are mostly below 0, or
+// whose squares overflow.
+func unusual(star *spectra.Star) error {
+	for _, s := range star.Spectra {
+		below, most := 0, 0.0
+		for _, f := range s.Flux {
+			below += map[bool]int{true: 1}[f < 0]
+			most = max(most, math.Abs(f))
+		}
+		switch {
+		case most > 1e100:
+			return fmt.Errorf("ccf: star %q: fluxes are up to %.2g, and chi-square of such numbers is beyond the range of 64-bit numbers: scale fluxes and errors, for example to a median of 1", star.Name, most)
+		case 2*below > len(s.Flux):
+			return fmt.Errorf("ccf: star %q: %d of %d fluxes are below 0, which no star has: check the sign of the column and how the background was subtracted", star.Name, below, len(s.Flux))
+		}
+	}
+	return nil
 }

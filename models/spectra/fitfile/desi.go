@@ -40,7 +40,7 @@ type DESIJob struct {
 	Command  string      // command line, as recorded in the headers
 	Software [][2]string // names and versions of programs, as recorded in the headers
 	// Started is called with the number of fibers to fit, and with the number that an earlier run
-	// has done; Done with the number that are done since; Note with whatever a user may want to
+	// has done; Done with numbers that are done since, and are in the journal; Note with whatever a user may want to
 	// know. Each may be nil.
 	Started func(fibers, before int)
 	Done    func(fibers, failed int)
@@ -71,34 +71,61 @@ var perThread = 32
 // perDevice is the same for each GPU: what is fitted side by side there.
 const perDevice = 1024
 
-// atATime is the number of stars that are read and fitted in one call.
-func (p *Pipeline) atATime() int {
+// atATime is the largest number of stars that are read and fitted in one call.
+func (p *Pipeline) atATime(onCPU bool) int {
 	n := perThread * p.s.Threads
-	if p.onCPU() {
+	if onCPU {
 		return n
 	}
 	return max(n, perDevice*len(ad.Spread(p.s.Backend)))
 }
 
-func (p *Pipeline) onCPU() bool { return ad.OnProcessor(p.s.Backend) }
+// onCPU reports whether fits run on the processor: because it was asked for, or because there is no GPU that can be used.
+func (p *Pipeline) onCPU() bool {
+	auto, ok := p.s.Backend.(ad.Auto)
+	if !ok {
+		return ad.OnProcessor(p.s.Backend)
+	}
+	auto.Chosen = nil // fits tell it themselves
+	d, err := ad.DeviceFor(auto, ad.Need{Name: "fits of spectra", Work: ad.DeviceWorth})
+	return d == nil && err == nil
+}
 
-// parts yields the stars of each call. The first calls are small, and each has twice as many as the one before: a process
-// that ends early has results of its first minute in the journal. Where a GPU fits many stars as fast as a few, all have as many.
+// longCall is the time after which a call is long enough: what an interruption loses.
+const longCall = 4 * time.Second
+
+// parts yields the stars of each call. On the processor the first calls are small, and each has twice as many as the one
+// before until a call is long enough, so that a process that ends early loses seconds of work. Where a GPU fits many stars
+// as fast as a few, all have as many.
 func (p *Pipeline) parts(left []int) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
-		most := p.atATime()
+		onCPU := p.onCPU()
+		most := p.atATime(onCPU)
 		n := most
-		if p.onCPU() {
+		if onCPU {
 			n = min(most, 4*p.s.Threads)
 		}
 		for len(left) > 0 {
 			n = min(n, len(left))
+			start := time.Now()
 			if !yield(left[:n]) {
 				return
 			}
-			left, n = left[n:], min(2*n, most)
+			left = left[n:]
+			n = nextCall(n, most, time.Since(start), onCPU)
 		}
 	}
+}
+
+// nextCall is the number of stars of the call after one that took some time for n stars.
+func nextCall(n, most int, took time.Duration, onCPU bool) int {
+	switch {
+	case onCPU && took > 2*longCall:
+		return max(1, n/2)
+	case onCPU && took > longCall/2:
+		return n
+	}
+	return min(2*n, most)
 }
 
 // DESI fits the fibers of a coadd- or spectra- file and writes the tables. Finished fits are kept
@@ -190,13 +217,17 @@ func (p *Pipeline) fibers(ctx context.Context, e *engine, d *survey.DESI, job DE
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := p.someFibers(ctx, e, d, job, out, part); err != nil {
+		failed, err := p.someFibers(ctx, e, d, job, out, part)
+		if err != nil {
 			return err
 		}
 		if j != nil {
 			if err := j.Add(r.Rows, part); err != nil {
 				return err
 			}
+		}
+		if job.Done != nil {
+			job.Done(len(part), failed)
 		}
 	}
 	return nil
@@ -214,12 +245,11 @@ func (o *DESIOutcome) count(row *survey.Row) {
 	}
 }
 
-// someFibers fits some of the chosen fibers.
-func (p *Pipeline) someFibers(ctx context.Context, e *engine, d *survey.DESI, job DESIJob, out *DESIOutcome, part []int) error {
+// someFibers fits some of the chosen fibers, and returns how many have no fit.
+func (p *Pipeline) someFibers(ctx context.Context, e *engine, d *survey.DESI, job DESIJob, out *DESIOutcome, part []int) (failed int, err error) {
 	r := out.Results
 	var stars []spectra.Star
 	var place []int
-	failed := 0
 	fail := func(i int, err error) {
 		failed++
 		r.Rows[i] = survey.Row{WarningFlags: survey.WarnSpectrum}
@@ -246,7 +276,7 @@ func (p *Pipeline) someFibers(ctx context.Context, e *engine, d *survey.DESI, jo
 	}
 	outcomes, err := e.fit(ctx, stars)
 	if err != nil {
-		return err
+		return failed, err
 	}
 	for k := range outcomes {
 		i, o := place[k], &outcomes[k]
@@ -262,10 +292,7 @@ func (p *Pipeline) someFibers(ctx context.Context, e *engine, d *survey.DESI, jo
 	for _, i := range part {
 		out.count(&r.Rows[i])
 	}
-	if job.Done != nil {
-		job.Done(len(part), failed)
-	}
-	return nil
+	return failed, nil
 }
 
 // Fiber reads the star of one fiber of a file, chosen by its row.

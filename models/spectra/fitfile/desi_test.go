@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/fits"
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/data/survey"
@@ -134,4 +136,29 @@ func goodRows(t testing.TB, run desi.Run) (rows []int) {
 	}
 	slices.SortFunc(rows, func(a, b int) int { return cmp.Compare(sd[a], sd[b]) })
 	return rows
+}
+
+// On a machine without a GPU a process that may use one saves fits as often as one that may not: an interruption loses seconds.
+func TestCallsAreShort(t *testing.T) {
+	if d, err := ad.DeviceFor(ad.Auto{}, ad.Need{Name: "test", Work: ad.DeviceWorth}); d != nil || err != nil {
+		t.Skip("there is a GPU")
+	}
+	for _, b := range []ad.Backend{nil, ad.CPU{}, ad.Auto{}} {
+		p := &Pipeline{s: Settings{}}
+		p.s.Backend, p.s.Threads = b, 2
+		for part := range p.parts(make([]int, 1080)) {
+			if len(part) != 8 {
+				t.Errorf("%T: the first call fits %d stars, want 8", b, len(part))
+			}
+			break
+		}
+	}
+	for took, want := range map[time.Duration]int{0: 32, longCall - 1: 16, longCall + 1: 16, 3 * longCall: 8} {
+		if got := nextCall(16, 64, took, true); got != want {
+			t.Errorf("after 16 stars in %v: %d stars, want %d", took, got, want)
+		}
+	}
+	if got := nextCall(1024, 1024, time.Minute, false); got != 1024 {
+		t.Errorf("on a GPU: %d stars, want 1024", got)
+	}
 }

@@ -179,7 +179,7 @@ func (p *Pipeline) Spectrum(s *Source, row int, t Taking) (spec *spectra.Spectru
 	if a == nil {
 		return nil, 0, nil
 	}
-	spec = &spectra.Spectrum{Arm: arm, Lam: a.Wave, Flux: a.Flux, Err: a.Err, Bad: a.Bad, Unusable: a.Unusable}
+	spec = &spectra.Spectrum{Arm: arm, Lam: a.Wave, Flux: a.Flux, Err: a.Err, Bad: a.Bad, Unusable: a.Unusable, Estimated: raw.Estimated}
 	if t.Power > 0 {
 		if spec.Resolution, err = sim.GaussianResolution(a.Wave, t.Power); err != nil {
 			return nil, 0, fmt.Errorf("%s: %w", s.Name, err)
