@@ -28,6 +28,7 @@ var packed = map[string][]string{
 	"cuda": {"README.md", "ops_*.json", "nn_*.json", "optim.json", "rng_philox.json", "dtype_convert.json"},
 	"inference": {"README.md", "diagnostics", "distributions", "inferencedata", "loo", "nist", "nuts", "optim", "transforms",
 		"posteriors/g2_*.json", "posteriors/synthetic_targets.json", "stan_2_21_peer.json", "peer_gradient_efficiency.json"},
+	"measured": {"README.md", "*/truth.json", "*/*.npz", "*/mask*", "*/constants*", "*/*.nc", "*/*.nxs", "*/*.zarr", "*/tiff", "*/*.dat", "*/*.csv"},
 	"scatter": {"README.md", "analytic", "cases", "demo", "grad", "nrss", "reduce", "sphere/*.json",
 		"morph/*.npz", "morph/gA_euler3.h5", "morph/gA_euler3_XYZ.h5", "morph/gT_2d.h5", "morph/gV_vector2.h5"},
 	"spectra": {"README.md", "batch", "ccf", "chain", "chisq", "desi", "fit", "library", "misc", "nn", "posterior", "resolution", "spline",
