@@ -174,35 +174,19 @@ func (m *measurement) sample(ctx context.Context, a *frame.App, s *measured.Solu
 
 // MeasuredDoc is the JSON document of invert rsoxs for fits of measured patterns; it is also written to fit.json.
 type MeasuredDoc struct {
-	Engine   string                  `json:"engine"`
-	File     string                  `json:"file"`
-	Model    string                  `json:"model"`
-	Method   string                  `json:"method"`
-	Names    []string                `json:"names"`
-	Units    map[string]string       `json:"units"`  // units of the parameters that have one
-	Active   map[string]int          `json:"active"` // -1 or 1 for each parameter on its lower or upper bound, otherwise 0
-	X        map[string]frame.Number `json:"x"`
-	SD       map[string]frame.Number `json:"sd"`
-	Cov      [][]frame.Number        `json:"covariance"` // covariance of the parameters in the order of names
-	Deviance frame.Number            `json:"deviance"`   // twice the log of the likelihood ratio of data and model
-	Pearson  frame.Number            `json:"pearson"`    // sum of squared residuals over expected counts
-	Points   int                     `json:"points"`     // number of pixels of all frames
-	LeftOut  map[string]int          `json:"left_out"`   // pixels that were left out, by reason
-	Data     []string                `json:"data"`       // lines that say what was understood of the files
-	Status   string                  `json:"status"`
-	Message  string                  `json:"message"`
-	NFev     int                     `json:"nfev"`
-	Warnings []string                `json:"warnings"`
-	Check    *frame.CheckDoc         `json:"model_check"`
-	Device   string                  `json:"device"`
-	Run      string                  `json:"run"`
+	FittedDoc
+	Cov      [][]frame.Number `json:"covariance"` // covariance of the parameters in the order of names
+	Deviance frame.Number     `json:"deviance"`   // twice the log of the likelihood ratio of data and model
+	Pearson  frame.Number     `json:"pearson"`    // sum of squared residuals over expected counts
+	LeftOut  map[string]int   `json:"left_out"`   // pixels that were left out, by reason
+	Data     []string         `json:"data"`       // lines that say what was understood of the files
 }
 
 func (m *measurement) document(s *measured.Solution, v check.Verdict) MeasuredDoc {
 	n := len(s.Names)
-	d := MeasuredDoc{Engine: "rsoxs", File: m.cfg.File, Model: m.cfg.Problem.Model, Method: "lm", Names: s.Names, Units: m.units(), Active: m.Active(s.X), X: frame.Named(s.Names, s.X), SD: frame.Named(s.Names, s.SD),
-		Deviance: frame.Number(s.Deviance), Pearson: frame.Number(s.Pearson), Points: s.Pixels, LeftOut: m.LeftOut(), Data: m.Read, Status: s.Status.String(), Message: draws.WithLimit(s.Status, s.Status.Message()), NFev: s.NFev,
-		Warnings: append([]string{}, s.Warnings...), Check: frame.CheckDocument(v), Device: m.cfg.Device, Run: string(m.dir)}
+	d := MeasuredDoc{Deviance: frame.Number(s.Deviance), Pearson: frame.Number(s.Pearson), LeftOut: m.LeftOut(), Data: m.Read, FittedDoc: FittedDoc{Engine: "rsoxs", File: m.cfg.File, Model: m.cfg.Problem.Model, Method: "lm", Names: s.Names, Units: m.units(), Active: m.Active(s.X), X: frame.Named(s.Names, s.X), SD: frame.Named(s.Names, s.SD),
+		Points: s.Pixels, Status: s.Status.String(), Message: draws.WithLimit(s.Status, s.Status.Message()), NFev: s.NFev,
+		Warnings: append([]string{}, s.Warnings...), Check: frame.CheckDocument(v), Device: m.cfg.Device, Run: string(m.dir)}}
 	for i := range n {
 		d.Cov = append(d.Cov, frame.Numbers(s.Cov[i*n:(i+1)*n]))
 	}

@@ -65,9 +65,8 @@ func fitInversion(ctx context.Context, a *frame.App, v *inversion) (*morph.Solut
 	return f, exit.With(exit.Failed, err)
 }
 
-// InvertDoc is the JSON document of invert rsoxs for fits; it is also written to
-// fit.json.
-type InvertDoc struct {
+// FittedDoc is what the JSON documents of all fits of patterns have.
+type FittedDoc struct {
 	Engine   string                  `json:"engine"`
 	File     string                  `json:"file"`
 	Model    string                  `json:"model"`
@@ -77,9 +76,7 @@ type InvertDoc struct {
 	Active   map[string]int          `json:"active"` // -1 or 1 for each parameter on its lower or upper bound, otherwise 0
 	X        map[string]frame.Number `json:"x"`
 	SD       map[string]frame.Number `json:"sd"`
-	Cost     frame.Number            `json:"cost"`
-	Reduced  frame.Number            `json:"chi2_reduced"`
-	Points   int                     `json:"points"`
+	Points   int                     `json:"points"` // number of residuals, of all pixels together
 	Status   string                  `json:"status"`
 	Message  string                  `json:"message"`
 	NFev     int                     `json:"nfev"` // number of evaluations, including those before the run was resumed
@@ -89,10 +86,18 @@ type InvertDoc struct {
 	Run      string                  `json:"run"`
 }
 
+// InvertDoc is the JSON document of invert rsoxs for fits of simulated patterns; it is also written to
+// fit.json.
+type InvertDoc struct {
+	FittedDoc
+	Cost    frame.Number `json:"cost"`
+	Reduced frame.Number `json:"chi2_reduced"`
+}
+
 func (v *inversion) document(f *morph.Solution) InvertDoc {
 	n := v.Names()
-	return InvertDoc{Engine: "rsoxs", File: v.cfg.File, Names: n, Units: v.units(n), Active: v.Active(f.X), Model: v.Problem.Model, Method: v.Method, X: frame.Named(n, f.X), SD: frame.Named(n, f.SD), Cost: frame.Number(f.Cost), Reduced: frame.Number(f.Reduced),
-		Points: f.Points, Status: f.Status.String(), Message: draws.WithLimit(f.Status, f.Status.Message()), NFev: v.spent + f.NFev, Warnings: append([]string{}, f.Warnings...), Check: frame.CheckDocument(f.Check), Device: v.cfg.Device, Run: string(v.dir)}
+	return InvertDoc{Cost: frame.Number(f.Cost), Reduced: frame.Number(f.Reduced), FittedDoc: FittedDoc{Engine: "rsoxs", File: v.cfg.File, Names: n, Units: v.units(n), Active: v.Active(f.X), Model: v.Problem.Model, Method: v.Method, X: frame.Named(n, f.X), SD: frame.Named(n, f.SD),
+		Points: f.Points, Status: f.Status.String(), Message: draws.WithLimit(f.Status, f.Status.Message()), NFev: v.spent + f.NFev, Warnings: append([]string{}, f.Warnings...), Check: frame.CheckDocument(f.Check), Device: v.cfg.Device, Run: string(v.dir)}}
 }
 
 // units returns the units of parameters that have one; elements of arrays have that of the array.

@@ -18,8 +18,7 @@ type Table struct {
 	Constants []rsoxs.Constants
 }
 
-// Fixed returns a table of constants that do not depend on the energy beyond the energies given, each of which has its own.
-// Between them it says nothing: see at.
+// check returns an error unless there is a row for each energy and the energies rise.
 func (t Table) check(name string) error {
 	if len(t.Energies) == 0 || len(t.Energies) != len(t.Constants) {
 		return fmt.Errorf("measured: the constants of %s have %d energies and %d rows: want as many of each, at least one", name, len(t.Energies), len(t.Constants))

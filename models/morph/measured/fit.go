@@ -171,7 +171,7 @@ func (t *Task) Fit(ctx context.Context, s optim.Settings) (*Solution, error) {
 	for _, v := range r.Residuals[:out.Pixels] {
 		out.Deviance += v * v
 	}
-	if fail := t.errors(out, backend); fail != nil && err == nil {
+	if fail := t.fisher(out, backend); fail != nil && err == nil {
 		err = fail
 	}
 	return out, err
@@ -185,8 +185,9 @@ func filled(n int, x float64) []float64 {
 	return out
 }
 
-// errors fills in the covariance and what follows from the expected counts at the solution.
-func (t *Task) errors(s *Solution, backend ad.Backend) error {
+// fisher fills in the covariance, which is the inverse of the Fisher information J^T diag(1/mean) J plus that of the priors, and Pearson's
+// sum.
+func (t *Task) fisher(s *Solution, backend ad.Backend) error {
 	n, m := len(s.X), s.Pixels
 	root := ad.Sqrt(t.mean)
 	p, err := optim.FromGraphOn(backend, ad.Div(t.mean, ad.StopGradient(root)), t.in)

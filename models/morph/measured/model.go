@@ -80,11 +80,7 @@ func (m *Model) Rates(at morph.Values, start func(name string) (float64, bool)) 
 	}
 	var all []*ad.Node
 	for i := range m.Data.Frames {
-		frame, err := p.frame(&m.Data.Frames[i], i)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, frame)
+		all = append(all, p.frame(&m.Data.Frames[i]))
 	}
 	out := ad.Concat(0, all...)
 	return out, out.Err()
@@ -138,7 +134,7 @@ func (p *pass) pose() farfield.Pose {
 func (p *pass) illuminate() error {
 	shift := p.value("energy_shift")
 	for _, f := range p.Data.Frames {
-		if p.lightAt(f.Energy) != nil {
+		if p.lightAt(f.Energy) >= 0 {
 			continue
 		}
 		l := &light{energy: f.Energy, k: ad.Scalar(rsoxs.Wavenumber(f.Energy))}
@@ -201,13 +197,9 @@ func (m *Model) material(i int) string {
 // sameEnergy is the distance in eV below which two frames have one energy.
 const sameEnergy = 0.01
 
-func (p *pass) lightAt(energy float64) *light {
-	for _, l := range p.lights {
-		if math.Abs(l.energy-energy) < sameEnergy {
-			return l
-		}
-	}
-	return nil
+// lightAt returns the index of an energy among those of the measurement, or -1.
+func (p *pass) lightAt(energy float64) int {
+	return slices.IndexFunc(p.lights, func(l *light) bool { return math.Abs(l.energy-energy) < sameEnergy })
 }
 
 // layOut chooses the grid of q for where the pixels are at the start, and where they may go.
@@ -303,13 +295,11 @@ func (p *pass) cropped(x *ad.Node) *ad.Node {
 }
 
 // frame returns the expected counts of a frame.
-func (p *pass) frame(f *Frame, number int) (*ad.Node, error) {
-	l := p.lightAt(f.Energy)
-	s := &seen{pass: p, light: l, frame: f, number: p.order(f.Energy) + 1}
-	s.scattered = p.polarised(l, f.Angle)
-	s.scattered = p.blurred(s.scattered)
-	s.scattered = ad.Mul(s.scale(), s.scattered)
-	through := sum(s.scattered, s.background())
+func (p *pass) frame(f *Frame) *ad.Node {
+	at := p.lightAt(f.Energy)
+	s := &seen{pass: p, light: p.lights[at], frame: f, number: at + 1}
+	scattered := ad.Mul(s.scale(), p.blurred(p.polarised(s.light, f.Angle)))
+	through := sum(scattered, s.background())
 	if t := s.transmission(); t != nil {
 		through = ad.Mul(t, through)
 	}
@@ -323,17 +313,7 @@ func (p *pass) frame(f *Frame, number int) (*ad.Node, error) {
 	if d := s.dark(); d != nil {
 		total = ad.Add(total, d)
 	}
-	return ad.Scale(f.Exposure, total), nil
-}
-
-// order returns the index of an energy among those of the measurement.
-func (p *pass) order(energy float64) int {
-	for i, l := range p.lights {
-		if math.Abs(l.energy-energy) < sameEnergy {
-			return i
-		}
-	}
-	return -1
+	return ad.Scale(f.Exposure, total)
 }
 
 func sum(a, b *ad.Node) *ad.Node {

@@ -12,10 +12,9 @@ import (
 // seen is a frame while the effects of the measurement are put on it.
 type seen struct {
 	*pass
-	light     *light
-	frame     *Frame
-	number    int // of the energy, from 1
-	scattered *ad.Node
+	light  *light
+	frame  *Frame
+	number int // number of the energy, from 1
 }
 
 // polarised mixes the two linear polarisations by the purity.
@@ -64,8 +63,9 @@ func (s *seen) scale() *ad.Node {
 	return ad.Exp(total)
 }
 
-// q0 is the q in 1/nm at which background_q4 is given, and leastQ that below which it does not grow.
-const q0 = 0.1
+// q0 is the q in 1/nm at which background_q4 is given, and leastQ that below which it does not grow, so that it stays finite where the
+// beam stop is.
+const q0, leastQ = 0.1, 0.01
 
 func (s *seen) background() *ad.Node {
 	b := s.value("background")
@@ -73,7 +73,7 @@ func (s *seen) background() *ad.Node {
 	if b4 == nil {
 		return b
 	}
-	q := ad.Scale(1/q0, s.q(s.light, s.least()))
+	q := ad.Scale(1/q0, s.q(s.light, leastQ))
 	power := ad.Pow(q, ad.Neg(s.or("background_exponent", 4)))
 	falling := ad.Mul(b4, power)
 	if b == nil {
@@ -81,9 +81,6 @@ func (s *seen) background() *ad.Node {
 	}
 	return ad.Add(b, falling)
 }
-
-// least is the smallest q of a pixel that counts, below which the background need not grow, in 1/nm.
-func (s *seen) least() float64 { return 0.01 }
 
 // transmission is what the sample lets through: as measured, or by the absorption of a thickness of the matrix.
 func (s *seen) transmission() *ad.Node {

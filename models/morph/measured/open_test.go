@@ -129,7 +129,7 @@ func TestOpenRefuses(t *testing.T) {
 		r := openReference(t, path.Dir(name))
 		others := golden.Glob(t, path.Dir(path.Dir(name))+"/*/raw_draw01*.nc")
 		if len(r.Exposures) == 0 || len(others) < 2 {
-			t.Skip("the other set does")
+			t.Skip("this measurement has one exposure, or no second draw beside it: one that has both is tried")
 		}
 		parameter := func(name string, value any) func(d map[string]any) {
 			return func(d map[string]any) { d["parameters"].(map[string]any)[name] = value }
