@@ -90,7 +90,7 @@ func TestCovarianceResumes(t *testing.T) {
 			t.Fatal(stderr)
 		}
 	}
-	args := strings.Fields("sample g2 res/a_results.hdf --bin 2 --warmup 2000 --draws 3000 --chains 2 --checkpoint 20ms --retries 0 --no-report --quiet --out")
+	args := strings.Fields("sample g2 res/a_results.hdf --bin 2 --warmup 2000 --draws 9000 --chains 2 --checkpoint 20ms --retries 0 --no-report --quiet --out")
 	if code, _, stderr := apptest.Do(t, append(args, "whole")...); code != 0 {
 		t.Fatal(stderr)
 	}
