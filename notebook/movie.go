@@ -66,6 +66,9 @@ func OpenMovie(file string, settings ...frames.Settings) *Movie {
 	if f.Lost != nil {
 		remark(f.Lost.Error())
 	}
+	if f.Missing != "" {
+		remark(f.Missing)
+	}
 	return m
 }
 

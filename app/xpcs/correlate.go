@@ -63,8 +63,10 @@ against q and time; and the mean image. The viewers of beamline 8-ID read these
 files, and euryale fit g2 fits them.
 
 Frames can be HDF5 (with bitshuffle, LZ4, Blosc and other compressions), IMM,
-event lists of Rigaku detectors, NumPy arrays or raw numbers. Memory does not
-grow with the number of frames. Pixels without a count in most frames, or in so
+event lists of Rigaku detectors, NumPy arrays, raw numbers, TIFF files of many
+pages, EDF files of many images, or a folder with a series of numbered TIFF, EDF
+or CBF files. Missing numbers and empty files of a series are named, and their
+frames are bad. Memory does not grow with the number of frames. Pixels without a count in most frames, or in so
 many that a quarter of them would be bad, dead pixels among lit ones and pixels
 below 0 on average are left out with a note. Other frames with pixels without a
 count inside the bins, frames whose mean intensity is outside --low to --high,
@@ -79,6 +81,7 @@ is correlated again.
 
   euryale correlate A003_00001.h5 --qmap qmap.hdf
   euryale correlate *.imm --qmap qmap.hdf --frame-time 1ms --out results
+  euryale correlate scan_0012/ --qmap qmap.hdf --frame-time 10ms
   euryale correlate --watch raw --qmap qmap.hdf --correlation both --out results
 `,
 		RunE: func(c *cobra.Command, args []string) error { return runCorrelate(c.Context(), a, args, f) },
@@ -282,8 +285,10 @@ func runCorrelate(ctx context.Context, a *frame.App, files []string, f correlate
 
 // resultName returns the name of the result of a file of frames.
 func resultName(a *frame.App, name string, f correlateFlags) string {
-	base := filepath.Base(name)
-	stem := strings.TrimSuffix(base, filepath.Ext(base))
+	stem := filepath.Base(frame.Absolute(name))
+	if st, err := os.Stat(name); err != nil || !st.IsDir() {
+		stem = strings.TrimSuffix(stem, filepath.Ext(stem))
+	}
 	return filepath.Join(a.Out, f.Prefix+stem+f.Suffix+"_results.hdf")
 }
 
@@ -351,6 +356,9 @@ func correlateInto(ctx context.Context, a *frame.App, d *correlatedDoc, overwrit
 		return err
 	}
 	defer movie.Close()
+	if movie.Frames == 1 && movie.Format == "pictures" {
+		return exit.With(exit.Data, fmt.Errorf("%s is a single picture, and a correlation needs at least 2 frames: name the folder of the series in place of its files, such as correlate %s/", d.File, filepath.Dir(d.File)))
+	}
 	j.Frames, j.Metadata, j.FrameTime, j.CountTime, j.Start = movie, meta, meta.FrameTime, meta.CountTime, meta.Start
 	bar := framesBar(a, &j)
 	done, err := xpcs.Correlate(ctx, j, d.Result)

@@ -206,6 +206,8 @@ func (t *correlateTask) record(source, result string, done *xpcs.Done) batch.Rec
 	}
 	if done.Lost != nil {
 		note = done.Lost.Error()
+	} else if done.Missing != "" {
+		note = done.Missing
 	}
 	return batch.Record{Numbers: []float64{float64(done.Frames), float64(len(done.Replaced)), float64(done.Result.QMap.Dynamic.Bins()), mean, first}, Texts: []string{source, result, note}}
 }

@@ -4,8 +4,8 @@
 // Package frames reads detector frames, block by block.
 //
 // A [File] is a movie of one detector: HDF5 with any of the usual compressions, IMM files of the
-// Advanced Photon Source (dense or sparse), event lists of Rigaku's detectors, NumPy arrays and plain
-// binary numbers. Formats that store events return them as [Events]. Every file also returns dense
+// Advanced Photon Source (dense or sparse), event lists of Rigaku's detectors, NumPy arrays, plain
+// binary numbers, stacks of TIFF and EDF pictures, and folders of numbered TIFF, EDF or CBF pictures. Formats that store events return them as [Events]. Every file also returns dense
 // frames.
 //
 //	f, err := frames.Open("A003_000.h5", frames.Settings{})

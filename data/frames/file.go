@@ -43,6 +43,8 @@ type File struct {
 	// Marked says which numbers of the frames are no counts, by what stands in the file. It is empty if none are, or if the type of
 	// the numbers says so already.
 	Marked string
+	// Missing says which frames of a series of files are missing or empty, and read NaN, in words. It is empty if none are.
+	Missing string
 	// Mark is the number that marks pixels without a count by the type of the numbers, the largest of an unsigned type of several bytes. It is 0 if
 	// the type has none.
 	Mark float64
@@ -68,16 +70,17 @@ func (f *File) bad(try, what string, args ...any) *FormatError {
 	return &FormatError{Format: "frames", File: f.Name, What: fmt.Sprintf(what, args...), Try: try}
 }
 
-// Open opens a movie and finds its frames. It reads headers, and three frames to see whether they have marks.
+// Open opens a movie and finds its frames. It reads headers, and three frames to see whether they have marks. The name of a folder stands
+// for the series of numbered pictures in it.
 func Open(name string, s Settings) (*File, error) {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return openSeries(name, s)
+	}
 	in, err := foreign.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Name: name, most: s.MaxPixels}
-	if f.most <= 0 {
-		f.most = 1 << 26
-	}
+	f := newFile(name, s)
 	if err := f.open(in, s); err != nil {
 		in.Close()
 		return nil, err
@@ -92,11 +95,20 @@ func Open(name string, s Settings) (*File, error) {
 	return f, nil
 }
 
-// convert is what to do with pictures, which are no movie that can be read.
-const convert = "convert the frames to one HDF5 file or NumPy array of (frames, rows, columns)"
+// newFile returns a file that is not open yet.
+func newFile(name string, s Settings) *File {
+	f := &File{Name: name, most: s.MaxPixels}
+	if f.most <= 0 {
+		f.most = 1 << 26
+	}
+	return f
+}
 
-// pictures are the extensions of files of detectors that hold one picture or a stack of pictures.
-var pictures = []string{".edf", ".cbf", ".tif", ".tiff", ".img", ".mccd", ".png"}
+// convert is what to do with pictures, which are no movie that can be read.
+const convert = "convert the frames to one HDF5 file or NumPy array of (frames, rows, columns), or to TIFF, EDF or CBF"
+
+// pictures are the extensions of files of detectors that hold a picture and cannot be read.
+var pictures = []string{".img", ".mccd", ".png"}
 
 func (f *File) open(in *os.File, s Settings) error {
 	info, err := in.Stat()
@@ -126,7 +138,7 @@ func (f *File) open(in *os.File, s Settings) error {
 			return f.bad(try, "the file is %s", kind)
 		} else if f.Format == "" {
 			if slices.Contains(pictures, strings.ToLower(filepath.Ext(f.Name))) {
-				return f.bad(convert, "the file is a picture or a stack of pictures")
+				return f.bad(convert, "the file is a picture")
 			}
 			what = fmt.Sprintf("neither the name nor the first bytes, %x, tell the format of the file", head[:min(n, 8)])
 		}

@@ -47,6 +47,9 @@ func guess(name string, head []byte, s Settings) string {
 		return ""
 	}
 	extension := strings.ToLower(filepath.Ext(name))
+	if packed := filepath.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz")) + ".gz"; extension == ".gz" {
+		extension = packed
+	}
 	if found := of(func(f format) bool { return f.magic != "" && strings.HasPrefix(string(head), f.magic) }); found != "" {
 		return found
 	}

@@ -75,6 +75,9 @@ func rigakuOf(all []float32, size int) []byte {
 
 func write(t testing.TB, name string, b []byte) string {
 	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(name, b, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -382,8 +385,9 @@ func TestRefusals(t *testing.T) {
 		{at("none.h5"), Settings{}, "no such file"},
 		{write(t, at("x.dat"), []byte("hello")), Settings{}, "68656c6c6f"},
 		{write(t, at("x.npy.gz"), []byte("\x1f\x8b\x08")), Settings{}, "the file is a gzip file: unpack it"},
-		{write(t, at("x.tif"), []byte("II*\x00")), Settings{}, "the file is a TIFF picture: convert the frames to one HDF5 file or NumPy array"},
-		{write(t, at("x.edf"), []byte("{ header")), Settings{}, "a stack of pictures: convert the frames to one HDF5 file or NumPy array"},
+		{write(t, at("x.tif"), []byte("II*\x00")), Settings{}, "is not a TIFF image"},
+		{write(t, at("x.edf"), []byte("{ header")), Settings{}, "no EDF header between braces"},
+		{write(t, at("x.png"), []byte("\x89PNG")), Settings{}, "the file is a PNG picture: convert the frames to one HDF5 file or NumPy array"},
 		{write(t, at("empty.h5"), nil), Settings{}, "the file is empty (0 bytes)"},
 		{at("x.dat"), Settings{Format: "tiff"}, `"tiff" is not known`},
 		{at("x.dat"), Settings{Format: "raw"}, "height and width"},

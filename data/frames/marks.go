@@ -51,11 +51,15 @@ func (f *File) findMarks() {
 	for i := range always {
 		always[i] = true
 	}
-	frame := make([]float32, pixels)
+	frame, looked := make([]float32, pixels), false
 	for _, at := range []int{0, f.Frames / 2, f.Frames - 1} {
 		if f.source.dense(at, frame) != nil {
 			return // whoever reads the frames learns why
 		}
+		if frame[0] != frame[0] { // no number of these classes is NaN: the frame is missing
+			continue
+		}
+		looked = true
 		for i, v := range frame {
 			if s.class() == signed && v < -2 {
 				return // a background was subtracted
@@ -69,7 +73,7 @@ func (f *File) findMarks() {
 			n++
 		}
 	}
-	if n == 0 {
+	if n == 0 || !looked {
 		return
 	}
 	s.mark(is)

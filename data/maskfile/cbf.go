@@ -26,8 +26,24 @@ const cbfStart = "\x0c\x1a\x04\xd5"
 //
 // Format: the CBF/imgCIF definition, byte-offset compression.
 func imageCBF(f file, size int64, s Settings) (*Image, error) {
+	h, err := cbfHead(f, size, s)
+	if err != nil {
+		return nil, err
+	}
+	return h.image(f)
+}
+
+// cbfImage is what the header of a CBF file says of its image.
+type cbfImage struct {
+	height, width int
+	at, n         int64  // position of the packed numbers and how many bytes they have
+	element, md5  string // type of the numbers and the hash of the bytes, "" if it is not given
+}
+
+// cbfHead reads the header of a CBF file.
+func cbfHead(f file, size int64, s Settings) (*cbfImage, error) {
 	head := make([]byte, min(size, mostCBFHead))
-	if _, err := io.ReadFull(f, head); err != nil {
+	if _, err := f.ReadAt(head, 0); err != nil && err != io.EOF {
 		return nil, err
 	}
 	section := bytes.Index(head, []byte("--CIF-BINARY-FORMAT-SECTION--"))
@@ -55,14 +71,19 @@ func imageCBF(f file, size int64, s Settings) (*Image, error) {
 	if n < int64(height)*int64(width) || n > size-at {
 		return nil, fmt.Errorf("the CBF file has %d bytes after its header, which gives %d for %d x %d pixels: it is damaged or truncated, copy it again", size-at, n, height, width)
 	}
-	packed := make([]byte, n)
-	if _, err := f.ReadAt(packed, at); err != nil && err != io.EOF {
+	return &cbfImage{height, width, at, n, element, about["content-md5"]}, nil
+}
+
+// image reads and unpacks the numbers.
+func (h *cbfImage) image(f file) (*Image, error) {
+	packed := make([]byte, h.n)
+	if _, err := f.ReadAt(packed, h.at); err != nil && err != io.EOF {
 		return nil, err
 	}
-	if want, sum := about["content-md5"], md5.Sum(packed); want != "" && want != base64.StdEncoding.EncodeToString(sum[:]) {
+	if want, sum := h.md5, md5.Sum(packed); want != "" && want != base64.StdEncoding.EncodeToString(sum[:]) {
 		return nil, fmt.Errorf("the numbers of the CBF image do not have the MD5 of its header: the file is damaged, copy it again")
 	}
-	m := &Image{height, width, make([]float64, height*width)}
+	m := &Image{h.height, h.width, make([]float64, h.height*h.width)}
 	if got := fromOffsets(m.Values, packed); got < len(m.Values) {
 		return nil, fmt.Errorf("the CBF image ends after %d of %d pixels: it is damaged or truncated, copy it again", got, len(m.Values))
 	}

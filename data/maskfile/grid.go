@@ -172,41 +172,68 @@ func notOne(found []*zip.File, key string) error {
 // mostEDFHead is the largest size of the header of an EDF file in bytes.
 const mostEDFHead = 1 << 20
 
+// edfPiece is how much of an EDF file is read to find a header in bytes; few are longer.
+const edfPiece = 1 << 13
+
 // edfTypes are NumPy's names of the types of EDF files, without the byte order.
 var edfTypes = map[string]string{"unsignedbyte": "u1", "signedbyte": "i1", "unsignedshort": "u2", "signedshort": "i2", "unsignedinteger": "u4", "signedinteger": "i4",
 	"unsignedlong": "u4", "signedlong": "i4", "unsigned64": "u8", "signed64": "i8", "float": "f4", "floatvalue": "f4", "real": "f4", "double": "f8", "doublevalue": "f8"}
 
-// imageEDF reads the first image of a file in the ESRF data format: a header of lines NAME = VALUE ; between braces, and the numbers, rows
-// of the second dimension after each other.
+// imageEDF reads the first image of a file in the ESRF data format.
 func imageEDF(f file, size int64, s Settings) (*Image, error) {
-	head := make([]byte, min(size, mostEDFHead))
-	if _, err := io.ReadFull(f, head); err != nil {
+	m, err := edfAt(f, 0, size, s)
+	if err != nil {
 		return nil, err
 	}
+	x, err := m.numbers(f)
+	if err != nil {
+		return nil, err
+	}
+	return &Image{m.height, m.width, x.Float64s()}, nil
+}
+
+// edfAt reads the header of the image of an EDF file that begins at a position: lines NAME = VALUE ; between braces, which the numbers
+// follow, rows of the second dimension after each other. It returns io.EOF where only padding is left of the file.
+func edfAt(f file, from, size int64, s Settings) (m edfImage, err error) {
+	head := make([]byte, min(size-from, edfPiece))
+	if _, err := f.ReadAt(head, from); err != nil && err != io.EOF {
+		return m, err
+	}
 	end := bytes.IndexByte(head, '}')
+	if end < 0 && from < size-edfPiece {
+		head = make([]byte, min(size-from, mostEDFHead))
+		if _, err := f.ReadAt(head, from); err != nil && err != io.EOF {
+			return m, err
+		}
+		end = bytes.IndexByte(head, '}')
+	}
+	if from > 0 && size-from <= edfPiece && len(bytes.Trim(head, "\x00\r\n ")) == 0 {
+		return m, io.EOF
+	}
 	if !bytes.HasPrefix(bytes.TrimLeft(head, "\r\n "), []byte("{")) || end < 0 {
-		return nil, fmt.Errorf("the file has no EDF header between braces: give an EDF image, or use the extension of its format")
+		return m, fmt.Errorf("the file has no EDF header between braces%s: give an EDF image, or use the extension of its format", after(from))
 	}
 	fields := map[string]string{}
 	for field := range strings.SplitSeq(string(head[:end]), ";") {
 		name, value, _ := strings.Cut(strings.Trim(field, "{ \r\n\t"), "=")
 		fields[strings.ToLower(strings.TrimSpace(name))] = strings.TrimSpace(value)
 	}
-	width, err := strconv.Atoi(fields["dim_1"])
-	height, err2 := strconv.Atoi(fields["dim_2"])
+	m.width, err = strconv.Atoi(fields["dim_1"])
+	var err2 error
+	m.height, err2 = strconv.Atoi(fields["dim_2"])
 	if err != nil || err2 != nil {
-		return nil, fmt.Errorf("the EDF header has Dim_1 %.20q and Dim_2 %.20q: want the numbers of columns and rows", fields["dim_1"], fields["dim_2"])
+		return m, fmt.Errorf("the EDF header%s has Dim_1 %.20q and Dim_2 %.20q: want the numbers of columns and rows", after(from), fields["dim_1"], fields["dim_2"])
 	}
-	if err := s.shape(height, width); err != nil {
-		return nil, err
+	if err := s.shape(m.height, m.width); err != nil {
+		return m, err
 	}
-	kind := edfTypes[strings.ToLower(fields["datatype"])]
-	if c := strings.ToLower(fields["compression"]); kind == "" || c != "" && c != "none" && c != "nocompression" {
-		return nil, fmt.Errorf("the EDF image has the type %.30q and the compression %.30q: save it as plain integers or floats", fields["datatype"], fields["compression"])
+	m.kind = edfTypes[strings.ToLower(fields["datatype"])]
+	if c := strings.ToLower(fields["compression"]); m.kind == "" || c != "" && c != "none" && c != "nocompression" {
+		return m, fmt.Errorf("the EDF image%s has the type %.30q and the compression %.30q: save it as plain integers or floats", after(from), fields["datatype"], fields["compression"])
 	}
-	order := "<"
+	m.order = "<"
 	if strings.HasPrefix(strings.ToLower(fields["byteorder"]), "high") {
-		order = ">"
+		m.order = ">"
 	}
 	if end++; end < len(head) && head[end] == '\r' {
 		end++
@@ -214,17 +241,19 @@ func imageEDF(f file, size int64, s Settings) (*Image, error) {
 	if end < len(head) && head[end] == '\n' {
 		end++
 	}
-	n := int64(height) * int64(width) * int64(kind[1]-'0')
-	if int64(end)+n > size {
-		return nil, fmt.Errorf("the EDF file has %d bytes after its header instead of the %d of %d x %d pixels: it is truncated, copy it again", size-int64(end), n, height, width)
+	m.at, m.n = from+int64(end), int64(m.height)*int64(m.width)*int64(m.kind[1]-'0')
+	if m.at+m.n > size {
+		return m, fmt.Errorf("the EDF file has %d bytes after its header%s instead of the %d of %d x %d pixels: it is truncated, copy it again", size-m.at, after(from), m.n, m.height, m.width)
 	}
-	about := fmt.Sprintf("{'descr': '%s%s', 'fortran_order': False, 'shape': (%d, %d), }\n", order, kind, height, width)
-	npy := fmt.Sprintf("\x93NUMPY\x01\x00%c%c%s", len(about)&0xff, len(about)>>8, about)
-	x, err := tensor.ReadNPY(io.MultiReader(strings.NewReader(npy), io.NewSectionReader(f, int64(end), n)))
-	if err != nil {
-		return nil, err
+	return m, nil
+}
+
+// after says where in a file a later header stands.
+func after(from int64) string {
+	if from == 0 {
+		return ""
 	}
-	return &Image{height, width, x.Float64s()}, nil
+	return fmt.Sprintf(" at byte %d", from)
 }
 
 // imageText reads rows of numbers, as numpy.savetxt writes them, with # before comments.

@@ -69,14 +69,29 @@ func paintTIFF(r io.ReaderAt, size int64, s Settings, make func(height, width in
 	if err := p.page(s.Key); err != nil {
 		return err
 	}
-	height, width := p.tag(tagHeight, 0), p.tag(tagWidth, 0)
-	if err := s.shape(height, width); err != nil {
+	height, width, bits, format, err := p.numbers(s)
+	if err != nil {
 		return err
 	}
+	return p.blocks(make(height, width), bits, format)
+}
+
+// numbers returns the shape of the page that was read last, and how many bits and which format its numbers have. A page that cannot be
+// read as one number for each pixel is an error.
+func (p *picture) numbers(s Settings) (height, width, bits, format int, err error) {
+	height, width = p.tag(tagHeight, 0), p.tag(tagWidth, 0)
+	if err := s.shape(height, width); err != nil {
+		return 0, 0, 0, 0, err
+	}
+	bits, format = p.tag(tagBits, 1), p.tag(tagFormat, 1)
+	return height, width, bits, format, p.readable(height, width, bits, format)
+}
+
+// readable returns an error for numbers that cannot be read.
+func (p *picture) readable(height, width, bits, format int) error {
 	if n := p.tag(tagSamples, 1); n != 1 {
 		return fmt.Errorf("the TIFF image has %d numbers for each pixel: save the mask as grey values", n)
 	}
-	bits, format := p.tag(tagBits, 1), p.tag(tagFormat, 1)
 	ok := format <= 2 && (bits == 1 && format == 1 || bits == 8) || format <= 3 && (bits == 16 || bits == 32 || bits == 64)
 	if !ok {
 		return fmt.Errorf("the TIFF image has %d bits for each pixel in format %d: save the mask as integers of 8 bits", bits, format)
@@ -84,37 +99,62 @@ func paintTIFF(r io.ReaderAt, size int64, s Settings, make func(height, width in
 	if pr := p.tag(tagPredictor, 1); pr != 1 && !(pr == 2 && format <= 2 && bits >= 8) && !(pr == 3 && format == 3) {
 		return fmt.Errorf("the TIFF image uses predictor %d at %d bits: save the mask without one", pr, bits)
 	}
-	if float64(height)*float64(width)*float64(bits)/8 > mostExpansion*float64(size) {
-		return fmt.Errorf("the TIFF file has %d bytes, too few for %d x %d pixels of %d bits: it is damaged or truncated, copy it again", size, height, width, bits)
+	if float64(height)*float64(width)*float64(bits)/8 > mostExpansion*float64(p.size) {
+		return fmt.Errorf("the TIFF file has %d bytes, too few for %d x %d pixels of %d bits: it is damaged or truncated, copy it again", p.size, height, width, bits)
 	}
-	return p.blocks(make(height, width), bits, format)
+	return nil
 }
 
 // mostExpansion is a bound on how many bytes one byte of the file may stand for; LZW comes near it.
 const mostExpansion = 4096
 
 // mostPages is the largest number of pages of a TIFF file.
-const mostPages = 1 << 16
+const mostPages = 1 << 20
 
 // page reads the tags of the page with the given number, from 1, or of the only one. Small versions of pages do not count.
 func (p *picture) page(key string) error {
-	at, err := p.start()
-	if err != nil {
-		return err
-	}
 	wanted, pages := 0, 0
+	var err error
 	if key != "" {
 		if wanted, err = strconv.Atoi(key); err != nil || wanted < 1 {
 			return fmt.Errorf("%q is no page of a TIFF image: name one by its number, from 1", foreign.Short(key, 40))
 		}
 	}
 	var tags map[uint16][]uint64
+	if err := p.each(func(int64) (bool, error) {
+		if pages++; pages == max(wanted, 1) {
+			tags = p.tags
+		}
+		return pages != wanted, nil
+	}); err != nil {
+		return err
+	}
+	p.tags = tags
+	switch {
+	case pages == 0:
+		return fmt.Errorf("the TIFF file has no page: it is damaged, copy it again")
+	case wanted > 0 && pages < wanted:
+		return fmt.Errorf("the TIFF file has no page %d, but only %s: name another", wanted, errtext.Count(pages, "page"))
+	case wanted == 0 && pages > 1:
+		return fmt.Errorf("the TIFF file has %d pages: name one with --dataset, or as FILE:1", pages)
+	}
+	return nil
+}
+
+// each reads the tags of the pages one after another and calls f with the position of each until it says not to go on. Small versions of
+// pages do not count.
+func (p *picture) each(f func(at int64) (goOn bool, err error)) error {
+	at, err := p.start()
+	if err != nil {
+		return err
+	}
 	seen := map[int64]bool{}
 	for at != 0 && len(seen) < mostPages {
 		if seen[at] {
 			return fmt.Errorf("page %d of the TIFF file is followed by an earlier one: it is damaged, copy it again", len(seen))
 		}
 		seen[at] = true
+		here := at
 		p.tags = map[uint16][]uint64{}
 		if at, err = p.directory(at); err != nil {
 			return err
@@ -122,21 +162,12 @@ func (p *picture) page(key string) error {
 		if p.tag(tagSubfile, 0)&1 != 0 {
 			continue
 		}
-		if pages++; wanted == pages {
-			return nil
-		}
-		if pages == 1 {
-			tags = p.tags
+		if goOn, err := f(here); err != nil || !goOn {
+			return err
 		}
 	}
-	p.tags = tags
-	switch {
-	case pages == 0:
-		return fmt.Errorf("the TIFF file has no page: it is damaged, copy it again")
-	case wanted > 0:
-		return fmt.Errorf("the TIFF file has no page %d, but only %s: name another", wanted, errtext.Count(pages, "page"))
-	case pages > 1:
-		return fmt.Errorf("the TIFF file has %d pages: name one with --dataset, or as FILE:1", pages)
+	if at != 0 {
+		return fmt.Errorf("the TIFF file has more than %d pages: divide it into several", mostPages)
 	}
 	return nil
 }

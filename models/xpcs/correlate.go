@@ -54,6 +54,7 @@ type Done struct {
 	Flat     *correlate.Flat // a frame, counted from that of the movie, in which all pixels read the same number; nil if there is none
 	Stuck    []int           // Stuck lists the pixels, as row * width + column, whose numbers scatter far less than those of photons
 	Lost     error
+	Missing  string // frames of a series of files that are missing or empty, in words; empty if none are
 	// Misplaced says where the geometry of the q map and that of the frames differ; empty if they agree or one is not known.
 	Misplaced string
 	Bad       []int // Bad lists the pixels of bins, as row * width + column, that have no count in most frames and were left out
@@ -146,7 +147,7 @@ func Correlate(ctx context.Context, j Job, out string) (*Done, error) {
 	}
 	defer w.Discard()
 	done := &Done{Result: j.result()}
-	done.Marked, done.Bad, done.Flickering = j.Frames.Marked, never, sometimes
+	done.Marked, done.Missing, done.Bad, done.Flickering = j.Frames.Marked, j.Frames.Missing, never, sometimes
 	done.Dead, done.Negative, done.mark = dead, negative, j.Frames.Mark
 	if done.Misplaced = misplaced(j.Map, j.Metadata); j.Metadata == nil {
 		done.Misplaced = misplaced(j.Map, j.Frames.Metadata())

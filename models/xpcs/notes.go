@@ -19,6 +19,9 @@ func (d *Done) Notes() []string {
 	if d.Lost != nil {
 		lines = append(lines, d.Lost.Error())
 	}
+	if d.Missing != "" {
+		lines = append(lines, d.Missing)
+	}
 	if d.Misplaced != "" {
 		lines = append(lines, d.Misplaced)
 	}
