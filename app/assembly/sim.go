@@ -137,7 +137,7 @@ type assemblyRun struct {
 }
 
 func startAssembly(ctx context.Context, a *frame.App, cfg assemblyConfig, seeded bool) error {
-	text, err := foreign.ReadFile(cfg.File)
+	text, err := foreign.ReadFile(cfg.File, ".yaml", ".yml", ".json")
 	if err != nil {
 		return exit.Input(err)
 	}

@@ -104,6 +104,8 @@ func Input(err error) error {
 		return &Error{Code: NoInput, Err: err, Hint: nearFile(path.Path)}
 	case errors.Is(err, fs.ErrPermission) && isPath:
 		return &Error{Code: NoInput, Err: err, Hint: readable(path.Path)}
+	case isPath && foreign.IsOther(err): // which says what to name
+		return &Error{Code: NoInput, Err: err}
 	case isPath:
 		return &Error{Code: NoInput, Err: err, Hint: "another file"}
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrPermission): // of a file that another names, which the error tells

@@ -65,6 +65,8 @@ func ofPath(e *fs.PathError) string {
 		return fmt.Sprintf("%s cannot be written: you lack the permission to write to %s", name, filepath.Dir(e.Path))
 	case errors.Is(e.Err, fs.ErrPermission):
 		return name + " cannot be read: you lack the permission"
+	case foreign.IsOther(e):
+		return name + " " + e.Err.Error()
 	}
 	return e.Error()
 }

@@ -18,7 +18,7 @@ func ReadInput(path string) ([]byte, error) {
 		b, err := io.ReadAll(os.Stdin)
 		return b, exit.Input(err)
 	}
-	b, err := foreign.ReadFile(path)
+	b, err := foreign.ReadFile(path, ".yaml", ".yml", ".json")
 	return b, exit.Input(err)
 }
 

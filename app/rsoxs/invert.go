@@ -96,7 +96,7 @@ func startInvert(ctx context.Context, a *frame.App, cfg invertConfig) error {
 	if err := cfg.Check(); err != nil {
 		return err
 	}
-	b, err := foreign.ReadFile(cfg.File)
+	b, err := foreign.ReadFile(cfg.File, ".yaml", ".yml", ".json")
 	if err != nil {
 		return exit.Input(err)
 	}

@@ -200,7 +200,7 @@ func (f *maskFlags) begun(file string, src mask.Source) (*mask.History, error) {
 		h, err := mask.NewHistory(src, f.Blemish)
 		return h, exit.With(exit.Data, err)
 	}
-	b, err := foreign.ReadFile(file)
+	b, err := foreign.ReadFile(file, ".json")
 	if err != nil {
 		return nil, exit.Input(err)
 	}

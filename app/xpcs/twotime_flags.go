@@ -34,7 +34,7 @@ func settle(r *motion.Request, file string) (data string, err error) {
 	if r.Config == "" {
 		return file, nil
 	}
-	text, err := foreign.ReadFile(r.Config)
+	text, err := foreign.ReadFile(r.Config, ".yaml", ".yml", ".json")
 	if err != nil {
 		return "", exit.Input(err)
 	}

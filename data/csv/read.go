@@ -16,7 +16,7 @@ import (
 
 // Open reads the named file.
 func Open(name string) (*Table, error) {
-	f, err := foreign.Open(name)
+	f, err := foreign.Open(name, ".csv", ".txt", ".dat")
 	if err != nil {
 		return nil, fmt.Errorf("csv: %w", err)
 	}

@@ -49,7 +49,7 @@ type HDU struct {
 
 // Open opens the named file for reading: a FITS file, or one compressed by gzip.
 func Open(name string) (*File, error) {
-	osFile, err := foreign.Open(name)
+	osFile, err := foreign.Open(name, ".fits", ".fit", ".fits.gz")
 	if err != nil {
 		return nil, err
 	}

@@ -127,7 +127,7 @@ func TestGapsOfSeries(t *testing.T) {
 		}
 		os.Remove(name)
 	}
-	if _, err := Open(t.TempDir(), Settings{}); err == nil || !strings.Contains(err.Error(), "no numbered pictures") {
+	if _, err := Open(t.TempDir(), Settings{}); err == nil || !strings.Contains(err.Error(), "is a folder without any file that ends in") {
 		t.Error(err)
 	}
 }

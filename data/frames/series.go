@@ -16,6 +16,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/maskfile"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // series is a folder of numbered files of pictures as frames. One file is open at a time.
@@ -63,7 +64,12 @@ func openSeries(folder string, s Settings) (*File, error) {
 	names := slices.Sorted(maps.Keys(found))
 	switch {
 	case len(names) == 0:
-		return nil, f.bad("name files of frames", "the folder has no numbered pictures (%s)", strings.Join(maskfile.StackEndings, ", "))
+		var endings []string
+		for _, name := range Formats() {
+			endings = append(endings, formats[name].extensions...)
+		}
+		_, err := foreign.Open(folder, slices.Compact(slices.Sorted(slices.Values(append(endings, ".npy"))))...) // says what is in the folder
+		return nil, err
 	case len(names) > 1:
 		var parts []string
 		for _, n := range names[:min(len(names), 3)] {

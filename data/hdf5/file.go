@@ -63,7 +63,7 @@ func Open(name string) (*File, error) { return openFile(name, false) }
 func OpenCut(name string) (*File, error) { return openFile(name, true) }
 
 func openFile(name string, cut bool) (*File, error) {
-	r, err := foreign.Open(name)
+	r, err := foreign.Open(name, ".h5", ".hdf", ".hdf5", ".nxs", ".nc")
 	if err != nil {
 		return nil, fmt.Errorf("hdf5: %w", err)
 	}

@@ -24,7 +24,7 @@ import (
 
 // ReadConfig reads a configuration in YAML or JSON. All of its mistakes are returned, joined.
 func ReadConfig(name string) (*Config, error) {
-	text, err := foreign.ReadFile(name)
+	text, err := foreign.ReadFile(name, ".yaml", ".yml", ".json")
 	if err != nil {
 		return nil, err
 	}

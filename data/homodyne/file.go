@@ -56,7 +56,7 @@ type source interface {
 
 // Open opens a file of two-time correlations and determines its layout.
 func Open(name string) (*File, error) {
-	f, err := foreign.Open(name)
+	f, err := foreign.Open(name, ".hdf", ".h5", ".hdf5", ".npz")
 	if err != nil {
 		return nil, err
 	}

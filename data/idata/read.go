@@ -17,7 +17,7 @@ import (
 
 // Open reads the file with the given name.
 func Open(name string) (*tensor.DataTree, error) {
-	f, err := foreign.Open(name)
+	f, err := foreign.Open(name, ".json")
 	if err != nil {
 		return nil, fmt.Errorf("idata: %w", err)
 	}

@@ -5,8 +5,13 @@ package maskfile
 
 import (
 	"fmt"
+	"maps"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // Mask says which pixels of a detector are kept.
@@ -48,6 +53,10 @@ func kind(name string) (string, error) {
 	ending := filepath.Ext(strings.TrimSuffix(strings.ToLower(name), ".gz"))
 	if k := kinds[ending]; k != "" && (ending == ".edf" || ending == ".cbf" || !strings.HasSuffix(strings.ToLower(name), ".gz")) {
 		return k, nil
+	}
+	if st, err := os.Stat(name); err == nil && st.IsDir() {
+		_, err := foreign.Open(name, slices.Sorted(maps.Keys(kinds))...) // says what is in the folder
+		return "", err
 	}
 	return "", fmt.Errorf("maskfile: %s: the extension %q is not that of a mask or an image: want .h5, .hdf, .hdf5, .tif, .tiff, .edf, .cbf, .npy, .npz, .json, .txt, .dat or .csv", name, ending)
 }

@@ -23,7 +23,7 @@ import (
 
 // Open reads the file with the given name.
 func Open(name string) (*tensor.DataTree, error) {
-	r, err := foreign.Open(name)
+	r, err := foreign.Open(name, ".nc")
 	if err != nil {
 		return nil, fmt.Errorf("netcdf: %w", err)
 	}

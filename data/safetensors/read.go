@@ -69,7 +69,7 @@ var kinds = map[string]kind{
 
 // Load reads the arrays of a file, and the notes in its header, which may be nil.
 func Load(name string) (map[string]*tensor.Tensor, map[string]string, error) {
-	f, err := foreign.Open(name)
+	f, err := foreign.Open(name, ".safetensors")
 	if err != nil {
 		return nil, nil, err
 	}

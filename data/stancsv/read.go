@@ -18,7 +18,7 @@ import (
 
 // Open reads the named file.
 func Open(name string) (*Chain, error) {
-	f, err := foreign.Open(name)
+	f, err := foreign.Open(name, ".csv")
 	if err != nil {
 		return nil, err
 	}

@@ -126,7 +126,7 @@ func recognise(name, unit string) column {
 // columns, or a FITS image with wavelengths in its header and extensions ERR or IVAR, and MASK. Units
 // are given in brackets after the name, in TUNITn or in CUNIT1.
 func ReadSpectrum(name string, u Units) (*Raw, error) {
-	f, err := foreign.Open(name)
+	f, err := foreign.Open(name, ".csv", ".txt", ".dat", ".fits", ".fit", ".fits.gz")
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ type archive struct {
 
 // Load reads a checkpoint from a file.
 func Load(name string) (any, error) {
-	f, err := foreign.Open(name)
+	f, err := foreign.Open(name, ".pt", ".pth")
 	if err != nil {
 		return nil, err
 	}

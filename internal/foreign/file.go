@@ -6,7 +6,6 @@ package foreign
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -14,12 +13,16 @@ import (
 )
 
 // Open opens a file for reading. It returns an error if the file is not a regular file: a named
-// pipe, for example, might never answer.
-func Open(name string) (*os.File, error) {
+// pipe, for example, might never answer. The error about a folder names the files in it with one of the lower-case endings, or any if
+// there are none.
+func Open(name string, endings ...string) (*os.File, error) {
 	Name(name)
 	st, err := os.Stat(name)
 	if err != nil {
 		return nil, err
+	}
+	if st.IsDir() {
+		return nil, folderError(name, endings)
 	}
 	if err := regular(name, st.Mode()); err != nil {
 		return nil, err
@@ -61,12 +64,20 @@ func regular(name string, m fs.FileMode) error {
 	if what == "" {
 		return nil
 	}
-	return &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%s", what)}
+	return &fs.PathError{Op: "open", Path: name, Err: otherKind(what)}
 }
 
+// otherKind says what something is that is no file.
+type otherKind string
+
+func (k otherKind) Error() string { return string(k) }
+
+// IsOther reports whether an error says what something is that is no file, and what to name.
+func IsOther(err error) bool { return errors.As(err, new(otherKind)) }
+
 // ReadFile reads a whole file, opened as by Open.
-func ReadFile(name string) ([]byte, error) {
-	f, err := Open(name)
+func ReadFile(name string, endings ...string) ([]byte, error) {
+	f, err := Open(name, endings...)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func (p *Problem) OpenExamples(base string) (train, test Examples, err error) {
 
 // openExamples reads x and labels of an NPZ file.
 func openExamples(name string) (e Examples, err error) {
-	b, err := foreign.ReadFile(name)
+	b, err := foreign.ReadFile(name, ".npz")
 	if err != nil {
 		return e, err
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
@@ -64,7 +63,7 @@ func OpenCurves(path string) ([]Curve, error) {
 }
 
 func isHDF5(path string) (bool, error) {
-	f, err := foreign.Open(path)
+	f, err := foreign.Open(path, ".hdf", ".h5", ".hdf5", ".csv", ".txt", ".dat")
 	if err != nil {
 		return false, err
 	}
@@ -72,9 +71,6 @@ func isHDF5(path string) (bool, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return false, err
-	}
-	if st.IsDir() {
-		return false, &os.PathError{Op: "read", Path: path, Err: fmt.Errorf("is a folder: name one of its files")}
 	}
 	head := make([]byte, 8)
 	if _, err := io.ReadFull(f, head); err != nil && st.Size() >= 8 {
