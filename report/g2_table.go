@@ -4,6 +4,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/g2"
 )
@@ -184,14 +186,21 @@ func saidOf(fits []g2.Fit, all bool) string {
 }
 
 // remarks are texts about bins. What is said of several bins is written once.
+// Warnings and notes that differ only in their numbers are written once, as the first bin has them.
 type remarks struct {
 	texts []string
 	bins  map[string][]int
+	first map[string]string // by kind, of warnings and notes
 }
 
 func (r *remarks) add(bin int, text string) {
 	if r.bins == nil {
-		r.bins = map[string][]int{}
+		r.bins, r.first = map[string][]int{}, map[string]string{}
+	}
+	if strings.HasPrefix(text, "note: ") || strings.HasPrefix(text, "warning: ") {
+		kind := errtext.Kind(text)
+		text = cmp.Or(r.first[kind], text)
+		r.first[kind] = text
 	}
 	if r.bins[text] == nil {
 		r.texts = append(r.texts, text)

@@ -4,6 +4,7 @@
 package report
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -48,5 +49,17 @@ func TestAgeingIsToldOnce(t *testing.T) {
 	_, said, _ := strings.Cut(b.String(), "misfit: 9.\n")
 	if want := "bins 1-8: the sample becomes slower. Try: reduce ages. Also: pattern of the residuals.\nbin 9: another thing. Details: --verbose.\n"; said != want {
 		t.Errorf("%q, want %q", said, want)
+	}
+}
+
+// A note of many bins is written once, as the first of them has it.
+func TestNotesOfBinsAreToldOnce(t *testing.T) {
+	var fits []g2.Fit
+	for bin := range 4 {
+		note := check.Flag{Note: true, Text: fmt.Sprintf("the errors are %.1f times too large", 1.5+float64(bin))}
+		fits = append(fits, g2.Fit{Status: "converged", Curve: g2.Curve{Bin: bin + 1}, Check: check.Verdict{OK: true, Notes: []check.Flag{note}}})
+	}
+	if said := saidOf(fits, true); strings.Count(said, "too large") != 1 || !strings.Contains(said, "bins 1-4: note: the errors are 1.5 times too large") {
+		t.Error(said)
 	}
 }

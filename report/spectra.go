@@ -14,6 +14,7 @@ import (
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
@@ -193,8 +194,9 @@ func starsText(stars []string, which []int) string {
 	return text
 }
 
-// details writes all findings and what the fits changed by themselves.
+// details writes all findings and what the fits changed by themselves. Of many stars, what differs only in its numbers is written once.
 func (s *SpectraFits) details(w io.Writer) {
+	var notes errtext.Alike
 	for i := range s.Outcomes {
 		f := &s.Outcomes[i].Fit
 		if f.Common != nil {
@@ -206,9 +208,16 @@ func (s *SpectraFits) details(w io.Writer) {
 			}
 		}
 		for _, text := range altered(f) {
-			fmt.Fprintf(w, "%s: note: %s\n", f.Star, text)
+			notes.Add(f.Star, text)
 		}
 	}
+	notes.Each(func(text string, stars []string) {
+		if len(stars) == 1 {
+			fmt.Fprintf(w, "%s: note: %s\n", stars[0], text)
+			return
+		}
+		fmt.Fprintf(w, "%s (%s): note: %s\n", errtext.Count(len(stars), "star"), errtext.Named(stars), text)
+	})
 }
 
 // altered says what a fit changed by itself: pixels that it left out, and functions that it added to the continuum.

@@ -147,8 +147,10 @@ func starsOf(a *frame.App, p *fitfile.Pipeline, names []string, f *fitSpectraFla
 	if err != nil {
 		return nil, nil, err
 	}
+	notes := a.NotesOn("file")
+	defer notes.Tell()
 	for i := range names {
-		some, err := f.read(a, p, i, names, units)
+		some, err := f.read(notes, p, i, names, units)
 		var usage *exit.Error
 		switch {
 		case err != nil && (f.Joint || errors.As(err, &usage) && usage.Code == exit.WrongUsage || !lost.Add(a, names[i], err)):
@@ -170,7 +172,7 @@ func starsOf(a *frame.App, p *fitfile.Pipeline, names []string, f *fitSpectraFla
 }
 
 // read reads the stars of file i.
-func (f *fitSpectraFlags) read(a *frame.App, p *fitfile.Pipeline, i int, names []string, units survey.Units) (stars []spectra.Star, err error) {
+func (f *fitSpectraFlags) read(notes *frame.Notes, p *fitfile.Pipeline, i int, names []string, units survey.Units) (stars []spectra.Star, err error) {
 	name := names[i]
 	s, err := fitfile.Open(name, f.MaskBits, units)
 	if err != nil {
@@ -178,7 +180,7 @@ func (f *fitSpectraFlags) read(a *frame.App, p *fitfile.Pipeline, i int, names [
 	}
 	defer s.Close()
 	if s.Told != "" {
-		a.Note("%s: %s", name, s.Told)
+		notes.Add(name, "%s", s.Told)
 	}
 	t, err := f.taking(i, len(names))
 	if err != nil {
@@ -195,7 +197,7 @@ func (f *fitSpectraFlags) read(a *frame.App, p *fitfile.Pipeline, i int, names [
 		}
 		if left > 0 && !told {
 			told = true
-			a.Note("%s: %.1f %% of the pixels lie outside the templates or --range and were left out", name, 100*left)
+			notes.Add(name, "%.1f %% of the pixels lie outside the templates or --range and were left out", 100*left)
 		}
 		star := spectra.Star{Name: name}
 		if s.N > 1 {

@@ -123,6 +123,8 @@ func oneStar(a *frame.App, p *fitfile.Pipeline, names []string, f *spectraFlags,
 		return nil, err
 	}
 	star := &spectra.Star{Name: strings.Join(names, " + ")}
+	notes := a.NotesOn("file")
+	defer notes.Tell()
 	for i, name := range names {
 		s, err := fitfile.Open(name, f.MaskBits, units)
 		if err != nil {
@@ -130,7 +132,7 @@ func oneStar(a *frame.App, p *fitfile.Pipeline, names []string, f *spectraFlags,
 		}
 		defer s.Close()
 		if s.Told != "" {
-			a.Note("%s: %s", name, s.Told)
+			notes.Add(name, "%s", s.Told)
 		}
 		row := which.Row - 1
 		switch {
@@ -153,7 +155,7 @@ func oneStar(a *frame.App, p *fitfile.Pipeline, names []string, f *spectraFlags,
 			return nil, exit.With(exit.Data, fmt.Errorf("%s has no usable data: all pixels are masked, or the flux is 0", name))
 		}
 		if left > 0 {
-			a.Note("%s: %.1f %% of the pixels lie outside the templates or --range and were left out", name, 100*left)
+			notes.Add(name, "%.1f %% of the pixels lie outside the templates or --range and were left out", 100*left)
 		}
 		if spec.Exposure, err = f.exposure(i, names); err != nil {
 			return nil, err

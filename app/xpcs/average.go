@@ -97,17 +97,19 @@ func runAverage(ctx context.Context, a *frame.App, args []string, s xpcs.Average
 	repeats, err := xpcs.Average(ctx, files, out, s)
 	bar.Close()
 	doc := averageDoc{Engine: "xpcs", Result: out, Files: []repeatsDoc{}}
+	notes := a.NotesOn("file")
 	for _, r := range repeats {
 		doc.Files = append(doc.Files, repeatsDoc{r.File, frame.Number(r.Baseline), r.Used, r.Why})
 		if r.Used {
 			doc.Used++
 		} else if err == nil {
-			a.Note("%s: left out: %s", r.File, r.Why)
+			notes.Add(r.File, "left out: %s", r.Why)
 			if r.Unusable {
 				lost.Keep(r.File, exit.With(exit.Data, errors.New(r.Why)))
 			}
 		}
 	}
+	notes.Tell()
 	if err != nil {
 		return exit.Output(exit.With(exit.Data, err), err)
 	}

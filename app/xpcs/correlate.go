@@ -231,12 +231,13 @@ func runCorrelate(ctx context.Context, a *frame.App, files []string, f correlate
 	}
 	doc := correlateDoc{Engine: "xpcs", QMap: f.QMap, Files: []correlatedDoc{}}
 	failed := error(nil)
+	notes := a.NotesOn("file")
 	one := func(name string, again bool) {
 		before := slices.IndexFunc(doc.Files, func(d correlatedDoc) bool { return again && d.File == name })
 		own := before >= 0 && doc.Files[before].Status == "written" // results of others are left as they are
 		d, err := correlatedDoc{File: name, Status: "failed"}, claim(a, owner, name, f)
 		if err == nil {
-			d, err = correlateFile(ctx, a, name, len(files) > 1 || f.Watch != "", own || a.Overwrite, j, f)
+			d, err = correlateFile(ctx, a, notes, name, len(files) > 1 || f.Watch != "", own || a.Overwrite, j, f)
 		} else {
 			d.Message = err.Error()
 			say(a, "%s: failed: %v", name, err)
@@ -262,6 +263,7 @@ func runCorrelate(ctx context.Context, a *frame.App, files []string, f correlate
 			return err
 		}
 	}
+	notes.Others()
 	if a.JSON {
 		doc.Device = a.Where()
 		if err := a.Document(doc); err != nil {
@@ -303,7 +305,7 @@ func claim(a *frame.App, owner map[string]string, name string, f correlateFlags)
 	return nil
 }
 
-func correlateFile(ctx context.Context, a *frame.App, name string, several, overwrite bool, j xpcs.Job, f correlateFlags) (correlatedDoc, error) {
+func correlateFile(ctx context.Context, a *frame.App, notes *frame.Notes, name string, several, overwrite bool, j xpcs.Job, f correlateFlags) (correlatedDoc, error) {
 	start := time.Now()
 	d := correlatedDoc{File: name, Result: resultName(a, name, f)}
 	err := correlateInto(ctx, a, &d, overwrite, j, f)
@@ -320,12 +322,12 @@ func correlateFile(ctx context.Context, a *frame.App, name string, several, over
 	case d.Status == "exists":
 		say(a, "%s: %s exists and was kept; use --overwrite to replace it", name, d.Result)
 		for _, n := range d.Notes {
-			a.Note("%s: %s", name, n)
+			notes.Now(name, n)
 		}
 	default:
 		say(a, "%s: %s in %.3g s: %s", name, errtext.Count(d.Frames, "frame"), d.Seconds, d.Result)
 		for _, n := range d.Notes {
-			a.Note("%s: %s", name, n)
+			notes.Now(name, n)
 		}
 	}
 	return d, err
