@@ -160,7 +160,7 @@ func saidOf(fits []g2.Fit, all bool) string {
 			}
 		}
 		for _, m := range f.Check.Notes {
-			if all || m.Kind == g2.KindPriors { // without it, the numbers would be taken for those of least squares
+			if all || m.Kind == g2.KindPriors || m.Kind == g2.KindStep { // without it, the numbers would be taken for those of least squares
 				said.add(f.Curve.Bin, "note: "+m.Text)
 			}
 		}

@@ -133,6 +133,15 @@ func (q *QMap) Q2(bin int) float64 {
 	return v * v
 }
 
+// Spread returns the standard deviation of q over the pixels of a dynamic bin in 1/angstrom; it is NaN if it is not known.
+func (q *QMap) Spread(bin int) float64 {
+	if bin < 1 || bin > len(q.BinQ) || bin > len(q.BinQ2) {
+		return math.NaN()
+	}
+	mean := q.BinQ[bin-1]
+	return math.Sqrt(max(q.BinQ2[bin-1]-mean*mean, 0))
+}
+
 // Phi returns the azimuth of a dynamic bin in degrees, or NaN if there is no such bin.
 func (q *QMap) Phi(bin int) float64 { _, v := q.Dynamic.Values(bin); return v }
 

@@ -157,6 +157,9 @@ type Direction struct {
 	Columns [][]float64
 	// Known says that the coefficient of the only column is 1, as is known from elsewhere, so that it is not for the residuals to say.
 	Known bool
+	// Expected says that the departure is known to be there, of a size that makes the coefficient of the only column about 1: where it
+	// explains at least half of what another named departure does, it is the one that is named, without rivals.
+	Expected bool
 	// Tried is the number of alternatives among which the columns were chosen because they explain most; 0 and 1 for columns
 	// that do not depend on the residuals. The p-value is multiplied by it (Bonferroni).
 	Tried int

@@ -216,17 +216,27 @@ func (t *test) before(u *test) bool {
 		}
 		return (a.gain.share > b.gain.share/2) == named
 	}
+	if t.expected() != u.expected() {
+		a, b := t, u
+		if u.expected() {
+			a, b = u, t
+		}
+		return (a.gain.share > b.gain.share/2) == t.expected()
+	}
 	if t.p > tiny || u.p > tiny {
 		return t.p < u.p
 	}
 	return t.gain.share > u.gain.share
 }
 
+// expected reports whether a test is that of a departure that is known to be there.
+func (t *test) expected() bool { return t.named != nil && t.named.Expected }
+
 // addRivals names departures of other kinds that explain nearly as much as the best.
 func (f *Flag) addRivals(tests []test, adjusted []float64, best int, level float64) {
 	b := tests[best]
 	for i, t := range tests {
-		if b.named == nil || t.named == nil || t.columns == nil || adjusted[i] > level || t.gain.share < 0.7*b.gain.share || t.kind == b.kind || slices.Contains(f.Rivals, t.kind) {
+		if b.named == nil || b.named.Expected || t.named == nil || t.columns == nil || adjusted[i] > level || t.gain.share < 0.7*b.gain.share || t.kind == b.kind || slices.Contains(f.Rivals, t.kind) {
 			continue
 		}
 		if f.Rivals = append(f.Rivals, t.kind); len(f.Rivals) == 1 {

@@ -30,17 +30,17 @@ const (
 )
 
 // ageing compares g2 of the first frames of a movie with that of all, over all bins, along the change that another relaxation time
-// would make, beside one of the baseline:
+// would make, beside one of the baseline; longest is the longest delay that all frames have:
 //
 //	g2(first) - g2(all) = shift t + offset,  t = -dg2/d(ln delay)
 //
 // The mean of the shifts, weighted by how much a bin can tell, is compared with their scatter by Student's t distribution.
-func ageing(m *nexus.Multitau, delays []float64) (check.Alteration, bool) {
+func ageing(m *nexus.Multitau, delays []float64, longest float64) (check.Alteration, bool) {
 	share, part := firstHalf(m)
 	if part < 0 {
 		return check.Alteration{}, false
 	}
-	reach := agedReach * m.PartialFrames[part] / m.PartialFrames[len(m.Partial)-1] * delays[len(delays)-1]
+	reach := agedReach * m.PartialFrames[part] / m.PartialFrames[len(m.Partial)-1] * longest
 	sum, weights, squares, bins := 0.0, 0.0, 0.0, 0
 	var shifts, sizes []float64
 	for b := range m.G2.Cols {

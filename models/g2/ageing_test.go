@@ -80,7 +80,7 @@ func TestAgeingIsNamed(t *testing.T) {
 		}
 		for seed := range movies {
 			m, delays := agedMovie(t, uint64(seed), c.first, c.second, c.parts)
-			a, ok := ageing(m, delays)
+			a, ok := ageing(m, delays, delays[len(delays)-1])
 			if ok {
 				told++
 			}

@@ -208,7 +208,7 @@ func CheckPosterior(model Model, c Curve, s Settings, fit *infer.Fit) (check.Ver
 }
 
 // mostDepartures is the largest number of departures of a model.
-const mostDepartures = 10
+const mostDepartures = 12
 
 // departures returns the usual ways in which a curve differs from a model: a stretched or a second
 // decay, a drift of the baseline, a bend of tau(q). mean are the predicted values and sd the standard deviations; nil for 1. The
@@ -251,6 +251,12 @@ func (m Model) departures(c Curve, p, mean, sd, room []float64) []check.Directio
 		}
 		return fmt.Sprintf("a %s decay would fit better, with an exponent of about %.2g (a rough estimate)", how, max(1+coef[0], 0.1)), remedy
 	}})
+	if d, ok := c.unevenness(tau, contrast, weight); ok {
+		all = append(all, d)
+	}
+	if c.step != nil {
+		all = append(all, c.step.direction(weight(c.step.baseline)))
+	}
 	if share := correlate.Saturation(contrast, c.lost); share > 0 {
 		all = append(all, check.Direction{Kind: "dead time", Known: true, Columns: weight(func(x float64) float64 { return contrast * share * math.Exp(-4*x/tau) }), Say: func(coef, sd []float64) (string, string) {
 			return fmt.Sprintf("the counts of pixels scatter less than those of photons, as of a detector that misses about %.2g %% of them at the mean counts (dead time), which makes g2 decay too fast and takes contrast from it", 100*c.lost),
@@ -327,7 +333,7 @@ func (of *Fitter) compare(ctx context.Context, fits []Fit, threads int) {
 	var misfits []*Fit
 	var curves []Curve
 	for i := range fits {
-		if f := &fits[i]; f.Check.Misfit() && !f.Curve.unknown() {
+		if f := &fits[i]; f.Check.Misfit() && !f.Curve.unknown() && !f.uneven() {
 			misfits, curves = append(misfits, f), append(curves, f.Curve)
 		}
 	}
@@ -358,6 +364,9 @@ func (of *Fitter) compare(ctx context.Context, fits []Fit, threads int) {
 		}
 	}
 }
+
+// uneven reports whether the spread of q is what the verdict names first: another model would only describe it.
+func (f *Fit) uneven() bool { return len(f.Check.Flags) > 0 && f.Check.Flags[0].Kind == KindSpread }
 
 // bic returns Schwarz's criterion of a fit.
 func (f *Fit) bic() float64 { return 2*f.Cost + float64(len(f.X))*math.Log(float64(len(f.Curve.X))) }

@@ -42,6 +42,8 @@ type Curve struct {
 	Axis, AxisUnit string
 
 	flaws    []check.Alteration // what happened to the frames of the curve
+	spread   float64            // standard deviation of q over the pixels of the bin, divided by Q; 0 if it is not known
+	step     *step              // step of the intensity of the movie; nil if there is none
 	lost     float64            // share of the photons that the detector misses at the mean counts; 0 if none, or not known
 	pair     bool               // whether only the error at the longest delay was replaced, which was 0
 	blind    float64            // share by which products of counts in neighbouring frames are too small; 0 if they are not, or that is not known

@@ -92,13 +92,13 @@ func resultCurves(path string) ([]Curve, error) {
 	delays := r.Delays()
 	var out []Curve
 	wrong := flaws(r)
-	_, changes := r.Trace.Change() // which makes other relaxation times of the first frames than of all, whether the sample ages or not
-	if a, ok := ageing(r.Multitau, delays); ok && !changes {
+	at := stepOf(r)
+	if a, ok := ageingBesides(r, at, delays); ok {
 		wrong = append(wrong, a)
 	}
 	for b := 1; b <= r.Bins(); b++ {
 		y, _ := r.Multitau.Bin(b)
-		c := Curve{Bin: b, flaws: wrong, Q: math.NaN(), Phi: math.NaN(), X: delays, Y: y, Err: r.Multitau.Errors(b)}
+		c := Curve{Bin: b, flaws: wrong, step: at, Q: math.NaN(), Phi: math.NaN(), X: delays, Y: y, Err: r.Multitau.Errors(b)}
 		if n := r.PhotonsOf(b); n != nil {
 			c.lost, c.blind = n.Lost(), n.Blind()
 			c.full[0], c.full[1] = n.Full()
@@ -119,6 +119,8 @@ func resultCurves(path string) ([]Curve, error) {
 			c.Q, c.Phi = r.QMap.Q(b), r.QMap.Phi(b)
 			if name, unit := r.QMap.Axis(0); name != "q" {
 				c.Axis, c.AxisUnit = name, unit
+			} else if s := r.QMap.Spread(b) / c.Q; s > 0 && !math.IsInf(s, 0) {
+				c.spread = s
 			}
 		}
 		out = append(out, c)

@@ -22,7 +22,11 @@ const fewBlank = 0.002
 func flaws(r *nexus.Result) (all []check.Alteration) {
 	if c, ok := r.Trace.Change(); ok {
 		text, remedy := nexus.DescribeIntensity(r.Trace)
-		all = append(all, check.Alteration{Kind: "changing intensity", Count: 1, Note: !c.Large(), Text: text, Remedy: remedy})
+		kind, note := "changing intensity", !c.Large()
+		if c.Step && !note { // what it does to g2 of a bin is tested there
+			kind, note = KindStep, true
+		}
+		all = append(all, check.Alteration{Kind: kind, Count: 1, Note: note, Text: text, Remedy: remedy})
 	}
 	if n, of := blank(r.Trace); float64(n) > fewBlank*float64(of) {
 		all = append(all, check.Alteration{Kind: "blank frames", Count: n,

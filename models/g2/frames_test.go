@@ -45,8 +45,8 @@ func TestBlankFrames(t *testing.T) {
 	}
 }
 
-// A step of the intensity by a factor of 0.6 is flagged, one by 0.9 is noted.
-func TestStepsOfIntensityAreFlagged(t *testing.T) {
+// A step of the intensity is noted, a large one as such: what it does to g2 of a bin is tested there.
+func TestStepsOfIntensityAreNoted(t *testing.T) {
 	for _, factor := range []float64{0.6, 0.9} {
 		trace := &nexus.Trace{}
 		for i := range 200 {
@@ -56,7 +56,7 @@ func TestStepsOfIntensityAreFlagged(t *testing.T) {
 			}
 			trace.Frame, trace.Mean = append(trace.Frame, float64(i)), append(trace.Mean, mean)
 		}
-		if all := flaws(&nexus.Result{Trace: trace}); len(all) != 1 || all[0].Note != (factor == 0.9) || all[0].Kind != "changing intensity" {
+		if all := flaws(&nexus.Result{Trace: trace}); len(all) != 1 || !all[0].Note || (all[0].Kind == KindStep) != (factor == 0.6) {
 			t.Errorf("%g: %+v", factor, all)
 		}
 	}
