@@ -113,6 +113,10 @@ func (l *layout) named(scanner *scanner, r *remains, star *Star, fit *Fit) ([]ch
 	if sharp.column != nil {
 		all = append(all, sharp.direction())
 	}
+	var step jump
+	if step.seek(p, star, fit); step.column != nil {
+		all = append(all, step.direction())
+	}
 	return all, nil
 }
 

@@ -49,6 +49,7 @@ func TestTableOfDepartures(t *testing.T) {
 		{"second star 100 to 200 km/s away", KindSecondStar, 19, func(d *drawn) func(theta []float64, s, own []Spectrum) { return d.withSecond(t, 100) }},
 		{"lines 2 pixels wider", KindResolution, 19, func(*drawn) func(theta []float64, s, own []Spectrum) { return wider }},
 		{"lines 2 pixels narrower", KindResolution, 19, func(*drawn) func(theta []float64, s, own []Spectrum) { return sharper }},
+		{"a step of 8 %", KindJump, 19, func(*drawn) func(theta []float64, s, own []Spectrum) { return stepped }},
 	} {
 		for _, sn := range []float64{30, 50, 100} {
 			d := draw(t, lib, 31)

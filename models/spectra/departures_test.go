@@ -101,6 +101,14 @@ func sharper(_ []float64, s, own []Spectrum) {
 	}
 }
 
+// stepped makes the flux step by 8 % in the middle of the second spectrum.
+func stepped(_ []float64, s, own []Spectrum) {
+	k := min(1, len(s)-1)
+	for p := len(s[k].Flux) / 2; p < len(s[k].Flux); p++ {
+		s[k].Flux[p] += 0.08 * own[k].Flux[p]
+	}
+}
+
 // count returns how many fits are flagged, and how many of these begin with a flag of a kind.
 func count(fits []Fit, kind string) (flagged, named int) {
 	for _, fit := range fits {
@@ -116,7 +124,7 @@ func count(fits []Fit, kind string) (flagged, named int) {
 
 func same(e float64) func(int) float64 { return func(int) float64 { return e } }
 
-// A second star and a resolution that is wrong are named.
+// A second star, a resolution that is wrong and a step of the flux are named.
 func TestDeparturesAreNamed(t *testing.T) {
 	t.Parallel()
 	lib := goldenLibrary(t, "nn")
@@ -124,8 +132,9 @@ func TestDeparturesAreNamed(t *testing.T) {
 	stars := d.stars(t, 4, same(0.02), d.withSecond(t, 100))
 	stars = append(stars, d.stars(t, 4, same(0.02), wider)...)
 	stars = append(stars, d.stars(t, 4, same(0.02), sharper)...)
+	stars = append(stars, d.stars(t, 4, same(0.02), stepped)...)
 	fits := fitAll(t, lib, Settings{Continuum: 10, Batch: 4}, stars)
-	for i, kind := range []string{KindSecondStar, KindResolution, KindResolution} {
+	for i, kind := range []string{KindSecondStar, KindResolution, KindResolution, KindJump} {
 		part := fits[4*i : 4*i+4]
 		if flagged, named := count(part, kind); flagged < 4 || named < 4 {
 			t.Errorf("%s: %d of 4 flagged, %d named", kind, flagged, named)
