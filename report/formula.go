@@ -42,6 +42,20 @@ const mostPredicted = 50_000_000
 
 // exprBand draws the data over the posterior predictive band, against x.
 func exprBand(p *expr.Problem, name string, x []float64, fit *infer.Fit) (*viz.Figure, error) {
+	observed, err := p.Observed()
+	if err != nil {
+		return nil, err
+	}
+	var errs []float64
+	if c, ok := p.Data[p.Sigma]; ok && c.Labels == nil {
+		errs = c.Values
+	}
+	return predictiveBand(viz.Curve{Title: "Predictive check", XLabel: name, YLabel: p.Y}, p.Observation(), x, observed, errs, fit)
+}
+
+// predictiveBand draws observed values y with their errors, if there are any, over the posterior predictive band of an observation of
+// the model, against x. The curve has the labels.
+func predictiveBand(v viz.Curve, observation string, x, y, errs []float64, fit *infer.Fit) (*viz.Figure, error) {
 	draws := 0
 	for c := range fit.Chains() {
 		draws += fit.Len(c)
@@ -49,11 +63,7 @@ func exprBand(p *expr.Problem, name string, x []float64, fit *infer.Fit) (*viz.F
 	if draws*len(x) > mostPredicted {
 		return nil, fmt.Errorf("predictions at %d draws of %d points are too many to draw: use fewer data points or draws", draws, len(x))
 	}
-	rep, err := fit.PosteriorPredictive(p.Observation())
-	if err != nil {
-		return nil, err
-	}
-	observed, err := p.Observed()
+	rep, err := fit.PosteriorPredictive(observation)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +72,6 @@ func exprBand(p *expr.Problem, name string, x []float64, fit *infer.Fit) (*viz.F
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
-	v := viz.Curve{Title: "Predictive check", XLabel: name, YLabel: p.Y}
 	column := make([]float64, 0, draws)
 	for _, i := range order {
 		column = column[:0]
@@ -71,9 +80,9 @@ func exprBand(p *expr.Problem, name string, x []float64, fit *infer.Fit) (*viz.F
 				column = append(column, row[i])
 			}
 		}
-		v.X, v.Y, v.LineX = append(v.X, x[i]), append(v.Y, observed[i]), append(v.LineX, x[i])
-		if c, ok := p.Data[p.Sigma]; ok && c.Labels == nil {
-			v.Err = append(v.Err, c.Values[i])
+		v.X, v.Y, v.LineX = append(v.X, x[i]), append(v.Y, y[i]), append(v.LineX, x[i])
+		if errs != nil {
+			v.Err = append(v.Err, errs[i])
 		}
 		sorted := diag.Ascend(column)
 		for q, to := range map[float64]*[]float64{0.025: &v.Low, 0.25: &v.InnerLow, 0.5: &v.Line, 0.75: &v.InnerHigh, 0.975: &v.High} {

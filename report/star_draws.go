@@ -49,8 +49,8 @@ func StarDraws(star *spectra.Star, models [][][]float64) (*viz.Figure, error) {
 	}
 	var plots []viz.Lines
 	for i, s := range star.Spectra {
-		data, model := viz.Line{Name: "data"}, viz.Line{Name: "posterior, 95 %"}
-		res, band := viz.Line{Name: "residual"}, viz.Line{Name: "posterior, 95 %"}
+		data, model := viz.Line{Name: "data", Thin: true}, viz.Line{Name: "posterior, 95 %"}
+		res, band := viz.Line{Name: "residual", Thin: true}, viz.Line{Name: "posterior, 95 %"}
 		values := make([]float64, len(models))
 		for k := range s.Lam {
 			if s.Bad != nil && s.Bad[k] {

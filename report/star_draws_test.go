@@ -55,6 +55,9 @@ func TestStarDraws(t *testing.T) {
 			t.Errorf("%q is there %d times, want %d", says, n, times)
 		}
 	}
+	if n := strings.Count(string(svg), "stroke-opacity:0.6;stroke-width:0.6"); n != 2 {
+		t.Errorf("%d thin lines, want those of the data and of the residual", n)
+	}
 	if _, err := report.StarDraws(star, nil); err == nil {
 		t.Error("a picture of no draws")
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/euryale-dev/euryale/models/connectome"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
-	"github.com/euryale-dev/euryale/viz"
 )
 
 // formationConfig is the content of config.json for sample assembly.
@@ -95,7 +94,6 @@ func assemblySampling(a *frame.App, dir runs.Folder, cfg *formationConfig, post 
 
 // saveAssemblyReport writes the pictures and the report of sample assembly.
 func saveAssemblyReport(a *frame.App, dir runs.Folder, cfg *formationConfig, fit *infer.Fit, v check.Verdict) error {
-	page := report.Posterior("assemblies: "+cfg.Problem.Fit, fit, v, draws.PageOf(a, &cfg.ChainConfig))
-	page.Facts = append([]viz.Fact{{Name: "file", Value: cfg.File}, {Name: "fit", Value: cfg.Problem.Fit}}, page.Facts...)
+	page := report.AssemblyPosterior(cfg.File, cfg.Problem, fit, v, draws.PageOf(a, &cfg.ChainConfig))
 	return exit.With(exit.CannotWrite, page.Save(string(dir)))
 }

@@ -45,8 +45,10 @@ func TestSampleAssembly(t *testing.T) {
 				t.Errorf("%s: %s has R-hat %v and ESS %v", name, p, r.RHat, r.ESS)
 			}
 		}
-		if _, err := os.Stat(filepath.Join(out, "plots", "trace.svg")); err != nil {
-			t.Error(err)
+		for _, picture := range []string{"trace.svg", "predictive.svg"} {
+			if _, err := os.Stat(filepath.Join(out, "plots", picture)); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }
