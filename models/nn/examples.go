@@ -28,10 +28,10 @@ func Arrays(list ...*tensor.Tensor) (Source, error) {
 	a := &arrays{}
 	for i, t := range list {
 		if t == nil || len(t.Shape()) == 0 {
-			return nil, fmt.Errorf("nn: array %d is nil or a single number, and has no axis of examples: give it one as its first axis", i)
+			return nil, fmt.Errorf("nn: array %d of %d is missing or a single number, so it does not hold examples: give an array whose first axis is that of the examples", i+1, len(list))
 		}
 		if a.n = list[0].Shape()[0]; t.Shape()[0] != a.n {
-			return nil, fmt.Errorf("nn: array %d has shape %v, with %d examples, but the first has %v, with %d: want the same number of examples", i, t.Shape(), t.Shape()[0], list[0].Shape(), a.n)
+			return nil, fmt.Errorf("nn: array %d of the examples has shape %v, with %d examples, but the first has %v, with %d: give the same number of examples in each", i+1, t.Shape(), t.Shape()[0], list[0].Shape(), a.n)
 		}
 		a.data, a.rows = append(a.data, t.Compact().Float64s()), append(a.rows, t.Shape()[1:].Size())
 	}
@@ -52,7 +52,7 @@ func (a *arrays) Read(k int, to [][]float64) error {
 	}
 	for i, row := range to {
 		if len(row) != a.rows[i] {
-			return fmt.Errorf("nn: array %d has %d numbers for each example, but its input takes %d: give it the shape of the Input", i, a.rows[i], len(row))
+			return fmt.Errorf("nn: array %d of the examples has %d numbers for each example, but the network takes %d there: give arrays in the order and with the shapes of the inputs of the network", i+1, a.rows[i], len(row))
 		}
 		copy(row, a.data[i][k*a.rows[i]:])
 	}
@@ -93,7 +93,7 @@ func fill(st *ad.State, data Source, examples []int, rows []rowsOf) error {
 	}
 	for b, k := range examples {
 		if err := data.Read(k, to); err != nil {
-			return fmt.Errorf("nn: example %d: %w", k, err)
+			return fmt.Errorf("nn: example %d, counted from 0, cannot be read: %w", k, err)
 		}
 		for i := range rows {
 			r := &rows[i]
@@ -104,7 +104,7 @@ func fill(st *ad.State, data Source, examples []int, rows []rowsOf) error {
 	}
 	for i := range rows {
 		if err := st.SetInput(i, rows[i].all); err != nil {
-			return fmt.Errorf("nn: examples %d...: %w", examples[0], err)
+			return fmt.Errorf("nn: a batch of examples that begins with number %d, counted from 0, cannot be read: %w", examples[0], err)
 		}
 	}
 	return nil

@@ -265,3 +265,16 @@ func TestKeptStates(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Errors about examples count arrays from 1 and show no types of Go.
+func TestArraysAreCountedFromOne(t *testing.T) {
+	x, _ := tensor.From(make([]float64, 6), 3, 2)
+	for _, c := range []struct {
+		arrays []*tensor.Tensor
+		want   string
+	}{{[]*tensor.Tensor{x, nil}, "array 2 of 2 is missing"}, {[]*tensor.Tensor{nil, x}, "array 1 of 2 is missing"}} {
+		if _, err := nn.Arrays(c.arrays...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}

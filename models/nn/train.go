@@ -117,7 +117,7 @@ func (t *Training) defaults(n *Network, examples int) error {
 	}
 	switch {
 	case t.Rule == nil || !(t.LR > 0) || !finite(t.LR):
-		return fmt.Errorf("nn: the training has the Rule %T and the learning rate LR %g: give a Rule and a finite LR above 0", t.Rule, t.LR)
+		return fmt.Errorf("nn: the training has %s and the learning rate %g: give a Rule and a finite LR above 0", map[bool]string{true: "no rule of descent", false: "a rule of descent"}[t.Rule == nil], t.LR)
 	case examples < n.settings.Batch:
 		return fmt.Errorf("nn: there are %d examples, fewer than the batch of %d: give more examples, or take a smaller batch", examples, n.settings.Batch)
 	case t.LossScale != 0 && !(t.LossScale >= 1 && t.LossScale <= largestFloat32):
