@@ -129,7 +129,11 @@ func (w *residuals) expected(end int, dof float64) float64 {
 }
 
 // farTooLarge is the reduced chi-square of all other points from which outliers may be points like the others, whose errors are all
-// too small.
+// too small. It was chosen by simulation (TestSizeBeforeOutliersIsCalibrated): of data with right errors and up to three outliers, at most
+// one in twenty points, the size comes first in at most 0.3 %; of data with errors 1.5 times too small, it does in 98 % from 100 points on,
+// in 65 % at 40 and in 29 % at 20, where the interval of the reduced chi-square decides. With 1.2, errors 1.1 times too small
+// would come before the outliers of 1000 points in half of the cases; with 2, errors 1.5 times too small would not in a quarter of those of 100.
+// Where more than one point in ten is an outlier of 20, the two cannot be told apart.
 const farTooLarge = 1.5
 
 // sizeBeforeOutliers tells the size of the residuals before the outliers if the residuals are far too large without these, too: if

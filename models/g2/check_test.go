@@ -15,6 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/g2"
 )
 
@@ -95,12 +96,13 @@ func TestPlantedMisfits(t *testing.T) {
 	}
 }
 
-// Of 1000 right models at most 1 % and what chance adds are flagged.
+// Of 1,000 right models, and of 10,000 in the slow tier, at most 1 % and what chance adds are flagged: 0.6 to 0.8 % are.
 func TestRightModelsAreSeldomFlagged(t *testing.T) {
+	models, most := tier.Of(1000, 10000), tier.Of(20, 130) // three standard deviations above 1 %
 	for _, name := range []string{"single", "stretched", "aps_single"} {
 		model, _ := g2.ByName(name)
 		var curves []g2.Curve
-		for i := range 1000 {
+		for i := range models {
 			r := rand.New(rand.NewPCG(uint64(i), 2))
 			c := synthetic(r, math.Pow(10, -3+2.5*r.Float64()), 60)
 			c.Bin = i + 1
@@ -119,9 +121,9 @@ func TestRightModelsAreSeldomFlagged(t *testing.T) {
 				}
 			}
 		}
-		t.Log(name, flagged, kinds)
-		if flagged > 20 { // 10 expected, three standard deviations
-			t.Errorf("%s: %d of 1000 right models flagged: %v", name, flagged, kinds)
+		t.Logf("%s: %d of %d right models flagged: %v", name, flagged, models, kinds)
+		if flagged > most {
+			t.Errorf("%s: %d of %d right models flagged: %v", name, flagged, models, kinds)
 		}
 	}
 }
