@@ -176,7 +176,21 @@ func (s *SpectraFits) verdictLines(all bool) string {
 	}
 	if all {
 		s.details(&b)
+		return b.String()
 	}
+	var notes errtext.Alike
+	for i := range s.Outcomes {
+		f := &s.Outcomes[i].Fit
+		if f.Err != nil || f.Verdict == nil {
+			continue
+		}
+		for _, n := range f.Verdict.Notes {
+			if n.Kind == spectra.KindCoarse { // without it, the errors would be taken for all there are
+				notes.Add(f.Star, n.Text+": "+n.Remedy)
+			}
+		}
+	}
+	writeNotes(&b, &notes)
 	return b.String()
 }
 
@@ -211,6 +225,11 @@ func (s *SpectraFits) details(w io.Writer) {
 			notes.Add(f.Star, text)
 		}
 	}
+	writeNotes(w, &notes)
+}
+
+// writeNotes writes notes on stars, each kind of them once.
+func writeNotes(w io.Writer, notes *errtext.Alike) {
 	notes.Each(func(text string, stars []string) {
 		if len(stars) == 1 {
 			fmt.Fprintf(w, "%s: note: %s\n", stars[0], text)
@@ -224,7 +243,7 @@ func (s *SpectraFits) details(w io.Writer) {
 func altered(f *spectra.Fit) (list []string) {
 	if f.Err == nil && f.Verdict != nil {
 		for _, n := range f.Verdict.Notes {
-			if n.Kind == spectra.KindSpikes || n.Kind == spectra.KindContinuum {
+			if n.Kind == spectra.KindSpikes || n.Kind == spectra.KindContinuum || n.Kind == spectra.KindCoarse {
 				list = append(list, n.Text)
 			}
 		}

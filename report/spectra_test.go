@@ -5,6 +5,7 @@ package report
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -33,5 +34,17 @@ func TestVerdictsStandBesideStars(t *testing.T) {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not on the page", want)
 		}
+	}
+}
+
+// That the grid of templates is too coarse is told without --verbose, once for all stars.
+func TestCoarseGridIsTold(t *testing.T) {
+	var fits SpectraFits
+	for i := range 5 {
+		v := check.Verdict{OK: true, Notes: []check.Flag{{Kind: spectra.KindCoarse, Note: true, Text: fmt.Sprintf("wrong by %d %%", i), Remedy: "a finer grid"}}}
+		fits.Outcomes = append(fits.Outcomes, fitfile.Outcome{Fit: spectra.Fit{Star: fmt.Sprint("s", i), Verdict: &v}})
+	}
+	if said := fits.verdictLines(false); strings.Count(said, "wrong by") != 1 || !strings.Contains(said, "5 stars (s0, s1, s2 and 2 more): note: wrong by 0 %: a finer grid") {
+		t.Error(said)
 	}
 }

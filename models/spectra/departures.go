@@ -31,6 +31,9 @@ const (
 // resolution would change.
 var widths = []float64{0.7, 1.4, 2.2, 3.2}
 
+// fewestLeft is the number of degrees of freedom from which departures are named.
+const fewestLeft = 20
+
 // projector removes what a fit can take up from columns.
 type projector struct {
 	r       *remains
@@ -42,6 +45,9 @@ type projector struct {
 
 func newProjector(r *remains) *projector {
 	m, n := len(r.names), len(r.z)
+	if m == 0 || n-m < fewestLeft {
+		return &projector{r: r}
+	}
 	p := &projector{r: r, columns: mat.NewDense(m, n, r.columns)}
 	var normal mat.SymDense
 	normal.SymOuterK(1, p.columns)
@@ -80,7 +86,7 @@ func (p *projector) outside(c *mat.Dense) (products *mat.Dense, along []float64)
 
 // named returns the departures of a fit that have names.
 func (l *layout) named(scanner *scanner, r *remains, star *Star, fit *Fit) ([]check.Direction, error) {
-	if l.velocities > 1 || len(r.z)-len(r.names) < 20 {
+	if l.velocities > 1 {
 		return nil, nil
 	}
 	p := newProjector(r)

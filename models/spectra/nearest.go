@@ -18,7 +18,11 @@ type Nearest struct {
 	points      []float64 // scaled
 	scale       []float64 // 1 over the ranges
 	logFlux     *ad.Node  // (templates, pixels)
+	table       []float64 // the same numbers
 }
+
+// row returns the logarithm of the spectrum of a template.
+func (n *Nearest) row(id int) []float64 { return n.table[id*n.pixels : (id+1)*n.pixels] }
 
 // NewNearest checks the arrays: points are the mapped parameters, a row for each template, and
 // logFlux the logarithms of the spectra, also in rows.
@@ -30,7 +34,7 @@ func NewNearest(points []float64, dim int, logFlux []float64) (*Nearest, error) 
 	if dim < 1 || count == 0 || len(points) != count*dim || len(logFlux) == 0 || len(logFlux)%count != 0 {
 		return nil, fmt.Errorf("spectra: %d coordinates, %s and %s do not fit together: want a point and a spectrum for each template", len(points), errtext.Count(dim, "parameter"), errtext.Count(len(logFlux), "pixel"))
 	}
-	n := &Nearest{dim: dim, pixels: len(logFlux) / count, scale: make([]float64, dim), points: make([]float64, len(points)), logFlux: ad.Const(logFlux, count, len(logFlux)/count)}
+	n := &Nearest{dim: dim, pixels: len(logFlux) / count, scale: make([]float64, dim), points: make([]float64, len(points)), logFlux: ad.Const(logFlux, count, len(logFlux)/count), table: logFlux}
 	for k := range dim {
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for i := k; i < len(points); i += dim {

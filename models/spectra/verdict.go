@@ -131,6 +131,11 @@ func (l *layout) judge(s *places, i int, scanner *scanner, star *Star, d *descen
 		return nil, err
 	}
 	data.Directions = append(append(named, r.lineDirections(star, fit, l.velocity)...), l.continuumDirection(r))
+	if p := newProjector(r); p.ok {
+		if note := l.coarse(p, star, fit); note != nil {
+			data.Findings = append(data.Findings, *note)
+		}
+	}
 	for _, name := range fit.AtBound {
 		k := slices.Index(l.names, name)
 		b := check.Bound{Name: name, Value: fit.X[k], Limit: fit.X[k]}
