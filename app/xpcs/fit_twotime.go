@@ -131,6 +131,10 @@ func fitOneQ(ctx context.Context, a *frame.App, file string, cfg twotimeRunConfi
 	if (cfg.Twotime.Contrast != "" || cfg.Twotime.Offset != "") && p.Config.Scaling != homodyne.ScalingConstant {
 		return nil, nil, exit.Usage("--contrast and --offset are only for --scaling constant, but the scaling is %s", p.Config.Scaling)
 	}
+	penalties, err := cfg.Twotime.Penalties(p)
+	if err != nil {
+		return nil, nil, requestError(err)
+	}
 	if err := startFrom(a, p, cfg.From); err != nil {
 		return nil, nil, err
 	}
@@ -138,7 +142,7 @@ func fitOneQ(ctx context.Context, a *frame.App, file string, cfg twotimeRunConfi
 	if err != nil {
 		return nil, nil, err
 	}
-	f, err := fitMotion(ctx, a, p, cfg.Starts, near)
+	f, err := fitMotion(ctx, a, p, cfg.Starts, near, penalties)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -172,10 +176,10 @@ func startFrom(a *frame.App, p *motion.Problem, name string) error {
 }
 
 // fitMotion fits, computes errors and judges.
-func fitMotion(ctx context.Context, a *frame.App, p *motion.Problem, starts int, near []float64) (*motion.Fit, error) {
+func fitMotion(ctx context.Context, a *frame.App, p *motion.Problem, starts int, near []float64, penalties []twotime.Penalty) (*motion.Fit, error) {
 	w := a.Waiting("fitting")
 	defer w.Close()
-	f, err := p.Fit(ctx, motion.FitSettings{Starts: starts, Near: near, Threads: most(a), Seed: a.Seed, Backend: a.Backend(most(a)), Progress: w.Stage})
+	f, err := p.Fit(ctx, motion.FitSettings{Starts: starts, Near: near, Penalties: penalties, Threads: most(a), Seed: a.Seed, Backend: a.Backend(most(a)), Progress: w.Stage})
 	switch {
 	case ctx.Err() != nil:
 		return nil, exit.With(exit.Interrupted, ctx.Err())

@@ -163,7 +163,7 @@ func countSpeckles(ctx context.Context, a *frame.App, p *motion.Problem, cfg *tw
 	if cfg.Noise = p.Data.Noise; cfg.Noise != nil {
 		return nil
 	}
-	r, err := fitMotion(ctx, a, p, defaultStarts, nil)
+	r, err := fitMotion(ctx, a, p, defaultStarts, nil, nil)
 	if err != nil {
 		return err
 	}

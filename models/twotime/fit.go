@@ -27,6 +27,9 @@ type Settings struct {
 	Start            []float64    // start of the parameters of the motion, in the order of Setup.Names. Default DefaultStart
 	Fixed            []string     // parameters that stay at Start
 	Bounds           [][2]float64 // bounds of the parameters of the motion; nil for none
+	// Penalties are priors that are added to the sum of squares, each square times PenaltyWeight; see Fit.PenaltyWeight.
+	Penalties     []Penalty
+	PenaltyWeight float64
 	// Starts, if above 1, is the number of points that are tried besides Start: the best of many
 	// Sobol points, by their distance to means of c2 over ranges of lag and age. Each is fitted to
 	// a small part of the pairs, and the best few of these fits to all pairs. Of two components the
@@ -361,10 +364,12 @@ func (f *fitter) projected(c *coordinates, x []float64) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.s.Scaling == Individual {
+	if f.s.Scaling == Individual && f.s.Penalties == nil {
 		return f.reduced(l), nil
 	}
-	return triangle(f.joint(l), f.linear())
+	products := f.joint(l)
+	f.penalise(products, f.linear())
+	return triangle(products, f.linear())
 }
 
 // triangle eliminates the first n columns of a matrix of products and returns the upper triangle whose square the rest is.
@@ -418,7 +423,9 @@ func (f *fitter) productsAt(theta []float64) (*mat.SymDense, []float64, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return f.joint(l), l, nil
+	products := f.joint(l)
+	f.penalise(products, f.linear())
+	return products, l, nil
 }
 
 // Last steps go in all parameters together, until one is so small a part of its standard deviations, but not more than polish.
@@ -471,7 +478,7 @@ func (f *fitter) finish(found *solution) (*Fit, error) {
 		theta, products, l = next, there, scales
 	}
 	size := n + m
-	out := &Fit{Points: f.data.Points(), Passes: f.passes, Status: found.status, SSQ: products.At(size, size), Theta: theta}
+	out := &Fit{Points: f.data.Points(), Passes: f.passes, Status: found.status, SSQ: products.At(size, size) - f.penalty(theta), Theta: theta}
 	out.Outside = f.data.Setup.Domain(out.Theta)
 	half := n / 2
 	for i := range half {

@@ -21,11 +21,13 @@ import (
 
 // FitSettings are the settings of a fit. The zero value is the default.
 type FitSettings struct {
-	Starts  int        // number of points to start from. Default 1: that of the configuration alone
-	Near    []float64  // parameters of the motion to start from too, such as those at another q; nil for none
-	Threads int        // number of threads. Default 1
-	Seed    uint64     // seed of the starts, and of the simulated pixels for the verdict
-	Backend ad.Backend // backend of the passes over the pairs; see twotime.Settings. Default: the CPU
+	Starts int // number of points to start from. Default 1: that of the configuration alone
+	// Penalties are priors of parameters of the motion: the fit is then the most probable point. See Request.Penalties.
+	Penalties []twotime.Penalty
+	Near      []float64  // parameters of the motion to start from too, such as those at another q; nil for none
+	Threads   int        // number of threads. Default 1
+	Seed      uint64     // seed of the starts, and of the simulated pixels for the verdict
+	Backend   ad.Backend // backend of the passes over the pairs; see twotime.Settings. Default: the CPU
 	// Progress is called with what Fit does, and with the share of that which is done, or -1 if it is not known. It may be
 	// called from several goroutines.
 	Progress func(what string, done float64)
@@ -69,6 +71,9 @@ func (p *Problem) Fit(ctx context.Context, s FitSettings) (*Fit, error) {
 	s.Progress("computing errors that allow for shared frames", -1)
 	if f.Shared, err = f.SharedErrors(ctx, p.Data, set); err != nil {
 		f.Notes = append(f.Notes, "errors that allow for entries that share a frame could not be computed: "+err.Error())
+	}
+	if err := f.penalised(ctx, &set, s.Penalties); err != nil {
+		return nil, err
 	}
 	s.Progress("judging the model", -1)
 	if f.Verdict, err = twotime.Judge(ctx, p.Data, f.Point(), free, f.Scaling, twotime.PosteriorSettings{Pixels: judgePixels, Threads: s.Threads, Seed: s.Seed, Progress: s.Progress}); err != nil {

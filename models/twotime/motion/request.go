@@ -38,7 +38,7 @@ type Request struct {
 	Fixed     setting.Numbers   `json:"fixed,omitempty" only:"fit twotime,sample twotime" about:"hold a parameter fixed"`
 	Start     setting.Numbers   `json:"start,omitempty" only:"fit twotime" about:"starting value of a parameter"`
 	Bounds    setting.Intervals `json:"bounds,omitempty" only:"fit twotime,sample twotime" about:"bounds of a parameter, which truncate its prior"`
-	Priors    setting.Texts     `json:"prior,omitempty" name:"prior" only:"sample twotime" about:"prior of a parameter, of its logarithm (log_NAME), of the contrast or of the offset"`
+	Priors    setting.Texts     `json:"prior,omitempty" name:"prior" only:"fit twotime,sample twotime" about:"prior of a parameter, of its logarithm (log_NAME), of the contrast or of the offset; in fit twotime a penalty: normal, lognormal, halfnormal, truncatednormal or uniform"`
 	Band      int               `json:"band,omitempty" only:"fit twotime,sample twotime" low:"0" about:"also leave out entries whose frames are at most this many frames apart (default 0: only the diagonal)"`
 	Speckles  float64           `json:"speckles,omitempty" only:"fit twotime,sample twotime" above:"0" zero:"estimated from the data" about:"number of independent speckles per angle"`
 	MeanCount float64           `json:"mean_count,omitempty" only:"fit twotime,sample twotime" low:"0" about:"mean count per pixel and frame, with --speckles; 0 means no shot noise"`
