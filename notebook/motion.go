@@ -77,13 +77,15 @@ const fitStarts = 16
 func (m *Motion) Fit(options ...Settings) *MotionFit {
 	step := "Fit of " + m.Name
 	o := one(step, options)
-	must(step, o.only("a fit of two-time correlations", "Seed", "Fixed", "Bounds", "Start"))
-	p, _, err := m.with(o)
+	must(step, o.only("a fit of two-time correlations", "Seed", "Fixed", "Bounds", "Start", "Priors"))
+	p, r, err := m.with(o)
+	must(step, err)
+	penalties, err := r.Penalties(p)
 	must(step, err)
 	ctx, end := interruptible()
 	defer end()
 	f := value(step, func() (*motion.Fit, error) {
-		return p.Fit(ctx, motion.FitSettings{Starts: fitStarts, Threads: runtime.GOMAXPROCS(0), Seed: o.Seed})
+		return p.Fit(ctx, motion.FitSettings{Starts: fitStarts, Penalties: penalties, Threads: runtime.GOMAXPROCS(0), Seed: o.Seed})
 	})
 	return &MotionFit{f, value(step, func() (*motion.Maps, error) { return p.Maps(f.Point()) }), m.Name}
 }
