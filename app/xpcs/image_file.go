@@ -29,6 +29,7 @@ type imageFlags struct {
 	Type    string
 	Frames  int
 	limit   *frame.PixelLimit
+	compact bool // whether the image may be in single precision
 }
 
 func (f *imageFlags) add(c *cobra.Command) {
@@ -54,7 +55,7 @@ func (f *imageFlags) read(name, shape string) (*maskfile.Image, error) {
 	}
 	var picture error
 	if f.Format == "" && f.Dataset == "" && !f.isFrames(name) || f.Format == "" && f.Dataset != "" {
-		m, err := maskfile.ReadImage(name, maskfile.Settings{Key: f.Dataset, MaxPixels: f.limit.Pixels()})
+		m, err := maskfile.ReadImage(name, maskfile.Settings{Key: f.Dataset, MaxPixels: f.limit.Pixels(), Compact: f.compact})
 		if err == nil {
 			return m, nil
 		}

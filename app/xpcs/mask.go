@@ -102,7 +102,7 @@ func (f *maskFlags) canvas(file string) (*maskfile.Image, sim.Geometry, error) {
 		if image, err = f.imageFlags.read(file, f.Shape); err != nil {
 			return nil, g, err
 		}
-		if len(image.Values) > largeImage {
+		if image.Height*image.Width > largeImage {
 			debug.SetGCPercent(25) // masks of steps are small beside the image, whose size would else be allowed for them, too
 			debug.FreeOSMemory()   // what reading took
 		}
@@ -119,7 +119,7 @@ const largeImage = 1 << 24
 
 // source returns what steps make masks from.
 func (f *maskFlags) source(image *maskfile.Image, g sim.Geometry) (mask.Source, error) {
-	s := mask.Source{Height: image.Height, Width: image.Width, Image: image.Values, Open: f.openOf(image.Height, image.Width)}
+	s := mask.Source{Height: image.Height, Width: image.Width, Image: image.Values, Compact: image.Compact, Open: f.openOf(image.Height, image.Width)}
 	if lacksOf(g) != nil {
 		return s, nil
 	}
@@ -159,10 +159,15 @@ func (f *maskFlags) history(a *frame.App, file string, src mask.Source, g sim.Ge
 		if s.Constraints != nil && src.Maps == nil {
 			return nil, exit.Usage("--parameter needs a geometry, which lacks %s: give what is missing as flags, or use --from with a file that has it", strings.Join(lacksOf(g), ", "))
 		}
-		if (s.Threshold != nil || s.Outliers != nil) && src.Image == nil {
+		if (s.Threshold != nil || s.Outliers != nil) && src.Image == nil && src.Compact == nil {
 			return nil, exit.Usage("--%s needs an image: name its file with --image", s.Kind())
 		}
-		_, regions, err := h.Preview(s)
+		release(src)
+		var regions []mask.Region
+		var err error
+		if s.Outliers != nil {
+			_, regions, err = h.Preview(s)
+		}
 		changed := false
 		if err == nil {
 			changed, err = h.Apply(s)
@@ -182,6 +187,13 @@ func (f *maskFlags) history(a *frame.App, file string, src mask.Source, g sim.Ge
 		}
 	}
 	return h, nil
+}
+
+// release gives back the memory of masks that steps needed, if the image is large.
+func release(src mask.Source) {
+	if src.Height*src.Width > largeImage {
+		debug.FreeOSMemory()
+	}
 }
 
 // countingIn counts the regions of outliers whose spread is that of counting statistics.
@@ -243,6 +255,7 @@ func runMask(ctx context.Context, a *frame.App, out string, f maskFlags) error {
 	if f.flags.Changed("listen") || f.flags.Changed("qmap") {
 		return exit.Usage("--listen and --qmap are for the page of --edit: leave them out, or give --edit FILE")
 	}
+	f.imageFlags.compact = true
 	image, g, err := f.canvas(f.Image)
 	if err != nil {
 		return err
@@ -256,9 +269,14 @@ func runMask(ctx context.Context, a *frame.App, out string, f maskFlags) error {
 	if err != nil {
 		return err
 	}
+	release(src)
 	m, r := h.Mask(), h.Recipe()
-	if n := withoutNumber(src.Image); n > 0 {
+	if n := withoutNumber(src.Image) + withoutNumber(src.Compact); n > 0 {
 		a.Note("%s: masked %s without a valid number", f.Image, errtext.Count(n, "pixel"))
+	}
+	h, src, image = nil, mask.Source{}, nil // memory for writing
+	if m.Height*m.Width > largeImage {
+		debug.FreeOSMemory()
 	}
 	if m.Count() == 0 {
 		a.Note("the mask keeps no pixel: leave out steps to find the one that masks too much, and check its limits")
@@ -275,7 +293,7 @@ func runMask(ctx context.Context, a *frame.App, out string, f maskFlags) error {
 }
 
 // withoutNumber counts the pixels that are no number.
-func withoutNumber(image []float64) (n int) {
+func withoutNumber[F float32 | float64](image []F) (n int) {
 	for _, v := range image {
 		if v != v {
 			n++

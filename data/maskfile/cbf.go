@@ -83,7 +83,7 @@ func (h *cbfImage) image(f file) (*Image, error) {
 	if want, sum := h.md5, md5.Sum(packed); want != "" && want != base64.StdEncoding.EncodeToString(sum[:]) {
 		return nil, fmt.Errorf("the numbers of the CBF image do not have the MD5 of its header: the file is damaged, copy it again")
 	}
-	m := &Image{h.height, h.width, make([]float64, h.height*h.width)}
+	m := &Image{Height: h.height, Width: h.width, Values: make([]float64, h.height*h.width)}
 	if got := fromOffsets(m.Values, packed); got < len(m.Values) {
 		return nil, fmt.Errorf("the CBF image ends after %d of %d pixels: it is damaged or truncated, copy it again", got, len(m.Values))
 	}

@@ -99,7 +99,7 @@ func imageNPY(f file, size int64, s Settings) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Image{shape[0], shape[1], x.Float64s()}, nil
+	return &Image{Height: shape[0], Width: shape[1], Values: x.Float64s()}, nil
 }
 
 // imageNPZ reads the array of an NPZ file that the settings name, the one that is called mask, or the only one with two axes.
@@ -151,7 +151,7 @@ func imageNPZ(f file, size int64, s Settings) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Image{shape[0], shape[1], x.Float64s()}, nil
+	return &Image{Height: shape[0], Width: shape[1], Values: x.Float64s()}, nil
 }
 
 // notOne says that an archive does not have exactly one array that could be meant.
@@ -189,7 +189,7 @@ func imageEDF(f file, size int64, s Settings) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Image{m.height, m.width, x.Float64s()}, nil
+	return &Image{Height: m.height, Width: m.width, Values: x.Float64s()}, nil
 }
 
 // edfAt reads the header of the image of an EDF file that begins at a position: lines NAME = VALUE ; between braces, which the numbers

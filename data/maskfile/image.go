@@ -14,6 +14,8 @@ import (
 type Image struct {
 	Height, Width int
 	Values        []float64 // values in row-major order (Height, Width), in the unit of the file, usually counts
+	// Compact holds the values in place of Values if Settings.Compact asked for it and single precision holds them exactly.
+	Compact []float32
 }
 
 // ReadImage reads an image with one number for each pixel: TIFF, EDF, CBF, NPY, NPZ, rows of numbers as text, or a dataset with two axes in an
@@ -66,8 +68,13 @@ func imageTIFF(name string, s Settings) (*Image, error) {
 		return nil, err
 	}
 	var m *Image
-	err = paintTIFF(f, st.Size(), s, func(height, width int) canvas {
-		m = &Image{height, width, make([]float64, height*width)}
+	err = paintTIFF(f, st.Size(), s, func(height, width int, exact bool) canvas {
+		m = &Image{Height: height, Width: width}
+		if exact && s.Compact {
+			m.Compact = make([]float32, height*width)
+			return canvas{height, width, func(i int, v float64) { m.Compact[i] = float32(v) }}
+		}
+		m.Values = make([]float64, height*width)
 		return canvas{height, width, func(i int, v float64) { m.Values[i] = v }}
 	})
 	return m, err
@@ -105,5 +112,5 @@ func imageHDF5(name string, s Settings) (*Image, error) {
 		return nil, fmt.Errorf("the dataset %s: %w", key, err)
 	}
 	v, err := d.Float64s()
-	return &Image{shape[0], shape[1], v}, err
+	return &Image{Height: shape[0], Width: shape[1], Values: v}, err
 }

@@ -31,6 +31,9 @@ type Settings struct {
 	Key string
 	// MaxPixels is the largest number of pixels of a mask. 0 stands for 2^26.
 	MaxPixels int
+	// Compact asks ReadImage for Image.Compact, which takes half of the memory, where the format and the type of the numbers allow it: TIFF
+	// files of numbers of up to 16 bits, or floats of 32.
+	Compact bool
 	// List says how to interpret lists of pixels.
 	List ListSettings
 }

@@ -56,15 +56,16 @@ type canvas struct {
 
 // readTIFF reads the mask of a picture.
 func readTIFF(r io.ReaderAt, size int64, s Settings) (m *Mask, err error) {
-	err = paintTIFF(r, size, s, func(height, width int) canvas {
+	err = paintTIFF(r, size, s, func(height, width int, _ bool) canvas {
 		m = &Mask{height, width, make([]bool, height*width)}
 		return canvas{height, width, func(i int, v float64) { m.Keep[i] = v > 0 }}
 	})
 	return m, err
 }
 
-// paintTIFF reads a picture of one number for each pixel onto the canvas of its shape.
-func paintTIFF(r io.ReaderAt, size int64, s Settings, make func(height, width int) canvas) error {
+// paintTIFF reads a picture of one number for each pixel onto the canvas of its shape, which is told whether single precision holds the
+// numbers exactly.
+func paintTIFF(r io.ReaderAt, size int64, s Settings, make func(height, width int, exact bool) canvas) error {
 	p := &picture{r: r, size: size}
 	if err := p.page(s.Key); err != nil {
 		return err
@@ -73,7 +74,7 @@ func paintTIFF(r io.ReaderAt, size int64, s Settings, make func(height, width in
 	if err != nil {
 		return err
 	}
-	return p.blocks(make(height, width), bits, format)
+	return p.blocks(make(height, width, bits <= 16 || bits == 32 && format == 3), bits, format)
 }
 
 // numbers returns the shape of the page that was read last, and how many bits and which format its numbers have. A page that cannot be
@@ -286,15 +287,30 @@ func (p *picture) entry(e []byte) error {
 
 // bytes returns a part of the file.
 func (p *picture) bytes(at, n int64) ([]byte, error) {
-	if at < 0 || n < 0 || at > p.size || n > p.size-at {
-		return nil, fmt.Errorf("the TIFF file has %d bytes and ends before byte %d: it is damaged or truncated, copy it again", p.size, at+n)
+	if err := p.holds(at, n); err != nil {
+		return nil, err
 	}
 	b := make([]byte, n)
-	_, err := p.r.ReadAt(b, at)
-	if err == io.EOF {
-		err = nil
+	return b, p.read(b, at)
+}
+
+// holds returns an error if the file ends before a part of it does.
+func (p *picture) holds(at, n int64) error {
+	if at < 0 || n < 0 || at > p.size || n > p.size-at {
+		return fmt.Errorf("the TIFF file has %d bytes and ends before byte %d: it is damaged or truncated, copy it again", p.size, at+n)
 	}
-	return b, err
+	return nil
+}
+
+// read fills b with a part of the file.
+func (p *picture) read(b []byte, at int64) error {
+	if err := p.holds(at, int64(len(b))); err != nil {
+		return err
+	}
+	if _, err := p.r.ReadAt(b, at); err != nil && err != io.EOF {
+		return err
+	}
+	return nil
 }
 
 // tag returns the first number of a tag.
@@ -304,6 +320,9 @@ func (p *picture) tag(tag uint16, missing int) int {
 	}
 	return missing
 }
+
+// pieceOfStrip is the size in bytes of the pieces in which strips that are not packed are read.
+const pieceOfStrip = 1 << 20
 
 // blocks reads the strips or tiles.
 func (p *picture) blocks(m canvas, bits, format int) error {
@@ -330,7 +349,19 @@ func (p *picture) blocks(m canvas, bits, format int) error {
 		if !tiled {
 			rows = min(high, m.Height-row)
 		}
-		b, err := p.block(int64(offsets[k]), int64(lengths[k]), rows*((wide*bits+7)/8))
+		stride := (wide*bits + 7) / 8
+		if n := max(1, pieceOfStrip/stride); p.tag(tagCompression, 1) == 1 && rows > n && int64(lengths[k]) >= int64(rows*stride) {
+			buffer := make([]byte, n*stride)
+			for from := 0; from < rows; from += n { // a strip may be the whole image
+				b := buffer[:min(n, rows-from)*stride]
+				if err := p.read(b, int64(offsets[k])+int64(from*stride)); err != nil {
+					return fmt.Errorf("block %d: %w", k, err)
+				}
+				p.place(m, b, row+from, col, min(n, rows-from), wide, bits, format)
+			}
+			continue
+		}
+		b, err := p.block(int64(offsets[k]), int64(lengths[k]), rows*stride)
 		if err != nil {
 			return fmt.Errorf("block %d: %w", k, err)
 		}

@@ -67,11 +67,21 @@ func (h *History) apply(s Step, always bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	m, _, err := h.Preview(s)
+	var now *Mask
+	if s.Outliers != nil { // which alone depend on what is masked already
+		now = h.Mask()
+	}
+	m, _, err := s.Mask(h.source, now)
 	if err != nil {
 		return false, err
 	}
+	if m.Height != h.source.Height || m.Width != h.source.Width {
+		return false, fmt.Errorf("mask: a mask of %d x %d pixels does not fit one of %d x %d: use masks of one detector", m.Height, m.Width, h.source.Height, h.source.Width)
+	}
 	bits := pack(m)
+	for i, was := range h.records[h.at].bits {
+		bits[i] &= was
+	}
 	if !always && slices.Equal(bits, h.records[h.at].bits) {
 		return false, nil
 	}

@@ -69,7 +69,7 @@ func (o Outliers) mask(s Source, now *Mask) (*Mask, []Region, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if s.Image == nil {
+	if !s.hasImage() {
 		return nil, nil, fmt.Errorf("mask: outliers are sought in an image, and there is none: give one")
 	}
 	var members [][]int
@@ -88,7 +88,7 @@ func (o Outliers) mask(s Source, now *Mask) (*Mask, []Region, error) {
 		if len(list) == 0 {
 			continue
 		}
-		r := o.judge(s.Image, list, m)
+		r := o.judge(s, list, m)
 		if r.At = float64(k); at != nil {
 			r.At = at[k]
 		}
@@ -111,7 +111,7 @@ func rings(s Source, now *Mask, n int) ([][]int, []float64, error) {
 	}
 	members := make([][]int, n)
 	for i, k := range b.Of {
-		if k > 0 && s.Image[i] == s.Image[i] {
+		if k > 0 && !math.IsNaN(s.at(i)) {
 			members[k-1] = append(members[k-1], i)
 		}
 	}
@@ -130,9 +130,9 @@ func tiles(s Source, now *Mask, edge int) [][]int {
 			t := tile{}
 			for r := r0; r < r0+edge; r++ {
 				for c := c0; c < c0+edge; c++ {
-					if i := r*s.Width + c; now.Keep[i] && s.Image[i] > 0 {
+					if i := r*s.Width + c; now.Keep[i] && s.at(i) > 0 {
 						t.pixels = append(t.pixels, i)
-						t.mean += s.Image[i]
+						t.mean += s.at(i)
 					}
 				}
 			}
@@ -151,12 +151,12 @@ func tiles(s Source, now *Mask, edge int) [][]int {
 }
 
 // judge masks the outliers among the pixels of one region.
-func (o Outliers) judge(image []float64, list []int, m *Mask) Region {
+func (o Outliers) judge(s Source, list []int, m *Mask) Region {
 	values := make([]float64, len(list))
 	sum := 0.0
 	for k, i := range list {
-		values[k] = image[i]
-		sum += image[i]
+		values[k] = s.at(i)
+		sum += values[k]
 	}
 	r := Region{Max: slices.Max(values), Mean: sum / float64(len(list))}
 	scale := 0.0

@@ -18,8 +18,11 @@ import (
 // Source holds what steps make masks from. All arrays are row-major (Height, Width).
 type Source struct {
 	Height, Width int
-	Image         []float64            // mean intensity of each pixel, for thresholds and outliers; nil if there is none
-	Maps          map[string][]float64 // maps of the detector by name, such as "q" and "phi", for constraints and rings
+	Image         []float64 // mean intensity of each pixel, for thresholds and outliers; nil if there is none
+	// Compact is the image with half of the bytes, in place of Image, where single precision holds its numbers exactly, such as counts
+	// of 16 bits.
+	Compact []float32
+	Maps    map[string][]float64 // maps of the detector by name, such as "q" and "phi", for constraints and rings
 	// Open returns the mask in a file, for steps that name one. It may return what package
 	// data/maskfile reads.
 	Open func(name string) (*Mask, error)
@@ -36,6 +39,9 @@ func (s Source) check() error {
 	if s.Image != nil && len(s.Image) != n {
 		return fmt.Errorf("mask: the image has %d pixels, but the detector has %d x %d: use an image of this detector", len(s.Image), s.Height, s.Width)
 	}
+	if s.Compact != nil && (s.Image != nil || len(s.Compact) != n) {
+		return fmt.Errorf("mask: the compact image has %d pixels for a detector of %d x %d, or stands beside another image: give one image of this detector", len(s.Compact), s.Height, s.Width)
+	}
 	for name, v := range s.Maps {
 		if len(v) != n {
 			return fmt.Errorf("mask: the map %s has %s, but the detector has %d x %d: use maps of this detector", name, errtext.Count(len(v), "pixel"), s.Height, s.Width)
@@ -46,14 +52,37 @@ func (s Source) check() error {
 
 // finite returns a mask without the pixels of the image that are not finite, or the mask itself if all are.
 func (s Source) finite(m *Mask) *Mask {
-	if !slices.ContainsFunc(s.Image, math.IsNaN) {
+	if !slices.ContainsFunc(s.Image, math.IsNaN) && !slices.ContainsFunc(s.Compact, func(v float32) bool { return v != v }) {
 		return m
 	}
 	m = &Mask{m.Height, m.Width, slices.Clone(m.Keep)}
-	for i, v := range s.Image {
-		m.Keep[i] = m.Keep[i] && !math.IsNaN(v)
+	for i := range m.Keep {
+		m.Keep[i] = m.Keep[i] && !math.IsNaN(s.at(i))
 	}
 	return m
+}
+
+// hasImage reports whether there is an image.
+func (s Source) hasImage() bool { return s.Image != nil || s.Compact != nil }
+
+// at returns the intensity of a pixel of the image.
+func (s Source) at(i int) float64 {
+	if s.Compact != nil {
+		return float64(s.Compact[i])
+	}
+	return s.Image[i]
+}
+
+// whole returns the image in double precision.
+func (s Source) whole() []float64 {
+	if s.Compact == nil {
+		return s.Image
+	}
+	out := make([]float64, len(s.Compact))
+	for i, v := range s.Compact {
+		out[i] = float64(v)
+	}
+	return out
 }
 
 // open returns the mask of a file for the detector.
@@ -112,10 +141,10 @@ func (s Step) Mask(src Source, now *Mask) (m *Mask, regions []Region, err error)
 	if err := src.check(); err != nil {
 		return nil, nil, err
 	}
-	if now == nil {
+	if now == nil && s.Outliers != nil {
 		now = New(src.Height, src.Width)
 	}
-	if now.Height != src.Height || now.Width != src.Width {
+	if now != nil && (now.Height != src.Height || now.Width != src.Width) {
 		return nil, nil, fmt.Errorf("mask: a mask of %d x %d pixels does not fit a detector of %d x %d: use the mask of this detector", now.Height, now.Width, src.Height, src.Width)
 	}
 	switch s.Kind() {

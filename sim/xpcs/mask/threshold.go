@@ -24,7 +24,7 @@ type Threshold struct {
 
 // mask returns the pixels of an image between the limits.
 func (t Threshold) mask(s Source) (*Mask, error) {
-	if s.Image == nil {
+	if !s.hasImage() {
 		return nil, fmt.Errorf("mask: a threshold is for an image, and there is none: give one")
 	}
 	high := cmp.Or(t.High, DefaultHigh)
@@ -36,12 +36,13 @@ func (t Threshold) mask(s Source) (*Mask, error) {
 		return nil, err
 	} else if v != nil {
 		defer v.free()
-		if err := v.run("threshold", s.Image, t.Low, high, flag(t.NoLow), flag(t.NoHigh)); err != nil {
+		if err := v.run("threshold", s.whole(), t.Low, high, flag(t.NoLow), flag(t.NoHigh)); err != nil {
 			return nil, err
 		}
 		return m, v.mask(m)
 	}
-	for i, v := range s.Image {
+	for i := range m.Keep {
+		v := s.at(i)
 		m.Keep[i] = v == v && (t.NoLow || v >= t.Low) && (t.NoHigh || v < high)
 	}
 	return m, nil
