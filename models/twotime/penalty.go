@@ -16,7 +16,7 @@ import (
 type Penalty struct {
 	Name     string
 	Mean, SD float64
-	Log      bool // whether Mean and SD are those of the natural logarithm
+	Log      bool // true if Mean and SD are those of the natural logarithm of the parameter
 }
 
 // at returns the residual of a penalty at a value, in standard deviations, and its derivative.
