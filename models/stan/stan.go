@@ -1,0 +1,133 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package stan runs programs of the Stan language: it parses and checks them, reads their data, and makes them posteriors for the samplers
+// of package infer, without a C++ compiler.
+//
+//	program, err := stan.Parse("schools.stan", source, stan.Settings{})
+//	data, err := stan.ReadData(file)
+//	post, err := program.Compile(data, stan.CompileSettings{})
+//	fit, err := infer.Sample(ctx, post, infer.StanSettings())
+//
+// What depends on data only runs as the program is compiled; the log density becomes a graph, with loops over independent repetitions as
+// operations on whole arrays. The language is that of Stan 2.38 (https://mc-stan.org/docs/reference-manual).
+package stan
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/models/stan/internal/check"
+	"github.com/euryale-dev/euryale/models/stan/internal/library"
+	"github.com/euryale-dev/euryale/models/stan/internal/stage"
+	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
+	"github.com/euryale-dev/euryale/models/stan/internal/types"
+)
+
+func init() { given.BuildsGraphs() }
+
+// Program is a checked program.
+type Program struct {
+	tree *syntax.Program
+	// Notes are warnings: what is deprecated, or probably not meant.
+	Notes []string
+}
+
+// Settings rule how programs are read.
+type Settings struct {
+	// Deprecated accepts the array syntax, the assignments <- and the functions that Stan dropped in 2.33, with a note.
+	Deprecated bool
+}
+
+// catalogue is the library as the checker sees it.
+type catalogue struct{}
+
+func (catalogue) Overloads(name string) []types.Overload {
+	if f := library.Find(name); f != nil {
+		return f.Overloads
+	}
+	return nil
+}
+
+func (catalogue) Solver(name string) (func(args []types.Type) (types.Type, error), bool) {
+	return stage.Solver(name)
+}
+
+func (catalogue) Names() []string { return append(library.Names(), stage.Solvers()...) }
+
+// Parse reads and checks a program. The name stands in messages. An error gives line, column and the line itself.
+func Parse(name, source string, s Settings) (*Program, error) {
+	tree, err := syntax.Parse(&syntax.Source{Name: name, Text: strings.TrimPrefix(source, "\ufeff")}, syntax.Settings{Deprecated: s.Deprecated})
+	if err != nil {
+		return nil, err
+	}
+	notes, err := check.Check(tree, catalogue{})
+	if err != nil {
+		return nil, err
+	}
+	p := &Program{tree: tree}
+	for _, n := range notes {
+		p.Notes = append(p.Notes, fmt.Sprintf("%s, line %d: %s", name, n.Source.Line(n.Span), n.Text))
+	}
+	return p, nil
+}
+
+// Open reads a program from a file, with the files that it includes.
+func Open(path string, s Settings) (*Program, error) {
+	text, err := included(path, nil)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(path, text, s)
+}
+
+// included reads a file and puts the files that it includes in their places.
+func included(path string, from []string) (string, error) {
+	if len(from) > 50 {
+		return "", fmt.Errorf("%s: files include each other more than 50 deep: %s", from[0], path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, 32<<20))
+	if err != nil {
+		return "", err
+	}
+	if !strings.Contains(string(b), "#include") {
+		return string(b), nil
+	}
+	var out strings.Builder
+	for line := range strings.Lines(string(b)) {
+		rest, ok := strings.CutPrefix(strings.TrimSpace(line), "#include")
+		if !ok {
+			out.WriteString(line)
+			continue
+		}
+		name := strings.Trim(strings.TrimSpace(rest), "<>\"")
+		text, err := included(filepath.Join(filepath.Dir(path), name), append(from, path))
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", path, err)
+		}
+		out.WriteString(text + "\n")
+	}
+	return out.String(), nil
+}
+
+// CompileSettings rule the compilation.
+type CompileSettings struct {
+	// Backend runs the log density. Default: one thread of the processor.
+	Backend ad.Backend
+	// Seed is that of random numbers in transformed data.
+	Seed uint64
+	// NoJacobian leaves out the logarithm of the Jacobian of the constraints, as for the mode of the constrained density.
+	NoJacobian bool
+	// Print is where print statements of transformed data and generated quantities write. Default: nowhere.
+	Print io.Writer
+}
