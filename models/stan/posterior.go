@@ -140,7 +140,6 @@ func (p *Posterior) build(s CompileSettings) error {
 		}
 	}
 	u := ad.Input("u", p.dim)
-	var parts []*ad.Node
 	at := 0
 	for i, q := range p.params {
 		var own *ad.Node
@@ -156,7 +155,7 @@ func (p *Posterior) build(s CompileSettings) error {
 		}
 		m.Set(decls[i].Name, decls[i].Unsized, v)
 		if j != nil && !s.NoJacobian {
-			parts = append(parts, j)
+			m.Add(j)
 		}
 		at += q.Free
 	}
@@ -178,7 +177,7 @@ func (p *Posterior) build(s CompileSettings) error {
 			return err
 		}
 	}
-	lp := ad.AddN(append(parts, m.Target())...)
+	lp := m.Target()
 	if err := p.compileDensity(u, lp, s); err != nil {
 		return err
 	}

@@ -294,7 +294,7 @@ func (c *checker) tilde(s *syntax.Tilde) {
 		c.fail(s.At(), "Target can only be accessed in the model block or in definitions of functions with the suffix _lp.")
 	}
 	for _, old := range []string{"_lpdf", "_lpmf", "_log"} {
-		if strings.HasSuffix(s.Name, old) {
+		if strings.HasSuffix(s.Name, old) && !c.known(s.Name+"_lpdf") && !c.known(s.Name+"_lpmf") {
 			c.fail(s.At(), "~ statement should refer to a distribution without its \"_lpdf\" or \"_lpmf\" suffix: write %q.", strings.TrimSuffix(s.Name, old))
 		}
 	}

@@ -37,6 +37,8 @@ type family struct {
 	of       func(p []*ad.Node) dist.Dist
 	drop     []term
 	cdf      bool
+	// most returns the largest outcome, for distribution functions that are sums of probabilities; nil for those that have a form of their own.
+	most func(x []float64) int
 }
 
 func constant(x float64) term { return term{0, func([]float64) float64 { return x }} }
@@ -75,7 +77,7 @@ func families() []family {
 		{name: "double_exponential", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Laplace(p[0], p[1]) }, drop: []term{constant(-math.Ln2), logOf(2, -1)}},
 		{name: "logistic", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Logistic(p[0], p[1]) }, drop: []term{logOf(2, -1)}},
 		{name: "gumbel", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Gumbel(p[0], p[1]) }, drop: []term{logOf(2, -1)}},
-		{name: "lognormal", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.LogNormal(p[0], p[1]) }, drop: []term{constant(-halfLog2Pi), logOf(2, -1), logOf(0, -1)}},
+		{name: "lognormal", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.LogNormal(p[0], p[1]) }, drop: []term{logOf(2, -1), logOf(0, -1)}},
 		{name: "exp_mod_normal", params: r(3), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.ExpModNormal(p[0], p[1], p[2]) }, drop: []term{constant(-math.Ln2), logOf(3, 1)}},
 		{name: "skew_normal", params: r(3), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.SkewNormal(p[0], p[1], p[2]) }, drop: []term{constant(-halfLog2Pi), logOf(2, -1)}},
 		{name: "skew_double_exponential", params: r(3), cdf: true, of: skewLaplace, drop: []term{constant(math.Ln2), logOf(2, -1), {p3, func(x []float64) float64 { return math.Log(x[3]) + math.Log1p(-x[3]) }}}},
@@ -117,7 +119,7 @@ func families() []family {
 		{name: "bernoulli_logit", params: r(1), discrete: true, of: func(p []*ad.Node) dist.Dist { return dist.BernoulliLogit(p[0]) }},
 		{name: "binomial", params: []string{"ints", "reals"}, discrete: true, cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Binomial(p[0], p[1]) }, drop: []term{lchooseOf}},
 		{name: "binomial_logit", params: []string{"ints", "reals"}, discrete: true, of: func(p []*ad.Node) dist.Dist { return dist.BinomialLogit(p[0], p[1]) }, drop: []term{lchooseOf}},
-		{name: "beta_binomial", params: []string{"ints", "reals", "reals"}, discrete: true, cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.BetaBinomial(p[0], p[1], p[2]) }, drop: []term{lchooseOf}},
+		{name: "beta_binomial", params: []string{"ints", "reals", "reals"}, discrete: true, cdf: true, most: func(x []float64) int { return int(x[1]) }, of: func(p []*ad.Node) dist.Dist { return dist.BetaBinomial(p[0], p[1], p[2]) }, drop: []term{lchooseOf}},
 		{name: "hypergeometric", params: []string{"ints", "ints", "ints"}, discrete: true, of: func(p []*ad.Node) dist.Dist {
 			return dist.Hypergeometric(ad.Add(p[1], p[2]), p[1], p[0])
 		}},
@@ -156,7 +158,7 @@ func skewLaplace(p []*ad.Node) dist.Dist {
 func logLogistic(p []*ad.Node) dist.Dist {
 	a, b := p[0], p[1]
 	z := func(y *ad.Node) *ad.Node { return ad.Mul(b, ad.Sub(ad.Log(y), ad.Log(a))) }
-	return dist.Dist{Name: "log-logistic", Params: p, Support: dist.Interval(0.0, nil),
+	return dist.Dist{Name: "log-logistic", Params: p, Support: dist.Interval(0.0, inf),
 		LogProbOf: func(y *ad.Node) *ad.Node {
 			u := z(y)
 			return ad.Sub(ad.Sub(ad.Add(ad.Log(b), u), ad.Log(y)), ad.Scale(2, ad.Softplus(u)))
@@ -173,7 +175,7 @@ func logLogistic(p []*ad.Node) dist.Dist {
 func pareto2(p []*ad.Node) dist.Dist {
 	m, l, a := p[0], p[1], p[2]
 	z := func(y *ad.Node) *ad.Node { return ad.Log1p(ad.Div(ad.Sub(y, m), l)) }
-	return dist.Dist{Name: "Pareto type 2", Params: p, Support: dist.Interval(m, nil),
+	return dist.Dist{Name: "Pareto type 2", Params: p, Support: dist.Interval(m, inf),
 		LogProbOf: func(y *ad.Node) *ad.Node {
 			return ad.Sub(ad.Sub(ad.Log(a), ad.Log(l)), ad.Mul(ad.Shift(a, 1), z(y)))
 		},
@@ -209,9 +211,9 @@ func (f family) register() {
 	}
 	register(f.name+suffix, true, f.density, f.signature("real"))
 	if f.cdf {
-		register(f.name+"_lcdf", true, f.tail(dist.Dist.LogCDF, false), f.signature("real"))
-		register(f.name+"_lccdf", true, f.tail(dist.Dist.LogCCDF, false), f.signature("real"))
-		register(f.name+"_cdf", true, f.tail(dist.Dist.LogCDF, true), f.signature("real"))
+		register(f.name+"_lcdf", true, f.tail(dist.Dist.LogCDF, false, false), f.signature("real"))
+		register(f.name+"_lccdf", true, f.tail(dist.Dist.LogCCDF, true, false), f.signature("real"))
+		register(f.name+"_cdf", true, f.tail(dist.Dist.LogCDF, false, true), f.signature("real"))
 	}
 	var args string
 	for _, p := range f.params {
@@ -334,8 +336,41 @@ func (f family) outside(c *Call, args []value.Value) error {
 	return f.of(p).Err()
 }
 
+// summed is the logarithm of the probability of at most x, or of more than x, as a sum of probabilities.
+func (f family) summed(above bool) func(d dist.Dist, args []value.Value) (*ad.Node, error) {
+	return func(d dist.Dist, args []value.Value) (*ad.Node, error) {
+		var all []*ad.Node
+		_, shape, _ := elements(args)
+		for i := range value.Size(shape) {
+			x := []float64{at(args[0], 0, i), at(args[1], 0, i)}
+			from, to := 0, int(x[0])
+			if above {
+				from, to = int(x[0])+1, f.most(x)
+			}
+			var p []*ad.Node
+			for _, a := range args[1:] {
+				n := a.Node()
+				if len(a.Shape) > 0 {
+					n = ad.Index(n, 0, i)
+				}
+				p = append(p, n)
+			}
+			if to < from || x[0] < 0 && !above {
+				all = append(all, ad.Scalar(-inf))
+				continue
+			}
+			var terms []*ad.Node
+			for k := max(0, from); k <= to; k++ {
+				terms = append(terms, f.of(p).LogProb(ad.Scalar(float64(k))))
+			}
+			all = append(all, ad.LogSumExp(ad.Stack(0, terms...), 0))
+		}
+		return ad.AddN(all...), nil
+	}
+}
+
 // tail is the sum of the logarithms of a distribution function, or its exponential.
-func (f family) tail(of func(d dist.Dist, x *ad.Node) *ad.Node, plain bool) func(c *Call) (value.Value, error) {
+func (f family) tail(of func(d dist.Dist, x *ad.Node) *ad.Node, above, plain bool) func(c *Call) (value.Value, error) {
 	return func(c *Call) (value.Value, error) {
 		args, shape, err := elements(c.Args)
 		if err != nil {
@@ -349,7 +384,17 @@ func (f family) tail(of func(d dist.Dist, x *ad.Node) *ad.Node, plain bool) func
 		for _, a := range args[1:] {
 			p = append(p, ranked(a, len(shape)))
 		}
-		n := total(of(f.of(p), ranked(args[0], len(shape))), lanes, shape)
+		var n *ad.Node
+		if f.most != nil {
+			if lanes > 0 || !args[0].Known() || !args[1].Known() {
+				return value.Value{}, value.ErrUnroll
+			}
+			if n, err = f.summed(above)(f.of(p), args); err != nil {
+				return value.Value{}, err
+			}
+		} else {
+			n = total(of(f.of(p), ranked(args[0], len(shape))), lanes, shape)
+		}
 		if plain {
 			n = ad.Exp(n)
 		}

@@ -215,21 +215,26 @@ func besselY(nu, x *ad.Node) *ad.Node {
 	if n%2 != 0 {
 		sign = -1
 	}
-	// the second, with t = sinh(u)-like growth, by tanh-sinh on u
-	const step, half = 0.05, 90
+	// the second, in panels up to where exp(-x sinh t) has died away for all x above 10^-4
+	const width, panels = 0.5, 26
+	px, pw := legendre(16)
 	var second []*ad.Node
-	for i := -half; i <= half; i++ {
-		u := step * float64(i)
-		t := math.Exp(math.Pi / 2 * math.Sinh(u)) // from 0 to infinity
-		w := step * math.Pi / 2 * math.Cosh(u) * t
-		if t > 40 || w < 1e-300 {
-			continue
+	for k := range panels {
+		for i := range px {
+			t := width * (float64(k) + 0.5*(px[i]+1))
+			fall := ad.Scale(-math.Sinh(t), x)
+			up, down := ad.Exp(ad.Shift(fall, float64(n)*t)), ad.Exp(ad.Shift(fall, -float64(n)*t))
+			second = append(second, ad.Scale(width/2*pw[i]/math.Pi, ad.Add(up, ad.Scale(sign, down))))
 		}
-		grow := ad.Exp(ad.Shift(ad.Scale(-math.Sinh(t), x), float64(n)*t))
-		fall := ad.Exp(ad.Shift(ad.Scale(-math.Sinh(t), x), -float64(n)*t))
-		second = append(second, ad.Scale(w/math.Pi, ad.Add(grow, ad.Scale(sign, fall))))
 	}
 	return ad.Sub(ad.AddN(first...), ad.AddN(second...))
+}
+
+// logBesselI is log I_nu(x).
+func logBesselI(nu, x *ad.Node) *ad.Node {
+	w := ad.Sqrt(ad.Add(ad.Square(nu), ad.Square(x)))
+	eta := ad.Add(w, ad.Mul(nu, ad.Log(ad.Div(x, ad.Add(nu, w)))))
+	return ad.Add(ad.LogBesselIScaled(nu, x), eta)
 }
 
 // lmgamma is the logarithm of the multivariate gamma function.

@@ -314,6 +314,9 @@ func (m *Machine) add(v value.Value) error {
 	return nil
 }
 
+// Add increases the target by the logarithm of a Jacobian.
+func (m *Machine) Add(n *ad.Node) { m.terms = append(m.terms, n) }
+
 // Target returns the sum of all that was added.
 func (m *Machine) Target() *ad.Node {
 	if len(m.terms) == 0 {

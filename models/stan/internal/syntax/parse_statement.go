@@ -207,6 +207,9 @@ func (p *parser) statement() Stmt {
 			p.take()
 			return nil
 		case "{":
+			if p.arrayAhead() {
+				return p.simple(from)
+			}
 			return p.block("")
 		}
 	}
@@ -285,6 +288,28 @@ func (p *parser) statement() Stmt {
 		}
 	}
 	return p.simple(from)
+}
+
+// arrayAhead says whether the brace here opens an array that stands before a distribution, and not a block.
+func (p *parser) arrayAhead() bool {
+	open := 0
+	for i := p.at; i < len(p.list); i++ {
+		t := p.list[i]
+		if t.kind != symbol {
+			continue
+		}
+		switch t.text {
+		case "{":
+			open++
+		case ";":
+			return false
+		case "}":
+			if open--; open == 0 {
+				return i+1 < len(p.list) && p.list[i+1].kind == symbol && p.list[i+1].text == "~"
+			}
+		}
+	}
+	return false
 }
 
 // body reads the statement of a condition or a loop.
