@@ -210,7 +210,7 @@ func (p *posterior) row(t *testing.T, post *stan.Posterior, u []float64, want ma
 			}
 		}
 		for k, x := range list {
-			if k >= len(got) || !near(got[k], float64(x), max(1e-9, p.Tolerance.Grad)) {
+			if k >= len(got) || !near(got[k], float64(x), max(1e-9, 3*p.Tolerance.Grad)) {
 				t.Errorf("%s, element %d of %d is %v, want %v", v.Name, k, len(got), got[min(k, len(got)-1)], x)
 				break
 			}

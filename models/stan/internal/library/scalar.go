@@ -18,7 +18,7 @@ var unary = map[string]struct {
 	graph  func(*ad.Node) *ad.Node
 }{
 	"exp": {math.Exp, ad.Exp}, "exp2": {math.Exp2, ad.Exp2}, "expm1": {math.Expm1, ad.Expm1}, "log": {math.Log, ad.Log}, "log2": {math.Log2, ad.Log2},
-	"log10": {math.Log10, ad.Log10}, "log1p": {math.Log1p, ad.Log1p}, "sqrt": {math.Sqrt, ad.Sqrt}, "cbrt": {math.Cbrt, ad.Cbrt},
+	"log10": {math.Log10, ad.Log10}, "log1p": {math.Log1p, ad.Log1p}, "sqrt": {math.Sqrt, root}, "cbrt": {math.Cbrt, ad.Cbrt},
 	"sin": {math.Sin, ad.Sin}, "cos": {math.Cos, ad.Cos}, "tan": {math.Tan, ad.Tan}, "asin": {math.Asin, ad.Asin}, "acos": {math.Acos, ad.Acos},
 	"atan": {math.Atan, ad.Atan}, "sinh": {math.Sinh, ad.Sinh}, "cosh": {math.Cosh, ad.Cosh}, "tanh": {math.Tanh, ad.Tanh},
 	"asinh": {math.Asinh, ad.Asinh}, "acosh": {math.Acosh, ad.Acosh}, "atanh": {math.Atanh, ad.Atanh},
@@ -109,6 +109,12 @@ func lbeta(x, y *ad.Node) *ad.Node {
 // lchoose is the logarithm of n over k.
 func lchoose(n, k *ad.Node) *ad.Node {
 	return ad.Sub(ad.Lgamma(ad.Shift(n, 1)), ad.Add(ad.Lgamma(ad.Shift(k, 1)), ad.Lgamma(ad.Shift(ad.Sub(n, k), 1))))
+}
+
+// root is the square root, whose derivative at 0 counts as 0, so that numbers that underflow spoil no gradient.
+func root(x *ad.Node) *ad.Node {
+	zero := ad.Equal(x, ad.Scalar(0))
+	return ad.Where(zero, ad.Scalar(0), ad.Sqrt(ad.Where(zero, ad.Scalar(1), x)))
 }
 
 // roundAway rounds halves away from zero.
