@@ -11,6 +11,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/models/stan/internal/stage"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
 	"github.com/euryale-dev/euryale/models/stan/internal/types"
@@ -33,7 +34,7 @@ type Posterior struct {
 	late    []syntax.Stmt
 	latent  []string // variables whose numbers late statements may need, as the last outputs of derive
 	seed    uint64
-	lines   []string
+	seen    *infer.Posterior // with the observations, for checks; nil without any
 }
 
 // column is a variable of the output.
@@ -181,6 +182,9 @@ func (p *Posterior) build(s CompileSettings) error {
 	if err := p.compileDensity(u, lp, s); err != nil {
 		return err
 	}
+	if err := p.observations(u); err != nil {
+		return err
+	}
 	if b := tree.Blocks[syntax.GeneratedQuantities]; b != nil {
 		var err error
 		if p.late, err = m.Quantities(b.List); err != nil {
@@ -189,6 +193,38 @@ func (p *Posterior) build(s CompileSettings) error {
 	}
 	return p.outputs(u)
 }
+
+// observations makes the model that checks compare with the data.
+func (p *Posterior) observations(u *ad.Node) error {
+	list := p.machine.Observations()
+	if len(list) == 0 || p.dim == 0 {
+		return nil
+	}
+	m := infer.NewModel(p.program.tree.Source.Name)
+	free := m.Flat("u", dist.IdentityTransform(), infer.Shape(p.dim))
+	names := map[string]int{}
+	for _, o := range list {
+		params := ad.Substitute(o.Params, []*ad.Node{u}, []*ad.Node{free})
+		own, ok := o.With(params)
+		if !ok {
+			continue
+		}
+		name := o.Name
+		if names[o.Name]++; names[o.Name] > 1 {
+			name = fmt.Sprintf("%s (%d)", o.Name, names[o.Name])
+		}
+		m.Observe(name, own, o.Y)
+	}
+	var err error
+	p.seen, err = m.Compile()
+	return err
+}
+
+// Observations returns the posterior that checks of the model use; nil if no distribution statement has data on its left side.
+func (p *Posterior) Observations() *infer.Posterior { return p.seen }
+
+// Device returns where the log density runs.
+func (p *Posterior) Device() string { return p.density.Device() }
 
 func (p *Posterior) compileDensity(u, lp *ad.Node, s CompileSettings) error {
 	if err := lp.Err(); err != nil {
@@ -455,4 +491,17 @@ func (p *Posterior) runLate(q []float64) (map[string]value.Value, error) {
 	}
 	err := d.RunLate(p.late)
 	return d.Variables(), err
+}
+
+// ParameterNames lists the columns of parameters.
+func (p *Posterior) ParameterNames() (names []string) {
+	for _, c := range p.columns {
+		if c.kind != Parameter {
+			continue
+		}
+		for _, at := range c.order {
+			names = append(names, c.name+elementName(c.shape, at))
+		}
+	}
+	return names
 }

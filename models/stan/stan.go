@@ -79,7 +79,7 @@ func Parse(name, source string, s Settings) (*Program, error) {
 
 // Open reads a program from a file, with the files that it includes.
 func Open(path string, s Settings) (*Program, error) {
-	text, err := included(path, nil)
+	text, err := Source(path)
 	if err != nil {
 		return nil, err
 	}
@@ -130,4 +130,30 @@ type CompileSettings struct {
 	NoJacobian bool
 	// Print is where print statements of transformed data and generated quantities write. Default: nowhere.
 	Print io.Writer
+}
+
+// Source reads a program's text from a file, with the files that it includes.
+func Source(path string) (string, error) { return included(path, nil) }
+
+// Data lists the variables of the data block.
+func (p *Program) Data() []string { return p.names() }
+
+// Describe says what the blocks declare, one text a block.
+func (p *Program) Describe() (blocks []string) {
+	for i, b := range p.tree.Blocks {
+		if b == nil || i == syntax.Model {
+			continue
+		}
+		var lines []string
+		for _, s := range b.List {
+			if d, ok := s.(*syntax.Declare); ok {
+				text := p.tree.Source.Text[d.Type.Span.From:d.Type.Span.To]
+				lines = append(lines, "  "+strings.Join(strings.Fields(text), " ")+" "+d.Name)
+			}
+		}
+		if len(lines) > 0 {
+			blocks = append(blocks, syntax.BlockNames[i]+"\n"+strings.Join(lines, "\n"))
+		}
+	}
+	return blocks
 }

@@ -189,7 +189,20 @@ func pareto2(p []*ad.Node) dist.Dist {
 func init() {
 	for _, f := range families() {
 		f.register()
+		byName[f.name] = f
 	}
+}
+
+var byName = map[string]family{}
+
+// Observed returns the distribution of an observation whose parameters are nodes, and false for distributions of which single observations
+// are not judged.
+func Observed(name string, p []*ad.Node) (dist.Dist, bool) {
+	f, ok := byName[name]
+	if !ok || len(p) != len(f.params) {
+		return dist.Dist{}, false
+	}
+	return f.of(p), true
 }
 
 func (f family) signature(result string) string {

@@ -235,14 +235,14 @@ func (m *Machine) log(s *slot) {
 func (m *Machine) attempt(f func() error) error {
 	was, from := m.logging, len(m.journal)
 	terms, known, notes, steps := len(m.terms), m.known, len(m.Notes), m.steps
-	depth, lanes := len(m.scope), m.lanes
+	depth, lanes, observed := len(m.scope), m.lanes, len(m.observed)
 	m.logging = true
 	err := f()
 	m.logging = was
 	if err != nil {
 		m.undo(from)
 		m.terms, m.known, m.Notes, m.steps = m.terms[:terms], known, m.Notes[:notes], steps
-		m.scope, m.lanes = m.scope[:depth], lanes
+		m.scope, m.lanes, m.observed = m.scope[:depth], lanes, m.observed[:observed]
 	}
 	if !was {
 		m.journal = m.journal[:0]
@@ -548,14 +548,14 @@ func (m *Machine) explore(b syntax.Stmt, rest []syntax.Stmt) (p path, err error)
 	was, from := m.logging, len(m.journal)
 	terms, known := m.terms, m.known
 	m.terms, m.known, m.logging = nil, 0, true
-	depth := len(m.scope)
+	depth, observed := len(m.scope), len(m.observed)
 	if b != nil {
 		p.e, err = m.block(b)
 	}
 	if err == nil && p.e.way == on && len(rest) > 0 {
 		p.e, err = m.list(rest)
 	}
-	m.scope = m.scope[:depth]
+	m.scope, m.observed = m.scope[:depth], m.observed[:observed] // what is observed under a condition on parameters is not judged
 	p.changed = map[*slot]value.Value{}
 	for _, c := range m.journal[from:] {
 		p.changed[c.s] = c.s.v

@@ -48,6 +48,7 @@ type Machine struct {
 	steps, depth int
 	stuck        map[*syntax.For]bool
 	late         bool // a late statement runs, or one that may become one
+	observed     []*observation
 	// Notes explain what the staging did, by line.
 	Notes []string
 }
@@ -535,6 +536,7 @@ func (m *Machine) tilde(s *syntax.Tilde) error {
 	if err != nil {
 		return err
 	}
+	m.observe(s, args)
 	if err := m.add(v); err != nil || !s.Truncated {
 		return err
 	}
