@@ -5,6 +5,7 @@ package stan
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/euryale-dev/euryale/app/exit"
@@ -30,7 +31,11 @@ type programDoc struct {
 
 // explain prints what a program needs and what deserves a warning.
 func explain(a *frame.App, name string) error {
-	p, err := stan.Open(name, stan.Settings{Deprecated: true})
+	text, err := source(name)
+	if err != nil {
+		return err
+	}
+	p, err := stan.Parse(filepath.Base(name), text, stan.Settings{Deprecated: true})
 	if err != nil {
 		return exit.With(exit.Data, err)
 	}

@@ -9,7 +9,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -79,9 +78,9 @@ func start(ctx context.Context, a *frame.App, cfg *stanConfig, file, data string
 	if err := cfg.Check(); err != nil {
 		return err
 	}
-	source, err := stan.Source(file)
+	source, err := source(file)
 	if err != nil {
-		return exit.With(inputCode(err), err)
+		return err
 	}
 	cfg.Program, cfg.File, cfg.Data = source, frame.Absolute(file), stan.Data{}
 	if data != "" {
@@ -108,12 +107,17 @@ func start(ctx context.Context, a *frame.App, cfg *stanConfig, file, data string
 	return draws.SampleInto(ctx, a, cfg.sampling(a, dir, post), "")
 }
 
-// inputCode tells a file that is not there from one that is wrong.
-func inputCode(err error) int {
-	if os.IsNotExist(err) || os.IsPermission(err) {
-		return exit.NoInput
+// source reads a program with the files that it includes, which are looked for beside it.
+func source(file string) (string, error) {
+	b, err := frame.ReadInput(file)
+	if err != nil {
+		return "", err
 	}
-	return exit.Data
+	text, err := stan.Expand(string(b), func(name string) (string, error) {
+		b, err := frame.ReadInput(filepath.Join(filepath.Dir(file), name))
+		return string(b), err
+	})
+	return text, exit.With(exit.Data, err)
 }
 
 func resume(a *frame.App, c *cobra.Command, cfg *stanConfig) error {

@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
@@ -101,19 +101,19 @@ type reader struct {
 }
 
 // value reads a variable of a type whose shape is known.
-func (d Data) value(name string, t types.Type, shape []int) (value.Value, error) {
+func (d Data) value(name string, t typing.Type, shape []int) (value.Value, error) {
 	raw, ok := d[name]
 	if !ok {
 		return value.Value{}, fmt.Errorf("Exception: variable does not exist; processing stage=data initialization; variable name=%s; base type=%s", name, baseName(t))
 	}
-	if t.Kind == types.Tuple {
+	if t.Kind == typing.Tuple {
 		return value.Value{}, fmt.Errorf("the tuple %s cannot be read from data", name)
 	}
 	if t.Kind.IsComplex() {
 		r := t
 		r.Kind = r.Kind.Realed()
-		if t.Kind == types.Complex {
-			r.Kind = types.Real
+		if t.Kind == typing.Complex {
+			r.Kind = typing.Real
 		}
 		v, err := Data{name: raw}.value(name, r.Array(1), append(append([]int{}, shape...), 2))
 		if err != nil {
@@ -126,7 +126,7 @@ func (d Data) value(name string, t types.Type, shape []int) (value.Value, error)
 		}
 		return value.Complex(t, v.Take(re, r, 0, shape...), v.Take(im, r, 0, shape...)), nil
 	}
-	r := &reader{name: name, whole: t.Kind == types.Int}
+	r := &reader{name: name, whole: t.Kind == typing.Int}
 	found, err := r.read(raw)
 	if err != nil {
 		return value.Value{}, err
@@ -148,8 +148,8 @@ func (d Data) value(name string, t types.Type, shape []int) (value.Value, error)
 	return value.Known(t, r.out, shape...), nil
 }
 
-func baseName(t types.Type) string {
-	if t.Kind == types.Int {
+func baseName(t typing.Type) string {
+	if t.Kind == typing.Int {
 		return "int"
 	}
 	return "double"

@@ -68,8 +68,16 @@ func compileText(name, code string, data []byte) (*stan.Posterior, error) {
 	return p.Compile(d, stan.CompileSettings{})
 }
 
+// TestLanguage compares small programs with Stan; thinned.json has distribution statements with all combinations of arguments that
+// depend on parameters and such that do not, which decide the constants that are dropped.
 func TestLanguage(t *testing.T) {
-	b, err := os.ReadFile("testdata/language.json")
+	for _, name := range []string{"language.json", "thinned.json"} {
+		languageFile(t, "testdata/"+name)
+	}
+}
+
+func languageFile(t *testing.T, name string) {
+	b, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}

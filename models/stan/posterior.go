@@ -14,7 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/models/stan/internal/stage"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -40,7 +40,7 @@ type Posterior struct {
 // column is a variable of the output.
 type column struct {
 	name  string
-	typ   types.Type
+	typ   typing.Type
 	shape []int
 	kind  Kind
 	late  bool
@@ -287,7 +287,7 @@ func (p *Posterior) addColumns(name string, v value.Value, k Kind, late bool, no
 		p.addColumns(name+".real", v.Elems[0], k, late, node)
 		p.addColumns(name+".imag", v.Elems[1], k, late, node)
 		return
-	case v.Type.Kind == types.Tuple:
+	case v.Type.Kind == typing.Tuple:
 		for i, e := range v.Elems {
 			sep := ":"
 			if v.Type.Dims > 0 {
@@ -362,7 +362,7 @@ func (p *Posterior) Clone() infer.Target {
 // Variables lists the variables of the output in order.
 func (p *Posterior) Variables() (list []Variable) {
 	for _, c := range p.columns {
-		list = append(list, Variable{Name: c.name, Shape: c.shape, Kind: c.kind, Int: c.typ.Kind == types.Int})
+		list = append(list, Variable{Name: c.name, Shape: c.shape, Kind: c.kind, Int: c.typ.Kind == typing.Int})
 	}
 	return list
 }

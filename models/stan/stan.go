@@ -16,8 +16,6 @@ package stan
 import (
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -26,7 +24,7 @@ import (
 	"github.com/euryale-dev/euryale/models/stan/internal/library"
 	"github.com/euryale-dev/euryale/models/stan/internal/stage"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 )
 
 func init() { given.BuildsGraphs() }
@@ -47,14 +45,14 @@ type Settings struct {
 // catalogue is the library as the checker sees it.
 type catalogue struct{}
 
-func (catalogue) Overloads(name string) []types.Overload {
+func (catalogue) Overloads(name string) []typing.Overload {
 	if f := library.Find(name); f != nil {
 		return f.Overloads
 	}
 	return nil
 }
 
-func (catalogue) Solver(name string) (func(args []types.Type) (types.Type, error), bool) {
+func (catalogue) Solver(name string) (func(args []typing.Type) (typing.Type, error), bool) {
 	return stage.Solver(name)
 }
 
@@ -77,43 +75,35 @@ func Parse(name, source string, s Settings) (*Program, error) {
 	return p, nil
 }
 
-// Open reads a program from a file, with the files that it includes.
-func Open(path string, s Settings) (*Program, error) {
-	text, err := Source(path)
-	if err != nil {
-		return nil, err
-	}
-	return Parse(path, text, s)
+// Expand puts the files that a program includes in the places of its #include lines. read returns the text of a file that one of them
+// names, as it stands there.
+func Expand(source string, read func(name string) (string, error)) (string, error) {
+	return expand(source, read, 0)
 }
 
-// included reads a file and puts the files that it includes in their places.
-func included(path string, from []string) (string, error) {
-	if len(from) > 50 {
-		return "", fmt.Errorf("%s: files include each other more than 50 deep: %s", from[0], path)
+// deepestInclude is how far files may include each other.
+const deepestInclude = 50
+
+func expand(source string, read func(name string) (string, error), depth int) (string, error) {
+	if !strings.Contains(source, "#include") {
+		return source, nil
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, 32<<20))
-	if err != nil {
-		return "", err
-	}
-	if !strings.Contains(string(b), "#include") {
-		return string(b), nil
+	if depth > deepestInclude {
+		return "", fmt.Errorf("stan: files include each other more than %d deep: remove the #include of a file by itself", deepestInclude)
 	}
 	var out strings.Builder
-	for line := range strings.Lines(string(b)) {
+	for line := range strings.Lines(source) {
 		rest, ok := strings.CutPrefix(strings.TrimSpace(line), "#include")
 		if !ok {
 			out.WriteString(line)
 			continue
 		}
-		name := strings.Trim(strings.TrimSpace(rest), "<>\"")
-		text, err := included(filepath.Join(filepath.Dir(path), name), append(from, path))
+		text, err := read(strings.Trim(strings.TrimSpace(rest), "<>\""))
+		if err == nil {
+			text, err = expand(text, read, depth+1)
+		}
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", path, err)
+			return "", fmt.Errorf("#include %s: %w", strings.TrimSpace(rest), err)
 		}
 		out.WriteString(text + "\n")
 	}
@@ -131,9 +121,6 @@ type CompileSettings struct {
 	// Print is where print statements of transformed data and generated quantities write. Default: nowhere.
 	Print io.Writer
 }
-
-// Source reads a program's text from a file, with the files that it includes.
-func Source(path string) (string, error) { return included(path, nil) }
 
 // Data lists the variables of the data block.
 func (p *Program) Data() []string { return p.names() }

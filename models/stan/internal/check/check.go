@@ -10,15 +10,15 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 )
 
 // Library tells which functions there are.
 type Library interface {
 	// Overloads returns the families of signatures of a function; none if there is no such function.
-	Overloads(name string) []types.Overload
+	Overloads(name string) []typing.Overload
 	// Solver says whether a function takes another one as its first argument, and returns the type of its result.
-	Solver(name string) (result func(args []types.Type) (types.Type, error), ok bool)
+	Solver(name string) (result func(args []typing.Type) (typing.Type, error), ok bool)
 	// Names lists the functions, for suggestions.
 	Names() []string
 }
@@ -33,7 +33,7 @@ const (
 )
 
 type variable struct {
-	typ    types.Type
+	typ    typing.Type
 	data   bool // depends on data only
 	origin origin
 	block  int // of a global variable
@@ -170,13 +170,13 @@ func (c *checker) declareFunctions() {
 			}
 		}
 		density := strings.HasSuffix(f.Name, "_lpdf") || strings.HasSuffix(f.Name, "_lpmf") || strings.HasSuffix(f.Name, "_lcdf") || strings.HasSuffix(f.Name, "_lccdf")
-		if density && !f.Result.Is(types.Real) {
+		if density && !f.Result.Is(typing.Real) {
 			c.fail(f.Span, "Real return type required for probability functions ending in _lpdf, _lpmf, _lcdf or _lccdf.")
 		}
-		if strings.HasSuffix(f.Name, "_lpdf") && (len(f.Args) == 0 || f.Args[0].Type.Kind == types.Int) {
+		if strings.HasSuffix(f.Name, "_lpdf") && (len(f.Args) == 0 || f.Args[0].Type.Kind == typing.Int) {
 			c.fail(f.Span, "Probability density functions require real variates (first argument).%s", found(f))
 		}
-		if strings.HasSuffix(f.Name, "_lpmf") && (len(f.Args) == 0 || f.Args[0].Type.Kind != types.Int) {
+		if strings.HasSuffix(f.Name, "_lpmf") && (len(f.Args) == 0 || f.Args[0].Type.Kind != typing.Int) {
 			c.fail(f.Span, "Probability mass functions require integer variates (first argument).%s", found(f))
 		}
 		for _, g := range c.funcs[f.Name] {
@@ -221,7 +221,7 @@ func isSolver(lib Library, name string) bool {
 }
 
 func (c *checker) sameAsLibrary(f *syntax.Function) bool {
-	var args []types.Type
+	var args []typing.Type
 	for _, a := range f.Args {
 		args = append(args, a.Type)
 	}
@@ -234,7 +234,7 @@ func (c *checker) sameAsLibrary(f *syntax.Function) bool {
 }
 
 func sameArgs(f, g *syntax.Function) bool {
-	return slices.EqualFunc(f.Args, g.Args, func(a, b syntax.Arg) bool { return types.Equal(a.Type, b.Type) })
+	return slices.EqualFunc(f.Args, g.Args, func(a, b syntax.Arg) bool { return typing.Equal(a.Type, b.Type) })
 }
 
 func (c *checker) function(f *syntax.Function) {
@@ -243,11 +243,11 @@ func (c *checker) function(f *syntax.Function) {
 	for _, a := range f.Args {
 		t := a.Type
 		t.Data = false
-		c.declare(a.Span, a.Name, &variable{typ: t, data: a.Type.Data || t.Kind == types.Int})
+		c.declare(a.Span, a.Name, &variable{typ: t, data: a.Type.Data || t.Kind == typing.Int})
 	}
 	c.statements(f.Body.List)
 	c.pop()
-	if f.Result.Kind != types.Void && !returns(f.Body) {
+	if f.Result.Kind != typing.Void && !returns(f.Body) {
 		c.fail(f.Span, "Function bodies must contain a return statement of correct type in every branch.")
 	}
 	c.fn = nil

@@ -11,45 +11,45 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 )
 
 // expr finds the type of an expression.
-func (c *checker) expr(x syntax.Expr) types.Type {
+func (c *checker) expr(x syntax.Expr) typing.Type {
 	t, data := c.typeOf(x)
 	t.Data = false
 	syntax.SetType(x, t, data)
 	return t
 }
 
-func (c *checker) typeOf(x syntax.Expr) (t types.Type, data bool) {
+func (c *checker) typeOf(x syntax.Expr) (t typing.Type, data bool) {
 	switch x := x.(type) {
 	case *syntax.Number:
 		switch {
 		case x.Imaginary:
-			return types.Of(types.Complex), true
+			return typing.Of(typing.Complex), true
 		case !x.Integer:
-			return types.Of(types.Real), true
+			return typing.Of(typing.Real), true
 		}
 		if v, err := strconv.ParseInt(x.Text, 10, 64); err != nil || v > math.MaxInt32 {
 			c.fail(x.At(), "Integer literal cannot be larger than 2_147_483_647. Write it as a real number, with a decimal point.")
 		}
-		return types.Of(types.Int), true
+		return typing.Of(typing.Int), true
 	case *syntax.Text:
-		return types.Of(types.String), true
+		return typing.Of(typing.String), true
 	case *syntax.Name:
 		if v := c.find(x.Name); v != nil {
 			return v.typ, v.data
 		}
 		if list := c.funcs[x.Name]; len(list) > 0 {
-			return types.Type{Kind: types.Func, Fn: signature(list[0])}, true
+			return typing.Type{Kind: typing.Func, Fn: signature(list[0])}, true
 		}
 		c.fail(x.At(), "Identifier %q not in scope.%s", x.Name, c.near(x.Name))
 	case *syntax.Target:
 		if !c.densities() {
 			c.fail(x.At(), "Target can only be accessed in the model block or in definitions of functions with the suffix _lp.")
 		}
-		return types.Of(types.Real), false
+		return typing.Of(typing.Real), false
 	case *syntax.Unary:
 		return c.unary(x)
 	case *syntax.Binary:
@@ -59,14 +59,14 @@ func (c *checker) typeOf(x syntax.Expr) (t types.Type, data bool) {
 		if !ok {
 			c.operatorMismatch(x, a, b)
 		}
-		if (x.Op == "/" || x.Op == "%/%") && t.Is(types.Int) && x.Op == "/" {
+		if (x.Op == "/" || x.Op == "%/%") && t.Is(typing.Int) && x.Op == "/" {
 			c.note(x.At(), "Found int division: values will be rounded towards zero. If rounding is intended, use the integer division operator %%/%%.")
 		}
 		return t, data
 	case *syntax.Choice:
 		c.condition(x.Cond)
 		a, b := c.expr(x.X), c.expr(x.Y)
-		t, ok := types.Common(a, b)
+		t, ok := typing.Common(a, b)
 		if !ok {
 			c.fail(x.At(), "Type mismatch in ternary expression, expression when true is: %s; expression when false is: %s.", a, b)
 		}
@@ -77,7 +77,7 @@ func (c *checker) typeOf(x syntax.Expr) (t types.Type, data bool) {
 		return c.index(x)
 	case *syntax.Field:
 		t := c.expr(x.X)
-		if t.Kind != types.Tuple || t.Dims > 0 {
+		if t.Kind != typing.Tuple || t.Dims > 0 {
 			c.fail(x.At(), "Expected expression of tuple type, and this is of type %s.", t)
 		}
 		if x.N < 1 || x.N > len(t.Elems) {
@@ -90,35 +90,35 @@ func (c *checker) typeOf(x syntax.Expr) (t types.Type, data bool) {
 	panic("check: no such expression")
 }
 
-func signature(f *syntax.Function) *types.Signature {
-	s := &types.Signature{Name: f.Name, Result: f.Result}
+func signature(f *syntax.Function) *typing.Signature {
+	s := &typing.Signature{Name: f.Name, Result: f.Result}
 	for _, a := range f.Args {
 		s.Args = append(s.Args, a.Type)
 	}
 	return s
 }
 
-func (c *checker) unary(x *syntax.Unary) (types.Type, bool) {
+func (c *checker) unary(x *syntax.Unary) (typing.Type, bool) {
 	t, data := c.expr(x.X), false
 	data = syntax.DataOnly(x.X)
 	switch x.Op {
 	case "'":
 		if t.Dims == 0 {
 			switch t.Kind {
-			case types.Vector, types.ComplexVector:
-				return types.Of(t.Kind + 1), data
-			case types.RowVector, types.ComplexRowVector:
-				return types.Of(t.Kind - 1), data
-			case types.Matrix, types.ComplexMatrix:
+			case typing.Vector, typing.ComplexVector:
+				return typing.Of(t.Kind + 1), data
+			case typing.RowVector, typing.ComplexRowVector:
+				return typing.Of(t.Kind - 1), data
+			case typing.Matrix, typing.ComplexMatrix:
 				return t, data
 			}
 		}
 	case "!":
-		if t.Is(types.Int) || t.Is(types.Real) {
-			return types.Of(types.Int), data
+		if t.Is(typing.Int) || t.Is(typing.Real) {
+			return typing.Of(typing.Int), data
 		}
 	default:
-		if t.Kind >= types.Int && t.Kind <= types.ComplexMatrix {
+		if t.Kind >= typing.Int && t.Kind <= typing.ComplexMatrix {
 			return t, data
 		}
 	}
@@ -131,51 +131,51 @@ func (c *checker) unary(x *syntax.Unary) (types.Type, bool) {
 }
 
 // binaryType returns the type of a op b.
-func (c *checker) binaryType(op string, a, b types.Type) (t types.Type, ok bool) {
+func (c *checker) binaryType(op string, a, b typing.Type) (t typing.Type, ok bool) {
 	switch op {
 	case "&&", "||":
-		return types.Of(types.Int), logical(a) && logical(b)
+		return typing.Of(typing.Int), logical(a) && logical(b)
 	case "==", "!=":
-		return types.Of(types.Int), a.Scalar() && b.Scalar()
+		return typing.Of(typing.Int), a.Scalar() && b.Scalar()
 	case "<", "<=", ">", ">=":
-		return types.Of(types.Int), logical(a) && logical(b)
+		return typing.Of(typing.Int), logical(a) && logical(b)
 	case "%", "%/%":
-		return types.Of(types.Int), a.Is(types.Int) && b.Is(types.Int)
+		return typing.Of(typing.Int), a.Is(typing.Int) && b.Is(typing.Int)
 	case "^", ".^":
 		return power(op, a, b)
 	}
-	if a.Dims > 0 || b.Dims > 0 || a.Kind < types.Int || b.Kind < types.Int || a.Kind > types.ComplexMatrix || b.Kind > types.ComplexMatrix {
+	if a.Dims > 0 || b.Dims > 0 || a.Kind < typing.Int || b.Kind < typing.Int || a.Kind > typing.ComplexMatrix || b.Kind > typing.ComplexMatrix {
 		return t, false
 	}
 	k, ok := arithmetic(op, a.Kind.Realed(), b.Kind.Realed())
 	if ok && (a.Kind.IsComplex() || b.Kind.IsComplex()) {
 		k = k.Complexed()
 	}
-	return types.Of(k), ok
+	return typing.Of(k), ok
 }
 
-func logical(t types.Type) bool { return t.Is(types.Int) || t.Is(types.Real) }
+func logical(t typing.Type) bool { return t.Is(typing.Int) || t.Is(typing.Real) }
 
 // power returns the type of a ^ b, which is elementwise for containers.
-func power(op string, a, b types.Type) (types.Type, bool) {
+func power(op string, a, b typing.Type) (typing.Type, bool) {
 	if a.Scalar() && b.Scalar() {
-		if a.Kind == types.Complex || b.Kind == types.Complex {
-			return types.Of(types.Complex), true
+		if a.Kind == typing.Complex || b.Kind == typing.Complex {
+			return typing.Of(typing.Complex), true
 		}
-		return types.Of(types.Real), true
+		return typing.Of(typing.Real), true
 	}
-	if a.Kind < types.Int || a.Kind > types.Matrix || b.Kind < types.Int || b.Kind > types.Matrix {
+	if a.Kind < typing.Int || a.Kind > typing.Matrix || b.Kind < typing.Int || b.Kind > typing.Matrix {
 		return a, false
 	}
-	real := func(t types.Type) types.Type {
-		if t.Kind == types.Int {
-			t.Kind = types.Real
+	real := func(t typing.Type) typing.Type {
+		if t.Kind == typing.Int {
+			t.Kind = typing.Real
 		}
 		return t
 	}
 	a, b = real(a), real(b)
 	switch {
-	case types.Equal(a, b):
+	case typing.Equal(a, b):
 		return a, true
 	case a.Scalar():
 		return b, true
@@ -186,20 +186,20 @@ func power(op string, a, b types.Type) (types.Type, bool) {
 }
 
 // arithmetic returns the kind of a op b of real numbers, vectors and matrices.
-func arithmetic(op string, a, b types.Kind) (types.Kind, bool) {
-	scalar := func(k types.Kind) bool { return k == types.Int || k == types.Real }
-	number := func() types.Kind {
-		if a == types.Int && b == types.Int {
-			return types.Int
+func arithmetic(op string, a, b typing.Kind) (typing.Kind, bool) {
+	scalar := func(k typing.Kind) bool { return k == typing.Int || k == typing.Real }
+	number := func() typing.Kind {
+		if a == typing.Int && b == typing.Int {
+			return typing.Int
 		}
-		return types.Real
+		return typing.Real
 	}
 	switch op {
 	case "+", "-", ".*", "./":
 		switch {
 		case scalar(a) && scalar(b):
 			if op[0] == '.' {
-				return types.Real, false
+				return typing.Real, false
 			}
 			return number(), true
 		case scalar(a):
@@ -216,16 +216,16 @@ func arithmetic(op string, a, b types.Kind) (types.Kind, bool) {
 			return b, true
 		case scalar(b):
 			return a, true
-		case a == types.RowVector && b == types.Vector:
-			return types.Real, true
-		case a == types.Vector && b == types.RowVector:
-			return types.Matrix, true
-		case a == types.Matrix && b == types.Vector:
-			return types.Vector, true
-		case a == types.RowVector && b == types.Matrix:
-			return types.RowVector, true
-		case a == types.Matrix && b == types.Matrix:
-			return types.Matrix, true
+		case a == typing.RowVector && b == typing.Vector:
+			return typing.Real, true
+		case a == typing.Vector && b == typing.RowVector:
+			return typing.Matrix, true
+		case a == typing.Matrix && b == typing.Vector:
+			return typing.Vector, true
+		case a == typing.RowVector && b == typing.Matrix:
+			return typing.RowVector, true
+		case a == typing.Matrix && b == typing.Matrix:
+			return typing.Matrix, true
 		}
 	case "/":
 		switch {
@@ -233,11 +233,11 @@ func arithmetic(op string, a, b types.Kind) (types.Kind, bool) {
 			return number(), true
 		case scalar(b):
 			return a, true
-		case (a == types.RowVector || a == types.Matrix) && b == types.Matrix:
+		case (a == typing.RowVector || a == typing.Matrix) && b == typing.Matrix:
 			return a, true
 		}
 	case "\\":
-		if a == types.Matrix && (b == types.Vector || b == types.Matrix) {
+		if a == typing.Matrix && (b == typing.Vector || b == typing.Matrix) {
 			return b, true
 		}
 	}
@@ -245,37 +245,37 @@ func arithmetic(op string, a, b types.Kind) (types.Kind, bool) {
 }
 
 // operatorMismatch lists what an operator takes.
-func (c *checker) operatorMismatch(x *syntax.Binary, a, b types.Type) {
+func (c *checker) operatorMismatch(x *syntax.Binary, a, b typing.Type) {
 	var lines []string
 	for _, complex := range []bool{false, true} {
-		for k := types.Int; k <= types.Matrix; k++ {
-			for l := types.Int; l <= types.Matrix; l++ {
-				if k == types.Complex || l == types.Complex || complex && (k == types.Int || l == types.Int) || !complex && (k == types.Int) != (l == types.Int) {
+		for k := typing.Int; k <= typing.Matrix; k++ {
+			for l := typing.Int; l <= typing.Matrix; l++ {
+				if k == typing.Complex || l == typing.Complex || complex && (k == typing.Int || l == typing.Int) || !complex && (k == typing.Int) != (l == typing.Int) {
 					continue
 				}
-				p, q := types.Of(k), types.Of(l)
+				p, q := typing.Of(k), typing.Of(l)
 				if complex {
-					p, q = types.Of(k.Complexed()), types.Of(l.Complexed())
+					p, q = typing.Of(k.Complexed()), typing.Of(l.Complexed())
 				}
 				if t, ok := c.binaryType(x.Op, p, q); ok {
-					lines = append(lines, types.Signature{Args: []types.Type{p, q}, Result: t}.String())
+					lines = append(lines, typing.Signature{Args: []typing.Type{p, q}, Result: t}.String())
 				}
 			}
 		}
 	}
 	hint := ""
-	if x.Op == "*" && a.Is(b.Kind) && (a.Is(types.Vector) || a.Is(types.RowVector)) {
+	if x.Op == "*" && a.Is(b.Kind) && (a.Is(typing.Vector) || a.Is(typing.RowVector)) {
 		hint = " For the product of elements write .*, for the scalar product dot_product."
 	}
 	c.fail(x.At(), "Ill-typed arguments supplied to infix operator %s. Available signatures: \n%s\nInstead supplied arguments of incompatible type: %s, %s.%s", x.Op, strings.Join(lines, "\n"), a, b, hint)
 }
 
-func (c *checker) index(x *syntax.Index) (types.Type, bool) {
+func (c *checker) index(x *syntax.Index) (typing.Type, bool) {
 	t := c.expr(x.X)
 	data := syntax.DataOnly(x.X)
 	kept := 0 // array dimensions that remain
 	rank := t.Rank()
-	if t.Kind < types.Int {
+	if t.Kind < typing.Int {
 		c.fail(x.At(), "Only containers can be indexed. Instead found type %s.", t)
 	}
 	if len(x.List) > rank {
@@ -296,9 +296,9 @@ func (c *checker) index(x *syntax.Index) (types.Type, bool) {
 		s := c.expr(p.Single)
 		data = data && syntax.DataOnly(p.Single)
 		switch {
-		case s.Is(types.Int):
+		case s.Is(typing.Int):
 			single[i] = true
-		case s.Kind == types.Int && s.Dims == 1:
+		case s.Kind == typing.Int && s.Dims == 1:
 		default:
 			c.fail(p.Single.At(), "Index must be of type int or int[] or must be a range. Instead found type %s.", s)
 		}
@@ -308,71 +308,71 @@ func (c *checker) index(x *syntax.Index) (types.Type, bool) {
 			kept++
 		}
 	}
-	out := types.Type{Kind: t.Kind, Dims: kept, Elems: t.Elems}
+	out := typing.Type{Kind: t.Kind, Dims: kept, Elems: t.Elems}
 	own := single[t.Dims:]
 	switch {
 	case t.Kind.Rank() == 1 && own[0]:
 		out.Kind = scalarOf(t.Kind)
 	case t.Kind.Rank() == 2 && own[0] && own[1]:
 		out.Kind = scalarOf(t.Kind)
-	case t.Kind == types.Matrix && own[0]:
-		out.Kind = types.RowVector
-	case t.Kind == types.Matrix && own[1]:
-		out.Kind = types.Vector
-	case t.Kind == types.ComplexMatrix && own[0]:
-		out.Kind = types.ComplexRowVector
-	case t.Kind == types.ComplexMatrix && own[1]:
-		out.Kind = types.ComplexVector
+	case t.Kind == typing.Matrix && own[0]:
+		out.Kind = typing.RowVector
+	case t.Kind == typing.Matrix && own[1]:
+		out.Kind = typing.Vector
+	case t.Kind == typing.ComplexMatrix && own[0]:
+		out.Kind = typing.ComplexRowVector
+	case t.Kind == typing.ComplexMatrix && own[1]:
+		out.Kind = typing.ComplexVector
 	}
 	return out, data
 }
 
-func scalarOf(k types.Kind) types.Kind {
+func scalarOf(k typing.Kind) typing.Kind {
 	if k.IsComplex() {
-		return types.Complex
+		return typing.Complex
 	}
-	return types.Real
+	return typing.Real
 }
 
-func (c *checker) list(x *syntax.List) (types.Type, bool) {
+func (c *checker) list(x *syntax.List) (typing.Type, bool) {
 	data := true
-	var items []types.Type
+	var items []typing.Type
 	for _, e := range x.Items {
 		items = append(items, c.expr(e))
 		data = data && syntax.DataOnly(e)
 	}
 	if x.Bracket == '(' {
-		return types.Type{Kind: types.Tuple, Elems: items}, data
+		return typing.Type{Kind: typing.Tuple, Elems: items}, data
 	}
 	if len(items) == 0 {
 		if x.Bracket == '[' {
-			return types.Of(types.RowVector), true
+			return typing.Of(typing.RowVector), true
 		}
 		c.fail(x.At(), "Array expressions must contain at least one element.")
 	}
 	t := items[0]
 	for i, u := range items[1:] {
-		both, ok := types.Common(t, u)
+		both, ok := typing.Common(t, u)
 		if !ok {
 			c.fail(x.Items[i+1].At(), "Array expression must have entries of consistent type. Expected %s but found %s.", t, u)
 		}
 		t = both
 	}
 	if x.Bracket == '{' {
-		if t.Kind == types.Void || t.Kind == types.Func || t.Kind == types.String {
+		if t.Kind == typing.Void || t.Kind == typing.Func || t.Kind == typing.String {
 			c.fail(x.At(), "Arrays cannot hold values of type %s.", t)
 		}
 		return t.Array(1), data
 	}
 	switch {
-	case t.Is(types.Int), t.Is(types.Real):
-		return types.Of(types.RowVector), data
-	case t.Is(types.Complex):
-		return types.Of(types.ComplexRowVector), data
-	case t.Is(types.RowVector):
-		return types.Of(types.Matrix), data
-	case t.Is(types.ComplexRowVector):
-		return types.Of(types.ComplexMatrix), data
+	case t.Is(typing.Int), t.Is(typing.Real):
+		return typing.Of(typing.RowVector), data
+	case t.Is(typing.Complex):
+		return typing.Of(typing.ComplexRowVector), data
+	case t.Is(typing.RowVector):
+		return typing.Of(typing.Matrix), data
+	case t.Is(typing.ComplexRowVector):
+		return typing.Of(typing.ComplexMatrix), data
 	}
 	c.fail(x.At(), "Row_vector expression must have all int or real entries, or rows of a matrix. Found type %s.", t)
 	return t, data
@@ -384,11 +384,11 @@ func (c *checker) known(name string) bool {
 }
 
 // resolve returns the type of the result of a call.
-func (c *checker) resolve(name string, args []types.Type) (types.Type, bool) {
+func (c *checker) resolve(name string, args []typing.Type) (typing.Type, bool) {
 	if f := UserFunction(c.funcs[name], args); f != nil {
 		return f.Result, true
 	}
-	best, least, out := -1, 0, types.Type{}
+	best, least, out := -1, 0, typing.Type{}
 	for i, o := range c.lib.Overloads(name) {
 		if _, r, steps, ok := o.Match(args); ok && (best < 0 || steps < least) {
 			best, least, out = i, steps, r
@@ -398,7 +398,7 @@ func (c *checker) resolve(name string, args []types.Type) (types.Type, bool) {
 }
 
 // UserFunction returns the function among those of one name that takes arguments of some types with the fewest promotions, or nil.
-func UserFunction(list []*syntax.Function, args []types.Type) *syntax.Function {
+func UserFunction(list []*syntax.Function, args []typing.Type) *syntax.Function {
 	var best *syntax.Function
 	least := 0
 	for _, f := range list {
@@ -407,7 +407,7 @@ func UserFunction(list []*syntax.Function, args []types.Type) *syntax.Function {
 		}
 		steps, ok := 0, true
 		for i, a := range args {
-			n, fits := types.Promotions(f.Args[i].Type, a)
+			n, fits := typing.Promotions(f.Args[i].Type, a)
 			steps, ok = steps+n, ok && fits
 		}
 		if ok && (best == nil || steps < least) {
@@ -428,7 +428,7 @@ func Density(name string) string {
 	return name
 }
 
-func (c *checker) call(x *syntax.Call, statement bool) (types.Type, bool) {
+func (c *checker) call(x *syntax.Call, statement bool) (typing.Type, bool) {
 	name := Density(x.Name)
 	if name != x.Name && !c.densities() && !(c.fn != nil && (strings.HasSuffix(c.fn.Name, "_lpdf") || strings.HasSuffix(c.fn.Name, "_lpmf"))) {
 		c.fail(x.At(), "Functions with names ending in _lupdf and _lupmf can only be used in the model block or user-defined functions with names ending in _lpdf, _lpmf or _lp.")
@@ -445,7 +445,7 @@ func (c *checker) call(x *syntax.Call, statement bool) (types.Type, bool) {
 	if strings.HasSuffix(name, "_lp") && len(c.funcs[name]) > 0 && !c.densities() && c.block != syntax.TransformedParameters {
 		c.fail(x.At(), "Target can only be accessed in the model block or in definitions of functions with the suffix _lp.")
 	}
-	var args []types.Type
+	var args []typing.Type
 	data := !strings.HasSuffix(name, "_lp")
 	for _, a := range x.Args {
 		t := c.expr(a)
@@ -476,9 +476,9 @@ func (c *checker) call(x *syntax.Call, statement bool) (types.Type, bool) {
 		}
 	}
 	switch {
-	case statement && t.Kind != types.Void:
+	case statement && t.Kind != typing.Void:
 		c.fail(x.At(), "A non-returning function was expected but a returning function %q was supplied.", x.Name)
-	case !statement && t.Kind == types.Void:
+	case !statement && t.Kind == typing.Void:
 		c.fail(x.At(), "A returning function was expected but a non-returning function %q was supplied.", x.Name)
 	}
 	return t, data
@@ -507,10 +507,10 @@ func (c *checker) unknown(x *syntax.Call, name string, statement bool) {
 }
 
 // illTyped lists signatures of a function, and why each does not fit.
-func (c *checker) illTyped(at syntax.Span, shown, name string, args []types.Type) {
+func (c *checker) illTyped(at syntax.Span, shown, name string, args []typing.Type) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Ill-typed arguments supplied to function %q:\n%s\nAvailable signatures:", shown, types.List(args))
-	var all []types.Signature
+	fmt.Fprintf(&b, "Ill-typed arguments supplied to function %q:\n%s\nAvailable signatures:", shown, typing.List(args))
+	var all []typing.Signature
 	for _, f := range c.funcs[name] {
 		all = append(all, *signature(f))
 	}
@@ -535,12 +535,12 @@ func (c *checker) illTyped(at syntax.Span, shown, name string, args []types.Type
 
 var ordinals = []string{"first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"}
 
-func whyNot(want, have []types.Type) string {
+func whyNot(want, have []typing.Type) string {
 	if len(want) != len(have) {
 		return fmt.Sprintf("Expected %d arguments but found %d arguments.", len(want), len(have))
 	}
 	for i := range want {
-		if !types.Fits(want[i], have[i]) {
+		if !typing.Fits(want[i], have[i]) {
 			place := fmt.Sprintf("%d-th", i+1)
 			if i < len(ordinals) {
 				place = ordinals[i]

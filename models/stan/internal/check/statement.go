@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 )
 
 func (c *checker) statements(list []syntax.Stmt) {
@@ -55,7 +55,7 @@ func (c *checker) statement(s syntax.Stmt) {
 			c.fail(s.At(), "The jacobian can be incremented in the transformed parameters block, and in functions with the suffix _jacobian, only.")
 		case !s.Jacobian && !c.densities():
 			c.fail(s.At(), "Target can only be accessed in the model block or in definitions of functions with the suffix _lp.")
-		case t.Kind == types.Tuple || t.Kind == types.Void || t.Kind == types.Func || t.Kind == types.String || t.Kind.IsComplex():
+		case t.Kind == typing.Tuple || t.Kind == typing.Void || t.Kind == typing.Func || t.Kind == typing.String || t.Kind.IsComplex():
 			c.fail(s.At(), "A (container of) reals or ints needs to be supplied to increment target. Instead found type %s.", t)
 		}
 	case *syntax.Tilde:
@@ -76,16 +76,16 @@ func (c *checker) statement(s syntax.Stmt) {
 	case *syntax.For:
 		c.integer(s.Lo, "Lower bound of for-loop")
 		c.integer(s.Hi, "Upper bound of for-loop")
-		c.each(s.Word, s.Name, &variable{typ: types.Of(types.Int), data: syntax.DataOnly(s.Lo) && syntax.DataOnly(s.Hi), origin: loop}, s.Body)
+		c.each(s.Word, s.Name, &variable{typ: typing.Of(typing.Int), data: syntax.DataOnly(s.Lo) && syntax.DataOnly(s.Hi), origin: loop}, s.Body)
 	case *syntax.Each:
 		t := c.expr(s.Over)
 		switch {
 		case t.Dims > 0:
 			t = t.Element()
 		case t.Kind.Rank() > 0 && t.Kind.IsComplex():
-			t = types.Of(types.Complex)
+			t = typing.Of(typing.Complex)
 		case t.Kind.Rank() > 0:
-			t = types.Of(types.Real)
+			t = typing.Of(typing.Real)
 		default:
 			c.fail(s.Over.At(), "Foreach loop must be over array, vector, or matrix. Instead found expression of type %s.", t)
 		}
@@ -98,7 +98,7 @@ func (c *checker) statement(s syntax.Stmt) {
 		c.ret(s)
 	case *syntax.Tell:
 		for _, a := range s.Args {
-			if t := c.expr(a); t.Kind == types.Void || t.Kind == types.Func {
+			if t := c.expr(a); t.Kind == typing.Void || t.Kind == typing.Func {
 				c.fail(a.At(), "A value was expected, and this is of type %s.", t)
 			}
 		}
@@ -119,13 +119,13 @@ func (c *checker) each(at syntax.Span, name string, v *variable, body syntax.Stm
 }
 
 func (c *checker) condition(x syntax.Expr) {
-	if t := c.expr(x); !t.Is(types.Int) && !t.Is(types.Real) {
+	if t := c.expr(x); !t.Is(typing.Int) && !t.Is(typing.Real) {
 		c.fail(x.At(), "Condition in conditional must be of type int or real. Instead found type %s.", t)
 	}
 }
 
 func (c *checker) integer(x syntax.Expr, what string) {
-	if t := c.expr(x); !t.Is(types.Int) {
+	if t := c.expr(x); !t.Is(typing.Int) {
 		c.fail(x.At(), "%s must be of type int. Instead found type %s.", what, t)
 	}
 }
@@ -135,13 +135,13 @@ func (c *checker) ret(s *syntax.Return) {
 		c.fail(s.At(), "Expression return statements may only be used inside returning function definitions.")
 	}
 	if s.X == nil {
-		if c.fn.Result.Kind != types.Void {
+		if c.fn.Result.Kind != typing.Void {
 			c.fail(s.At(), "Void return statements may only be used inside non-returning function definitions.")
 		}
 		return
 	}
 	t := c.expr(s.X)
-	if !types.Fits(c.fn.Result, t) {
+	if !typing.Fits(c.fn.Result, t) {
 		c.fail(s.X.At(), "Invalid return type. Function returns %s, but the value that is returned here is of type %s.", c.fn.Result, t)
 	}
 }
@@ -159,14 +159,14 @@ func (c *checker) declaration(s *syntax.Declare) {
 	}
 	v.data = c.block == syntax.Data || c.block == syntax.TransformedData
 	if c.block == syntax.GeneratedQuantities || c.fn != nil || c.block == syntax.Model || c.block == syntax.TransformedParameters {
-		v.data = s.Unsized.Kind == types.Int && c.block != syntax.GeneratedQuantities
+		v.data = s.Unsized.Kind == typing.Int && c.block != syntax.GeneratedQuantities
 	}
 	c.declare(s.Word, s.Name, v)
 	if s.Init == nil {
 		return
 	}
 	t := c.expr(s.Init)
-	if !types.Fits(v.typ, t) {
+	if !typing.Fits(v.typ, t) {
 		c.mismatch(s.At(), v.typ, t)
 	}
 	c.uses(s.Init, s.Name)
@@ -179,12 +179,12 @@ func (c *checker) uses(x syntax.Expr, name string) {
 	}
 }
 
-func (c *checker) mismatch(at syntax.Span, to, from types.Type) {
+func (c *checker) mismatch(at syntax.Span, to, from typing.Type) {
 	c.fail(at, "Ill-typed assignment statement.\nExpected the right hand side to have a type matching the destination (%s).\nInstead found type %s.", to, from)
 }
 
 func (c *checker) sized(d *syntax.Declare, s *syntax.Sized, top bool) {
-	if c.block == syntax.Parameters && s.Kind == types.Int {
+	if c.block == syntax.Parameters && s.Kind == typing.Int {
 		c.fail(d.At(), "Parameters cannot be integers.")
 	}
 	for _, e := range s.Elems {
@@ -204,9 +204,9 @@ func (c *checker) sized(d *syntax.Declare, s *syntax.Sized, top bool) {
 			c.fail(d.At(), "Constraints are allowed on the variables of blocks only, and %q is a local one.", d.Name)
 		}
 		t := c.expr(x)
-		want := types.Type{Kind: s.Kind, Dims: len(s.Dims)}
-		scalar := t.Is(types.Int) || (t.Is(types.Real) && s.Kind != types.Int)
-		if !scalar && !types.Fits(want, t) && !types.Fits(types.Of(s.Kind), t) {
+		want := typing.Type{Kind: s.Kind, Dims: len(s.Dims)}
+		scalar := t.Is(typing.Int) || (t.Is(typing.Real) && s.Kind != typing.Int)
+		if !scalar && !typing.Fits(want, t) && !typing.Fits(typing.Of(s.Kind), t) {
 			c.fail(x.At(), "Ill-typed bound or transform: it must be a number, or of the type %s of the variable. Instead found type %s.", want, t)
 		}
 	}
@@ -240,12 +240,12 @@ func (c *checker) assign(s *syntax.Assign) {
 	to, from := c.expr(s.To), c.expr(s.From)
 	if s.Op != "" {
 		t, ok := c.binaryType(s.Op, to, from)
-		if !ok || !types.Fits(to, t) {
+		if !ok || !typing.Fits(to, t) {
 			c.fail(s.At(), "Ill-typed arguments supplied to assignment operator %s=: lhs has type %s and rhs has type %s.", s.Op, to, from)
 		}
 		return
 	}
-	if !types.Fits(to, from) {
+	if !typing.Fits(to, from) {
 		c.mismatch(s.At(), to, from)
 	}
 }
@@ -273,12 +273,12 @@ func (c *checker) assignable(to syntax.Expr) {
 
 func (c *checker) unpack(s *syntax.Assign, l *syntax.List) {
 	t := c.expr(s.From)
-	if s.Op != "" || t.Kind != types.Tuple || t.Dims > 0 || len(t.Elems) != len(l.Items) {
+	if s.Op != "" || t.Kind != typing.Tuple || t.Dims > 0 || len(t.Elems) != len(l.Items) {
 		c.fail(s.At(), "Ill-typed assignment statement: %d variables need a tuple of as many values. Instead found type %s.", len(l.Items), t)
 	}
 	for i, x := range l.Items {
 		c.assignable(x)
-		if to := c.expr(x); !types.Fits(to, t.Elems[i]) {
+		if to := c.expr(x); !typing.Fits(to, t.Elems[i]) {
 			c.mismatch(s.At(), to, t.Elems[i])
 		}
 	}
@@ -286,7 +286,7 @@ func (c *checker) unpack(s *syntax.Assign, l *syntax.List) {
 
 // tilde checks a distribution statement, and finds out whether its density is one of numbers or of integers.
 func (c *checker) tilde(s *syntax.Tilde) {
-	args := []types.Type{c.expr(s.X)}
+	args := []typing.Type{c.expr(s.X)}
 	for _, a := range s.Args {
 		args = append(args, c.expr(a))
 	}
@@ -322,7 +322,7 @@ func (c *checker) tilde(s *syntax.Tilde) {
 		if x == nil {
 			continue
 		}
-		if t := c.expr(x); !t.Is(types.Int) && !t.Is(types.Real) {
+		if t := c.expr(x); !t.Is(typing.Int) && !t.Is(typing.Real) {
 			c.fail(x.At(), "Truncation bound must be of type int or real. Instead found type %s.", t)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
@@ -79,7 +79,7 @@ func families() []family {
 		{name: "gumbel", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Gumbel(p[0], p[1]) }, drop: []term{logOf(2, -1)}},
 		{name: "lognormal", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.LogNormal(p[0], p[1]) }, drop: []term{logOf(2, -1), logOf(0, -1)}},
 		{name: "exp_mod_normal", params: r(3), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.ExpModNormal(p[0], p[1], p[2]) }, drop: []term{constant(-math.Ln2), logOf(3, 1)}},
-		{name: "skew_normal", params: r(3), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.SkewNormal(p[0], p[1], p[2]) }, drop: []term{constant(-halfLog2Pi), logOf(2, -1)}},
+		{name: "skew_normal", params: r(3), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.SkewNormal(p[0], p[1], p[2]) }, drop: []term{constant(-halfLog2Pi), logOf(2, -1), {v0 | p1 | p2, func(x []float64) float64 { z := (x[0] - x[1]) / x[2]; return -0.5 * z * z }}}},
 		{name: "skew_double_exponential", params: r(3), cdf: true, of: skewLaplace, drop: []term{constant(math.Ln2), logOf(2, -1), {p3, func(x []float64) float64 { return math.Log(x[3]) + math.Log1p(-x[3]) }}}},
 		{name: "chi_square", params: r(1), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.ChiSquared(p[0]) },
 			drop: []term{{p1, func(x []float64) float64 { return -x[1]/2*math.Ln2 - lg(x[1]/2) }}, {v0, func(x []float64) float64 { return -x[0] / 2 }}}},
@@ -87,7 +87,7 @@ func families() []family {
 			drop: []term{{p1, func(x []float64) float64 { return -x[1]/2*math.Ln2 - lg(x[1]/2) }}, {v0, func(x []float64) float64 { return -0.5 / x[0] }}}},
 		{name: "scaled_inv_chi_square", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist {
 			return dist.InverseGamma(half(p[0]), ad.Mul(half(p[0]), ad.Square(p[1])))
-		}, drop: []term{{p1, func(x []float64) float64 { return x[1]/2*math.Log(x[1]/2) - lg(x[1]/2) }}, {p1 | p2, func(x []float64) float64 { return x[1] * math.Log(x[2]) }}}},
+		}, drop: []term{{p1, func(x []float64) float64 { return x[1]/2*math.Log(x[1]/2) - lg(x[1]/2) }}, {p1 | p2, func(x []float64) float64 { return x[1] * math.Log(x[2]) }}, {v0 | p1, func(x []float64) float64 { return -(x[1]/2 + 1) * math.Log(x[0]) }}}},
 		{name: "exponential", params: r(1), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Exponential(p[0]) }, drop: []term{logOf(1, 1)}},
 		{name: "gamma", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Gamma(p[0], p[1]) }, drop: []term{
 			{p1, func(x []float64) float64 { return -lg(x[1]) }}, {p1 | p2, func(x []float64) float64 { return x[1] * math.Log(x[2]) }},
@@ -125,9 +125,9 @@ func families() []family {
 		}},
 		{name: "neg_binomial", params: r(2), discrete: true, cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.NegBinomial2(ad.Div(p[0], p[1]), p[0]) }, drop: []term{
 			{v0 | p1, func(x []float64) float64 { return lg(x[0]+x[1]) - lg(x[1]) - lg(x[0]+1) }}}},
-		{name: "neg_binomial_2", params: r(2), discrete: true, cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.NegBinomial2(p[0], p[1]) }, drop: []term{
+		{name: "neg_binomial_2", params: r(2), discrete: true, cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.NegBinomial2(p[0], p[1]) }, drop: []term{{v0 | p1, func(x []float64) float64 { return timesLog(x[0], x[1]) }},
 			{v0 | p2, func(x []float64) float64 { return lg(x[0]+x[2]) - lg(x[2]) - lg(x[0]+1) }}}},
-		{name: "neg_binomial_2_log", params: r(2), discrete: true, of: func(p []*ad.Node) dist.Dist { return dist.NegBinomial2Log(p[0], p[1]) }, drop: []term{
+		{name: "neg_binomial_2_log", params: r(2), discrete: true, of: func(p []*ad.Node) dist.Dist { return dist.NegBinomial2Log(p[0], p[1]) }, drop: []term{{v0 | p1, func(x []float64) float64 { return x[0] * x[1] }},
 			{v0 | p2, func(x []float64) float64 { return lg(x[0]+x[2]) - lg(x[2]) - lg(x[0]+1) }}}},
 		{name: "poisson", params: r(1), discrete: true, cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Poisson(p[0]) }, drop: []term{factorial}},
 		{name: "poisson_log", params: r(1), discrete: true, of: func(p []*ad.Node) dist.Dist { return dist.PoissonLog(p[0]) }, drop: []term{factorial}},
@@ -186,7 +186,8 @@ func pareto2(p []*ad.Node) dist.Dist {
 		}}
 }
 
-func init() {
+// densities registers them.
+func densities() {
 	for _, f := range families() {
 		f.register()
 		byName[f.name] = f
@@ -232,20 +233,20 @@ func (f family) register() {
 	for _, p := range f.params {
 		args += " " + p
 	}
-	o := types.Sig(args + " => real")
-	kind := types.Real
+	o := typing.Sig(args + " => real")
+	kind := typing.Real
 	if f.discrete {
-		kind = types.Int
+		kind = typing.Int
 	}
-	o.Result = func(a []types.Type) (types.Type, bool) {
+	o.Result = func(a []typing.Type) (typing.Type, bool) {
 		for _, t := range a {
 			if !t.Scalar() {
-				return types.Of(kind, 1), true
+				return typing.Of(kind, 1), true
 			}
 		}
-		return types.Of(kind), true
+		return typing.Of(kind), true
 	}
-	functions[f.name+"_rng"] = &Function{Name: f.name + "_rng", Do: f.draw, Overloads: []types.Overload{o}}
+	functions[f.name+"_rng"] = &Function{Name: f.name + "_rng", Do: f.draw, Overloads: []typing.Overload{o}}
 }
 
 // elements flattens the arguments to vectors of one length.

@@ -9,7 +9,6 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
@@ -73,7 +72,8 @@ func vectorSizes(args []value.Value, k int) error {
 // minusOne turns the numbers of categories, which count from 1, into indices.
 func minusOne(x *ad.Node) *ad.Node { return ad.Shift(x, -1) }
 
-func init() {
+// jointDensities registers them.
+func jointDensities() {
 	normals()
 	simplices()
 	matrices()
@@ -114,22 +114,12 @@ func normals() {
 			return dist.MultivariateStudentTCholesky(x[1], x[2], chol(x[3])).LogProb(x[0]), vectorSizes([]value.Value{a[0], a[2]}, a[3].Shape[0])
 		}
 	}
-	thinT := func(logDet func(m *ad.Node) *ad.Node) drops {
-		return func(a []value.Value) float64 {
-			n, k := outcomes(a[0], a[2]), float64(lastOf(a[0]))
-			d := -n * k / 2 * math.Log(math.Pi)
-			if a[1].Known() {
-				nu := a[1].Number()
-				d += n * (lg((nu+k)/2) - lg(nu/2) - k/2*math.Log(nu))
-			}
-			if a[3].Known() {
-				d += n * number(logDet(a[3].Node()))
-			}
-			return d
-		}
+	// Stan drops the power of pi only
+	thinT := func(a []value.Value) float64 {
+		return -outcomes(a[0], a[2]) * float64(lastOf(a[0])) / 2 * math.Log(math.Pi)
 	}
-	joint("multi_student_t_lpdf", student(func(m *ad.Node) *ad.Node { return ad.CholeskyOrNaN(m) }), thinT(func(m *ad.Node) *ad.Node { return ad.Scale(-0.5, ad.LogDet(m)) }), vectors+" real "+vectors+" matrix => real")
-	joint("multi_student_t_cholesky_lpdf", student(func(m *ad.Node) *ad.Node { return m }), thinT(func(m *ad.Node) *ad.Node { return ad.Neg(ad.Sum(ad.Log(ad.Diag(m)))) }), vectors+" real "+vectors+" matrix => real")
+	joint("multi_student_t_lpdf", student(func(m *ad.Node) *ad.Node { return ad.CholeskyOrNaN(m) }), thinT, vectors+" real "+vectors+" matrix => real")
+	joint("multi_student_t_cholesky_lpdf", student(func(m *ad.Node) *ad.Node { return m }), thinT, vectors+" real "+vectors+" matrix => real")
 	// multi_gp: the rows of y have covariance Sigma/w
 	gp := func(quad func(y, s *ad.Node) *ad.Node, logDet func(s *ad.Node) *ad.Node) func(x []*ad.Node, a []value.Value) (*ad.Node, error) {
 		return func(x []*ad.Node, a []value.Value) (*ad.Node, error) {
@@ -140,26 +130,12 @@ func normals() {
 			return ad.AddN(ad.Scale(-0.5, ad.Sum(ad.Mul(x[2], quad(x[0], x[1])))), ad.Scale(-rows/2, logDet(x[1])), ad.Scale(n/2, ad.Sum(ad.Log(x[2]))), ad.Scalar(-rows*n*halfLog2Pi)), nil
 		}
 	}
-	thinGP := func(logDet func(m *ad.Node) *ad.Node) drops {
-		return func(a []value.Value) float64 {
-			rows, n := float64(a[0].Shape[0]), float64(a[0].Shape[1])
-			d := -rows * n * halfLog2Pi
-			if a[1].Known() {
-				d -= rows / 2 * number(logDet(a[1].Node()))
-			}
-			if a[2].Known() {
-				for _, w := range a[2].F {
-					d += n / 2 * math.Log(w)
-				}
-			}
-			return d
-		}
-	}
+	thinGP := func(a []value.Value) float64 { return -float64(a[0].Size()) * halfLog2Pi }
 	cholDet := func(l *ad.Node) *ad.Node { return ad.Scale(2, ad.Sum(ad.Log(ad.Diag(l)))) }
-	joint("multi_gp_lpdf", gp(func(y, s *ad.Node) *ad.Node { return ad.SumAxes(ad.Mul(ad.T(y), ad.Solve(s, ad.T(y))), 0) }, ad.LogDet), thinGP(ad.LogDet), "matrix matrix vector => real")
+	joint("multi_gp_lpdf", gp(func(y, s *ad.Node) *ad.Node { return ad.SumAxes(ad.Mul(ad.T(y), ad.Solve(s, ad.T(y))), 0) }, ad.LogDet), thinGP, "matrix matrix vector => real")
 	joint("multi_gp_cholesky_lpdf", gp(func(y, l *ad.Node) *ad.Node {
 		return ad.SumAxes(ad.Square(ad.SolveTriangular(l, ad.T(y), true, false)), 0)
-	}, cholDet), thinGP(cholDet), "matrix matrix vector => real")
+	}, cholDet), thinGP, "matrix matrix vector => real")
 }
 
 func simplices() {
@@ -241,7 +217,7 @@ func simplices() {
 // orderedProbit is the index of the interval between cutpoints of a normal number.
 func orderedProbit(eta, cut any) dist.Dist {
 	e, c := ad.Of(eta), ad.Of(cut)
-	return dist.Dist{Name: "ordered probit", Params: []*ad.Node{e, c}, ParamEvent: []int{0, 1}, Discrete: true, Support: dist.Interval(0.0, nil), LogProbOf: func(x *ad.Node) *ad.Node {
+	return dist.Dist{Name: "ordered probit", Params: []*ad.Node{e, c}, ParamEvent: []int{0, 1}, Discrete: true, Support: dist.Interval(0.0, inf), LogProbOf: func(x *ad.Node) *ad.Node {
 		k := c.Shape()[len(c.Shape())-1]
 		far := ad.Scalar(40)
 		take := func(shift int) *ad.Node {
@@ -324,31 +300,8 @@ func matrices() {
 			return ad.AddN(ad.Mul(power, ad.LogDet(w)), ad.Scale(-0.5, trace), scale, ad.Neg(norm(nu, k))), square(a[0], "this density")
 		}
 	}
-	thin := func(inverse bool) drops {
-		return func(a []value.Value) float64 {
-			d := 0.0
-			if a[1].Known() {
-				d -= number(norm(ad.Scalar(a[1].Number()), a[0].Shape[0]))
-				if a[2].Known() {
-					s := 0.5 * a[1].Number() * number(ad.LogDet(a[2].Node()))
-					if !inverse {
-						s = -s
-					}
-					d += s
-				}
-			}
-			if a[0].Known() && a[1].Known() {
-				p := 0.5 * (a[1].Number() - float64(a[0].Shape[0]+1))
-				if inverse {
-					p = -0.5 * (a[1].Number() + float64(a[0].Shape[0]+1))
-				}
-				d += p * number(ad.LogDet(a[0].Node()))
-			}
-			return d
-		}
-	}
-	joint("wishart_lpdf", wishart(false), thin(false), "matrix real matrix => real")
-	joint("inv_wishart_lpdf", wishart(true), thin(true), "matrix real matrix => real")
+	joint("wishart_lpdf", wishart(false), nil, "matrix real matrix => real")
+	joint("inv_wishart_lpdf", wishart(true), nil, "matrix real matrix => real")
 }
 
 // lkjCholesky is the log density of a Cholesky factor of a correlation matrix.
@@ -415,6 +368,9 @@ func regressions() {
 					phi := pick(a[4], i)
 					d += phi*math.Log(phi) - lg(phi) + lg(y+phi)
 				}
+				if eta, ok := predictor(a[1], a[2], a[3], i); ok {
+					d += y * eta
+				}
 				return d
 			}},
 		{name: "binomial_logit_glm_lpmf", first: "ints", before: " ints", of: func(eta *ad.Node, b, p []*ad.Node) dist.Dist { return dist.BinomialLogit(b[0], eta) },
@@ -466,6 +422,23 @@ func regressions() {
 	joint("categorical_logit_glm_lpmf", func(x []*ad.Node, a []value.Value) (*ad.Node, error) {
 		return dist.CategoricalLogits(ad.Add(ad.MatMul(x[1], x[3]), x[2])).LogProb(minusOne(x[0])), nil
 	}, nil, "ints matrix vector matrix => real")
+}
+
+// predictor is the linear predictor of an outcome, if it is known.
+func predictor(x, alpha, beta value.Value, i int) (eta float64, ok bool) {
+	if !allKnown(x, alpha, beta) {
+		return 0, false
+	}
+	eta = alpha.F[min(i, len(alpha.F)-1)]
+	n := beta.Size()
+	row := x.F
+	if len(x.Shape) == 2 {
+		row = x.F[i*n : (i+1)*n]
+	}
+	for k, b := range beta.F {
+		eta += row[k] * b
+	}
+	return eta, true
 }
 
 // covariances are those of Gaussian processes.
@@ -547,7 +520,6 @@ func covariances() {
 		p := ad.MatMul(ad.Reshape(x.Node(), n, dims), ad.T(ad.Reshape(y.Node(), m, dims)))
 		return result(c, ad.Add(p, ad.Square(rest[0].Node())), 0, n, m)
 	}, points+" real => matrix", "real[] real[] real => matrix", "vector[] vector[] real => matrix")
-	_ = types.Real
 }
 
 // safe keeps the derivative of a root finite where a distance is 0.

@@ -9,17 +9,30 @@ import (
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/internal/given"
+
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
+
+func init() {
+	given.BuildsGraphs()
+	scalars()
+	complexNumbers()
+	vectorFunctions()
+	matrixFunctions()
+	densities()
+	jointDensities()
+	randomNumbers()
+}
 
 // Call is a call of a function.
 type Call struct {
 	Name   string
 	Args   []value.Value
-	Result types.Type
+	Result typing.Type
 	// Drop leaves out the terms of a density that depend on known numbers only.
 	Drop bool
 	// Random is where random numbers come from.
@@ -29,7 +42,7 @@ type Call struct {
 // Function is a function of the language.
 type Function struct {
 	Name      string
-	Overloads []types.Overload
+	Overloads []typing.Overload
 	Do        func(c *Call) (value.Value, error)
 	// Lanes says that Do takes arguments with lanes.
 	Lanes bool
@@ -49,17 +62,17 @@ func Names() (list []string) {
 	return list
 }
 
-// register makes a function known. Each signature is one that types.Sig reads.
+// register makes a function known. Each signature is one that typing.Sig reads.
 func register(name string, lanes bool, do func(c *Call) (value.Value, error), signatures ...string) {
 	f := &Function{Name: name, Do: do, Lanes: lanes}
 	for _, s := range signatures {
-		f.Overloads = append(f.Overloads, types.Sig(s))
+		f.Overloads = append(f.Overloads, typing.Sig(s))
 	}
 	functions[name] = f
 }
 
 // overload adds an overload to a function that is registered.
-func overload(name string, o types.Overload) {
+func overload(name string, o typing.Overload) {
 	functions[name].Overloads = append(functions[name].Overloads, o)
 }
 
@@ -94,16 +107,16 @@ func ranked(v value.Value, rank int) *ad.Node {
 }
 
 // reals is the type of a container with real numbers in place of integers.
-func reals(t types.Type) types.Type {
-	if t.Kind == types.Int {
-		t.Kind = types.Real
+func reals(t typing.Type) typing.Type {
+	if t.Kind == typing.Int {
+		t.Kind = typing.Real
 	}
 	t.Data = false
 	return t
 }
 
 // computed evaluates a graph of known numbers.
-func computed(t types.Type, n *ad.Node, lanes int, shape ...int) (value.Value, error) {
+func computed(t typing.Type, n *ad.Node, lanes int, shape ...int) (value.Value, error) {
 	if err := n.Err(); err != nil {
 		return value.Value{}, err
 	}
@@ -141,7 +154,7 @@ func result(c *Call, n *ad.Node, lanes int, shape ...int) (value.Value, error) {
 }
 
 // Elementwise applies a function to all numbers of a value. native may be nil.
-func elementwise(v value.Value, t types.Type, native func(float64) float64, graph func(*ad.Node) *ad.Node) (value.Value, error) {
+func elementwise(v value.Value, t typing.Type, native func(float64) float64, graph func(*ad.Node) *ad.Node) (value.Value, error) {
 	out := value.Value{Type: t, Shape: v.Shape, Lanes: v.Lanes}
 	if v.Known() && native != nil {
 		out.F = make([]float64, len(v.F))
@@ -189,7 +202,7 @@ func sizes(s []int) string {
 }
 
 // Combine applies a function of two numbers to the elements of two values, of which one may be a scalar.
-func combine(a, b value.Value, t types.Type, native func(x, y float64) float64, graph func(x, y *ad.Node) *ad.Node) (value.Value, error) {
+func combine(a, b value.Value, t typing.Type, native func(x, y float64) float64, graph func(x, y *ad.Node) *ad.Node) (value.Value, error) {
 	shape, err := broadcast(a, b)
 	if err != nil {
 		return value.Value{}, err

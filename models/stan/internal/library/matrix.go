@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
@@ -42,8 +42,8 @@ func scalarOfSquare(a []value.Value) ([]int, error) {
 // symmetric is the mean of a matrix and its transpose, whose derivative is that with respect to a symmetric matrix.
 func symmetric(x *ad.Node) *ad.Node { return ad.Scale(0.5, ad.Add(x, ad.T(x))) }
 
-func init() {
-	real := func(f func(x []*ad.Node) *ad.Node) func(x []*ad.Node) *ad.Node { return f }
+// matrixFunctions registers them.
+func matrixFunctions() {
 	matrixOf("cholesky_decompose", func(x []*ad.Node) *ad.Node { return ad.CholeskyOrNaN(x[0]) }, squareOf, "matrix => matrix")
 	matrixOf("inverse", func(x []*ad.Node) *ad.Node { return ad.Inverse(x[0]) }, squareOf, "matrix => matrix")
 	matrixOf("inverse_spd", func(x []*ad.Node) *ad.Node { return ad.Inverse(symmetric(x[0])) }, squareOf, "matrix => matrix")
@@ -58,9 +58,6 @@ func init() {
 	matrixOf("diag_matrix", func(x []*ad.Node) *ad.Node { return ad.DiagMatrix(x[0]) }, func(a []value.Value) ([]int, error) {
 		return []int{a[0].Shape[0], a[0].Shape[0]}, nil
 	}, "vector => matrix")
-	same := func(k int) func(a []value.Value) ([]int, error) {
-		return func(a []value.Value) ([]int, error) { return a[k].Shape, nil }
-	}
 	matrixOf("add_diag", func(x []*ad.Node) *ad.Node {
 		n := x[0].Shape()[0]
 		d := x[1]
@@ -93,8 +90,6 @@ func init() {
 	byRow()
 	spectra()
 	register("csr_matrix_times_vector", false, sparseProduct, "int int vector int[] int[] vector => vector")
-	_ = real
-	_ = same
 }
 
 func fits(ok bool, a []value.Value) error {
@@ -175,7 +170,7 @@ func forms() {
 
 // byRow are products of rows and columns.
 func byRow() {
-	shape := func(k int, kind types.Kind) func(a []value.Value) ([]int, error) {
+	shape := func(k int, kind typing.Kind) func(a []value.Value) ([]int, error) {
 		return func(a []value.Value) ([]int, error) {
 			if len(a) == 2 {
 				if err := fits(slices.Equal(a[0].Shape, a[1].Shape), a); err != nil {
@@ -198,10 +193,10 @@ func byRow() {
 			return ad.SumAxes(p, axis)
 		}
 	}
-	matrixOf("rows_dot_self", dots(1), shape(0, types.Vector), "matrix => vector")
-	matrixOf("columns_dot_self", dots(0), shape(1, types.RowVector), "matrix => row_vector")
-	matrixOf("rows_dot_product", dots(1), shape(0, types.Vector), "matrix matrix => vector")
-	matrixOf("columns_dot_product", dots(0), shape(1, types.RowVector), "matrix matrix => row_vector")
+	matrixOf("rows_dot_self", dots(1), shape(0, typing.Vector), "matrix => vector")
+	matrixOf("columns_dot_self", dots(0), shape(1, typing.RowVector), "matrix => row_vector")
+	matrixOf("rows_dot_product", dots(1), shape(0, typing.Vector), "matrix matrix => vector")
+	matrixOf("columns_dot_product", dots(0), shape(1, typing.RowVector), "matrix matrix => row_vector")
 }
 
 // spectra are functions of eigenvalues, singular values and powers.

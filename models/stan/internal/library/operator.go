@@ -8,12 +8,12 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
 // Operator applies a binary operator. The type is that of the result.
-func Operator(op string, a, b value.Value, t types.Type) (value.Value, error) {
+func Operator(op string, a, b value.Value, t typing.Type) (value.Value, error) {
 	if a.Type.Kind.IsComplex() || b.Type.Kind.IsComplex() {
 		return complexOperator(op, a, b, t)
 	}
@@ -21,7 +21,7 @@ func Operator(op string, a, b value.Value, t types.Type) (value.Value, error) {
 	if err != nil {
 		return v, fmt.Errorf("%s: %w", op, err)
 	}
-	if t.Kind == types.Int && t.Dims == 0 && v.Known() {
+	if t.Kind == typing.Int && t.Dims == 0 && v.Known() {
 		for i, x := range v.F {
 			v.F[i] = float64(int32(int64(x))) // wraps
 		}
@@ -29,7 +29,7 @@ func Operator(op string, a, b value.Value, t types.Type) (value.Value, error) {
 	return v, nil
 }
 
-func operator(op string, a, b value.Value, t types.Type) (value.Value, error) {
+func operator(op string, a, b value.Value, t typing.Type) (value.Value, error) {
 	switch op {
 	case "+":
 		return combine(a, b, t, func(x, y float64) float64 { return x + y }, ad.Add)
@@ -57,10 +57,10 @@ func operator(op string, a, b value.Value, t types.Type) (value.Value, error) {
 		}
 		return product(a, b, t)
 	case "/":
-		if t.Is(types.Int) {
+		if t.Is(typing.Int) {
 			return operator("%/%", a, b, t)
 		}
-		if b.Type.Kind == types.Matrix {
+		if b.Type.Kind == typing.Matrix {
 			return rightDivide(a, b, t)
 		}
 		return combine(a, b, t, func(x, y float64) float64 { return x / y }, ad.Div)
@@ -121,7 +121,7 @@ var comparisons = map[string]comparison{
 func truth(x *ad.Node) *ad.Node { return ad.NotEqual(x, ad.Scalar(0)) }
 
 // Prefix applies - + or !.
-func Prefix(op string, v value.Value, t types.Type) (value.Value, error) {
+func Prefix(op string, v value.Value, t typing.Type) (value.Value, error) {
 	if v.Type.Kind.IsComplex() {
 		if op == "+" {
 			return v, nil
@@ -141,7 +141,7 @@ func Prefix(op string, v value.Value, t types.Type) (value.Value, error) {
 }
 
 // Transpose transposes.
-func Transpose(v value.Value, t types.Type) (value.Value, error) {
+func Transpose(v value.Value, t typing.Type) (value.Value, error) {
 	if v.Type.Kind.IsComplex() {
 		re, im := v.Parts()
 		r := t
@@ -170,14 +170,14 @@ func Transpose(v value.Value, t types.Type) (value.Value, error) {
 }
 
 // product multiplies vectors and matrices.
-func product(a, b value.Value, t types.Type) (value.Value, error) {
+func product(a, b value.Value, t typing.Type) (value.Value, error) {
 	ka, kb := a.Type.Kind, b.Type.Kind
 	inner := a.Shape[len(a.Shape)-1]
-	if ka == types.Vector {
+	if ka == typing.Vector {
 		inner = 1
 	}
 	other := b.Shape[0]
-	if kb == types.RowVector {
+	if kb == typing.RowVector {
 		other = 1
 	}
 	if inner != other {
@@ -186,11 +186,11 @@ func product(a, b value.Value, t types.Type) (value.Value, error) {
 	lanes := lanesOf(a, b)
 	var shape []int
 	switch t.Kind {
-	case types.Matrix:
+	case typing.Matrix:
 		shape = []int{a.Shape[0], b.Shape[len(b.Shape)-1]}
-	case types.Vector:
+	case typing.Vector:
 		shape = []int{a.Shape[0]}
-	case types.RowVector:
+	case typing.RowVector:
 		shape = []int{b.Shape[1]}
 	}
 	out := value.Value{Type: t, Shape: shape, Lanes: lanes}
@@ -202,7 +202,7 @@ func product(a, b value.Value, t types.Type) (value.Value, error) {
 		return out, nil
 	}
 	switch {
-	case t.Kind == types.Real: // row_vector * vector
+	case t.Kind == typing.Real: // row_vector * vector
 		switch {
 		case lanes == 0:
 			out.N = ad.Dot(a.Node(), b.Node())
@@ -213,16 +213,16 @@ func product(a, b value.Value, t types.Type) (value.Value, error) {
 		default:
 			out.N = ad.SumAxes(ad.Mul(a.Node(), b.Node()), 1)
 		}
-	case ka == types.Vector && kb == types.RowVector:
+	case ka == typing.Vector && kb == typing.RowVector:
 		if lanes == 0 {
 			out.N = ad.Outer(a.Node(), b.Node())
 		} else {
 			x, y := a.Spread(lanes).Node(), b.Spread(lanes).Node()
 			out.N = ad.Mul(ad.Reshape(x, lanes, shape[0], 1), ad.Reshape(y, lanes, 1, shape[1]))
 		}
-	case lanes > 0 && ka == types.Matrix && kb == types.Vector && a.Lanes == 0:
+	case lanes > 0 && ka == typing.Matrix && kb == typing.Vector && a.Lanes == 0:
 		out.N = ad.MatMul(b.Node(), transposed(a))
-	case lanes > 0 && ka == types.RowVector && kb == types.Matrix && b.Lanes == 0:
+	case lanes > 0 && ka == typing.RowVector && kb == typing.Matrix && b.Lanes == 0:
 		out.N = ad.MatMul(a.Node(), b.Node())
 	case lanes > 0:
 		return a, value.ErrUnroll
@@ -244,17 +244,17 @@ func transposed(v value.Value) *ad.Node {
 func knownProduct(a, b, out value.Value) value.Value {
 	rows, inner, cols := 1, 1, 1
 	switch a.Type.Kind {
-	case types.Matrix:
+	case typing.Matrix:
 		rows, inner = a.Shape[0], a.Shape[1]
-	case types.RowVector:
+	case typing.RowVector:
 		inner = a.Shape[0]
-	case types.Vector:
+	case typing.Vector:
 		rows = a.Shape[0]
 	}
 	switch b.Type.Kind {
-	case types.Matrix:
+	case typing.Matrix:
 		cols = b.Shape[1]
-	case types.RowVector:
+	case typing.RowVector:
 		cols = b.Shape[0]
 	}
 	out.F = make([]float64, rows*cols)
@@ -277,7 +277,7 @@ func square(v value.Value, what string) error {
 }
 
 // leftDivide returns the solution x of a x = b.
-func leftDivide(a, b value.Value, t types.Type) (value.Value, error) {
+func leftDivide(a, b value.Value, t typing.Type) (value.Value, error) {
 	if err := square(a, "division"); err != nil {
 		return a, err
 	}
@@ -295,7 +295,7 @@ func leftDivide(a, b value.Value, t types.Type) (value.Value, error) {
 }
 
 // rightDivide returns a b^-1.
-func rightDivide(a, b value.Value, t types.Type) (value.Value, error) {
+func rightDivide(a, b value.Value, t typing.Type) (value.Value, error) {
 	if err := square(b, "division"); err != nil {
 		return a, err
 	}
@@ -321,10 +321,10 @@ func rightDivide(a, b value.Value, t types.Type) (value.Value, error) {
 }
 
 // complexOperator applies an operator to complex numbers.
-func complexOperator(op string, a, b value.Value, t types.Type) (value.Value, error) {
+func complexOperator(op string, a, b value.Value, t typing.Type) (value.Value, error) {
 	ar, ai := a.Parts()
 	br, bi := b.Parts()
-	r := types.Of(t.Kind.Realed())
+	r := typing.Of(t.Kind.Realed())
 	do := func(op string, x, y value.Value) value.Value {
 		v, e := Operator(op, x, y, r)
 		if e != nil && v.N == nil {
@@ -345,14 +345,12 @@ func complexOperator(op string, a, b value.Value, t types.Type) (value.Value, er
 		if len(a.Shape) > 0 && len(b.Shape) > 0 {
 			m = ".*"
 		}
-		q := br
 		den := do("+", do(m0(br), br, br), do(m0(bi), bi, bi))
-		_ = q
 		re := do(op, do("+", do(m, ar, br), do(m, ai, bi)), den)
 		im := do(op, do("-", do(m, ai, br), do(m, ar, bi)), den)
 		return value.Complex(t, re, im), nil
 	case "==", "!=":
-		int_ := types.Of(types.Int)
+		int_ := typing.Of(typing.Int)
 		x, err := operator("==", ar, br, int_)
 		if err != nil {
 			return x, err

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/dist"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -59,7 +58,8 @@ func batch(k int, args ...value.Value) []int {
 	return []int{k}
 }
 
-func init() {
+// randomNumbers registers them.
+func randomNumbers() {
 	drawn("categorical_rng", func(x []*ad.Node, a []value.Value) (dist.Dist, []int, float64) { return dist.Categorical(x[0]), nil, 1 }, "vector => int")
 	drawn("categorical_logit_rng", func(x []*ad.Node, a []value.Value) (dist.Dist, []int, float64) {
 		return dist.CategoricalLogits(x[0]), nil, 1
@@ -226,5 +226,4 @@ func hidden() {
 		}
 		return value.Known(c.Result, out, n), nil
 	}, args+" => int[]")
-	_ = types.Int
 }

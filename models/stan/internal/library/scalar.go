@@ -8,7 +8,7 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
@@ -120,7 +120,8 @@ func root(x *ad.Node) *ad.Node {
 // roundAway rounds halves away from zero.
 func roundAway(x *ad.Node) *ad.Node { return ad.Mul(ad.Sign(x), ad.Floor(ad.Shift(ad.Abs(x), 0.5))) }
 
-func init() {
+// scalars registers them.
+func scalars() {
 	for name, f := range unary {
 		register(name, true, func(c *Call) (value.Value, error) {
 			return elementwise(c.Args[0], reals(c.Args[0].Type), f.native, f.graph)
@@ -156,7 +157,7 @@ func init() {
 			}
 			v := c.Args[0]
 			if v.Size() == 0 {
-				if c.Result.Kind == types.Int {
+				if c.Result.Kind == typing.Int {
 					return v, fmt.Errorf("%s of an array without elements", c.Name)
 				}
 				return value.Real(native(inf, -inf) * -1), nil
@@ -201,7 +202,7 @@ func init() {
 				}
 				return one(c)
 			}
-			overload(name, types.Sig(" => real"))
+			overload(name, typing.Sig(" => real"))
 			continue
 		}
 		register(name, true, constant, " => real")
@@ -209,15 +210,15 @@ func init() {
 }
 
 // everywhere is the overload of a function of one number that applies to all elements; with real results even for integers if real is set.
-func everywhere(real bool) types.Overload {
-	o := types.Sig("ints|reals|matrix|int[,]|real[,]|vector[]|row_vector[]|matrix[]|real[,,]|vector[,]|row_vector[,]|matrix[,]|complex => $1")
+func everywhere(real bool) typing.Overload {
+	o := typing.Sig("ints|reals|matrix|int[,]|real[,]|vector[]|row_vector[]|matrix[]|real[,,]|vector[,]|row_vector[,]|matrix[,]|complex => $1")
 	if real {
-		o = types.Sig("reals|ints|matrix|int[,]|real[,]|vector[]|row_vector[]|matrix[]|real[,,]|vector[,]|row_vector[,]|matrix[,] => $1~")
+		o = typing.Sig("reals|ints|matrix|int[,]|real[,]|vector[]|row_vector[]|matrix[]|real[,,]|vector[,]|row_vector[,]|matrix[,] => $1~")
 	} else {
 		keep := o.Result
-		o.Result = func(args []types.Type) (types.Type, bool) {
-			if args[0].Is(types.Complex) {
-				return types.Of(types.Real), true
+		o.Result = func(args []typing.Type) (typing.Type, bool) {
+			if args[0].Is(typing.Complex) {
+				return typing.Of(typing.Real), true
 			}
 			return keep(args)
 		}
@@ -226,16 +227,16 @@ func everywhere(real bool) types.Overload {
 }
 
 // pairs is the overload of a function of two numbers that applies to all elements.
-func pairs() types.Overload {
-	o := types.Sig("reals|ints|matrix|int[,]|real[,]|vector[]|row_vector[]|matrix[] reals|ints|matrix|int[,]|real[,]|vector[]|row_vector[]|matrix[] => real")
-	o.Result = func(args []types.Type) (types.Type, bool) {
+func pairs() typing.Overload {
+	o := typing.Sig("reals|ints|matrix|int[,]|real[,]|vector[]|row_vector[]|matrix[] reals|ints|matrix|int[,]|real[,]|vector[]|row_vector[]|matrix[] => real")
+	o.Result = func(args []typing.Type) (typing.Type, bool) {
 		a, b := reals(args[0]), reals(args[1])
 		switch {
-		case types.Equal(a, b):
+		case typing.Equal(a, b):
 			return a, true
-		case a.Is(types.Real):
+		case a.Is(typing.Real):
 			return b, true
-		case b.Is(types.Real):
+		case b.Is(typing.Real):
 			return a, true
 		}
 		return a, false

@@ -10,11 +10,12 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
-func init() {
+// vectorFunctions registers them.
+func vectorFunctions() {
 	reductions()
 	shapes()
 	makers()
@@ -33,13 +34,13 @@ func reductions() {
 	sum := func(c *Call) (value.Value, error) {
 		if c.Args[0].Type.Kind.IsComplex() {
 			re, im := c.Args[0].Parts()
-			r := &Call{Name: c.Name, Args: []value.Value{re}, Result: types.Of(types.Real)}
+			r := &Call{Name: c.Name, Args: []value.Value{re}, Result: typing.Of(typing.Real)}
 			a, err := reduced(r, re, add, ad.SumAxes)
 			if err != nil {
 				return a, err
 			}
 			b, err := reduced(r, im, add, ad.SumAxes)
-			return value.Complex(types.Of(types.Complex), a, b), err
+			return value.Complex(typing.Of(typing.Complex), a, b), err
 		}
 		if c.Args[0].Size() == 0 {
 			return value.Value{Type: c.Result, F: []float64{0}}, nil
@@ -98,7 +99,7 @@ func reductions() {
 	register("variance", true, spread(false), "list|matrix|int[] => real")
 	register("sd", true, spread(true), "list|matrix|int[] => real")
 	pairwise := functions["log_sum_exp"].Do
-	functions["log_sum_exp"].Overloads = append(functions["log_sum_exp"].Overloads, types.Sig("list|matrix|int[] => real"))
+	functions["log_sum_exp"].Overloads = append(functions["log_sum_exp"].Overloads, typing.Sig("list|matrix|int[] => real"))
 	functions["log_sum_exp"].Do = func(c *Call) (value.Value, error) {
 		if len(c.Args) == 2 {
 			return pairwise(c)
@@ -134,7 +135,7 @@ func reductions() {
 		return reduced(c, c.Args[0], nil, func(x *ad.Node, axes ...int) *ad.Node { return ad.SumAxes(ad.Abs(x), axes...) })
 	}, "list => real")
 	register("dot_product", true, func(c *Call) (value.Value, error) {
-		p, err := combine(flatten(c.Args[0]), flatten(c.Args[1]), types.Of(types.Vector), func(x, y float64) float64 { return x * y }, ad.Mul)
+		p, err := combine(flatten(c.Args[0]), flatten(c.Args[1]), typing.Of(typing.Vector), func(x, y float64) float64 { return x * y }, ad.Mul)
 		if err != nil {
 			return p, err
 		}
@@ -145,7 +146,7 @@ func reductions() {
 	}, "vector|row_vector vector|row_vector => real", "real[] real[] => real")
 	for _, name := range []string{"squared_distance", "distance"} {
 		register(name, true, func(c *Call) (value.Value, error) {
-			d, err := combine(flatten(c.Args[0]), flatten(c.Args[1]), types.Of(types.Vector), func(x, y float64) float64 { return x - y }, ad.Sub)
+			d, err := combine(flatten(c.Args[0]), flatten(c.Args[1]), typing.Of(typing.Vector), func(x, y float64) float64 { return x - y }, ad.Sub)
 			if err != nil {
 				return d, err
 			}
@@ -188,14 +189,11 @@ func reductions() {
 		return result(c, ad.Cumsum(v.Node(), last(v)), v.Lanes, v.Shape...)
 	}, "int[]|real[]|vector|row_vector => $1")
 	register("quantile", false, quantiles, "list real => real", "list real[] => real[]")
-	for _, name := range []string{"crossprod_sums_"} {
-		_ = name
-	}
 }
 
 // flatten gives vectors of any kind the same type.
 func flatten(v value.Value) value.Value {
-	v.Type = types.Of(types.Vector)
+	v.Type = typing.Of(typing.Vector)
 	return v
 }
 
@@ -242,16 +240,16 @@ func shapes() {
 	}), any+" => int")
 	register("num_elements", true, number(func(v value.Value) int { return v.Size() }), any+" => int")
 	register("rows", true, number(func(v value.Value) int {
-		if v.Type.Kind == types.RowVector || v.Type.Kind == types.ComplexRowVector {
+		if v.Type.Kind == typing.RowVector || v.Type.Kind == typing.ComplexRowVector {
 			return 1
 		}
 		return v.Shape[0]
 	}), "dense|cdense => int")
 	register("cols", true, number(func(v value.Value) int {
 		switch v.Type.Kind {
-		case types.Vector, types.ComplexVector:
+		case typing.Vector, typing.ComplexVector:
 			return 1
-		case types.RowVector, types.ComplexRowVector:
+		case typing.RowVector, typing.ComplexRowVector:
 			return v.Shape[0]
 		}
 		return v.Shape[1]
@@ -261,12 +259,12 @@ func shapes() {
 		for _, n := range c.Args[0].Shape {
 			f = append(f, float64(n))
 		}
-		return value.Known(types.Of(types.Int, 1), f, len(f)), nil
+		return value.Known(typing.Of(typing.Int, 1), f, len(f)), nil
 	}, any+" => int[]")
-	to := func(kind types.Kind, dims int) func(c *Call) (value.Value, error) {
+	to := func(kind typing.Kind, dims int) func(c *Call) (value.Value, error) {
 		return func(c *Call) (value.Value, error) {
 			v := c.Args[0]
-			if v.Type.Kind == types.Matrix && v.Type.Dims == 0 && (kind == types.Vector || kind == types.RowVector || dims == 1) {
+			if v.Type.Kind == typing.Matrix && v.Type.Dims == 0 && (kind == typing.Vector || kind == typing.RowVector || dims == 1) {
 				t, err := Transpose(v, v.Type)
 				if err != nil {
 					return t, err
@@ -277,9 +275,9 @@ func shapes() {
 		}
 	}
 	lists := "int[]|real[]|vector|row_vector|matrix"
-	register("to_vector", true, to(types.Vector, 0), lists+" => vector")
-	register("to_row_vector", true, to(types.RowVector, 0), lists+" => row_vector")
-	register("to_array_1d", true, to(types.Real, 1), "int[]|int[,]|int[,,] => int[]", "real[]|real[,]|real[,,]|vector|row_vector|matrix|vector[]|row_vector[] => real[]")
+	register("to_vector", true, to(typing.Vector, 0), lists+" => vector")
+	register("to_row_vector", true, to(typing.RowVector, 0), lists+" => row_vector")
+	register("to_array_1d", true, to(typing.Real, 1), "int[]|int[,]|int[,,] => int[]", "real[]|real[,]|real[,,]|vector|row_vector|matrix|vector[]|row_vector[] => real[]")
 	register("to_array_2d", true, func(c *Call) (value.Value, error) { return c.Args[0].Reshape(c.Result, c.Args[0].Shape...), nil }, "matrix => real[,]")
 	register("to_matrix", false, toMatrix, "matrix|vector|row_vector|real[,]|int[,]|row_vector[] => matrix", "matrix|list|int[] int int => matrix", "matrix|list|int[] int int int => matrix")
 	register("append_row", true, func(c *Call) (value.Value, error) { return appended(c, 0) }, "matrix|row_vector matrix|row_vector => matrix", "vector vector => vector", "real vector => vector", "vector real => vector")
@@ -297,8 +295,8 @@ func shapes() {
 		}
 		return join(c.Result, 0, a, b), nil
 	})
-	o := types.Sig("int[]|int[,]|int[,,]|real[]|real[,]|real[,,]|vector[]|vector[,]|row_vector[]|row_vector[,]|matrix[]|matrix[,]|complex[] int[]|int[,]|int[,,]|real[]|real[,]|real[,,]|vector[]|vector[,]|row_vector[]|row_vector[,]|matrix[]|matrix[,]|complex[] => real")
-	o.Result = func(a []types.Type) (types.Type, bool) { return types.Common(a[0], a[1]) }
+	o := typing.Sig("int[]|int[,]|int[,,]|real[]|real[,]|real[,,]|vector[]|vector[,]|row_vector[]|row_vector[,]|matrix[]|matrix[,]|complex[] int[]|int[,]|int[,,]|real[]|real[,]|real[,,]|vector[]|vector[,]|row_vector[]|row_vector[,]|matrix[]|matrix[,]|complex[] => real")
+	o.Result = func(a []typing.Type) (typing.Type, bool) { return typing.Common(a[0], a[1]) }
 	overload("append_array", o)
 	firstLast := func(name string, place func(n, k int) (from, to int)) {
 		register(name, true, func(c *Call) (value.Value, error) {
@@ -380,16 +378,16 @@ func block(c *Call, i, j, rows, cols int) (value.Value, error) {
 	}
 	shape := []int{rows, cols}
 	switch c.Result.Kind {
-	case types.Vector:
+	case typing.Vector:
 		shape = []int{rows}
-	case types.RowVector:
+	case typing.RowVector:
 		shape = []int{cols}
 	}
 	return v.Take(index, c.Result, 0, shape...), nil
 }
 
 // join puts values one after another along an axis.
-func join(t types.Type, axis int, vs ...value.Value) value.Value {
+func join(t typing.Type, axis int, vs ...value.Value) value.Value {
 	if t.Kind.IsComplex() {
 		var re, im []value.Value
 		for _, v := range vs {
@@ -407,7 +405,7 @@ func join(t types.Type, axis int, vs ...value.Value) value.Value {
 	shape := slices.Clone(vs[0].Shape)
 	shape[axis] = total
 	lanes := lanesOf(vs...)
-	out := value.Unset(types.Type{Kind: types.Real, Dims: t.Dims}, shape...)
+	out := value.Unset(typing.Type{Kind: typing.Real, Dims: t.Dims}, shape...)
 	out.Type = t
 	out = out.Spread(lanes)
 	outer, inner := max(1, lanes)*value.Size(shape[:axis]), value.Size(shape[axis+1:])
@@ -429,7 +427,7 @@ func join(t types.Type, axis int, vs ...value.Value) value.Value {
 // appended puts vectors and matrices below or beside each other.
 func appended(c *Call, axis int) (value.Value, error) {
 	a, b := c.Args[0], c.Args[1]
-	if c.Result.Kind != types.Matrix {
+	if c.Result.Kind != typing.Matrix {
 		for _, v := range []*value.Value{&a, &b} {
 			if len(v.Shape) == 0 {
 				*v = v.Reshape(c.Result, 1)
@@ -458,9 +456,9 @@ func toMatrix(c *Call) (value.Value, error) {
 	v := c.Args[0]
 	if len(c.Args) == 1 {
 		switch v.Type.Kind {
-		case types.Vector:
+		case typing.Vector:
 			return v.Reshape(c.Result, v.Shape[0], 1), nil
-		case types.RowVector:
+		case typing.RowVector:
 			if v.Type.Dims == 0 {
 				return v.Reshape(c.Result, 1, v.Shape[0]), nil
 			}
@@ -479,7 +477,7 @@ func toMatrix(c *Call) (value.Value, error) {
 	for i := range order {
 		order[i] = i
 	}
-	if v.Type.Kind == types.Matrix {
+	if v.Type.Kind == typing.Matrix {
 		for j := range v.Shape[1] {
 			for i := range v.Shape[0] {
 				order[j*v.Shape[0]+i] = i*v.Shape[1] + j
@@ -536,8 +534,8 @@ func makers() {
 		for range n {
 			text += " int"
 		}
-		o := types.Sig(text + " => real")
-		o.Result = func(a []types.Type) (types.Type, bool) { return a[0].Array(n), true }
+		o := typing.Sig(text + " => real")
+		o.Result = func(a []typing.Type) (typing.Type, bool) { return a[0].Array(n), true }
 		overload("rep_array", o)
 	}
 	register("rep_matrix", false, func(c *Call) (value.Value, error) {
@@ -546,7 +544,7 @@ func makers() {
 		}
 		v := c.Args[0]
 		m, err := repeat(c, c.Args[1].Integer())
-		if err != nil || v.Type.Kind == types.RowVector {
+		if err != nil || v.Type.Kind == typing.RowVector {
 			return m, err
 		}
 		return Transpose(m, c.Result)

@@ -14,7 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/models/stan/internal/check"
 	"github.com/euryale-dev/euryale/models/stan/internal/library"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
@@ -41,14 +41,14 @@ func (m *Machine) evaluate(x syntax.Expr) (value.Value, error) {
 		}
 		return value.Value{Type: x.Type(), F: []float64{f}}, nil
 	case *syntax.Text:
-		return value.Value{Type: types.Of(types.String)}, nil
+		return value.Value{Type: typing.Of(typing.String)}, nil
 	case *syntax.Name:
 		return m.variable(x)
 	case *syntax.Target:
 		if m.lanes != nil {
 			return value.Value{}, value.ErrUnroll
 		}
-		return value.Of(types.Of(types.Real), m.Target()), nil
+		return value.Of(typing.Of(typing.Real), m.Target()), nil
 	case *syntax.Unary:
 		v, err := m.eval(x.X)
 		if err != nil {
@@ -110,7 +110,7 @@ func (m *Machine) binary(x *syntax.Binary) (value.Value, error) {
 		if err != nil {
 			return b, err
 		}
-		return library.Prefix("!", must(library.Prefix("!", b, types.Of(types.Int))), types.Of(types.Int))
+		return library.Prefix("!", must(library.Prefix("!", b, typing.Of(typing.Int))), typing.Of(typing.Int))
 	}
 	if (x.Op == "&&" || x.Op == "||") && a.Known() { // by lanes: those that are decided do not look at the right side
 		return m.shortCircuit(x, a)
@@ -158,7 +158,7 @@ func (m *Machine) shortCircuit(x *syntax.Binary, a value.Value) (value.Value, er
 		}
 		return nil
 	})
-	return value.Value{Type: types.Of(types.Int), F: out, Lanes: a.Lanes}, err
+	return value.Value{Type: typing.Of(typing.Int), F: out, Lanes: a.Lanes}, err
 }
 
 // listValue makes an array, a row vector, a matrix or a tuple.
@@ -180,7 +180,7 @@ func (m *Machine) listValue(x *syntax.List) (value.Value, error) {
 	if len(items) == 0 {
 		return value.Known(t, nil, 0), nil
 	}
-	if t.Kind == types.Tuple {
+	if t.Kind == typing.Tuple {
 		for i := range items {
 			items[i] = items[i].As(t.Element())
 		}
@@ -202,7 +202,7 @@ func (m *Machine) listValue(x *syntax.List) (value.Value, error) {
 			if t.Dims > 0 {
 				e = t.Element()
 			} else {
-				e.Kind = types.Complex
+				e.Kind = typing.Complex
 			}
 			v = v.As(e)
 		}
@@ -238,7 +238,7 @@ func (m *Machine) call(x *syntax.Call) (value.Value, error) {
 func (m *Machine) inFunction() bool { return m.depth > 0 }
 
 // invoke calls a function with values.
-func (m *Machine) invoke(name string, args []value.Value, result types.Type, drop bool) (value.Value, error) {
+func (m *Machine) invoke(name string, args []value.Value, result typing.Type, drop bool) (value.Value, error) {
 	if f := m.userFunction(name, args); f != nil {
 		return m.user(f, args, drop)
 	}
@@ -284,7 +284,7 @@ func (m *Machine) user(f *syntax.Function, args []value.Value, drop bool) (value
 	switch {
 	case e.way == rejected:
 		return value.Value{Type: f.Result, N: ad.Scalar(value.UnsetReal)}, nil
-	case f.Result.Kind == types.Void:
+	case f.Result.Kind == typing.Void:
 		return value.Value{Type: f.Result}, nil
 	case e.way != returned:
 		return value.Value{}, fmt.Errorf("%s ended without returning a value", f.Name)

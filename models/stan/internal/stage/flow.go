@@ -12,216 +12,9 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/models/stan/internal/library"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
-
-// lanes are the repetitions of a loop that run at once.
-type lanes struct {
-	n    int
-	up   *lanes // of which these are some
-	pick []int  // their places there
-}
-
-// root is the loop to which lanes belong.
-func (l *lanes) root() *lanes {
-	for l != nil && l.up != nil {
-		l = l.up
-	}
-	return l
-}
-
-// from returns the places of the lanes among those of an outer set.
-func (l *lanes) from(outer *lanes) []int {
-	if l == outer {
-		return nil
-	}
-	at := slices.Clone(l.pick)
-	for u := l.up; u != outer && u != nil; u = u.up {
-		for i, k := range at {
-			at[i] = u.pick[k]
-		}
-	}
-	return at
-}
-
-// repetitions is how many lanes run.
-func (m *Machine) repetitions() int {
-	if m.lanes == nil {
-		return 1
-	}
-	return m.lanes.n
-}
-
-// seen records which elements of a variable from outside a loop its repetitions read and wrote.
-type seen struct {
-	loop   *lanes
-	writer map[int]int // element to lane
-	reader map[int]int // element to lane; -1 for several
-	whole  bool        // read as a whole, or by all lanes
-	summed bool        // increased by each
-}
-
-// watch returns the record of a variable that was declared outside the running loop and is assigned to in it; nil for others.
-func (m *Machine) watch(s *slot) *seen {
-	if m.lanes == nil || !m.assigned[s.name] || s.lanes != nil && s.lanes.root() == m.lanes.root() {
-		return nil
-	}
-	if s.seen == nil || s.seen.loop != m.lanes.root() {
-		s.seen = &seen{loop: m.lanes.root()}
-	}
-	return s.seen
-}
-
-// readWhole notes that all elements of a variable are read.
-func (m *Machine) readWhole(s *slot) error {
-	w := m.watch(s)
-	if w == nil {
-		return nil
-	}
-	if len(w.writer) > 0 || w.summed {
-		return value.ErrUnroll
-	}
-	w.whole = true
-	return nil
-}
-
-// laneOf returns the number of a lane among those of the loop.
-func (m *Machine) laneOf(l int) int {
-	for c := m.lanes; c.up != nil; c = c.up {
-		l = c.pick[l]
-	}
-	return l
-}
-
-// readAt notes which elements are read, by lane; one list stands for all lanes.
-func (m *Machine) readAt(s *slot, by [][]int) error {
-	w := m.watch(s)
-	if w == nil {
-		return nil
-	}
-	if w.summed {
-		return value.ErrUnroll
-	}
-	if w.reader == nil {
-		w.reader = map[int]int{}
-	}
-	if len(by) == 1 && m.lanes.n > 1 {
-		for _, e := range by[0] {
-			if _, ok := w.writer[e]; ok {
-				return value.ErrUnroll
-			}
-			w.reader[e] = -1
-		}
-		return nil
-	}
-	for l, list := range by {
-		lane := m.laneOf(l)
-		for _, e := range list {
-			if x, ok := w.writer[e]; ok && x != lane {
-				return value.ErrUnroll
-			}
-			if x, ok := w.reader[e]; ok && x != lane {
-				w.reader[e] = -1
-			} else {
-				w.reader[e] = lane
-			}
-		}
-	}
-	return nil
-}
-
-// writeAt notes which elements are written, by lane.
-func (m *Machine) writeAt(s *slot, by [][]int) error {
-	w := m.watch(s)
-	if w == nil {
-		return nil
-	}
-	if w.whole || w.summed || len(by) == 1 && m.lanes.n > 1 {
-		return value.ErrUnroll
-	}
-	if w.writer == nil {
-		w.writer = map[int]int{}
-	}
-	for l, list := range by {
-		lane := m.laneOf(l)
-		for _, e := range list {
-			if x, ok := w.writer[e]; ok && x != lane {
-				return value.ErrUnroll
-			}
-			if x, ok := w.reader[e]; ok && x != lane {
-				return value.ErrUnroll
-			}
-			w.writer[e] = lane
-		}
-	}
-	return nil
-}
-
-// inLanes returns the value of a slot for the lanes that run.
-func (m *Machine) inLanes(s *slot, v value.Value) value.Value {
-	if v.Lanes == 0 || m.lanes == nil || s.lanes == m.lanes {
-		return v
-	}
-	return only(v, m.lanes.from(s.lanes))
-}
-
-// only returns some lanes of a value.
-func only(v value.Value, at []int) value.Value {
-	if at == nil {
-		return v
-	}
-	if v.Elems != nil {
-		v.Elems = slices.Clone(v.Elems)
-		for i := range v.Elems {
-			v.Elems[i] = only(v.Elems[i], at)
-		}
-		v.Lanes = len(at)
-		return v
-	}
-	if v.Lanes == 0 {
-		return v
-	}
-	n := v.Size()
-	index := make([]int, 0, len(at)*n)
-	for _, l := range at {
-		for k := range n {
-			index = append(index, l*n+k)
-		}
-	}
-	return v.Take(index, v.Type, len(at), v.Shape...)
-}
-
-// set stores a value in a variable.
-func (m *Machine) set(s *slot, v value.Value, owned bool) error {
-	if m.watch(s) != nil {
-		return value.ErrUnroll
-	}
-	if m.lanes != nil && s.lanes != m.lanes { // some lanes of a variable of the loop
-		at := m.lanes.from(s.lanes)
-		if v.Elems != nil {
-			return value.ErrUnroll
-		}
-		old := s.v.Spread(s.lanes.n)
-		v = v.Spread(m.lanes.n)
-		if !slices.Equal(old.Shape, v.Shape) {
-			return value.ErrUnroll
-		}
-		n := old.Size()
-		var index []int
-		for _, l := range at {
-			for k := range n {
-				index = append(index, l*n+k)
-			}
-		}
-		v = old.Put(index, v, false)
-		owned = true
-	}
-	m.log(s)
-	v.Type = s.typ
-	s.v, s.owned = v, owned
-	return nil
-}
 
 // log keeps what a slot was, so that it can be put back.
 func (m *Machine) log(s *slot) {
@@ -278,7 +71,7 @@ func (m *Machine) loop(s *syntax.For) (end, error) {
 			index[i] = float64(from + i)
 		}
 		err := m.attempt(func() error {
-			return m.atOnce(s.Name, value.Value{Type: types.Of(types.Int), F: index, Lanes: len(index)}, s.Body)
+			return m.atOnce(s.Name, value.Value{Type: typing.Of(typing.Int), F: index, Lanes: len(index)}, s.Body)
 		})
 		if err == nil {
 			return end{}, nil
@@ -311,7 +104,7 @@ func (m *Machine) atOnce(name string, index value.Value, body syntax.Stmt) error
 	m.assigned = map[string]bool{}
 	assignedIn(body, m.assigned)
 	m.push()
-	m.scope[len(m.scope)-1][name] = &slot{name: name, v: index, typ: types.Of(types.Int), lanes: m.lanes}
+	m.scope[len(m.scope)-1][name] = &slot{name: name, v: index, typ: typing.Of(typing.Int), lanes: m.lanes}
 	e, err := m.block(body)
 	m.pop()
 	m.lanes = nil
@@ -355,7 +148,7 @@ func (m *Machine) ragged(s *syntax.For, lo, hi value.Value) (end, error) {
 			}
 		}
 		err := m.some(at, func() error {
-			v := value.Value{Type: types.Of(types.Int), F: index, Lanes: len(index)}
+			v := value.Value{Type: typing.Of(typing.Int), F: index, Lanes: len(index)}
 			_, err := m.once(s.Name, v, s.Body)
 			return err
 		})
@@ -410,7 +203,7 @@ func (m *Machine) each(s *syntax.Each) (end, error) {
 	t := over.Type
 	var shape []int
 	switch {
-	case t.Kind == types.Tuple:
+	case t.Kind == typing.Tuple:
 		for _, e := range over.Elems {
 			if r, err := m.once(s.Name, e, s.Body); err != nil || r.way == returned || r.way == rejected {
 				return r, err
@@ -424,11 +217,11 @@ func (m *Machine) each(s *syntax.Each) (end, error) {
 		inner = value.Size(shape)
 		t = t.Element()
 	default:
-		t = types.Of(types.Real)
+		t = typing.Of(typing.Real)
 		if over.Type.Kind.IsComplex() {
-			t = types.Of(types.Complex)
+			t = typing.Of(typing.Complex)
 		}
-		if over.Type.Kind == types.Matrix { // by columns
+		if over.Type.Kind == typing.Matrix { // by columns
 			if over, err = library.Transpose(over, over.Type); err != nil {
 				return end{}, err
 			}
@@ -624,7 +417,7 @@ func (m *Machine) merge(s *syntax.If, cond *ad.Node, a, b path) (end, error) {
 			return end{}, err
 		}
 	}
-	if a.e.way == returned && a.e.v.Type.Kind != types.Void {
+	if a.e.way == returned && a.e.v.Type.Kind != typing.Void {
 		if err := both(a.e.v, b.e.v); err != nil {
 			return end{}, err
 		}
@@ -729,7 +522,7 @@ func (m *Machine) chooseLanes(x *syntax.Choice, c value.Value) (value.Value, err
 	}
 	first := parts[0]
 	n := first.Size()
-	out := value.Unset(types.Of(types.Real), first.Shape...).Spread(c.Lanes)
+	out := value.Unset(typing.Of(typing.Real), first.Shape...).Spread(c.Lanes)
 	done := 0
 	for _, p := range parts {
 		if p.Size() != n || p.Elems != nil {
@@ -746,44 +539,4 @@ func (m *Machine) chooseLanes(x *syntax.Choice, c value.Value) (value.Value, err
 	}
 	out.Type = x.Type()
 	return out, nil
-}
-
-// assignedIn collects the names that a statement assigns to.
-func assignedIn(s syntax.Stmt, names map[string]bool) {
-	switch s := s.(type) {
-	case *syntax.Assign:
-		var target func(x syntax.Expr)
-		target = func(x syntax.Expr) {
-			switch x := x.(type) {
-			case *syntax.Name:
-				names[x.Name] = true
-			case *syntax.Index:
-				target(x.X)
-			case *syntax.Field:
-				target(x.X)
-			case *syntax.List:
-				for _, i := range x.Items {
-					target(i)
-				}
-			}
-		}
-		target(s.To)
-	case *syntax.Block:
-		for _, x := range s.List {
-			assignedIn(x, names)
-		}
-	case *syntax.Profile:
-		assignedIn(s.Body, names)
-	case *syntax.If:
-		assignedIn(s.Then, names)
-		if s.Else != nil {
-			assignedIn(s.Else, names)
-		}
-	case *syntax.For:
-		assignedIn(s.Body, names)
-	case *syntax.Each:
-		assignedIn(s.Body, names)
-	case *syntax.While:
-		assignedIn(s.Body, names)
-	}
 }

@@ -10,7 +10,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/models/stan/internal/library"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
@@ -213,7 +213,7 @@ func (m *Machine) element(x *syntax.Index) (value.Value, error) {
 			return base, err
 		}
 	}
-	if base.Type.Kind == types.Tuple {
+	if base.Type.Kind == typing.Tuple {
 		return m.tupleElement(base, lists)
 	}
 	slices.Reverse(lists)
@@ -237,7 +237,7 @@ func (m *Machine) element(x *syntax.Index) (value.Value, error) {
 }
 
 // takeView returns the elements of a view.
-func (m *Machine) takeView(base value.Value, v view, t types.Type) value.Value {
+func (m *Machine) takeView(base value.Value, v view, t typing.Type) value.Value {
 	lanes := 0
 	if v.lanes() > 1 || base.Lanes > 0 {
 		lanes = max(v.lanes(), base.Lanes)
@@ -340,7 +340,7 @@ func (m *Machine) assign(to syntax.Expr, v value.Value, op string) error {
 			}
 		}
 		v = v.As(s.typ)
-		if s.typ.Kind != types.Tuple && !slices.Equal(s.v.Shape, v.Shape) {
+		if s.typ.Kind != typing.Tuple && !slices.Equal(s.v.Shape, v.Shape) {
 			if value.Size(s.v.Shape) == 0 && v.Size() == 0 {
 				v.Shape = s.v.Shape
 			} else {
@@ -370,7 +370,7 @@ func (m *Machine) assign(to syntax.Expr, v value.Value, op string) error {
 // increase adds what all repetitions of a loop add to a variable from outside.
 func (m *Machine) increase(s *slot, v value.Value) error {
 	w := m.watch(s)
-	if w.whole || len(w.writer) > 0 || len(w.reader) > 0 || len(s.v.Shape) > 0 || s.v.Elems != nil || s.typ.Kind == types.Int {
+	if w.whole || len(w.writer) > 0 || len(w.reader) > 0 || len(s.v.Shape) > 0 || s.v.Elems != nil || s.typ.Kind == typing.Int {
 		return value.ErrUnroll
 	}
 	w.summed = true
@@ -383,7 +383,7 @@ func (m *Machine) increase(s *slot, v value.Value) error {
 		}
 		sum = value.Real(t)
 	} else {
-		sum = value.Of(types.Of(types.Real), ad.Sum(n.Node()))
+		sum = value.Of(typing.Of(typing.Real), ad.Sum(n.Node()))
 	}
 	out, err := library.Operator("+", s.v, sum, s.typ)
 	if err != nil {
@@ -405,7 +405,7 @@ func (m *Machine) assignElement(to *syntax.Index, x value.Value, op string) erro
 		lists = append(lists, i.List)
 		root = i.X
 	}
-	if root.Type().Kind == types.Tuple {
+	if root.Type().Kind == typing.Tuple {
 		return m.assignTuple(root, lists, x, op)
 	}
 	slices.Reverse(lists)

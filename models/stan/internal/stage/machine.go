@@ -12,14 +12,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/given"
+
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/models/stan/internal/check"
 	"github.com/euryale-dev/euryale/models/stan/internal/library"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
+
+func init() { given.BuildsGraphs() }
 
 // mostNodes bounds the statements that are unrolled into the graph, and mostSteps those that run on known numbers.
 const (
@@ -57,7 +61,7 @@ type Machine struct {
 type slot struct {
 	name  string
 	v     value.Value
-	typ   types.Type
+	typ   typing.Type
 	owned bool   // the numbers of v belong to this slot alone
 	lanes *lanes // where it was declared; nil outside of loops that run at once
 	late  bool   // has a value only as draws are written
@@ -118,7 +122,7 @@ func (m *Machine) find(name string) *slot {
 }
 
 // Set gives a variable of a block a value.
-func (m *Machine) Set(name string, t types.Type, v value.Value) {
+func (m *Machine) Set(name string, t typing.Type, v value.Value) {
 	v.Type = t
 	m.scope[0][name] = &slot{name: name, v: v, typ: t}
 }
@@ -409,10 +413,10 @@ func (m *Machine) declare(s *syntax.Declare) error {
 		if err != nil {
 			return err
 		}
-		if s.Unsized.Kind != types.Tuple && !slices.Equal(shape, v.Shape) && !(value.Size(shape) == 0 && v.Size() == 0) {
+		if s.Unsized.Kind != typing.Tuple && !slices.Equal(shape, v.Shape) && !(value.Size(shape) == 0 && v.Size() == 0) {
 			return fmt.Errorf("%s is declared with size %v, and its value has size %v", s.Name, shape, v.Shape)
 		}
-		if s.Unsized.Kind != types.Tuple {
+		if s.Unsized.Kind != typing.Tuple {
 			v.Shape = shape
 		}
 	} else if v, err = m.unset(s.Type); err != nil {
@@ -457,7 +461,7 @@ func (m *Machine) shape(t *syntax.Sized) ([]int, error) {
 
 // sizesOf lists the sizes of a vector or matrix as those of its shape.
 func (m *Machine) sizesOf(t *syntax.Sized) []syntax.Expr {
-	if t.Kind == types.Matrix && len(t.Sizes) == 1 { // square
+	if t.Kind == typing.Matrix && len(t.Sizes) == 1 { // square
 		return []syntax.Expr{t.Sizes[0], t.Sizes[0]}
 	}
 	return t.Sizes
@@ -478,8 +482,8 @@ func common(v value.Value) value.Value {
 }
 
 func (m *Machine) unset(t *syntax.Sized) (value.Value, error) {
-	if t.Kind == types.Tuple {
-		out := value.Value{Type: types.Type{Kind: types.Tuple}}
+	if t.Kind == typing.Tuple {
+		out := value.Value{Type: typing.Type{Kind: typing.Tuple}}
 		for _, e := range t.Elems {
 			v, err := m.unset(e)
 			if err != nil {
@@ -491,7 +495,7 @@ func (m *Machine) unset(t *syntax.Sized) (value.Value, error) {
 		if len(t.Dims) == 0 {
 			return out, nil
 		}
-		shape, err := m.shape(&syntax.Sized{Dims: t.Dims, Kind: types.Real})
+		shape, err := m.shape(&syntax.Sized{Dims: t.Dims, Kind: typing.Real})
 		if err != nil {
 			return out, err
 		}
@@ -505,7 +509,7 @@ func (m *Machine) unset(t *syntax.Sized) (value.Value, error) {
 }
 
 // repeated makes an array of tuples.
-func repeated(v value.Value, t types.Type, shape []int) value.Value {
+func repeated(v value.Value, t typing.Type, shape []int) value.Value {
 	out := value.Value{Type: t, Shape: shape}
 	for range shape[0] {
 		e := v
@@ -532,7 +536,7 @@ func (m *Machine) tilde(s *syntax.Tilde) error {
 		}
 		args = append(args, v)
 	}
-	v, err := m.invoke(s.Name+s.Suffix, args, types.Of(types.Real), true)
+	v, err := m.invoke(s.Name+s.Suffix, args, typing.Of(typing.Real), true)
 	if err != nil {
 		return err
 	}
@@ -545,7 +549,7 @@ func (m *Machine) tilde(s *syntax.Tilde) error {
 
 // truncate subtracts the logarithm of the probability between the bounds.
 func (m *Machine) truncate(s *syntax.Tilde, x value.Value, params []value.Value) error {
-	real := types.Of(types.Real)
+	real := typing.Of(typing.Real)
 	tail := func(suffix string, at value.Value) (value.Value, error) {
 		return m.invoke(s.Name+suffix, append([]value.Value{at}, params...), real, false)
 	}
@@ -560,7 +564,7 @@ func (m *Machine) truncate(s *syntax.Tilde, x value.Value, params []value.Value)
 			return err
 		}
 		if s.Suffix == "_lpmf" {
-			if lower, err = library.Operator("-", lower, value.Int(1), types.Of(types.Int)); err != nil {
+			if lower, err = library.Operator("-", lower, value.Int(1), typing.Of(typing.Int)); err != nil {
 				return err
 			}
 		}
@@ -606,7 +610,7 @@ func (m *Machine) truncate(s *syntax.Tilde, x value.Value, params []value.Value)
 
 // inside makes the target -Inf where a value is beyond a bound.
 func (m *Machine) inside(x, bound value.Value, op string) error {
-	ok, err := library.Operator(op, x, bound, types.Of(types.Int))
+	ok, err := library.Operator(op, x, bound, typing.Of(typing.Int))
 	if err != nil {
 		return err
 	}
@@ -630,7 +634,7 @@ func (m *Machine) userFunction(name string, args []value.Value) *syntax.Function
 	if len(list) == 0 {
 		return nil
 	}
-	var ts []types.Type
+	var ts []typing.Type
 	for _, a := range args {
 		ts = append(ts, a.Type)
 	}

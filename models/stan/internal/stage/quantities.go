@@ -7,7 +7,7 @@ import (
 	"errors"
 
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
@@ -139,4 +139,4 @@ func namesIn(s syntax.Stmt, names map[string]bool) {
 }
 
 // Base is the type of the elements.
-func Base(t types.Type) types.Kind { return t.Kind }
+func Base(t typing.Type) typing.Kind { return t.Kind }

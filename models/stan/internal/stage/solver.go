@@ -14,20 +14,20 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/ode"
 	"github.com/euryale-dev/euryale/models/stan/internal/library"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
 // solver is a function that calls a function of the program.
 type solver struct {
-	result func(args []types.Type) (types.Type, error)
+	result func(args []typing.Type) (typing.Type, error)
 	do     func(m *Machine, x *syntax.Call) (value.Value, error)
 }
 
 var solvers = map[string]solver{}
 
 // Solver returns the type of the result of a function that takes another one.
-func Solver(name string) (func(args []types.Type) (types.Type, error), bool) {
+func Solver(name string) (func(args []typing.Type) (typing.Type, error), bool) {
 	s, ok := solvers[name]
 	return s.result, ok
 }
@@ -42,12 +42,12 @@ func Solvers() (names []string) {
 }
 
 // gives checks that the first argument is a function that takes the types that the rest of the arguments say, and returns a type.
-func gives(name string, result types.Type, least int, leading func(args []types.Type) ([]types.Type, error)) func(args []types.Type) (types.Type, error) {
-	return func(args []types.Type) (types.Type, error) {
+func gives(name string, result typing.Type, least int, leading func(args []typing.Type) ([]typing.Type, error)) func(args []typing.Type) (typing.Type, error) {
+	return func(args []typing.Type) (typing.Type, error) {
 		if len(args) < least {
 			return result, fmt.Errorf("Ill-typed arguments supplied to function %q: expected at least %d arguments but found %d.", name, least, len(args))
 		}
-		if args[0].Kind != types.Func || args[0].Fn == nil {
+		if args[0].Kind != typing.Func || args[0].Fn == nil {
 			return result, fmt.Errorf("Ill-typed arguments supplied to function %q: the first argument must be a function, and is of type %s.", name, args[0])
 		}
 		want, err := leading(args)
@@ -56,10 +56,10 @@ func gives(name string, result types.Type, least int, leading func(args []types.
 		}
 		have := args[0].Fn.Args
 		if len(have) != len(want) {
-			return result, fmt.Errorf("Ill-typed arguments supplied to function %q: the function %s takes %d arguments, and is called with %d: %s.", name, args[0].Fn.Name, len(have), len(want), types.List(want))
+			return result, fmt.Errorf("Ill-typed arguments supplied to function %q: the function %s takes %d arguments, and is called with %d: %s.", name, args[0].Fn.Name, len(have), len(want), typing.List(want))
 		}
 		for i := range want {
-			if !types.Fits(have[i], want[i]) {
+			if !typing.Fits(have[i], want[i]) {
 				return result, fmt.Errorf("Ill-typed arguments supplied to function %q: argument %d of %s is of type %s, and is called with %s.", name, i+1, args[0].Fn.Name, have[i], want[i])
 			}
 		}
@@ -68,7 +68,7 @@ func gives(name string, result types.Type, least int, leading func(args []types.
 }
 
 func init() {
-	real, vector := types.Of(types.Real), types.Of(types.Vector)
+	real, vector := typing.Of(typing.Real), typing.Of(typing.Vector)
 	for _, base := range []string{"ode_rk45", "ode_ckrk", "ode_adams", "ode_bdf"} {
 		for _, tol := range []bool{false, true} {
 			name, skip := base, 4
@@ -76,45 +76,45 @@ func init() {
 				name, skip = base+"_tol", 7
 			}
 			stiff := base == "ode_bdf"
-			solvers[name] = solver{gives(name, vector.Array(1), skip, func(a []types.Type) ([]types.Type, error) {
-				return append([]types.Type{real, vector}, a[skip:]...), nil
+			solvers[name] = solver{gives(name, vector.Array(1), skip, func(a []typing.Type) ([]typing.Type, error) {
+				return append([]typing.Type{real, vector}, a[skip:]...), nil
 			}), func(m *Machine, x *syntax.Call) (value.Value, error) { return m.solveODE(x, skip, stiff, false) }}
 		}
 	}
 	for _, name := range []string{"integrate_ode_rk45", "integrate_ode_bdf", "integrate_ode_adams", "integrate_ode"} {
 		stiff := name == "integrate_ode_bdf"
-		solvers[name] = solver{gives(name, real.Array(2), 7, func(a []types.Type) ([]types.Type, error) {
-			return []types.Type{real, real.Array(1), a[4], a[5], a[6]}, nil
+		solvers[name] = solver{gives(name, real.Array(2), 7, func(a []typing.Type) ([]typing.Type, error) {
+			return []typing.Type{real, real.Array(1), a[4], a[5], a[6]}, nil
 		}), func(m *Machine, x *syntax.Call) (value.Value, error) { return m.solveODE(x, 4, stiff, true) }}
 	}
-	solvers["integrate_1d"] = solver{gives("integrate_1d", real, 6, func(a []types.Type) ([]types.Type, error) {
-		return []types.Type{real, real, a[3], a[4], a[5]}, nil
+	solvers["integrate_1d"] = solver{gives("integrate_1d", real, 6, func(a []typing.Type) ([]typing.Type, error) {
+		return []typing.Type{real, real, a[3], a[4], a[5]}, nil
 	}), (*Machine).integrate}
 	for _, name := range []string{"solve_newton", "solve_powell", "solve_newton_tol", "solve_powell_tol"} {
 		skip := 2
 		if strings.HasSuffix(name, "_tol") {
 			skip = 5
 		}
-		solvers[name] = solver{gives(name, vector, skip, func(a []types.Type) ([]types.Type, error) {
-			return append([]types.Type{vector}, a[skip:]...), nil
+		solvers[name] = solver{gives(name, vector, skip, func(a []typing.Type) ([]typing.Type, error) {
+			return append([]typing.Type{vector}, a[skip:]...), nil
 		}), func(m *Machine, x *syntax.Call) (value.Value, error) { return m.root(x, skip, len(x.Args)) }}
 	}
 	for _, name := range []string{"algebra_solver", "algebra_solver_newton"} {
-		solvers[name] = solver{gives(name, vector, 5, func(a []types.Type) ([]types.Type, error) {
-			return []types.Type{vector, a[2], a[3], a[4]}, nil
+		solvers[name] = solver{gives(name, vector, 5, func(a []typing.Type) ([]typing.Type, error) {
+			return []typing.Type{vector, a[2], a[3], a[4]}, nil
 		}), func(m *Machine, x *syntax.Call) (value.Value, error) { return m.root(x, 2, 5) }}
 	}
 	for _, name := range []string{"reduce_sum", "reduce_sum_static"} {
-		solvers[name] = solver{gives(name, real, 3, func(a []types.Type) ([]types.Type, error) {
+		solvers[name] = solver{gives(name, real, 3, func(a []typing.Type) ([]typing.Type, error) {
 			if a[1].Dims == 0 {
 				return nil, fmt.Errorf("Ill-typed arguments supplied to function %q: the second argument must be an array, and is of type %s.", name, a[1])
 			}
-			integer := types.Of(types.Int)
-			return append([]types.Type{a[1], integer, integer}, a[3:]...), nil
+			integer := typing.Of(typing.Int)
+			return append([]typing.Type{a[1], integer, integer}, a[3:]...), nil
 		}), (*Machine).reduceSum}
 	}
-	solvers["map_rect"] = solver{gives("map_rect", vector, 5, func(a []types.Type) ([]types.Type, error) {
-		return []types.Type{vector, vector, real.Array(1), types.Of(types.Int, 1)}, nil
+	solvers["map_rect"] = solver{gives("map_rect", vector, 5, func(a []typing.Type) ([]typing.Type, error) {
+		return []typing.Type{vector, vector, real.Array(1), typing.Of(typing.Int, 1)}, nil
 	}), (*Machine).mapRect}
 }
 
@@ -212,11 +212,11 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 	var failed error
 	f := func(t, y *ad.Node, p []*ad.Node) *ad.Node {
 		own, _ := refill(rest, p)
-		state := value.Of(types.Of(types.Vector), y, n)
+		state := value.Of(typing.Of(typing.Vector), y, n)
 		if old {
-			state.Type = types.Of(types.Real, 1)
+			state.Type = typing.Of(typing.Real, 1)
 		}
-		v, err := m.detached(name, append([]value.Value{value.Of(types.Of(types.Real), t), state}, own...))
+		v, err := m.detached(name, append([]value.Value{value.Of(typing.Of(typing.Real), t), state}, own...))
 		if err != nil {
 			failed = err
 			return ad.Fail(err)
@@ -267,7 +267,7 @@ func (m *Machine) detached(name string, args []value.Value) (value.Value, error)
 	was, terms, lanes := m.graph, m.terms, m.lanes
 	m.graph, m.lanes = true, nil
 	defer func() { m.graph, m.terms, m.lanes = was, terms, lanes }()
-	return m.invoke(name, args, types.Type{}, false)
+	return m.invoke(name, args, typing.Type{}, false)
 }
 
 // integrate is the integral of f(x, distance to the nearer end, ...) by double exponential quadrature (Takahasi and Mori 1974,
@@ -324,9 +324,9 @@ func (m *Machine) integrate(x *syntax.Call) (value.Value, error) {
 	}
 	was := m.lanes
 	f := func(p, d value.Value) (value.Value, error) {
-		return m.invoke(name, append([]value.Value{p, d}, rest...), types.Of(types.Real), false)
+		return m.invoke(name, append([]value.Value{p, d}, rest...), typing.Of(typing.Real), false)
 	}
-	r := types.Of(types.Real)
+	r := typing.Of(typing.Real)
 	m.lanes = &lanes{n: len(at)}
 	graph := m.graph
 	m.graph = true
@@ -362,7 +362,7 @@ func (m *Machine) root(x *syntax.Call, skip, to int) (value.Value, error) {
 	}
 	guess, rest := args[1], args[skip:min(to, len(args))]
 	n := guess.Size()
-	vector := types.Of(types.Vector)
+	vector := typing.Of(typing.Vector)
 	var failed error
 	call := func(y *ad.Node) *ad.Node {
 		v, err := m.detached(name, append([]value.Value{value.Of(vector, y, n)}, rest...))
@@ -420,7 +420,7 @@ func (m *Machine) reduceSum(x *syntax.Call) (value.Value, error) {
 	if n == 0 {
 		return value.Real(0), nil
 	}
-	return m.invoke(name, append([]value.Value{args[1], value.Int(1), value.Int(n)}, args[3:]...), types.Of(types.Real), false)
+	return m.invoke(name, append([]value.Value{args[1], value.Int(1), value.Int(n)}, args[3:]...), typing.Of(typing.Real), false)
 }
 
 // mapRect calls the function for each set of parameters, and puts the results one after another.
@@ -429,9 +429,9 @@ func (m *Machine) mapRect(x *syntax.Call) (value.Value, error) {
 	if err != nil {
 		return value.Value{}, err
 	}
-	vector := types.Of(types.Vector)
+	vector := typing.Of(typing.Vector)
 	out := value.Known(vector, nil, 0)
-	row := func(v value.Value, i int, t types.Type) value.Value {
+	row := func(v value.Value, i int, t typing.Type) value.Value {
 		n := value.Size(v.Shape[1:])
 		index := make([]int, n)
 		for k := range index {
@@ -440,7 +440,7 @@ func (m *Machine) mapRect(x *syntax.Call) (value.Value, error) {
 		return v.Take(index, t, 0, v.Shape[1:]...)
 	}
 	for i := range args[2].Shape[0] {
-		v, err := m.invoke(name, []value.Value{args[1], row(args[2], i, vector), row(args[3], i, types.Of(types.Real, 1)), row(args[4], i, types.Of(types.Int, 1))}, vector, false)
+		v, err := m.invoke(name, []value.Value{args[1], row(args[2], i, vector), row(args[3], i, typing.Of(typing.Real, 1)), row(args[4], i, typing.Of(typing.Int, 1))}, vector, false)
 		if err != nil {
 			return out, err
 		}

@@ -10,7 +10,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
@@ -26,7 +26,7 @@ type Param struct {
 // Param finds out how a parameter is laid out.
 func (m *Machine) Param(d *syntax.Declare, t *syntax.Sized) (Param, error) {
 	p := Param{Decl: d, Type: t}
-	if t.Kind == types.Tuple {
+	if t.Kind == typing.Tuple {
 		if len(t.Dims) > 0 {
 			return p, fmt.Errorf("parameters that are arrays of tuples are not supported: declare a tuple of arrays")
 		}
@@ -131,7 +131,7 @@ func slice(u *ad.Node, from, to int) *ad.Node {
 }
 
 // fixed is the value of a parameter without unconstrained numbers.
-func (m *Machine) fixed(p Param, t types.Type) value.Value {
+func (m *Machine) fixed(p Param, t typing.Type) value.Value {
 	v := value.Known(t, make([]float64, value.Size(p.Shape)), p.Shape...)
 	if p.Type.Word == "simplex" || p.Type.Word == "cholesky_factor_corr" || p.Type.Word == "corr_matrix" {
 		for i := range v.F {

@@ -9,7 +9,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
@@ -85,7 +85,7 @@ const closeTo = 1e-8
 
 // validShape checks what constrained vectors and matrices that are known obey.
 func (m *Machine) validShape(d *syntax.Declare, v value.Value) error {
-	if !v.Known() || v.Elems != nil || v.Type.Kind == types.Tuple {
+	if !v.Known() || v.Elems != nil || v.Type.Kind == typing.Tuple {
 		return nil
 	}
 	rank := v.Type.Kind.Rank()

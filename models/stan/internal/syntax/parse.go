@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 )
 
 // Settings rule what the parser accepts.
@@ -176,7 +176,7 @@ func (p *parser) functions() (list []*Function) {
 func (p *parser) function() *Function {
 	f := &Function{Span: p.peek().Span}
 	if p.skip("void") {
-		f.Result = types.Of(types.Void)
+		f.Result = typing.Of(typing.Void)
 	} else {
 		f.Result = p.unsized("Ill-formed function. Expected a return type, such as \"real\" or \"void\", or \"}\" after the last function.")
 	}
@@ -221,7 +221,7 @@ func (p *parser) name(what string) token {
 }
 
 // unsized reads the type of an argument or result.
-func (p *parser) unsized(problem string) types.Type {
+func (p *parser) unsized(problem string) typing.Type {
 	defer p.enter()()
 	if p.is("array") {
 		p.take()
@@ -242,7 +242,7 @@ func (p *parser) unsized(problem string) types.Type {
 		p.fail(t.Span, "%s", problem)
 	}
 	p.take()
-	out := types.Of(k)
+	out := typing.Of(k)
 	if p.is("[") { // the old form real[,] x
 		open := p.take()
 		dims := 1
@@ -257,10 +257,10 @@ func (p *parser) unsized(problem string) types.Type {
 	return out
 }
 
-func (p *parser) tuple(problem string) types.Type {
+func (p *parser) tuple(problem string) typing.Type {
 	p.take()
 	p.want("(", "Ill-formed type. Expected \"(\" after \"tuple\".")
-	out := types.Of(types.Tuple)
+	out := typing.Of(typing.Tuple)
 	for {
 		out.Elems = append(out.Elems, p.unsized(problem))
 		if !p.skip(",") {

@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 )
 
-const tupleKind = types.Tuple
+const tupleKind = typing.Tuple
 
 // The levels of the operators, the loosest first.
 const (

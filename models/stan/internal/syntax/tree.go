@@ -3,7 +3,7 @@
 
 package syntax
 
-import "github.com/euryale-dev/euryale/models/stan/internal/types"
+import "github.com/euryale-dev/euryale/models/stan/internal/typing"
 
 // Program is a parsed program.
 type Program struct {
@@ -34,7 +34,7 @@ type Function struct {
 	Span   Span
 	Name   string
 	At     Span // of the name
-	Result types.Type
+	Result typing.Type
 	Args   []Arg
 	Body   *Block // nil for a declaration whose definition follows
 }
@@ -43,28 +43,28 @@ type Function struct {
 type Arg struct {
 	Span Span
 	Name string
-	Type types.Type
+	Type typing.Type
 }
 
 // Expr is an expression. Its Type is filled in by the checker.
 type Expr interface {
 	At() Span
-	Type() types.Type
+	Type() typing.Type
 	base() *node
 }
 
 type node struct {
 	span Span
-	typ  types.Type
+	typ  typing.Type
 	data bool
 }
 
-func (n *node) At() Span         { return n.span }
-func (n *node) Type() types.Type { return n.typ }
-func (n *node) base() *node      { return n }
+func (n *node) At() Span          { return n.span }
+func (n *node) Type() typing.Type { return n.typ }
+func (n *node) base() *node       { return n }
 
 // SetType tells the type of an expression, and whether it depends on data only.
-func SetType(e Expr, t types.Type, data bool) { e.base().typ, e.base().data = t, data }
+func SetType(e Expr, t typing.Type, data bool) { e.base().typ, e.base().data = t, data }
 
 // DataOnly says whether an expression cannot depend on parameters.
 func DataOnly(e Expr) bool { return e.base().data }
@@ -164,7 +164,7 @@ type (
 		Type *Sized
 		Init Expr // nil without one
 		// Unsized is the type of the value.
-		Unsized types.Type
+		Unsized typing.Type
 	}
 	// Assign is x op y, with the operator without its equals sign. Several places stand for a tuple that is taken apart.
 	Assign struct {
@@ -249,11 +249,11 @@ type (
 // Sized is the type of a variable with its sizes and what it is constrained to.
 type Sized struct {
 	Span  Span
-	Dims  []Expr     // of the array
-	Word  string     // real, vector, simplex and so on
-	Kind  types.Kind // of the elements
-	Sizes []Expr     // of vectors and matrices
-	Elems []*Sized   // of a tuple
+	Dims  []Expr      // of the array
+	Word  string      // real, vector, simplex and so on
+	Kind  typing.Kind // of the elements
+	Sizes []Expr      // of vectors and matrices
+	Elems []*Sized    // of a tuple
 
 	Lower, Upper, Offset, Multiplier Expr
 }
@@ -264,8 +264,8 @@ func (s *Sized) Constrained() bool {
 }
 
 // Type returns the type without sizes.
-func (s *Sized) Type() types.Type {
-	t := types.Type{Kind: s.Kind, Dims: len(s.Dims)}
+func (s *Sized) Type() typing.Type {
+	t := typing.Type{Kind: s.Kind, Dims: len(s.Dims)}
 	for _, e := range s.Elems {
 		t.Elems = append(t.Elems, e.Type())
 	}
@@ -277,14 +277,14 @@ var special = map[string]int{"ordered": 1, "positive_ordered": 1, "simplex": 1, 
 	"corr_matrix": 1, "cov_matrix": 1, "cholesky_factor_cov": 2, "sum_to_zero_matrix": 2, "column_stochastic_matrix": 2, "row_stochastic_matrix": 2}
 
 // kinds are the words of types.
-var kinds = map[string]types.Kind{"int": types.Int, "real": types.Real, "complex": types.Complex, "vector": types.Vector, "row_vector": types.RowVector,
-	"matrix": types.Matrix, "complex_vector": types.ComplexVector, "complex_row_vector": types.ComplexRowVector, "complex_matrix": types.ComplexMatrix}
+var kinds = map[string]typing.Kind{"int": typing.Int, "real": typing.Real, "complex": typing.Complex, "vector": typing.Vector, "row_vector": typing.RowVector,
+	"matrix": typing.Matrix, "complex_vector": typing.ComplexVector, "complex_row_vector": typing.ComplexRowVector, "complex_matrix": typing.ComplexMatrix}
 
 func init() {
 	for w := range special {
-		kinds[w] = types.Vector
+		kinds[w] = typing.Vector
 	}
 	for _, w := range []string{"cholesky_factor_corr", "corr_matrix", "cov_matrix", "cholesky_factor_cov", "sum_to_zero_matrix", "column_stochastic_matrix", "row_stochastic_matrix"} {
-		kinds[w] = types.Matrix
+		kinds[w] = typing.Matrix
 	}
 }

@@ -11,16 +11,20 @@ import (
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/internal/given"
+
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 )
+
+func init() { given.BuildsGraphs() }
 
 // Value is a value of a Type. Containers of numbers are stored densely, in row-major order over Shape: the dimensions of the array, then
 // those of the vector or matrix. They are known numbers (F), a Node (N), or put together from elements of Nodes and known numbers.
 //
 // Lanes above 0 marks the values of as many repetitions of a loop at once: they have a first axis of that length, which Shape leaves out.
 type Value struct {
-	Type  types.Type
+	Type  typing.Type
 	Shape []int
 	Lanes int
 	F     []float64
@@ -61,7 +65,7 @@ func (v Value) Size() int { return Size(v.Shape) }
 
 // Known says whether a value depends on no parameter.
 func (v Value) Known() bool {
-	if v.Elems != nil || v.Type.Kind == types.Tuple {
+	if v.Elems != nil || v.Type.Kind == typing.Tuple {
 		for _, e := range v.Elems {
 			if !e.Known() {
 				return false
@@ -81,10 +85,10 @@ func (v Value) Full() []int {
 }
 
 // Int returns a known integer.
-func Int(n int) Value { return Value{Type: types.Of(types.Int), F: []float64{float64(n)}} }
+func Int(n int) Value { return Value{Type: typing.Of(typing.Int), F: []float64{float64(n)}} }
 
 // Real returns a known number.
-func Real(x float64) Value { return Value{Type: types.Of(types.Real), F: []float64{x}} }
+func Real(x float64) Value { return Value{Type: typing.Of(typing.Real), F: []float64{x}} }
 
 // Bool returns 1 or 0.
 func Bool(b bool) Value {
@@ -95,16 +99,16 @@ func Bool(b bool) Value {
 }
 
 // Known returns a value of known numbers.
-func Known(t types.Type, f []float64, shape ...int) Value { return Value{Type: t, F: f, Shape: shape} }
+func Known(t typing.Type, f []float64, shape ...int) Value { return Value{Type: t, F: f, Shape: shape} }
 
 // Of returns a value that is a Node with the shape of the value.
-func Of(t types.Type, n *ad.Node, shape ...int) Value { return Value{Type: t, N: n, Shape: shape} }
+func Of(t typing.Type, n *ad.Node, shape ...int) Value { return Value{Type: t, N: n, Shape: shape} }
 
 // Vector returns a known vector.
-func Vector(f []float64) Value { return Known(types.Of(types.Vector), f, len(f)) }
+func Vector(f []float64) Value { return Known(typing.Of(typing.Vector), f, len(f)) }
 
 // Complex returns a complex value of its parts.
-func Complex(t types.Type, re, im Value) Value {
+func Complex(t typing.Type, re, im Value) Value {
 	return Value{Type: t, Shape: re.Shape, Lanes: max(re.Lanes, im.Lanes), Elems: []Value{re, im}}
 }
 
@@ -115,8 +119,8 @@ func (v Value) Parts() (re, im Value) {
 	}
 	t := v.Type
 	t.Kind = t.Kind.Realed()
-	if t.Kind == types.Int {
-		t.Kind = types.Real
+	if t.Kind == typing.Int {
+		t.Kind = typing.Real
 	}
 	zero := Known(t, make([]float64, v.Size()), v.Shape...)
 	v.Type = t
@@ -339,7 +343,7 @@ func run(index []int) bool {
 }
 
 // Take returns the elements at places of a value, lanes included, as a value of a type and shape.
-func (v Value) Take(index []int, t types.Type, lanes int, shape ...int) Value {
+func (v Value) Take(index []int, t typing.Type, lanes int, shape ...int) Value {
 	if v.Type.Kind.IsComplex() {
 		r := t
 		r.Kind = r.Kind.Realed()
@@ -423,7 +427,7 @@ func (v *Value) tidy() {
 }
 
 // Reshape gives a value another type and shape with as many elements.
-func (v Value) Reshape(t types.Type, shape ...int) Value {
+func (v Value) Reshape(t typing.Type, shape ...int) Value {
 	if v.Type.Kind.IsComplex() {
 		r := t
 		r.Kind = r.Kind.Realed()
@@ -437,8 +441,8 @@ func (v Value) Reshape(t types.Type, shape ...int) Value {
 }
 
 // As promotes a value to a type.
-func (v Value) As(t types.Type) Value {
-	if t.Kind == types.Tuple && len(v.Elems) > 0 {
+func (v Value) As(t typing.Type) Value {
+	if t.Kind == typing.Tuple && len(v.Elems) > 0 {
 		v.Elems = slices.Clone(v.Elems)
 		for i := range v.Elems {
 			if v.Type.Dims > 0 {
@@ -463,7 +467,7 @@ func (v Value) As(t types.Type) Value {
 }
 
 // Unset returns a variable of a type before it is assigned to.
-func Unset(t types.Type, shape ...int) Value {
+func Unset(t typing.Type, shape ...int) Value {
 	if t.Kind.IsComplex() {
 		r := t
 		r.Kind = r.Kind.Realed()
@@ -471,7 +475,7 @@ func Unset(t types.Type, shape ...int) Value {
 	}
 	f := make([]float64, Size(shape))
 	u := UnsetReal
-	if t.Kind == types.Int {
+	if t.Kind == typing.Int {
 		u = UnsetInt
 	}
 	for i := range f {

@@ -1,8 +1,8 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package types holds the types of the Stan language.
-package types
+// Package typing holds the types of the Stan language.
+package typing
 
 import "strings"
 
@@ -28,6 +28,7 @@ const (
 
 var kindNames = [...]string{"void", "int", "real", "complex", "vector", "row_vector", "matrix", "complex_vector", "complex_row_vector", "complex_matrix", "tuple", "function", "string"}
 
+// String is the word of the language.
 func (k Kind) String() string { return kindNames[k] }
 
 // Rank is the number of dimensions of a value of the kind: 1 for vectors, 2 for matrices.
@@ -116,6 +117,7 @@ func (t Type) Scalar() bool {
 	return t.Dims == 0 && (t.Kind == Int || t.Kind == Real || t.Kind == Complex)
 }
 
+// String writes a type as the language does.
 func (t Type) String() string {
 	if t.Dims > 0 {
 		in := t
@@ -147,6 +149,7 @@ func list(ts []Type) string {
 // List writes types as those of arguments.
 func List(ts []Type) string { return "(" + list(ts) + ")" }
 
+// String writes a signature as the messages of Stan do.
 func (s Signature) String() string {
 	var args []string
 	for _, a := range s.Args {

@@ -1,7 +1,7 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package types
+package typing
 
 import (
 	"fmt"
@@ -46,7 +46,7 @@ func Parse(s string) Type {
 	}
 	i := slices.Index(kindNames[:], s)
 	if i < 0 {
-		panic(fmt.Sprintf("types: no type %q", s))
+		panic(fmt.Sprintf("typing: no type %q", s))
 	}
 	t.Kind = Kind(i)
 	return t
@@ -71,7 +71,7 @@ func set(word string) (list []Type) {
 func Sig(s string) Overload {
 	left, right, ok := strings.Cut(s, "=>")
 	if !ok {
-		panic("types: no => in " + s)
+		panic("typing: no => in " + s)
 	}
 	var o Overload
 	for _, w := range strings.Fields(left) {

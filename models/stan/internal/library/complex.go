@@ -8,7 +8,7 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
-	"github.com/euryale-dev/euryale/models/stan/internal/types"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
@@ -17,7 +17,7 @@ var errRandom = errors.New("stan: random numbers are drawn for known parameters 
 var errOrder = errors.New("stan: the order must be an integer that does not depend on parameters")
 
 // complexPower is a^b = exp(b log a).
-func complexPower(a, b value.Value, t types.Type) (value.Value, error) {
+func complexPower(a, b value.Value, t typing.Type) (value.Value, error) {
 	l, err := complexUnary("log", a)
 	if err != nil {
 		return a, err
@@ -67,16 +67,17 @@ func complexUnary(name string, v value.Value) (value.Value, error) {
 	return v, errors.New("stan: no complex form of " + name)
 }
 
-func init() {
+// complexNumbers registers them.
+func complexNumbers() {
 	register("to_complex", false, func(c *Call) (value.Value, error) {
 		re, im := value.Real(0), value.Real(0)
 		if len(c.Args) > 0 {
-			re = c.Args[0].As(types.Of(types.Real))
+			re = c.Args[0].As(typing.Of(typing.Real))
 		}
 		if len(c.Args) > 1 {
-			im = c.Args[1].As(types.Of(types.Real))
+			im = c.Args[1].As(typing.Of(typing.Real))
 		}
-		return value.Complex(types.Of(types.Complex), re, im), nil
+		return value.Complex(typing.Of(typing.Complex), re, im), nil
 	}, " => complex", "real => complex", "real real => complex")
 	for i, name := range []string{"get_real", "get_imag"} {
 		register(name, false, func(c *Call) (value.Value, error) { return c.Args[0].Elems[i], nil },
@@ -96,12 +97,12 @@ func init() {
 		return value.Complex(c.Args[0].Type, re, im), err
 	}, "complex|complex_vector|complex_row_vector|complex_matrix => $1")
 	register("polar", false, func(c *Call) (value.Value, error) {
-		zero := value.Complex(types.Of(types.Complex), value.Real(0), c.Args[1].As(types.Of(types.Real)))
+		zero := value.Complex(typing.Of(typing.Complex), value.Real(0), c.Args[1].As(typing.Of(typing.Real)))
 		u, err := complexUnary("exp", zero)
 		if err != nil {
 			return u, err
 		}
-		return Operator("*", c.Args[0], u, types.Of(types.Complex))
+		return Operator("*", c.Args[0], u, typing.Of(typing.Complex))
 	}, "real real => complex")
 	for _, name := range []string{"exp", "log", "sqrt"} {
 		f := functions[name]
@@ -112,6 +113,6 @@ func init() {
 			}
 			return plain(c)
 		}
-		overload(name, types.Sig("complex => complex"))
+		overload(name, typing.Sig("complex => complex"))
 	}
 }
