@@ -127,7 +127,7 @@ func resume(a *frame.App, c *cobra.Command, cfg *stanConfig) error {
 		return err
 	}
 	if cfg.Program == "" {
-		return exit.With(exit.Config, fmt.Errorf("%s records no program", dir.Path(runs.ConfigFile)))
+		return exit.With(exit.Config, fmt.Errorf("%s records no program: run the command again with the file", dir.Path(runs.ConfigFile)))
 	}
 	if err := a.GoOnWhere(cfg.Device); err != nil {
 		return err

@@ -32,11 +32,11 @@ func ReadData(r io.Reader) (Data, error) {
 		return nil, err
 	}
 	if len(b) > mostData {
-		return nil, fmt.Errorf("stan: the data have more than %d bytes", mostData)
+		return nil, fmt.Errorf("stan: the data have more than %d bytes: split them", mostData)
 	}
 	b = bytes.TrimPrefix(b, []byte("\ufeff"))
 	if len(bytes.TrimSpace(b)) == 0 {
-		return nil, errors.New("stan: the file of data is empty: without data it holds {}")
+		return nil, errors.New("stan: the file of data is empty: write {} if the program has no data")
 	}
 	d := Data{}
 	if err := json.Unmarshal(quoted(b), &d); err != nil {
@@ -46,9 +46,9 @@ func ReadData(r io.Reader) (Data, error) {
 		var s *json.SyntaxError
 		if errors.As(err, &s) {
 			line := 1 + bytes.Count(b[:min(int(s.Offset), len(b))], []byte("\n"))
-			return nil, fmt.Errorf("stan: the data are not JSON: line %d: %w", line, err)
+			return nil, fmt.Errorf("stan: the data are not JSON: line %d: %w: check the commas and brackets there", line, err)
 		}
-		return nil, fmt.Errorf("stan: the data are not a JSON object of variables: %w", err)
+		return nil, fmt.Errorf("stan: the data are not a JSON object of variables: %w: write {\"N\": 2, \"y\": [1, 2]}", err)
 	}
 	return d, nil
 }
@@ -197,7 +197,7 @@ func (r *reader) next(dec *json.Decoder, depth int) ([]int, error) {
 			return nil, fmt.Errorf("variable %s is a JSON object, and numbers or arrays of them are wanted", r.name)
 		}
 		if depth > 32 {
-			return nil, fmt.Errorf("variable %s: arrays nest more than 32 deep", r.name)
+			return nil, fmt.Errorf("variable %s: arrays nest more than 32 deep: check the brackets", r.name)
 		}
 		var inner []int
 		n := 0
@@ -207,7 +207,7 @@ func (r *reader) next(dec *json.Decoder, depth int) ([]int, error) {
 				return nil, err
 			}
 			if n > 0 && dims(s) != dims(inner) {
-				return nil, fmt.Errorf("variable: %s, error: non-rectangular array: element 1 has size %s, and element %d size %s", r.name, dims(inner), n+1, dims(s))
+				return nil, fmt.Errorf("variable: %s, error: non-rectangular array: element 1 has size %s, and element %d size %s: give all rows the same length", r.name, dims(inner), n+1, dims(s))
 			}
 			inner = s
 		}

@@ -166,12 +166,12 @@ func (c *checker) declareFunctions() {
 	for _, f := range c.prog.Functions {
 		if len(c.lib.Overloads(f.Name)) > 0 || isSolver(c.lib, f.Name) {
 			if same := c.sameAsLibrary(f); same {
-				c.fail(f.At, "Identifier %q is already in use: it is a function of the language with these arguments.", f.Name)
+				c.fail(f.At, "Identifier %q is already in use: it is a function of the language with these arguments. Choose another name.", f.Name)
 			}
 		}
 		density := strings.HasSuffix(f.Name, "_lpdf") || strings.HasSuffix(f.Name, "_lpmf") || strings.HasSuffix(f.Name, "_lcdf") || strings.HasSuffix(f.Name, "_lccdf")
 		if density && !f.Result.Is(typing.Real) {
-			c.fail(f.Span, "Real return type required for probability functions ending in _lpdf, _lpmf, _lcdf or _lccdf.")
+			c.fail(f.Span, "Real return type required for probability functions ending in _lpdf, _lpmf, _lcdf or _lccdf. Declare it as real.")
 		}
 		if strings.HasSuffix(f.Name, "_lpdf") && (len(f.Args) == 0 || f.Args[0].Type.Kind == typing.Int) {
 			c.fail(f.Span, "Probability density functions require real variates (first argument).%s", found(f))
@@ -181,7 +181,7 @@ func (c *checker) declareFunctions() {
 		}
 		for _, g := range c.funcs[f.Name] {
 			if sameArgs(f, g) && (f.Body == nil || g.Body != nil) {
-				c.fail(f.At, "Function %q has already been declared with these arguments.", f.Name)
+				c.fail(f.At, "Function %q has already been declared with these arguments. Remove one of the two, or rename it.", f.Name)
 			}
 		}
 		if !slices.ContainsFunc(c.funcs[f.Name], func(g *syntax.Function) bool { return sameArgs(f, g) }) {
@@ -202,7 +202,7 @@ func (c *checker) declareFunctions() {
 	for _, list := range c.funcs {
 		for _, f := range list {
 			if f.Body == nil {
-				c.fail(f.Span, "Function %q is declared without specifying a definition.", f.Name)
+				c.fail(f.Span, "Function %q is declared without specifying a definition. Write its body, or remove the declaration.", f.Name)
 			}
 		}
 	}

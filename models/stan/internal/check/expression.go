@@ -68,7 +68,7 @@ func (c *checker) typeOf(x syntax.Expr) (t typing.Type, data bool) {
 		a, b := c.expr(x.X), c.expr(x.Y)
 		t, ok := typing.Common(a, b)
 		if !ok {
-			c.fail(x.At(), "Type mismatch in ternary expression, expression when true is: %s; expression when false is: %s.", a, b)
+			c.fail(x.At(), "Type mismatch in ternary expression, expression when true is: %s; expression when false is: %s. Give both the same type.", a, b)
 		}
 		return t, syntax.DataOnly(x.Cond) && syntax.DataOnly(x.X) && syntax.DataOnly(x.Y)
 	case *syntax.Call:
@@ -279,7 +279,7 @@ func (c *checker) index(x *syntax.Index) (typing.Type, bool) {
 		c.fail(x.At(), "Only containers can be indexed. Instead found type %s.", t)
 	}
 	if len(x.List) > rank {
-		c.fail(x.At(), "Too many indexes, expression dimensions=%d, indexes found=%d.", rank, len(x.List))
+		c.fail(x.At(), "Too many indexes, expression dimensions=%d, indexes found=%d. Remove the last ones.", rank, len(x.List))
 	}
 	single := make([]bool, rank) // dimensions that a single index takes away
 	for i := range x.List {
@@ -471,7 +471,7 @@ func (c *checker) call(x *syntax.Call, statement bool) (typing.Type, bool) {
 	if f := UserFunction(c.funcs[name], bare); f != nil {
 		for i, a := range f.Args {
 			if a.Type.Data && !syntax.DataOnly(x.Args[i]) {
-				c.fail(x.Args[i].At(), "The argument %q of %s must be data only, and this expression depends on parameters.", a.Name, f.Name)
+				c.fail(x.Args[i].At(), "The argument %q of %s must be data only, and this expression depends on parameters. Pass data, or remove the word data from the declaration of the argument.", a.Name, f.Name)
 			}
 		}
 	}

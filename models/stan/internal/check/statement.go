@@ -155,7 +155,7 @@ func (c *checker) declaration(s *syntax.Declare) {
 	}
 	c.sized(s, s.Type, top)
 	if s.Init != nil && top && (c.block == syntax.Data || c.block == syntax.Parameters) {
-		c.fail(s.At(), "Variables of the %s block cannot be assigned to: %q gets its value from outside.", syntax.BlockNames[c.block], s.Name)
+		c.fail(s.At(), "Variables of the %s block cannot be assigned to: %q gets its value from outside. Remove the value, or declare it in the transformed block.", syntax.BlockNames[c.block], s.Name)
 	}
 	v.data = c.block == syntax.Data || c.block == syntax.TransformedData
 	if c.block == syntax.GeneratedQuantities || c.fn != nil || c.block == syntax.Model || c.block == syntax.TransformedParameters {
@@ -175,7 +175,7 @@ func (c *checker) declaration(s *syntax.Declare) {
 // uses fails if a variable's first value depends on itself.
 func (c *checker) uses(x syntax.Expr, name string) {
 	if n, ok := x.(*syntax.Name); ok && n.Name == name {
-		c.fail(x.At(), "Identifier %q not in scope: its value is what is declared here.", name)
+		c.fail(x.At(), "Identifier %q not in scope: its value is what is declared here. Use another variable.", name)
 	}
 }
 
@@ -201,7 +201,7 @@ func (c *checker) sized(d *syntax.Declare, s *syntax.Sized, top bool) {
 			continue
 		}
 		if !top {
-			c.fail(d.At(), "Constraints are allowed on the variables of blocks only, and %q is a local one.", d.Name)
+			c.fail(d.At(), "Constraints are allowed on the variables of blocks only, and %q is a local one. Remove the constraint.", d.Name)
 		}
 		t := c.expr(x)
 		want := typing.Type{Kind: s.Kind, Dims: len(s.Dims)}
@@ -211,10 +211,10 @@ func (c *checker) sized(d *syntax.Declare, s *syntax.Sized, top bool) {
 		}
 	}
 	if s.Kind.IsComplex() && s.Constrained() {
-		c.fail(d.At(), "Complex variables cannot be constrained.")
+		c.fail(d.At(), "Complex variables cannot be constrained. Remove the constraint, or declare real and imaginary part apart.")
 	}
 	if s.Constrained() && !top {
-		c.fail(d.At(), "Constraints are allowed on the variables of blocks only, and %q is a local one.", d.Name)
+		c.fail(d.At(), "Constraints are allowed on the variables of blocks only, and %q is a local one. Remove the constraint.", d.Name)
 	}
 }
 
@@ -254,20 +254,20 @@ func (c *checker) assign(s *syntax.Assign) {
 func (c *checker) assignable(to syntax.Expr) {
 	n := root(to)
 	if n == nil {
-		c.fail(to.At(), "Ill-typed assignment statement: the left side is not a variable, or an element of one.")
+		c.fail(to.At(), "Ill-typed assignment statement: the left side is not a variable, or an element of one. Write a variable there.")
 	}
 	v := c.find(n.Name)
 	switch {
 	case v == nil:
 		c.fail(n.At(), "Identifier %q not in scope.%s", n.Name, c.near(n.Name))
 	case v.origin == loop:
-		c.fail(n.At(), "Cannot assign to function argument or loop identifier %q.", n.Name)
+		c.fail(n.At(), "Cannot assign to function argument or loop identifier %q. Copy it to a local variable.", n.Name)
 	case c.fn != nil && slices.ContainsFunc(c.fn.Args, func(a syntax.Arg) bool { return a.Name == n.Name }):
-		c.fail(n.At(), "Cannot assign to function argument or loop identifier %q.", n.Name)
+		c.fail(n.At(), "Cannot assign to function argument or loop identifier %q. Copy it to a local variable.", n.Name)
 	case v.origin == global && v.block != c.block:
-		c.fail(n.At(), "Cannot assign to global variable %q declared previously in %s block.", n.Name, syntax.BlockNames[v.block])
+		c.fail(n.At(), "Cannot assign to global variable %q declared previously in %s block. Use a variable that is declared in this block.", n.Name, syntax.BlockNames[v.block])
 	case v.origin == global && (c.block == syntax.Data || c.block == syntax.Parameters):
-		c.fail(n.At(), "Cannot assign to global variable %q declared previously in %s block.", n.Name, syntax.BlockNames[v.block])
+		c.fail(n.At(), "Cannot assign to global variable %q declared previously in %s block. Use a variable that is declared in this block.", n.Name, syntax.BlockNames[v.block])
 	}
 }
 
@@ -328,7 +328,7 @@ func (c *checker) tilde(s *syntax.Tilde) {
 	}
 	for _, suffix := range []string{"_lcdf", "_lccdf"} {
 		if !c.known(s.Name + suffix) {
-			c.fail(s.At(), "Truncation is only defined if distribution has _lcdf and _lccdf functions implemented with appropriate signature: %q has no %s.", s.Name, suffix)
+			c.fail(s.At(), "Truncation is only defined if distribution has _lcdf and _lccdf functions implemented with appropriate signature: %q has no %s. Use another distribution, or write the truncation with target += and the functions that exist.", s.Name, suffix)
 		}
 	}
 }

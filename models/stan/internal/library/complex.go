@@ -64,7 +64,7 @@ func complexUnary(name string, v value.Value) (value.Value, error) {
 		scale := func(x *ad.Node) *ad.Node { return ad.Scale(0.5, x) }
 		return complexUnary("exp", value.Complex(v.Type, one(lr, half, scale), one(li, half, scale)))
 	}
-	return v, errors.New("stan: no complex form of " + name)
+	return v, errors.New("stan: no complex form of " + name + ": use its real and imaginary parts")
 }
 
 // complexNumbers registers them.

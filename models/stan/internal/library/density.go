@@ -431,7 +431,7 @@ func (f family) draw(c *Call) (value.Value, error) {
 	}
 	d := f.of(p)
 	if !d.CanDraw() {
-		return value.Value{}, fmt.Errorf("%s has no random numbers", f.name)
+		return value.Value{}, fmt.Errorf("%s has no random numbers: use another distribution", f.name)
 	}
 	out := make([]float64, value.Size(shape))
 	x := make([]float64, len(args))
@@ -445,7 +445,7 @@ func (f family) draw(c *Call) (value.Value, error) {
 		}
 		out[i] = d.Rand(c.Random, own)
 		if math.IsNaN(out[i]) {
-			return value.Value{}, fmt.Errorf("the parameters %v are outside their range", x)
+			return value.Value{}, fmt.Errorf("the parameters %v are outside their range: check what they are computed from", x)
 		}
 	}
 	return value.Known(c.Result, out, shape...), nil

@@ -63,7 +63,7 @@ func outcomes(vs ...value.Value) float64 {
 func vectorSizes(args []value.Value, k int) error {
 	for _, a := range args {
 		if got := a.Shape[len(a.Shape)-1]; got != k {
-			return fmt.Errorf("sizes do not match: vectors of %d and %d elements", k, got)
+			return fmt.Errorf("sizes do not match: vectors of %d and %d elements: give them the same size", k, got)
 		}
 	}
 	return nil
@@ -125,7 +125,7 @@ func normals() {
 		return func(x []*ad.Node, a []value.Value) (*ad.Node, error) {
 			rows, n := float64(a[0].Shape[0]), float64(a[0].Shape[1])
 			if a[1].Shape[0] != a[0].Shape[1] || a[2].Size() != a[0].Shape[0] {
-				return nil, fmt.Errorf("sizes do not match: %s, %s and %s", sizes(a[0].Shape), sizes(a[1].Shape), sizes(a[2].Shape))
+				return nil, fmt.Errorf("sizes do not match: %s, %s and %s: check the dimensions of the three", sizes(a[0].Shape), sizes(a[1].Shape), sizes(a[2].Shape))
 			}
 			return ad.AddN(ad.Scale(-0.5, ad.Sum(ad.Mul(x[2], quad(x[0], x[1])))), ad.Scale(-rows/2, logDet(x[1])), ad.Scale(n/2, ad.Sum(ad.Log(x[2]))), ad.Scalar(-rows*n*halfLog2Pi)), nil
 		}
@@ -384,7 +384,7 @@ func regressions() {
 		joint(g.name, func(x []*ad.Node, a []value.Value) (*ad.Node, error) {
 			m, beta := a[skip], a[skip+2]
 			if m.Shape[len(m.Shape)-1] != beta.Size() {
-				return nil, fmt.Errorf("the design has %d columns, and there are %d coefficients", m.Shape[len(m.Shape)-1], beta.Size())
+				return nil, fmt.Errorf("the design has %d columns, and there are %d coefficients: give each column one", m.Shape[len(m.Shape)-1], beta.Size())
 			}
 			var eta *ad.Node
 			switch {

@@ -184,7 +184,7 @@ func broadcast(vs ...value.Value) ([]int, error) {
 			shape = v.Shape
 		}
 		if !slices.Equal(shape, v.Shape) {
-			return nil, fmt.Errorf("sizes do not match: %s and %s", sizes(shape), sizes(v.Shape))
+			return nil, fmt.Errorf("sizes do not match: %s and %s: give both the same size", sizes(shape), sizes(v.Shape))
 		}
 	}
 	return shape, nil

@@ -96,7 +96,7 @@ func fits(ok bool, a []value.Value) error {
 	if ok {
 		return nil
 	}
-	return fmt.Errorf("sizes do not match: %s and %s", sizes(a[0].Shape), sizes(a[1].Shape))
+	return fmt.Errorf("sizes do not match: %s and %s: give both the same size", sizes(a[0].Shape), sizes(a[1].Shape))
 }
 
 // solves are divisions by matrices.
@@ -278,13 +278,13 @@ func sparseProduct(c *Call) (value.Value, error) {
 	rows, cols := c.Args[0].Integer(), c.Args[1].Integer()
 	w, v, u, b := c.Args[2], c.Args[3].Ints(), c.Args[4].Ints(), c.Args[5]
 	if len(u) != rows+1 || len(v) != w.Size() || b.Size() != cols {
-		return b, fmt.Errorf("a matrix of %d x %d needs %d row starts, and %d values as many columns; there are %d and %d, and the vector has %d elements", rows, cols, rows+1, w.Size(), len(u), len(v), b.Size())
+		return b, fmt.Errorf("a matrix of %d x %d needs %d row starts, and %d values as many columns; there are %d and %d, and the vector has %d elements: check the arguments", rows, cols, rows+1, w.Size(), len(u), len(v), b.Size())
 	}
 	row, col := make([]int, len(v)), make([]int, len(v))
 	for r := range rows {
 		for k := u[r] - 1; k < u[r+1]-1; k++ {
 			if k < 0 || k >= len(v) || v[k] < 1 || v[k] > cols {
-				return b, fmt.Errorf("row %d has elements outside the matrix", r+1)
+				return b, fmt.Errorf("row %d has elements outside the matrix: check the row starts and the columns, which count from 1", r+1)
 			}
 			row[k], col[k] = r, v[k]-1
 		}

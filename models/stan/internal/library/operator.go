@@ -96,7 +96,7 @@ func power(x, y *ad.Node) *ad.Node {
 func divisor(b value.Value) error {
 	for _, x := range b.F {
 		if x == 0 {
-			return fmt.Errorf("division of integers by 0")
+			return fmt.Errorf("division of integers by 0: check the divisor first, or divide real numbers")
 		}
 	}
 	return nil
@@ -181,7 +181,7 @@ func product(a, b value.Value, t typing.Type) (value.Value, error) {
 		other = 1
 	}
 	if inner != other {
-		return a, fmt.Errorf("sizes do not match: %s times %s", sizes(a.Shape), sizes(b.Shape))
+		return a, fmt.Errorf("sizes do not match: %s times %s: the columns of the first must be as many as the rows of the second", sizes(a.Shape), sizes(b.Shape))
 	}
 	lanes := lanesOf(a, b)
 	var shape []int
@@ -271,7 +271,7 @@ func knownProduct(a, b, out value.Value) value.Value {
 
 func square(v value.Value, what string) error {
 	if len(v.Shape) != 2 || v.Shape[0] != v.Shape[1] {
-		return fmt.Errorf("%s needs a square matrix, and this one is %s", what, sizes(v.Shape))
+		return fmt.Errorf("%s needs a square matrix, and this one is %s: use as many rows as columns", what, sizes(v.Shape))
 	}
 	return nil
 }
@@ -282,7 +282,7 @@ func leftDivide(a, b value.Value, t typing.Type) (value.Value, error) {
 		return a, err
 	}
 	if a.Shape[0] != b.Shape[0] {
-		return a, fmt.Errorf("sizes do not match: %s divides %s", sizes(a.Shape), sizes(b.Shape))
+		return a, fmt.Errorf("sizes do not match: %s divides %s: the rows must be as many", sizes(a.Shape), sizes(b.Shape))
 	}
 	if lanesOf(a, b) > 0 {
 		return a, value.ErrUnroll
@@ -300,7 +300,7 @@ func rightDivide(a, b value.Value, t typing.Type) (value.Value, error) {
 		return a, err
 	}
 	if a.Shape[len(a.Shape)-1] != b.Shape[0] {
-		return a, fmt.Errorf("sizes do not match: %s divided by %s", sizes(a.Shape), sizes(b.Shape))
+		return a, fmt.Errorf("sizes do not match: %s divided by %s: the columns must be as many", sizes(a.Shape), sizes(b.Shape))
 	}
 	if lanesOf(a, b) > 0 {
 		return a, value.ErrUnroll
@@ -367,7 +367,7 @@ func complexOperator(op string, a, b value.Value, t typing.Type) (value.Value, e
 	case "^":
 		return complexPower(a, b, t)
 	}
-	return a, fmt.Errorf("the operator %s has no complex form", op)
+	return a, fmt.Errorf("the operator %s has no complex form: use the real and imaginary parts", op)
 }
 
 // m0 is the product of elements of a value with itself.

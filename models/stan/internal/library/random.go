@@ -144,7 +144,7 @@ func hidden() {
 	check := func(a []value.Value) error {
 		k := a[0].Shape[0]
 		if len(a[1].Shape) != 2 || a[1].Shape[0] != k || a[1].Shape[1] != k || a[2].Size() != k {
-			return fmt.Errorf("sizes do not match: log densities %s, transitions %s, initial probabilities %d", sizes(a[0].Shape), sizes(a[1].Shape), a[2].Size())
+			return fmt.Errorf("sizes do not match: log densities %s, transitions %s, initial probabilities %d: use one row of densities, one row and column of transitions and one probability for each state", sizes(a[0].Shape), sizes(a[1].Shape), a[2].Size())
 		}
 		return nil
 	}

@@ -158,7 +158,7 @@ func scalars() {
 			v := c.Args[0]
 			if v.Size() == 0 {
 				if c.Result.Kind == typing.Int {
-					return v, fmt.Errorf("%s of an array without elements", c.Name)
+					return v, fmt.Errorf("%s of an array without elements: check its size first", c.Name)
 				}
 				return value.Real(native(inf, -inf) * -1), nil
 			}
@@ -270,7 +270,7 @@ func logMix(c *Call) (value.Value, error) {
 	if len(c.Args) == 2 {
 		w, lp := c.Args[0], c.Args[1]
 		if w.Size() != lp.Size() {
-			return w, fmt.Errorf("there are %d weights and %d densities", w.Size(), lp.Size())
+			return w, fmt.Errorf("there are %d weights and %d densities: give each density one weight", w.Size(), lp.Size())
 		}
 		if w.Size() == 0 {
 			return value.Real(-inf), nil

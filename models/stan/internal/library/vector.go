@@ -63,7 +63,7 @@ func reductions() {
 	some := func(do func(c *Call) (value.Value, error)) func(c *Call) (value.Value, error) {
 		return func(c *Call) (value.Value, error) {
 			if c.Args[0].Size() == 0 {
-				return c.Args[0], fmt.Errorf("the container has no elements")
+				return c.Args[0], fmt.Errorf("the container has no elements: check its size first")
 			}
 			return do(c)
 		}
@@ -205,14 +205,14 @@ func quantiles(c *Call) (value.Value, error) {
 	}
 	n := v.Size()
 	if n == 0 {
-		return v, fmt.Errorf("the container has no elements")
+		return v, fmt.Errorf("the container has no elements: check its size first")
 	}
 	sorted := v.Node()
 	sorted = ad.Sort(ad.Reshape(sorted, n), 0, false)
 	var out []*ad.Node
 	for _, q := range p.F {
 		if !(q >= 0 && q <= 1) {
-			return v, fmt.Errorf("the probability %g is not from 0 to 1", q)
+			return v, fmt.Errorf("the probability %g is not from 0 to 1: use one between them", q)
 		}
 		h := q * float64(n-1)
 		lo := int(math.Floor(h))
@@ -291,7 +291,7 @@ func shapes() {
 			return a, nil
 		}
 		if !slices.Equal(a.Shape[1:], b.Shape[1:]) {
-			return a, fmt.Errorf("the elements are %s and %s", sizes(a.Shape[1:]), sizes(b.Shape[1:]))
+			return a, fmt.Errorf("the elements are %s and %s: use arrays of elements of one size", sizes(a.Shape[1:]), sizes(b.Shape[1:]))
 		}
 		return join(c.Result, 0, a, b), nil
 	})
@@ -303,7 +303,7 @@ func shapes() {
 			v, k := c.Args[0], c.Args[1].Integer()
 			from, to := place(v.Shape[0], k)
 			if k < 0 || from < 0 || to > v.Shape[0] {
-				return v, fmt.Errorf("%d of %d elements are wanted", k, v.Shape[0])
+				return v, fmt.Errorf("%d of %d elements are wanted: take no more than there are", k, v.Shape[0])
 			}
 			return stretch(v, from, to), nil
 		}, "vector|row_vector|allarray int => $1")
@@ -313,7 +313,7 @@ func shapes() {
 	register("segment", true, func(c *Call) (value.Value, error) {
 		v, i, k := c.Args[0], c.Args[1].Integer(), c.Args[2].Integer()
 		if k < 0 || (k > 0 && (i < 1 || i+k-1 > v.Shape[0])) {
-			return v, fmt.Errorf("the elements from %d to %d of %d are wanted", i, i+k-1, v.Shape[0])
+			return v, fmt.Errorf("the elements from %d to %d of %d are wanted: take such as there are", i, i+k-1, v.Shape[0])
 		}
 		if k == 0 {
 			i = 1
@@ -368,7 +368,7 @@ func rowsOf(v value.Value, at []int) value.Value {
 func block(c *Call, i, j, rows, cols int) (value.Value, error) {
 	v := c.Args[0]
 	if i < 1 || j < 1 || rows < 0 || cols < 0 || i+rows-1 > v.Shape[0] || j+cols-1 > v.Shape[1] {
-		return v, fmt.Errorf("rows %d to %d and columns %d to %d of a matrix of %s are wanted", i, i+rows-1, j, j+cols-1, sizes(v.Shape))
+		return v, fmt.Errorf("rows %d to %d and columns %d to %d of a matrix of %s are wanted: take such as there are", i, i+rows-1, j, j+cols-1, sizes(v.Shape))
 	}
 	var index []int
 	for r := range rows {
@@ -446,7 +446,7 @@ func appended(c *Call, axis int) (value.Value, error) {
 		}
 	}
 	if a.Shape[1-axis] != b.Shape[1-axis] {
-		return a, fmt.Errorf("sizes do not match: %s and %s", sizes(a.Shape), sizes(b.Shape))
+		return a, fmt.Errorf("sizes do not match: %s and %s: give both the same size", sizes(a.Shape), sizes(b.Shape))
 	}
 	return join(c.Result, axis, a, b), nil
 }
@@ -470,7 +470,7 @@ func toMatrix(c *Call) (value.Value, error) {
 	}
 	rows, cols := c.Args[1].Integer(), c.Args[2].Integer()
 	if rows < 0 || cols < 0 || rows*cols != v.Size() {
-		return v, fmt.Errorf("a matrix of %d x %d does not hold %d elements", rows, cols, v.Size())
+		return v, fmt.Errorf("a matrix of %d x %d does not hold %d elements: use sizes whose product is their number", rows, cols, v.Size())
 	}
 	byColumn := len(c.Args) < 4 || c.Args[3].Integer() != 0
 	order := make([]int, v.Size()) // the elements of the source in their order
@@ -502,7 +502,7 @@ func makers() {
 	repeat := func(c *Call, shape ...int) (value.Value, error) {
 		for _, n := range shape {
 			if n < 0 {
-				return value.Value{}, fmt.Errorf("the size %d is negative", n)
+				return value.Value{}, fmt.Errorf("the size %d is negative: use one of at least 0", n)
 			}
 		}
 		if value.Size(shape) > mostElements {
@@ -592,7 +592,7 @@ func makers() {
 		fill("one_hot_"+suffix, kind, func(a []value.Value) ([]float64, error) {
 			f, k := make([]float64, a[0].Integer()), a[1].Integer()
 			if k < 1 || k > len(f) {
-				return nil, fmt.Errorf("the place %d is not one of %d", k, len(f))
+				return nil, fmt.Errorf("the place %d is not one of %d: use one from 1 to the size", k, len(f))
 			}
 			f[k-1] = 1
 			return f, nil
@@ -640,7 +640,7 @@ func orders() {
 		register("sort_indices_"+name[5:], false, func(c *Call) (value.Value, error) {
 			v := c.Args[0]
 			if !v.Known() {
-				return v, fmt.Errorf("the order of numbers that depend on parameters is not known before sampling: it can be computed in generated quantities")
+				return v, fmt.Errorf("the order of numbers that depend on parameters is not known before sampling: compute it in generated quantities")
 			}
 			at := make([]int, len(v.F))
 			for i := range at {
@@ -662,10 +662,10 @@ func orders() {
 	register("rank", false, func(c *Call) (value.Value, error) {
 		v, s := c.Args[0], c.Args[1].Integer()
 		if !v.Known() {
-			return v, fmt.Errorf("a rank among numbers that depend on parameters is not known before sampling")
+			return v, fmt.Errorf("a rank among numbers that depend on parameters is not known before sampling: compute it in generated quantities")
 		}
 		if s < 1 || s > len(v.F) {
-			return v, fmt.Errorf("the place %d is not one of %d", s, len(v.F))
+			return v, fmt.Errorf("the place %d is not one of %d: use one from 1 to the size", s, len(v.F))
 		}
 		n := 0
 		for _, x := range v.F {

@@ -195,7 +195,7 @@ func (m *Machine) listValue(x *syntax.List) (value.Value, error) {
 	owned := true
 	for i, v := range items {
 		if v.Size() != inner || len(v.Shape) != len(items[0].Shape) {
-			return v, fmt.Errorf("element %d has size %v, and the first one %v", i+1, v.Shape, items[0].Shape)
+			return v, fmt.Errorf("element %d has size %v, and the first one %v: use elements of one size", i+1, v.Shape, items[0].Shape)
 		}
 		if t.Kind.IsComplex() && !v.Type.Kind.IsComplex() {
 			e := t
@@ -244,7 +244,7 @@ func (m *Machine) invoke(name string, args []value.Value, result typing.Type, dr
 	}
 	f := library.Find(name)
 	if f == nil {
-		return value.Value{}, fmt.Errorf("there is no function %s", name)
+		return value.Value{}, fmt.Errorf("there is no function %s: check its name", name)
 	}
 	if strings.HasSuffix(name, "_rng") && m.graph {
 		return value.Value{}, errLate
@@ -287,7 +287,7 @@ func (m *Machine) user(f *syntax.Function, args []value.Value, drop bool) (value
 	case f.Result.Kind == typing.Void:
 		return value.Value{Type: f.Result}, nil
 	case e.way != returned:
-		return value.Value{}, fmt.Errorf("%s ended without returning a value", f.Name)
+		return value.Value{}, fmt.Errorf("%s ended without returning a value: add a return statement", f.Name)
 	}
 	return e.v.As(f.Result), nil
 }

@@ -385,7 +385,7 @@ func (m *Machine) merge(s *syntax.If, cond *ad.Node, a, b path) (end, error) {
 		return end{}, m.faultf(s.Cond.At(), "this condition depends on parameters, and one of its branches leaves the loop or function while the other does not: write both with a return, or as a ? b : c")
 	}
 	if a.e.way == broke || a.e.way == continued {
-		return end{}, m.faultf(s.Cond.At(), "a loop cannot be left on a condition that depends on parameters")
+		return end{}, m.faultf(s.Cond.At(), "a loop cannot be left on a condition that depends on parameters: run all repetitions, and use a ? b : c for what they add")
 	}
 	var slots []*slot
 	seen := map[*slot]bool{}
@@ -481,7 +481,7 @@ func (m *Machine) choice(x *syntax.Choice) (value.Value, error) {
 		return b, err
 	}
 	if !slices.Equal(a.Shape, b.Shape) || a.Elems != nil || b.Elems != nil {
-		return a, m.faultf(x.Cond.At(), "the values of this choice on parameters have different sizes")
+		return a, m.faultf(x.Cond.At(), "the values of this choice on parameters have different sizes: use values of one size")
 	}
 	out := value.Value{Type: x.Type(), Shape: a.Shape, Lanes: max(a.Lanes, b.Lanes, c.Lanes)}
 	if out.Lanes == 0 {

@@ -97,7 +97,7 @@ func (v view) all() [][]int {
 // index applies indices to a view.
 func (m *Machine) index(v view, list []syntax.Place) (view, error) {
 	if len(list) > len(v.axes) {
-		return v, fmt.Errorf("there are %d indices, and %d dimensions", len(list), len(v.axes))
+		return v, fmt.Errorf("there are %d indices, and %d dimensions: remove the last ones", len(list), len(v.axes))
 	}
 	out := view{base: slices.Clone(v.base)}
 	for i, p := range list {
@@ -121,7 +121,7 @@ func (m *Machine) index(v view, list []syntax.Place) (view, error) {
 			for k := range n {
 				j := int(x.F[l*n+k])
 				if j < 1 || j > a.n {
-					return v, fmt.Errorf("index %d is out of range: %s has values from 1 to %d here", j, m.Prog.Source.Text[p.Span.From:p.Span.To], a.n)
+					return v, fmt.Errorf("index %d is out of range: %s has values from 1 to %d here: check the loop or the size", j, m.Prog.Source.Text[p.Span.From:p.Span.To], a.n)
 				}
 				j--
 				if a.at != nil {
@@ -167,7 +167,7 @@ func (m *Machine) rangeOf(a axis, p syntax.Place) (axis, error) {
 		i, j := int(byLane(lo.F, l)), int(byLane(hi.F, l))
 		n := max(0, j-i+1)
 		if n > 0 && (i < 1 || j > a.n) {
-			return a, fmt.Errorf("the range %d:%d is out of range: the size is %d", i, j, a.n)
+			return a, fmt.Errorf("the range %d:%d is out of range: the size is %d, use indices from 1 to it", i, j, a.n)
 		}
 		if l > 0 && n != out.n {
 			return a, value.ErrUnroll
@@ -284,7 +284,7 @@ func (m *Machine) tupleElement(v value.Value, lists [][]syntax.Place) (value.Val
 	for k := len(lists) - 1; k >= 0; k-- {
 		for _, p := range lists[k] {
 			if p.Single == nil || p.Single.Type().Dims > 0 {
-				return v, fmt.Errorf("arrays of tuples are indexed by single numbers")
+				return v, fmt.Errorf("arrays of tuples are indexed by single numbers: use a loop")
 			}
 			i, err := m.integer(p.Single)
 			if err != nil {
@@ -294,7 +294,7 @@ func (m *Machine) tupleElement(v value.Value, lists [][]syntax.Place) (value.Val
 				return v, value.ErrUnroll
 			}
 			if n := i.Integer(); n < 1 || n > len(v.Elems) {
-				return v, fmt.Errorf("index %d is out of range: the size is %d", n, len(v.Elems))
+				return v, fmt.Errorf("index %d is out of range: the size is %d, use one from 1 to it", n, len(v.Elems))
 			}
 			v = v.Elems[i.Integer()-1]
 		}
@@ -344,7 +344,7 @@ func (m *Machine) assign(to syntax.Expr, v value.Value, op string) error {
 			if value.Size(s.v.Shape) == 0 && v.Size() == 0 {
 				v.Shape = s.v.Shape
 			} else {
-				return fmt.Errorf("assigned to %s of size %v is a value of size %v", to.Name, s.v.Shape, v.Shape)
+				return fmt.Errorf("assigned to %s of size %v is a value of size %v: give both the same size", to.Name, s.v.Shape, v.Shape)
 			}
 		}
 		return m.set(s, v, false)
@@ -450,7 +450,7 @@ func (m *Machine) assignElement(to *syntax.Index, x value.Value, op string) erro
 		if value.Size(shape) == 0 && x.Size() == 0 {
 			return nil
 		}
-		return fmt.Errorf("elements of size %v are assigned a value of size %v", shape, x.Shape)
+		return fmt.Errorf("elements of size %v are assigned a value of size %v: give both the same size", shape, x.Shape)
 	}
 	if !named {
 		return m.assign(root, base.Put(v.places(0), x.As(to.Type()), false), "")
@@ -527,14 +527,14 @@ func (m *Machine) assignTuple(root syntax.Expr, lists [][]syntax.Place, x value.
 			return x, nil
 		}
 		if places[0].Single == nil {
-			return v, fmt.Errorf("arrays of tuples are indexed by single numbers")
+			return v, fmt.Errorf("arrays of tuples are indexed by single numbers: use a loop")
 		}
 		i, err := m.integer(places[0].Single)
 		if err != nil {
 			return v, err
 		}
 		if i.Lanes > 0 || i.Integer() < 1 || i.Integer() > len(v.Elems) {
-			return v, fmt.Errorf("index %d is out of range: the size is %d", i.Integer(), len(v.Elems))
+			return v, fmt.Errorf("index %d is out of range: the size is %d, use one from 1 to it", i.Integer(), len(v.Elems))
 		}
 		v.Elems = slices.Clone(v.Elems)
 		v.Elems[i.Integer()-1], err = put(v.Elems[i.Integer()-1], places[1:])

@@ -94,7 +94,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 var (
 	errLate    = errors.New("stan: a value that is known only as draws are written")
-	errUnknown = errors.New("this depends on parameters: it has to be known before sampling")
+	errUnknown = errors.New("this depends on parameters: it must be known before sampling, so compute it from data")
 )
 
 // New returns a machine for a checked program.
@@ -414,7 +414,7 @@ func (m *Machine) declare(s *syntax.Declare) error {
 			return err
 		}
 		if s.Unsized.Kind != typing.Tuple && !slices.Equal(shape, v.Shape) && !(value.Size(shape) == 0 && v.Size() == 0) {
-			return fmt.Errorf("%s is declared with size %v, and its value has size %v", s.Name, shape, v.Shape)
+			return fmt.Errorf("%s is declared with size %v, and its value has size %v: give both the same size", s.Name, shape, v.Shape)
 		}
 		if s.Unsized.Kind != typing.Tuple {
 			v.Shape = shape

@@ -56,7 +56,7 @@ func gives(name string, result typing.Type, least int, leading func(args []typin
 		}
 		have := args[0].Fn.Args
 		if len(have) != len(want) {
-			return result, fmt.Errorf("Ill-typed arguments supplied to function %q: the function %s takes %d arguments, and is called with %d: %s.", name, args[0].Fn.Name, len(have), len(want), typing.List(want))
+			return result, fmt.Errorf("Ill-typed arguments supplied to function %q: the function %s takes %d arguments, and is called with %d: %s. Give it these arguments.", name, args[0].Fn.Name, len(have), len(want), typing.List(want))
 		}
 		for i := range want {
 			if !typing.Fits(have[i], want[i]) {
@@ -222,7 +222,7 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 			return ad.Fail(err)
 		}
 		if v.Size() != n {
-			failed = fmt.Errorf("%s returns %d derivatives, and the state has %d elements", name, v.Size(), n)
+			failed = fmt.Errorf("%s returns %d derivatives, and the state has %d elements: return one derivative for each", name, v.Size(), n)
 			return ad.Fail(failed)
 		}
 		return v.Node()
@@ -367,7 +367,7 @@ func (m *Machine) root(x *syntax.Call, skip, to int) (value.Value, error) {
 	call := func(y *ad.Node) *ad.Node {
 		v, err := m.detached(name, append([]value.Value{value.Of(vector, y, n)}, rest...))
 		if err == nil && v.Size() != n {
-			err = fmt.Errorf("%s returns %d numbers for %d unknowns", name, v.Size(), n)
+			err = fmt.Errorf("%s returns %d numbers for %d unknowns: return one for each", name, v.Size(), n)
 		}
 		if err != nil {
 			failed = err

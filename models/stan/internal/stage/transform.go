@@ -154,10 +154,10 @@ func (m *Machine) bound(x syntax.Expr, without float64, shape []int) (*ad.Node, 
 		return nil, nil
 	}
 	if len(v.Shape) > 0 && len(v.Shape) <= len(shape) && !slices.Equal(v.Shape, shape[len(shape)-len(v.Shape):]) {
-		return nil, fmt.Errorf("the bound has size %v, and the variable %v", v.Shape, shape)
+		return nil, fmt.Errorf("the bound has size %v, and the variable %v: use a number, or the size of the variable", v.Shape, shape)
 	}
 	if v.Known() && slices.ContainsFunc(v.F, math.IsNaN) {
-		return nil, fmt.Errorf("the bound %s is not a number", m.Prog.Source.Text[x.At().From:x.At().To])
+		return nil, fmt.Errorf("the bound %s is not a number: check the data it comes from", m.Prog.Source.Text[x.At().From:x.At().To])
 	}
 	return v.Node(), nil
 }

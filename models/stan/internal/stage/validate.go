@@ -94,7 +94,7 @@ func (m *Machine) validShape(d *syntax.Declare, v value.Value) error {
 	for e := 0; n > 0 && e*n < len(v.F); e++ {
 		f := v.F[e*n : (e+1)*n]
 		if why := violation(d.Type.Word, f, own); why != "" {
-			return fmt.Errorf("%s is not a valid %s: %s", d.Name, d.Type.Word, why)
+			return fmt.Errorf("%s is not a valid %s: %s: correct it, or declare it without the constraint", d.Name, d.Type.Word, why)
 		}
 	}
 	return nil

@@ -75,7 +75,7 @@ func (s *Source) scan() (list []token, err error) {
 			i += n + 4
 		case c == '#':
 			if strings.HasPrefix(t[i:], "#include") {
-				return nil, fail(from, lineEnd(t, i), "The file of this #include was not read: an #include stands on a line of its own.")
+				return nil, fail(from, lineEnd(t, i), "The file of this #include was not read: an #include stands on a line of its own: move it there.")
 			}
 			i = lineEnd(t, i) // a comment of old programs
 		case c == '"':
@@ -111,7 +111,7 @@ func (s *Source) scan() (list []token, err error) {
 			}
 			if sym == "" {
 				r, w := utf8.DecodeRuneInString(t[i:])
-				return nil, fail(from, from+w, "The character %q cannot stand here. Names are made of the letters a to z and A to Z, digits and underscores%s.", r, lookalike(r))
+				return nil, fail(from, from+w, "The character %q cannot stand here. Names are made of the letters a to z and A to Z, digits and underscores%s: replace it.", r, lookalike(r))
 			}
 			i += len(sym)
 			list = append(list, token{symbol, sym, Span{from, i}})

@@ -285,7 +285,7 @@ func (p *parser) block(problem string) *Block {
 	for !p.is("}") {
 		if p.peek().kind == end {
 			line, _ := p.src.line(open.From)
-			p.fail(p.peek().Span, "Ill-formed block. The file ends, and the block that starts on line %d does not: a \"}\" is missing.", line)
+			p.fail(p.peek().Span, "Ill-formed block. The file ends, and the block that starts on line %d does not: add the \"}\" that is missing.", line)
 		}
 		b.List = append(b.List, p.statements()...)
 	}

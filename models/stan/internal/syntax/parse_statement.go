@@ -160,7 +160,7 @@ func (p *parser) sizes(s *Sized, n int) {
 		s.Sizes = append(s.Sizes, s.Sizes[0])
 	}
 	if len(s.Sizes) != n {
-		p.fail(p.last(), "Ill-formed type. %s has %d size(s), and %d stand here.", s.Word, n, len(s.Sizes))
+		p.fail(p.last(), "Ill-formed type. %s has %d size(s), and %d stand here. Write as many as it has.", s.Word, n, len(s.Sizes))
 	}
 }
 
@@ -174,7 +174,7 @@ func (p *parser) constraint(s *Sized) {
 			p.fail(t.Span, "Ill-formed constraint. Expected \"lower\", \"upper\", \"offset\" or \"multiplier\", followed by \"=\" and a value.")
 		}
 		if *to != nil {
-			p.fail(t.Span, "Ill-formed constraint. %q stands twice.", t.text)
+			p.fail(t.Span, "Ill-formed constraint. %q stands twice. Remove one of them.", t.text)
 		}
 		p.want("=", "Ill-formed constraint. Expected \"=\" after %q.", t.text)
 		*to = p.binary(addition)
@@ -183,7 +183,7 @@ func (p *parser) constraint(s *Sized) {
 		}
 	}
 	if (s.Lower != nil || s.Upper != nil) && (s.Offset != nil || s.Multiplier != nil) {
-		p.fail(p.last(), "Ill-formed constraint. A variable has bounds or an offset and a multiplier, not both.")
+		p.fail(p.last(), "Ill-formed constraint. A variable has bounds or an offset and a multiplier, not both. Remove one of the pairs.")
 	}
 	p.want(">", "Ill-formed constraint. Expected \",\" or \">\". A value with a comparison stands in parentheses.")
 }
@@ -282,9 +282,9 @@ func (p *parser) statement() Stmt {
 				return s
 			}
 		case "functions", "data", "parameters", "transformed", "model", "generated":
-			p.fail(from, "Ill-formed block. A \"}\" is missing before this block.")
+			p.fail(from, "Ill-formed block. A \"}\" is missing: add it before this block.")
 		case "else":
-			p.fail(from, "Ill-formed statement. This \"else\" belongs to no \"if\".")
+			p.fail(from, "Ill-formed statement. This \"else\" belongs to no \"if\": remove it, or put the statements before it in braces.")
 		}
 	}
 	return p.simple(from)

@@ -49,7 +49,7 @@ var (
 )
 
 // ErrUnroll says that something cannot be done for all repetitions of a loop at once.
-var ErrUnroll = errors.New("stan: the repetitions of this loop depend on each other")
+var ErrUnroll = errors.New("stan: the repetitions of this loop depend on each other: run them one after another")
 
 // Size is the number of elements of a shape.
 func Size(shape []int) int {
