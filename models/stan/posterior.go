@@ -71,6 +71,9 @@ type Variable struct {
 func (p *Program) Compile(d Data, s CompileSettings) (*Posterior, error) {
 	m := stage.New(p.tree)
 	m.Out = s.Print
+	if s.MaxStatements > 0 {
+		m.MaxSteps = s.MaxStatements
+	}
 	r := tensor.NewStream(s.Seed, 0, 0)
 	m.Random = &r
 	post := &Posterior{program: p, machine: m, seed: s.Seed}

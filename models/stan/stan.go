@@ -118,6 +118,8 @@ type CompileSettings struct {
 	Seed uint64
 	// NoJacobian leaves out the logarithm of the Jacobian of the constraints, as for the mode of the constrained density.
 	NoJacobian bool
+	// MaxStatements is how many statements may run while the program is compiled, so that loops without end stop. Default 1e8.
+	MaxStatements int
 	// Print is where print statements of transformed data and generated quantities write. Default: nowhere.
 	Print io.Writer
 }

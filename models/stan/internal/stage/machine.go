@@ -25,11 +25,10 @@ import (
 
 func init() { given.BuildsGraphs() }
 
-// mostNodes bounds the statements that are unrolled into the graph, and mostSteps those that run on known numbers.
+// mostUnrolled bounds the terms that statements add to the graph, and mostCalls the depth of functions that call each other.
 const (
 	mostUnrolled = 2_000_000
-	mostSteps    = 500_000_000
-	mostCalls    = 2000 // depth of functions that call each other
+	mostCalls    = 2000
 )
 
 // Machine runs statements.
@@ -37,6 +36,8 @@ type Machine struct {
 	Prog   *syntax.Program
 	Out    io.Writer // of print; nil for nowhere
 	Random dist.Source
+	// MaxSteps is how many statements may run.
+	MaxSteps int
 
 	funcs map[string][]*syntax.Function
 	scope []map[string]*slot
@@ -99,7 +100,7 @@ var (
 
 // New returns a machine for a checked program.
 func New(p *syntax.Program) *Machine {
-	m := &Machine{Prog: p, funcs: map[string][]*syntax.Function{}, stuck: map[*syntax.For]bool{}}
+	m := &Machine{Prog: p, funcs: map[string][]*syntax.Function{}, stuck: map[*syntax.For]bool{}, MaxSteps: 100_000_000}
 	for _, f := range p.Functions {
 		if f.Body != nil {
 			m.funcs[f.Name] = append(m.funcs[f.Name], f)
@@ -172,8 +173,8 @@ func (m *Machine) step(at syntax.Span) error {
 	if m.graph && len(m.terms) > mostUnrolled {
 		return m.faultf(at, "the program makes more than %d terms here: write the loop with vectors", mostUnrolled)
 	}
-	if m.steps > mostSteps {
-		return m.faultf(at, "more than %d statements have run: does the loop end?", mostSteps)
+	if m.steps > m.MaxSteps {
+		return m.faultf(at, "more than %d statements have run: does the loop end?", m.MaxSteps)
 	}
 	return nil
 }
