@@ -103,6 +103,9 @@ func (p *parser) sized() *Sized {
 		s.Span = from.to(p.last())
 		return s
 	}
+	if t := p.peek(); t.kind != keyword || kinds[t.text] == 0 && t.text != "tuple" {
+		p.fail(t.Span, "Ill-formed type. Expected a type, such as real or vector[3], and %s stands here.", p.found())
+	}
 	t := p.take()
 	s.Word, s.Kind = t.text, kinds[t.text]
 	if t.text == "tuple" {
