@@ -237,8 +237,13 @@ func (p *Posterior) logLikSpan(name string) (from, n int) {
 // posterior returns the compiled model that was sampled.
 func (f *Fit) posterior() (*Posterior, error) {
 	if len(f.chains) > 0 {
-		if p, ok := f.chains[0].target.(*Posterior); ok {
-			return p.Clone().(*Posterior), nil
+		switch t := f.chains[0].target.(type) {
+		case *Posterior:
+			return t.Clone().(*Posterior), nil
+		case Observer:
+			if p := t.Observations(); p != nil {
+				return p.Clone().(*Posterior), nil
+			}
 		}
 	}
 	return nil, fmt.Errorf("infer: these are draws from a density, which has no observations: sample a Posterior compiled from a Model")

@@ -131,3 +131,7 @@ func fingerprintOf(t Target) (f string, has bool, err error) {
 	}
 	return "", false, nil
 }
+
+// Observer is implemented by a Target that is not a Posterior and knows what was observed: Observations returns a Posterior over the same
+// unconstrained parameters with the observations, or nil if there are none. Checks of the model, predictions and comparisons use it.
+type Observer interface{ Observations() *Posterior }

@@ -32,7 +32,7 @@ type Sampling struct {
 	Chain    *ChainConfig // chain settings, a pointer into config
 	Config   any          // content of config.json
 	Model    string       // name of the model in the files of draws
-	Post     *infer.Posterior
+	Post     Density
 	Document func(SampleDoc) any                         // adds the command's own entries to the document
 	Report   func(fit *infer.Fit, v check.Verdict) error // writes the pictures and the report
 	// Judges the model; nil uses the model's own check against its data.
@@ -45,6 +45,12 @@ type Sampling struct {
 	Summary func(fit *infer.Fit) string
 	// Returns what to remark beside the verdict; may be nil.
 	Notes func() []string
+}
+
+// Density is what is sampled, and says where it is computed.
+type Density interface {
+	infer.Target
+	Device() string
 }
 
 // SampleDoc is the JSON document of a sample command.

@@ -1,0 +1,214 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stan
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/app/draws"
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/models/stan"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// stanConfig is the content of config.json for sample stan: the program and its data, so that the run goes on without their files.
+type stanConfig struct {
+	draws.ChainConfig
+	Program string                     `json:"program"`
+	Data    map[string]json.RawMessage `json:"data"`
+}
+
+func sampleStan(a *frame.App) *cobra.Command {
+	var cfg stanConfig
+	var data string
+	c := &cobra.Command{
+		Use:   "stan MODEL.stan --data FILE.json",
+		Short: "Sample the posterior of a program of the Stan language",
+		Long: `Sample the posterior of a program of the Stan language with NUTS, without a C++
+compiler. The data are a JSON object, as cmdstanr::write_stan_json and
+cmdstanpy.write_stan_json write it; a program without a data block needs none.
+
+Settings default to Stan's: four chains of 1000 warm-up draws and 1000 draws
+that are kept. Programs in the array syntax from before Stan 2.33 are read, with
+a note.
+
+The table shows the parameters; --verbose shows all quantities. Results go to a
+run folder: draws (chain-1.csv and so on, as CmdStan writes them), summary,
+verdict, plots and a report. Ctrl-C saves the draws so far, and --resume
+continues with exactly the draws that an uninterrupted run would have made.
+
+"euryale info MODEL.stan" tells what a program needs without running it.
+
+  euryale sample stan eight_schools.stan --data schools.json
+  euryale sample stan --resume run-eight_schools
+`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case a.Resume != "" && (len(args) > 0 || data != ""):
+				return exit.Usage("--resume %s has the program and its data: leave out the file and --data", a.Resume)
+			case a.Resume != "":
+				return resume(a, c, &cfg)
+			case len(args) == 0:
+				return exit.Usage("sample stan needs a program MODEL.stan, or --resume RUN")
+			}
+			return start(c.Context(), a, &cfg, args[0], data)
+		},
+	}
+	c.Flags().StringVar(&data, "data", "", "JSON file with the variables of the data block, or - for standard input")
+	cfg.Add(c, draws.DefaultChains(0))
+	return c
+}
+
+func start(ctx context.Context, a *frame.App, cfg *stanConfig, file, data string) error {
+	if err := cfg.Check(); err != nil {
+		return err
+	}
+	source, err := source(file)
+	if err != nil {
+		return err
+	}
+	cfg.Program, cfg.File, cfg.Data = source, frame.Absolute(file), stan.Data{}
+	if data != "" {
+		b, err := frame.ReadInput(data)
+		if err != nil {
+			return err
+		}
+		if cfg.Data, err = stan.ReadData(bytes.NewReader(b)); err != nil {
+			return exit.With(exit.Data, fmt.Errorf("%s: %w", data, err))
+		}
+	}
+	post, err := cfg.compile(a, data)
+	if err != nil {
+		return err
+	}
+	dir, err := a.MakeRundir(cmp.Or(a.Out, "run-"+strings.TrimSuffix(filepath.Base(file), ".stan")))
+	if err != nil {
+		return err
+	}
+	cfg.Command, cfg.Version, cfg.Seed, cfg.Device = "sample stan", frame.Version(), a.Seed, post.Device()
+	if err := a.Begin(dir, cfg.Command, cfg); err != nil {
+		return err
+	}
+	return draws.SampleInto(ctx, a, cfg.sampling(a, dir, post), "")
+}
+
+// source reads a program with the files that it includes, which are looked for beside it.
+func source(file string) (string, error) {
+	b, err := frame.ReadInput(file)
+	if err != nil {
+		return "", err
+	}
+	text, err := stan.Expand(string(b), func(name string) (string, error) {
+		b, err := frame.ReadInput(filepath.Join(filepath.Dir(file), name))
+		return string(b), err
+	})
+	return text, exit.With(exit.Data, err)
+}
+
+func resume(a *frame.App, c *cobra.Command, cfg *stanConfig) error {
+	*cfg = stanConfig{}
+	dir, err := a.Reopen(c, "sample stan", nil, cfg, "threads")
+	if err != nil {
+		return err
+	}
+	if cfg.Program == "" {
+		return exit.With(exit.Config, fmt.Errorf("%s records no program: run the command again with the file", dir.Path(runs.ConfigFile)))
+	}
+	if err := a.GoOnWhere(cfg.Device); err != nil {
+		return err
+	}
+	post, err := cfg.compile(a, dir.Path(runs.ConfigFile))
+	if err != nil {
+		return err
+	}
+	return draws.SampleInto(c.Context(), a, cfg.sampling(a, dir, post), a.CheckpointOf(dir))
+}
+
+// compile makes the posterior. data names the file of data in messages.
+func (cfg *stanConfig) compile(a *frame.App, data string) (*stan.Posterior, error) {
+	p, err := stan.Parse(filepath.Base(cfg.File), cfg.Program, stan.Settings{Deprecated: true})
+	if err != nil {
+		return nil, exit.With(exit.Data, err)
+	}
+	for _, n := range p.Notes {
+		a.Note("%s", n)
+	}
+	post, err := p.Compile(cfg.Data, stan.CompileSettings{Backend: a.Backend(1), Seed: a.Seed, Print: a.Stderr})
+	if err != nil {
+		if data == "" && len(p.Data()) > 0 {
+			return nil, &exit.Error{Code: exit.Data, Err: err, Hint: "name the file of the data with --data FILE.json"}
+		}
+		return nil, exit.With(exit.Data, err)
+	}
+	if post.Dim() == 0 {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s has no parameters, so that there is nothing to sample", cfg.File))
+	}
+	return post, nil
+}
+
+// sampleDoc is the JSON document of sample stan.
+type sampleDoc struct {
+	Engine string `json:"engine"`
+	draws.SampleDoc
+}
+
+func (cfg *stanConfig) sampling(a *frame.App, dir runs.Folder, post *stan.Posterior) draws.Sampling {
+	return draws.Sampling{Dir: dir, Chain: &cfg.ChainConfig, Config: cfg, Model: strings.TrimSuffix(filepath.Base(cfg.File), ".stan"), Post: post,
+		Document: func(d draws.SampleDoc) any { return sampleDoc{"stan", d} },
+		Report: func(fit *infer.Fit, v check.Verdict) error {
+			return exit.With(exit.CannotWrite, report.Stan(cfg.File, fit, v, draws.PageOf(a, &cfg.ChainConfig)).Save(string(dir)))
+		},
+		Check: func(fit *infer.Fit) (check.Verdict, error) {
+			if post.Observations() == nil {
+				return check.Unjudged("no distribution statement of the program has data on its left side", "compare draws of generated quantities with the data yourself"), nil
+			}
+			return fit.CheckModel(infer.CheckSettings{})
+		},
+		Summary: func(fit *infer.Fit) string { return table(fit, post, a.Verbose) }}
+}
+
+// mostRows is how many rows of parameters the table shows.
+const mostRows = 50
+
+// table is the summary of the parameters, or of all quantities.
+func table(fit *infer.Fit, post *stan.Posterior, all bool) string {
+	s := fit.Summary()
+	if all {
+		return s.String()
+	}
+	keep := map[string]bool{}
+	for _, n := range post.ParameterNames() {
+		keep[n] = true
+	}
+	var rows []diag.Row
+	parameters := 0
+	for _, r := range s.Rows {
+		if !keep[r.Name] {
+			continue
+		}
+		if parameters++; len(rows) < mostRows {
+			rows = append(rows, r)
+		}
+	}
+	rest := len(s.Rows) - len(rows)
+	s.Rows = rows
+	if rest > 0 {
+		s.Note = strings.TrimSpace(fmt.Sprintf("%s\n%d more quantities are in summary.json; --verbose shows them.", s.Note, rest))
+	}
+	return s.String()
+}

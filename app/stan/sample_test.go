@@ -1,0 +1,92 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stan_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/app/apptest"
+)
+
+func TestMain(m *testing.M) { apptest.Main(m) }
+
+const line = `data { int<lower=0> N; vector[N] x; vector[N] y; }
+parameters { real a; real b; real<lower=0> sigma; }
+model {
+  a ~ normal(0, 10);
+  b ~ normal(0, 10);
+  sigma ~ exponential(1);
+  y ~ normal(a + b * x, sigma);
+}
+generated quantities {
+  array[N] real y_rep;
+  for (n in 1:N) y_rep[n] = normal_rng(a + b * x[n], sigma);
+}
+`
+
+const lineData = `{"N": 8, "x": [0, 1, 2, 3, 4, 5, 6, 7], "y": [1.1, 2.9, 5.2, 6.8, 9.1, 11.2, 12.7, 15.1]}`
+
+func TestSampleStan(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	model, data := apptest.Write(t, "line.stan", line), apptest.Write(t, "line.json", lineData)
+	code, out, stderr := apptest.Do(t, "sample", "stan", model, "--data", data, "--out", dir, "--seed", "7", "--quiet", "--json", "--no-report")
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	var doc struct {
+		Engine      string
+		Summary     map[string]map[string]float64
+		Diagnostics struct{ OK bool }
+		Check       struct{ Agrees *bool } `json:"model_check"`
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	if b := doc.Summary["b"]["mean"]; doc.Engine != "stan" || !doc.Diagnostics.OK || b < 1.9 || b > 2.1 {
+		t.Errorf("%s", out)
+	}
+	if s := doc.Summary["y_rep[8]"]["sd"]; s < 0.1 || s > 1 {
+		t.Errorf("the predicted y[8] has a standard deviation of %g", s)
+	}
+	before := apptest.Chains(t, dir)
+	os.Remove(data) // the folder has all that is needed
+	if code, _, stderr := apptest.Do(t, "sample", "stan", "--resume", dir, "--quiet"); code != 0 || apptest.Chains(t, dir) != before {
+		t.Errorf("resume: exit %d: %s", code, stderr)
+	}
+}
+
+func TestSampleStanMistakes(t *testing.T) {
+	model, data := apptest.Write(t, "line.stan", line), apptest.Write(t, "line.json", lineData)
+	for _, c := range []struct {
+		args string
+		code int
+		says string
+	}{
+		{"sample stan", 64, "needs a program"},
+		{"sample stan /nowhere.stan", 66, "/nowhere.stan"},
+		{"sample stan " + model, 65, "variable does not exist"},
+		{"sample stan " + model + " --data /nowhere.json", 66, "/nowhere.json"},
+		{"sample stan " + model + " --data " + apptest.Write(t, "short.json", `{"N": 9, "x": [1], "y": [1]}`), 65, "dims declared=(9); dims found=(1)"},
+		{"sample stan " + apptest.Write(t, "bad.stan", "parameters { real x }"), 65, `Expected ";" after variable declaration`},
+		{"sample stan " + apptest.Write(t, "none.stan", "model { }"), 65, "has no parameters"},
+		{"sample stan " + model + " --data " + data + " --resume " + t.TempDir(), 64, "leave out the file and --data"},
+		{"info " + apptest.Write(t, "name.stan", "parameters { real alpha; } model { alpah ~ normal(0, 1); }"), 65, `Did you mean "alpha"?`},
+	} {
+		code, _, stderr := apptest.Do(t, strings.Fields(c.args)...)
+		if code != c.code || !strings.Contains(stderr, c.says) {
+			t.Errorf("%s\nexit %d, want %d; standard error %q, want %q in it", c.args, code, c.code, stderr, c.says)
+		}
+	}
+}
+
+func TestInfoOfProgram(t *testing.T) {
+	code, out, stderr := apptest.Do(t, "info", apptest.Write(t, "old.stan", "data { int N; real y[N]; } parameters { real m; } model { y ~ normal(m, 1); }"))
+	if code != 0 || !strings.Contains(out, "array[N] real y") || !strings.Contains(out, "parameters\n  real m") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+}

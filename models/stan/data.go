@@ -1,0 +1,253 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stan
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
+	"github.com/euryale-dev/euryale/models/stan/internal/value"
+)
+
+// Data are the values of variables by name, as JSON has them.
+type Data map[string]json.RawMessage
+
+// mostData is the largest file of data in bytes.
+const mostData = 1 << 30
+
+// ReadData reads a JSON object with the variables of the data block. Arrays are nested, matrices are arrays of rows, and NaN and infinities
+// stand in quotation marks or bare.
+func ReadData(r io.Reader) (Data, error) {
+	b, err := io.ReadAll(io.LimitReader(r, mostData+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(b) > mostData {
+		return nil, fmt.Errorf("stan: the data have more than %d bytes: split them", mostData)
+	}
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	if len(bytes.TrimSpace(b)) == 0 {
+		return nil, errors.New("stan: the file of data is empty: write {} if the program has no data")
+	}
+	d := Data{}
+	if err := json.Unmarshal(quoted(b), &d); err != nil {
+		if t := strings.TrimSpace(string(b[:min(len(b), 200)])); strings.Contains(t, "<-") {
+			return nil, errors.New("stan: this is an R dump, and JSON is wanted: in R, cmdstanr::write_stan_json(data, file) writes it")
+		}
+		var s *json.SyntaxError
+		if errors.As(err, &s) {
+			line := 1 + bytes.Count(b[:min(int(s.Offset), len(b))], []byte("\n"))
+			return nil, fmt.Errorf("stan: the data are not JSON: line %d: %w: check the commas and brackets there", line, err)
+		}
+		return nil, fmt.Errorf("stan: the data are not a JSON object of variables: %w: write {\"N\": 2, \"y\": [1, 2]}", err)
+	}
+	return d, nil
+}
+
+// quoted puts bare NaN and infinities in quotation marks.
+func quoted(b []byte) []byte {
+	if !bytes.ContainsAny(b, "NI") {
+		return b
+	}
+	var out []byte
+	for i := 0; i < len(b); {
+		c := b[i]
+		if c == '"' {
+			j := i + 1
+			for j < len(b) && b[j] != '"' {
+				if b[j] == '\\' {
+					j++
+				}
+				j++
+			}
+			j = min(j+1, len(b))
+			out, i = append(out, b[i:j]...), j
+			continue
+		}
+		word := ""
+		for _, w := range []string{"-Infinity", "-Inf", "Infinity", "Inf", "NaN"} {
+			if bytes.HasPrefix(b[i:], []byte(w)) {
+				word = w
+				break
+			}
+		}
+		if word != "" {
+			out, i = append(append(append(out, '"'), word...), '"'), i+len(word)
+			continue
+		}
+		out, i = append(out, c), i+1
+	}
+	return out
+}
+
+var words = map[string]float64{"NaN": math.NaN(), "Inf": math.Inf(1), "-Inf": math.Inf(-1), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1)}
+
+// reader reads the numbers of a variable.
+type reader struct {
+	name  string
+	whole bool
+	out   []float64
+	shape []int
+	set   bool // the shape is known
+}
+
+// value reads a variable of a type whose shape is known.
+func (d Data) value(name string, t typing.Type, shape []int) (value.Value, error) {
+	raw, ok := d[name]
+	if !ok {
+		return value.Value{}, fmt.Errorf("Exception: variable does not exist; processing stage=data initialization; variable name=%s; base type=%s", name, baseName(t))
+	}
+	if t.Kind == typing.Tuple {
+		return value.Value{}, fmt.Errorf("the tuple %s cannot be read from data", name)
+	}
+	if t.Kind.IsComplex() {
+		r := t
+		r.Kind = r.Kind.Realed()
+		if t.Kind == typing.Complex {
+			r.Kind = typing.Real
+		}
+		v, err := Data{name: raw}.value(name, r.Array(1), append(append([]int{}, shape...), 2))
+		if err != nil {
+			return v, err
+		}
+		n := value.Size(shape)
+		re, im := make([]int, n), make([]int, n)
+		for i := range n {
+			re[i], im[i] = 2*i, 2*i+1
+		}
+		return value.Complex(t, v.Take(re, r, 0, shape...), v.Take(im, r, 0, shape...)), nil
+	}
+	r := &reader{name: name, whole: t.Kind == typing.Int}
+	found, err := r.read(raw)
+	if err != nil {
+		return value.Value{}, err
+	}
+	if len(shape) == 1 && shape[0] == 1 && len(found) == 0 { // a bare number for a vector of one
+		found = []int{1}
+	}
+	if value.Size(shape) == 0 && len(r.out) == 0 {
+		found = shape
+	}
+	if len(found) != len(shape) {
+		return value.Value{}, mismatch(name, max(0, min(len(found), len(shape))), shape, found)
+	}
+	for i := range shape {
+		if shape[i] != found[i] {
+			return value.Value{}, mismatch(name, i, shape, found)
+		}
+	}
+	return value.Known(t, r.out, shape...), nil
+}
+
+func baseName(t typing.Type) string {
+	if t.Kind == typing.Int {
+		return "int"
+	}
+	return "double"
+}
+
+func mismatch(name string, at int, want, found []int) error {
+	return fmt.Errorf("mismatch in dimension declared and found in context; processing stage=data initialization; variable name=%s; position=%d; dims declared=%s; dims found=%s", name, at, dims(want), dims(found))
+}
+
+func dims(s []int) string {
+	var list []string
+	for _, n := range s {
+		list = append(list, strconv.Itoa(n))
+	}
+	return "(" + strings.Join(list, ",") + ")"
+}
+
+// read reads a number or nested arrays, and returns the shape.
+func (r *reader) read(raw json.RawMessage) ([]int, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	return r.next(dec, 0)
+}
+
+func (r *reader) next(dec *json.Decoder, depth int) ([]int, error) {
+	t, err := dec.Token()
+	if err != nil {
+		return nil, fmt.Errorf("variable %s: %w", r.name, err)
+	}
+	switch t := t.(type) {
+	case json.Number:
+		return nil, r.number(t.String())
+	case string:
+		x, ok := words[t]
+		if !ok {
+			return nil, fmt.Errorf("variable: %s, error: string values not allowed: %q is not a number. NaN, Inf and -Inf are written so", r.name, t)
+		}
+		if r.whole {
+			return nil, r.notWhole()
+		}
+		r.out = append(r.out, x)
+		return nil, nil
+	case json.Delim:
+		if t != '[' {
+			return nil, fmt.Errorf("variable %s is a JSON object, and numbers or arrays of them are wanted", r.name)
+		}
+		if depth > 32 {
+			return nil, fmt.Errorf("variable %s: arrays nest more than 32 deep: check the brackets", r.name)
+		}
+		var inner []int
+		n := 0
+		for ; dec.More(); n++ {
+			s, err := r.next(dec, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			if n > 0 && dims(s) != dims(inner) {
+				return nil, fmt.Errorf("variable: %s, error: non-rectangular array: element 1 has size %s, and element %d size %s: give all rows the same length", r.name, dims(inner), n+1, dims(s))
+			}
+			inner = s
+		}
+		_, err := dec.Token()
+		return append([]int{n}, inner...), err
+	case bool:
+		return nil, fmt.Errorf("variable: %s, error: boolean values not allowed: write 1 and 0", r.name)
+	}
+	return nil, fmt.Errorf("variable: %s, error: null values not allowed: write NaN, or leave the element out", r.name)
+}
+
+func (r *reader) notWhole() error {
+	return fmt.Errorf("int variable contained non-int values; processing stage=data initialization; variable name=%s; base type=int", r.name)
+}
+
+func (r *reader) number(s string) error {
+	if r.whole {
+		n, err := strconv.ParseInt(s, 10, 32)
+		if err != nil {
+			return r.notWhole()
+		}
+		r.out = append(r.out, float64(n))
+		return nil
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil && !errors.Is(err, strconv.ErrRange) {
+		return fmt.Errorf("variable %s: %w", r.name, err)
+	}
+	r.out = append(r.out, x)
+	return nil
+}
+
+// names lists the variables that the data block declares.
+func (p *Program) names() (list []string) {
+	b := p.tree.Blocks[syntax.Data]
+	if b == nil {
+		return nil
+	}
+	for _, s := range b.List {
+		list = append(list, s.(*syntax.Declare).Name)
+	}
+	return list
+}

@@ -1,0 +1,118 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package library
+
+import (
+	"errors"
+	"math"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
+	"github.com/euryale-dev/euryale/models/stan/internal/value"
+)
+
+var errRandom = errors.New("stan: random numbers are drawn for known parameters only")
+
+var errOrder = errors.New("stan: the order must be an integer that does not depend on parameters")
+
+// complexPower is a^b = exp(b log a).
+func complexPower(a, b value.Value, t typing.Type) (value.Value, error) {
+	l, err := complexUnary("log", a)
+	if err != nil {
+		return a, err
+	}
+	p, err := Operator("*", b, l, t)
+	if err != nil {
+		return a, err
+	}
+	return complexUnary("exp", p)
+}
+
+// complexUnary applies exp, log or sqrt to a complex value.
+func complexUnary(name string, v value.Value) (value.Value, error) {
+	re, im := v.Parts()
+	r := re.Type
+	one := func(x value.Value, native func(float64) float64, graph func(*ad.Node) *ad.Node) value.Value {
+		out, err := elementwise(x, r, native, graph)
+		if err != nil && out.N == nil {
+			out.N = ad.Fail(err)
+		}
+		return out
+	}
+	two := func(x, y value.Value, native func(x, y float64) float64, graph func(x, y *ad.Node) *ad.Node) value.Value {
+		out, err := combine(x, y, r, native, graph)
+		if err != nil && out.N == nil {
+			out.N = ad.Fail(err)
+		}
+		return out
+	}
+	times := func(x, y float64) float64 { return x * y }
+	switch name {
+	case "exp":
+		e := one(re, math.Exp, ad.Exp)
+		return value.Complex(v.Type, two(e, one(im, math.Cos, ad.Cos), times, ad.Mul), two(e, one(im, math.Sin, ad.Sin), times, ad.Mul)), nil
+	case "log":
+		return value.Complex(v.Type, one(two(re, im, math.Hypot, ad.Hypot), math.Log, ad.Log), two(im, re, math.Atan2, ad.Atan2)), nil
+	case "sqrt":
+		half := func(x float64) float64 { return 0.5 * x }
+		l, err := complexUnary("log", v)
+		if err != nil {
+			return v, err
+		}
+		lr, li := l.Parts()
+		scale := func(x *ad.Node) *ad.Node { return ad.Scale(0.5, x) }
+		return complexUnary("exp", value.Complex(v.Type, one(lr, half, scale), one(li, half, scale)))
+	}
+	return v, errors.New("stan: no complex form of " + name + ": use its real and imaginary parts")
+}
+
+// complexNumbers registers them.
+func complexNumbers() {
+	register("to_complex", false, func(c *Call) (value.Value, error) {
+		re, im := value.Real(0), value.Real(0)
+		if len(c.Args) > 0 {
+			re = c.Args[0].As(typing.Of(typing.Real))
+		}
+		if len(c.Args) > 1 {
+			im = c.Args[1].As(typing.Of(typing.Real))
+		}
+		return value.Complex(typing.Of(typing.Complex), re, im), nil
+	}, " => complex", "real => complex", "real real => complex")
+	for i, name := range []string{"get_real", "get_imag"} {
+		register(name, false, func(c *Call) (value.Value, error) { return c.Args[0].Elems[i], nil },
+			"complex => real", "complex_vector => vector", "complex_row_vector => row_vector", "complex_matrix => matrix", "complex[] => real[]")
+	}
+	register("norm", false, func(c *Call) (value.Value, error) {
+		re, im := c.Args[0].Parts()
+		return combine(re, im, c.Result, func(x, y float64) float64 { return x*x + y*y }, func(x, y *ad.Node) *ad.Node { return ad.Add(ad.Square(x), ad.Square(y)) })
+	}, "complex => real")
+	register("arg", false, func(c *Call) (value.Value, error) {
+		re, im := c.Args[0].Parts()
+		return combine(im, re, c.Result, math.Atan2, ad.Atan2)
+	}, "complex => real")
+	register("conj", false, func(c *Call) (value.Value, error) {
+		re, im := c.Args[0].Parts()
+		im, err := Prefix("-", im, im.Type)
+		return value.Complex(c.Args[0].Type, re, im), err
+	}, "complex|complex_vector|complex_row_vector|complex_matrix => $1")
+	register("polar", false, func(c *Call) (value.Value, error) {
+		zero := value.Complex(typing.Of(typing.Complex), value.Real(0), c.Args[1].As(typing.Of(typing.Real)))
+		u, err := complexUnary("exp", zero)
+		if err != nil {
+			return u, err
+		}
+		return Operator("*", c.Args[0], u, typing.Of(typing.Complex))
+	}, "real real => complex")
+	for _, name := range []string{"exp", "log", "sqrt"} {
+		f := functions[name]
+		plain := f.Do
+		f.Do = func(c *Call) (value.Value, error) {
+			if c.Args[0].Type.Kind.IsComplex() {
+				return complexUnary(name, c.Args[0])
+			}
+			return plain(c)
+		}
+		overload(name, typing.Sig("complex => complex"))
+	}
+}

@@ -1,0 +1,542 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/models/stan/internal/library"
+	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
+	"github.com/euryale-dev/euryale/models/stan/internal/value"
+)
+
+// log keeps what a slot was, so that it can be put back.
+func (m *Machine) log(s *slot) {
+	if m.logging {
+		m.journal = append(m.journal, &change{s, s.v})
+		s.owned = false
+	}
+}
+
+// attempt runs f, and puts everything back if it fails.
+func (m *Machine) attempt(f func() error) error {
+	was, from := m.logging, len(m.journal)
+	terms, known, notes, steps := len(m.terms), m.known, len(m.Notes), m.steps
+	depth, lanes, observed := len(m.scope), m.lanes, len(m.observed)
+	m.logging = true
+	err := f()
+	m.logging = was
+	if err != nil {
+		m.undo(from)
+		m.terms, m.known, m.Notes, m.steps = m.terms[:terms], known, m.Notes[:notes], steps
+		m.scope, m.lanes, m.observed = m.scope[:depth], lanes, m.observed[:observed]
+	}
+	if !was {
+		m.journal = m.journal[:0]
+	}
+	return err
+}
+
+func (m *Machine) undo(from int) {
+	for i := len(m.journal) - 1; i >= from; i-- {
+		c := m.journal[i]
+		c.s.v, c.s.owned = c.v, false
+	}
+	m.journal = m.journal[:from]
+}
+
+// loop runs over integers: all repetitions at once where they do not depend on each other, and else one after another.
+func (m *Machine) loop(s *syntax.For) (end, error) {
+	lo, err := m.integer(s.Lo)
+	if err != nil {
+		return end{}, m.fault(s.Lo.At(), err)
+	}
+	hi, err := m.integer(s.Hi)
+	if err != nil {
+		return end{}, m.fault(s.Hi.At(), err)
+	}
+	if lo.Lanes > 0 || hi.Lanes > 0 {
+		return m.ragged(s, lo, hi)
+	}
+	from, to := lo.Integer(), hi.Integer()
+	if m.graph && m.lanes == nil && to-from >= 2 && !m.stuck[s] && !jumps(s.Body) {
+		index := make([]float64, to-from+1)
+		for i := range index {
+			index[i] = float64(from + i)
+		}
+		err := m.attempt(func() error {
+			return m.atOnce(s.Name, value.Value{Type: typing.Of(typing.Int), F: index, Lanes: len(index)}, s.Body)
+		})
+		if err == nil {
+			return end{}, nil
+		}
+		if !errors.Is(err, value.ErrUnroll) && !recoverable(err) {
+			return end{}, err
+		}
+		m.stuck[s] = true
+	}
+	for i := from; i <= to; i++ {
+		e, err := m.once(s.Name, value.Int(i), s.Body)
+		if err != nil || e.way == returned || e.way == rejected {
+			return e, err
+		}
+		if e.way == broke {
+			break
+		}
+	}
+	return end{}, nil
+}
+
+// recoverable says whether a mistake may come from running repetitions at once: those that name a place come again if they are real.
+func recoverable(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && !e.Fatal
+}
+
+func (m *Machine) atOnce(name string, index value.Value, body syntax.Stmt) error {
+	m.lanes = &lanes{n: index.Lanes}
+	m.assigned = map[string]bool{}
+	assignedIn(body, m.assigned)
+	m.push()
+	m.scope[len(m.scope)-1][name] = &slot{name: name, v: index, typ: typing.Of(typing.Int), lanes: m.lanes}
+	e, err := m.block(body)
+	m.pop()
+	m.lanes = nil
+	if err == nil && e.way != on {
+		err = value.ErrUnroll
+	}
+	return err
+}
+
+// once runs one repetition.
+func (m *Machine) once(name string, v value.Value, body syntax.Stmt) (end, error) {
+	if err := m.step(body.At()); err != nil {
+		return end{}, err
+	}
+	m.push()
+	m.scope[len(m.scope)-1][name] = &slot{name: name, v: v, typ: v.Type, lanes: m.lanes}
+	e, err := m.block(body)
+	m.pop()
+	if e.way == continued {
+		e.way = on
+	}
+	return e, err
+}
+
+// ragged runs a loop whose ends differ between lanes.
+func (m *Machine) ragged(s *syntax.For, lo, hi value.Value) (end, error) {
+	if jumps(s.Body) {
+		return end{}, value.ErrUnroll
+	}
+	lo, hi = lo.Spread(m.lanes.n), hi.Spread(m.lanes.n)
+	most := 0
+	for l := range m.lanes.n {
+		most = max(most, int(hi.F[l]-lo.F[l])+1)
+	}
+	for k := range most {
+		var at []int
+		var index []float64
+		for l := range m.lanes.n {
+			if x := lo.F[l] + float64(k); x <= hi.F[l] {
+				at, index = append(at, l), append(index, x)
+			}
+		}
+		err := m.some(at, func() error {
+			v := value.Value{Type: typing.Of(typing.Int), F: index, Lanes: len(index)}
+			_, err := m.once(s.Name, v, s.Body)
+			return err
+		})
+		if err != nil {
+			return end{}, err
+		}
+	}
+	return end{}, nil
+}
+
+// some runs f for some of the lanes.
+func (m *Machine) some(at []int, f func() error) error {
+	if len(at) == 0 {
+		return nil
+	}
+	outer := m.lanes
+	if len(at) == outer.n {
+		return f()
+	}
+	m.lanes = &lanes{n: len(at), up: outer, pick: at}
+	err := f()
+	m.lanes = outer
+	return err
+}
+
+// integer evaluates an expression whose value has to be known.
+func (m *Machine) integer(x syntax.Expr) (value.Value, error) {
+	v, err := m.eval(x)
+	if err != nil {
+		return v, err
+	}
+	if !v.Known() {
+		return v, fmt.Errorf("%s: %w", m.Prog.Source.Text[x.At().From:x.At().To], errUnknown)
+	}
+	if v.Lanes > 0 {
+		v = common(v)
+	}
+	return v, nil
+}
+
+// each runs over the elements of a container.
+func (m *Machine) each(s *syntax.Each) (end, error) {
+	over, err := m.eval(s.Over)
+	if err != nil {
+		return end{}, m.fault(s.Over.At(), err)
+	}
+	if over.Lanes > 0 {
+		return end{}, value.ErrUnroll
+	}
+	n := over.Size()
+	inner := 1
+	t := over.Type
+	var shape []int
+	switch {
+	case t.Kind == typing.Tuple:
+		for _, e := range over.Elems {
+			if r, err := m.once(s.Name, e, s.Body); err != nil || r.way == returned || r.way == rejected {
+				return r, err
+			} else if r.way == broke {
+				break
+			}
+		}
+		return end{}, nil
+	case t.Dims > 0:
+		n, shape = over.Shape[0], over.Shape[1:]
+		inner = value.Size(shape)
+		t = t.Element()
+	default:
+		t = typing.Of(typing.Real)
+		if over.Type.Kind.IsComplex() {
+			t = typing.Of(typing.Complex)
+		}
+		if over.Type.Kind == typing.Matrix { // by columns
+			if over, err = library.Transpose(over, over.Type); err != nil {
+				return end{}, err
+			}
+		}
+	}
+	for i := range n {
+		index := make([]int, inner)
+		for k := range index {
+			index[k] = i*inner + k
+		}
+		e, err := m.once(s.Name, over.Take(index, t, 0, shape...), s.Body)
+		if err != nil || e.way == returned || e.way == rejected {
+			return e, err
+		}
+		if e.way == broke {
+			break
+		}
+	}
+	return end{}, nil
+}
+
+func (m *Machine) while(s *syntax.While) (end, error) {
+	for {
+		if err := m.step(s.At()); err != nil {
+			return end{}, err
+		}
+		v, err := m.integer(s.Cond)
+		if err != nil {
+			return end{}, m.fault(s.Cond.At(), err)
+		}
+		if v.Lanes > 0 {
+			return end{}, value.ErrUnroll
+		}
+		if v.Number() == 0 {
+			return end{}, nil
+		}
+		e, err := m.block(s.Body)
+		if err != nil || e.way == returned || e.way == rejected {
+			return e, err
+		}
+		if e.way == broke {
+			return end{}, nil
+		}
+	}
+}
+
+// branch runs a condition.
+func (m *Machine) branch(s *syntax.If) (end, error) {
+	known, v, err := m.condition(s.Cond)
+	if err != nil {
+		return end{}, m.fault(s.Cond.At(), err)
+	}
+	if known {
+		switch {
+		case v.Number() != 0:
+			return m.block(s.Then)
+		case s.Else != nil:
+			return m.block(s.Else)
+		}
+		return end{}, nil
+	}
+	if v.Known() { // by lanes
+		var yes, no []int
+		for l := range v.Lanes {
+			if v.F[l] != 0 {
+				yes = append(yes, l)
+			} else {
+				no = append(no, l)
+			}
+		}
+		run := func(at []int, b syntax.Stmt) error {
+			return m.some(at, func() error {
+				e, err := m.block(b)
+				if err == nil && e.way != on {
+					err = value.ErrUnroll
+				}
+				return err
+			})
+		}
+		if err := run(yes, s.Then); err != nil || s.Else == nil {
+			return end{}, err
+		}
+		return end{}, run(no, s.Else)
+	}
+	return m.fork(s, v, nil)
+}
+
+// fork runs both branches of a condition on parameters, each with what follows it if they may leave the statements, and chooses between
+// what they changed.
+func (m *Machine) fork(s *syntax.If, cond value.Value, rest []syntax.Stmt) (end, error) {
+	if m.lanes != nil {
+		return end{}, value.ErrUnroll
+	}
+	if m.late {
+		return end{}, errLate
+	}
+	then, err := m.explore(s.Then, rest)
+	if err != nil {
+		return end{}, err
+	}
+	otherwise, err := m.explore(s.Else, rest)
+	if err != nil {
+		return end{}, err
+	}
+	return m.merge(s, cond.Node(), then, otherwise)
+}
+
+// path is what a branch led to.
+type path struct {
+	e       end
+	changed map[*slot]value.Value
+	added   *ad.Node
+}
+
+// explore runs a branch and puts back what it changed.
+func (m *Machine) explore(b syntax.Stmt, rest []syntax.Stmt) (p path, err error) {
+	was, from := m.logging, len(m.journal)
+	terms, known := m.terms, m.known
+	m.terms, m.known, m.logging = nil, 0, true
+	depth, observed := len(m.scope), len(m.observed)
+	if b != nil {
+		p.e, err = m.block(b)
+	}
+	if err == nil && p.e.way == on && len(rest) > 0 {
+		p.e, err = m.list(rest)
+	}
+	m.scope, m.observed = m.scope[:depth], m.observed[:observed] // what is observed under a condition on parameters is not judged
+	p.changed = map[*slot]value.Value{}
+	for _, c := range m.journal[from:] {
+		p.changed[c.s] = c.s.v
+	}
+	m.undo(from)
+	p.added = m.Target()
+	m.terms, m.known, m.logging = terms, known, was
+	return p, err
+}
+
+// merge chooses between what two branches led to.
+func (m *Machine) merge(s *syntax.If, cond *ad.Node, a, b path) (end, error) {
+	minus := ad.Scalar(math.Inf(-1))
+	// a branch that rejects changes nothing but the target
+	if a.e.way == rejected || b.e.way == rejected {
+		if a.e.way == rejected && b.e.way == rejected {
+			m.terms = append(m.terms, minus)
+			return end{way: rejected}, nil
+		}
+		other := b
+		when := ad.NotEqual(cond, ad.Scalar(0))
+		if b.e.way == rejected {
+			other = a
+			when = ad.Equal(cond, ad.Scalar(0))
+		}
+		m.terms = append(m.terms, ad.Where(when, minus, other.added))
+		for sl, v := range other.changed {
+			m.log(sl)
+			sl.v, sl.owned = v, false
+		}
+		return other.e, nil
+	}
+	if a.e.way != b.e.way {
+		return end{}, m.faultf(s.Cond.At(), "this condition depends on parameters, and one of its branches leaves the loop or function while the other does not: write both with a return, or as a ? b : c")
+	}
+	if a.e.way == broke || a.e.way == continued {
+		return end{}, m.faultf(s.Cond.At(), "a loop cannot be left on a condition that depends on parameters: run all repetitions, and use a ? b : c for what they add")
+	}
+	var slots []*slot
+	seen := map[*slot]bool{}
+	for _, c := range []map[*slot]value.Value{a.changed, b.changed} {
+		for sl := range c {
+			if !seen[sl] && m.reachable(sl) {
+				seen[sl] = true
+				slots = append(slots, sl)
+			}
+		}
+	}
+	slices.SortFunc(slots, func(x, y *slot) int { return m.place(x) - m.place(y) })
+	of := func(p path, sl *slot) value.Value {
+		if v, ok := p.changed[sl]; ok {
+			return v
+		}
+		return sl.v
+	}
+	yes, no := []*ad.Node{a.added}, []*ad.Node{b.added}
+	both := func(x, y value.Value) error {
+		if x.Elems != nil || y.Elems != nil || !slices.Equal(x.Shape, y.Shape) {
+			return m.faultf(s.Cond.At(), "the branches of this condition on parameters give a variable values of different sizes")
+		}
+		yes, no = append(yes, x.Node()), append(no, y.Node())
+		return nil
+	}
+	for _, sl := range slots {
+		if err := both(of(a, sl), of(b, sl)); err != nil {
+			return end{}, err
+		}
+	}
+	if a.e.way == returned && a.e.v.Type.Kind != typing.Void {
+		if err := both(a.e.v, b.e.v); err != nil {
+			return end{}, err
+		}
+	}
+	out := ad.Cond(cond, func() []*ad.Node { return yes }, func() []*ad.Node { return no })
+	m.terms = append(m.terms, out[0])
+	for i, sl := range slots {
+		m.log(sl)
+		v := of(a, sl)
+		sl.v, sl.owned = value.Of(sl.typ, out[1+i], v.Shape...), false
+	}
+	e := end{way: a.e.way}
+	if len(out) > 1+len(slots) {
+		e.v = value.Of(a.e.v.Type, out[len(out)-1], a.e.v.Shape...)
+	}
+	return e, nil
+}
+
+// reachable says whether a slot is still a variable.
+func (m *Machine) reachable(s *slot) bool { return m.place(s) >= 0 }
+
+// place orders slots, by the scope and the name.
+func (m *Machine) place(s *slot) int {
+	for i, scope := range m.scope {
+		for name, x := range scope {
+			if x == s {
+				h := 0
+				for _, c := range name {
+					h = (h*31 + int(c)) % 1_000_003
+				}
+				return i*1_000_003 + h
+			}
+		}
+	}
+	return -1
+}
+
+// choice is cond ? x : y.
+func (m *Machine) choice(x *syntax.Choice) (value.Value, error) {
+	known, c, err := m.condition(x.Cond)
+	if err != nil {
+		return c, err
+	}
+	if known {
+		if c.Number() != 0 {
+			v, err := m.eval(x.X)
+			return v.As(x.Type()), err
+		}
+		v, err := m.eval(x.Y)
+		return v.As(x.Type()), err
+	}
+	if c.Known() { // by lanes, each of which evaluates its own side only
+		return m.chooseLanes(x, c)
+	}
+	a, err := m.eval(x.X)
+	if err != nil {
+		return a, err
+	}
+	b, err := m.eval(x.Y)
+	if err != nil {
+		return b, err
+	}
+	if !slices.Equal(a.Shape, b.Shape) || a.Elems != nil || b.Elems != nil {
+		return a, m.faultf(x.Cond.At(), "the values of this choice on parameters have different sizes: use values of one size")
+	}
+	out := value.Value{Type: x.Type(), Shape: a.Shape, Lanes: max(a.Lanes, b.Lanes, c.Lanes)}
+	if out.Lanes == 0 {
+		out.N = ad.Cond(c.Node(), func() []*ad.Node { return []*ad.Node{a.Node()} }, func() []*ad.Node { return []*ad.Node{b.Node()} })[0]
+		return out, out.N.Err()
+	}
+	out.N = ad.Where(c.Spread(out.Lanes).Node(), a.Spread(out.Lanes).Node(), b.Spread(out.Lanes).Node())
+	return out, out.N.Err()
+}
+
+// chooseLanes evaluates each side of a choice for the lanes that want it.
+func (m *Machine) chooseLanes(x *syntax.Choice, c value.Value) (value.Value, error) {
+	var parts []value.Value
+	var order []int
+	for _, want := range []bool{true, false} {
+		var at []int
+		for l := range c.Lanes {
+			if (c.F[l] != 0) == want {
+				at = append(at, l)
+			}
+		}
+		if len(at) == 0 {
+			continue
+		}
+		side := x.X
+		if !want {
+			side = x.Y
+		}
+		err := m.some(at, func() error {
+			v, err := m.eval(side)
+			parts = append(parts, v.Spread(len(at)))
+			return err
+		})
+		if err != nil {
+			return value.Value{}, err
+		}
+		order = append(order, at...)
+	}
+	first := parts[0]
+	n := first.Size()
+	out := value.Unset(typing.Of(typing.Real), first.Shape...).Spread(c.Lanes)
+	done := 0
+	for _, p := range parts {
+		if p.Size() != n || p.Elems != nil {
+			return first, value.ErrUnroll
+		}
+		var index []int
+		for _, l := range order[done : done+p.Lanes] {
+			for k := range n {
+				index = append(index, l*n+k)
+			}
+		}
+		out = out.Put(index, p, false)
+		done += p.Lanes
+	}
+	out.Type = x.Type()
+	return out, nil
+}

@@ -1,0 +1,643 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package stage runs programs of the Stan language: what depends on data only as they run, and the rest into a graph.
+package stage
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/internal/given"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/models/stan/internal/check"
+	"github.com/euryale-dev/euryale/models/stan/internal/library"
+	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
+	"github.com/euryale-dev/euryale/models/stan/internal/value"
+)
+
+func init() { given.BuildsGraphs() }
+
+// mostUnrolled bounds the terms that statements add to the graph, and mostCalls the depth of functions that call each other.
+const (
+	mostUnrolled = 2_000_000
+	mostCalls    = 2000
+)
+
+// Machine runs statements.
+type Machine struct {
+	Prog   *syntax.Program
+	Out    io.Writer // of print; nil for nowhere
+	Random dist.Source
+	// MaxSteps is how many statements may run.
+	MaxSteps int
+
+	funcs map[string][]*syntax.Function
+	scope []map[string]*slot
+	terms []*ad.Node // of the target, with Known collected in constant
+	known float64
+	// graph says that values may depend on parameters.
+	graph        bool
+	drop         bool // lupdf inside functions
+	lanes        *lanes
+	assigned     map[string]bool // in the loop whose repetitions run at once
+	journal      []*change
+	logging      bool
+	steps, depth int
+	stuck        map[*syntax.For]bool
+	late         bool // a late statement runs, or one that may become one
+	observed     []*observation
+	// Notes explain what the staging did, by line.
+	Notes []string
+}
+
+// slot is a variable.
+type slot struct {
+	name  string
+	v     value.Value
+	typ   typing.Type
+	owned bool   // the numbers of v belong to this slot alone
+	lanes *lanes // where it was declared; nil outside of loops that run at once
+	late  bool   // has a value only as draws are written
+	seen  *seen
+}
+
+// change is what a slot was before.
+type change struct {
+	s *slot
+	v value.Value
+}
+
+// Error is a mistake that appears as a program runs.
+type Error struct {
+	Source *syntax.Source
+	Span   syntax.Span
+	Err    error
+	// Rejected tells that the point is to be rejected, and Fatal that the run is to end.
+	Rejected, Fatal bool
+}
+
+func (e *Error) Error() string {
+	line := e.Source.Line(e.Span)
+	text := e.Source.Text[e.Span.From:min(e.Span.To, e.Span.From+120)]
+	text, _, _ = strings.Cut(text, "\n")
+	return fmt.Sprintf("%s, line %d: %v\n  in: %s", e.Source.Name, line, e.Err, text)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+var (
+	errLate    = errors.New("stan: a value that is known only as draws are written")
+	errUnknown = errors.New("this depends on parameters: it must be known before sampling, so compute it from data")
+)
+
+// New returns a machine for a checked program.
+func New(p *syntax.Program) *Machine {
+	m := &Machine{Prog: p, funcs: map[string][]*syntax.Function{}, stuck: map[*syntax.For]bool{}, MaxSteps: 100_000_000}
+	for _, f := range p.Functions {
+		if f.Body != nil {
+			m.funcs[f.Name] = append(m.funcs[f.Name], f)
+		}
+	}
+	m.push()
+	return m
+}
+
+func (m *Machine) push() { m.scope = append(m.scope, map[string]*slot{}) }
+func (m *Machine) pop()  { m.scope = m.scope[:len(m.scope)-1] }
+
+func (m *Machine) find(name string) *slot {
+	for i := len(m.scope) - 1; i >= 0; i-- {
+		if s := m.scope[i][name]; s != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+// Set gives a variable of a block a value.
+func (m *Machine) Set(name string, t typing.Type, v value.Value) {
+	v.Type = t
+	m.scope[0][name] = &slot{name: name, v: v, typ: t}
+}
+
+// Get returns the value of a variable of a block.
+func (m *Machine) Get(name string) (value.Value, bool) {
+	s := m.scope[0][name]
+	if s == nil {
+		return value.Value{}, false
+	}
+	return s.v, true
+}
+
+// fault adds the place to an error.
+func (m *Machine) fault(at syntax.Span, err error) error {
+	var e *Error
+	if err == nil || errors.As(err, &e) || errors.Is(err, value.ErrUnroll) || errors.Is(err, errLate) {
+		return err
+	}
+	return &Error{Source: m.Prog.Source, Span: at, Err: err}
+}
+
+func (m *Machine) faultf(at syntax.Span, format string, args ...any) error {
+	return m.fault(at, fmt.Errorf(format, args...))
+}
+
+// way is how a statement ended.
+type way int
+
+const (
+	on way = iota
+	broke
+	continued
+	returned
+	rejected // by reject under a condition on parameters
+)
+
+// end is how a statement ended, with the value that a function returns.
+type end struct {
+	way way
+	v   value.Value
+}
+
+// step counts statements, so that loops without end stop.
+func (m *Machine) step(at syntax.Span) error {
+	m.steps++
+	if m.graph && len(m.terms) > mostUnrolled {
+		return m.faultf(at, "the program makes more than %d terms here: write the loop with vectors", mostUnrolled)
+	}
+	if m.steps > m.MaxSteps {
+		return m.faultf(at, "more than %d statements have run: does the loop end?", m.MaxSteps)
+	}
+	return nil
+}
+
+// Run runs statements of a block.
+func (m *Machine) Run(list []syntax.Stmt) error {
+	e, err := m.list(list)
+	if err == nil && e.way == rejected {
+		m.terms = append(m.terms, ad.Scalar(math.Inf(-1)))
+	}
+	return err
+}
+
+func (m *Machine) list(list []syntax.Stmt) (end, error) {
+	for i, s := range list {
+		if c, ok := s.(*syntax.If); ok && m.graph && jumps(c) {
+			known, v, err := m.condition(c.Cond)
+			if err != nil {
+				return end{}, m.fault(c.Cond.At(), err)
+			}
+			if !known {
+				return m.fork(c, v, list[i+1:])
+			}
+		}
+		e, err := m.statement(s)
+		if err != nil || e.way != on {
+			return e, err
+		}
+	}
+	return end{}, nil
+}
+
+// jumps says whether a statement may leave the list of statements it stands in.
+func jumps(s syntax.Stmt) bool {
+	switch s := s.(type) {
+	case *syntax.Return, *syntax.Jump:
+		return true
+	case *syntax.Tell:
+		return s.Word != "print"
+	case *syntax.Block:
+		return slices.ContainsFunc(s.List, jumps)
+	case *syntax.If:
+		return jumps(s.Then) || s.Else != nil && jumps(s.Else)
+	case *syntax.For:
+		return jumps(s.Body)
+	case *syntax.While:
+		return jumps(s.Body)
+	case *syntax.Each:
+		return jumps(s.Body)
+	}
+	return false
+}
+
+// condition evaluates a condition; v is its value if it is not known.
+func (m *Machine) condition(x syntax.Expr) (known bool, v value.Value, err error) {
+	v, err = m.eval(x)
+	if err != nil {
+		return false, v, err
+	}
+	return v.Known() && v.Lanes == 0, v, nil
+}
+
+func (m *Machine) block(s syntax.Stmt) (end, error) {
+	m.push()
+	defer m.pop()
+	if b, ok := s.(*syntax.Block); ok {
+		return m.list(b.List)
+	}
+	return m.list([]syntax.Stmt{s})
+}
+
+func (m *Machine) statement(s syntax.Stmt) (end, error) {
+	if err := m.step(s.At()); err != nil {
+		return end{}, err
+	}
+	switch s := s.(type) {
+	case *syntax.Declare:
+		return end{}, m.fault(s.At(), m.declare(s))
+	case *syntax.Assign:
+		return end{}, m.fault(s.At(), m.assignment(s))
+	case *syntax.Increase:
+		v, err := m.eval(s.X)
+		if err == nil {
+			err = m.add(v)
+		}
+		return end{}, m.fault(s.At(), err)
+	case *syntax.Tilde:
+		return end{}, m.fault(s.At(), m.tilde(s))
+	case *syntax.Do:
+		_, err := m.call(s.Call)
+		return end{}, m.fault(s.At(), err)
+	case *syntax.Block:
+		return m.block(s)
+	case *syntax.Profile:
+		return m.block(s.Body)
+	case *syntax.If:
+		return m.branch(s)
+	case *syntax.For:
+		return m.loop(s)
+	case *syntax.Each:
+		return m.each(s)
+	case *syntax.While:
+		return m.while(s)
+	case *syntax.Jump:
+		if s.Word == "break" {
+			return end{way: broke}, nil
+		}
+		return end{way: continued}, nil
+	case *syntax.Return:
+		if s.X == nil {
+			return end{way: returned}, nil
+		}
+		v, err := m.eval(s.X)
+		return end{returned, v}, m.fault(s.At(), err)
+	case *syntax.Tell:
+		return m.tell(s)
+	}
+	return end{}, m.faultf(s.At(), "no such statement")
+}
+
+// add increases the target by the sum of a value.
+func (m *Machine) add(v value.Value) error {
+	if v.Known() && v.Lanes == 0 {
+		for _, x := range v.F {
+			m.known += x * float64(m.repetitions())
+		}
+		return nil
+	}
+	n := v.Node()
+	if err := n.Err(); err != nil {
+		return err
+	}
+	if n.Size() == 0 {
+		return nil
+	}
+	if len(n.Shape()) > 0 {
+		n = ad.Sum(n)
+	}
+	if v.Lanes == 0 && m.repetitions() > 1 {
+		n = ad.Scale(float64(m.repetitions()), n)
+	}
+	m.terms = append(m.terms, n)
+	return nil
+}
+
+// Add increases the target by the logarithm of a Jacobian.
+func (m *Machine) Add(n *ad.Node) { m.terms = append(m.terms, n) }
+
+// Target returns the sum of all that was added.
+func (m *Machine) Target() *ad.Node {
+	if len(m.terms) == 0 {
+		return ad.Scalar(m.known)
+	}
+	t := ad.AddN(m.terms...)
+	if m.known != 0 {
+		t = ad.Shift(t, m.known)
+	}
+	return t
+}
+
+func (m *Machine) tell(s *syntax.Tell) (end, error) {
+	var b strings.Builder
+	for _, a := range s.Args {
+		if t, ok := a.(*syntax.Text); ok {
+			b.WriteString(unescape(t.Value))
+			continue
+		}
+		v, err := m.eval(a)
+		if err != nil {
+			return end{}, m.fault(a.At(), err)
+		}
+		if !v.Known() {
+			b.WriteString("?")
+			continue
+		}
+		b.WriteString(Text(v))
+	}
+	if s.Word == "print" {
+		if m.Out != nil && !m.graph {
+			fmt.Fprintln(m.Out, b.String())
+		}
+		return end{}, nil
+	}
+	if m.logging || m.lanes != nil {
+		if m.lanes != nil {
+			return end{}, value.ErrUnroll
+		}
+		return end{way: rejected}, nil
+	}
+	return end{}, &Error{Source: m.Prog.Source, Span: s.At(), Err: errors.New(b.String()), Rejected: true, Fatal: s.Word == "fatal_error"}
+}
+
+func unescape(s string) string {
+	return strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\\`, `\`).Replace(s)
+}
+
+// Text writes a known value as print does.
+func Text(v value.Value) string {
+	if v.Type.Kind.IsComplex() && len(v.Shape) == 0 {
+		return "(" + Text(v.Elems[0]) + "," + Text(v.Elems[1]) + ")"
+	}
+	if v.Elems != nil {
+		var s []string
+		for _, e := range v.Elems {
+			s = append(s, Text(e))
+		}
+		if v.Type.Dims > 0 {
+			return "[" + strings.Join(s, ",") + "]"
+		}
+		return "(" + strings.Join(s, ",") + ")"
+	}
+	return text(v.F, v.Shape)
+}
+
+func text(f []float64, shape []int) string {
+	if len(shape) == 0 {
+		return strings.Replace(fmt.Sprintf("%.6g", f[0]), "NaN", "nan", 1)
+	}
+	var s []string
+	inner := value.Size(shape[1:])
+	for i := range shape[0] {
+		s = append(s, text(f[i*inner:(i+1)*inner], shape[1:]))
+	}
+	return "[" + strings.Join(s, ",") + "]"
+}
+
+// declare makes a variable.
+func (m *Machine) declare(s *syntax.Declare) error {
+	var v value.Value
+	var err error
+	if s.Init != nil {
+		if v, err = m.eval(s.Init); err != nil {
+			return err
+		}
+		v = v.As(s.Unsized)
+		shape, err := m.shape(s.Type)
+		if err != nil {
+			return err
+		}
+		if s.Unsized.Kind != typing.Tuple && !slices.Equal(shape, v.Shape) && !(value.Size(shape) == 0 && v.Size() == 0) {
+			return fmt.Errorf("%s is declared with size %v, and its value has size %v: give both the same size", s.Name, shape, v.Shape)
+		}
+		if s.Unsized.Kind != typing.Tuple {
+			v.Shape = shape
+		}
+	} else if v, err = m.unset(s.Type); err != nil {
+		return err
+	}
+	m.scope[len(m.scope)-1][s.Name] = &slot{name: s.Name, v: v, typ: s.Unsized, owned: s.Init == nil, lanes: m.lanes}
+	return nil
+}
+
+// mostElements bounds the size of a variable.
+const mostElements = 1 << 28
+
+// shape evaluates the sizes of a type.
+func (m *Machine) shape(t *syntax.Sized) ([]int, error) {
+	shape := []int{}
+	total := 1.0
+	for _, x := range append(slices.Clone(t.Dims), m.sizesOf(t)...) {
+		v, err := m.eval(x)
+		if err != nil {
+			return nil, err
+		}
+		if !v.Known() {
+			return nil, fmt.Errorf("the size %w", errUnknown)
+		}
+		if v.Lanes > 0 {
+			if v = common(v); v.Lanes > 0 {
+				return nil, value.ErrUnroll
+			}
+		}
+		n := v.Integer()
+		if n < 0 {
+			return nil, fmt.Errorf("the size %s is %d: want one of at least 0", m.Prog.Source.Text[x.At().From:x.At().To], n)
+		}
+		total *= float64(n)
+		shape = append(shape, n)
+	}
+	if total > mostElements {
+		return nil, fmt.Errorf("a variable of %v has %.3g elements, and at most %d are allowed", shape, total, mostElements)
+	}
+	return shape, nil
+}
+
+// sizesOf lists the sizes of a vector or matrix as those of its shape.
+func (m *Machine) sizesOf(t *syntax.Sized) []syntax.Expr {
+	if t.Kind == typing.Matrix && len(t.Sizes) == 1 { // square
+		return []syntax.Expr{t.Sizes[0], t.Sizes[0]}
+	}
+	return t.Sizes
+}
+
+// common takes the lanes from a known value that is the same in all of them.
+func common(v value.Value) value.Value {
+	n := v.Size()
+	for l := 1; l < v.Lanes; l++ {
+		for i := range n {
+			if v.F[l*n+i] != v.F[i] {
+				return v
+			}
+		}
+	}
+	v.F, v.Lanes = v.F[:n], 0
+	return v
+}
+
+func (m *Machine) unset(t *syntax.Sized) (value.Value, error) {
+	if t.Kind == typing.Tuple {
+		out := value.Value{Type: typing.Type{Kind: typing.Tuple}}
+		for _, e := range t.Elems {
+			v, err := m.unset(e)
+			if err != nil {
+				return out, err
+			}
+			out.Elems = append(out.Elems, v)
+		}
+		out.Type = t.Type()
+		if len(t.Dims) == 0 {
+			return out, nil
+		}
+		shape, err := m.shape(&syntax.Sized{Dims: t.Dims, Kind: typing.Real})
+		if err != nil {
+			return out, err
+		}
+		return repeated(out, t.Type(), shape), nil
+	}
+	shape, err := m.shape(t)
+	if err != nil {
+		return value.Value{}, err
+	}
+	return value.Unset(t.Type(), shape...), nil
+}
+
+// repeated makes an array of tuples.
+func repeated(v value.Value, t typing.Type, shape []int) value.Value {
+	out := value.Value{Type: t, Shape: shape}
+	for range shape[0] {
+		e := v
+		if len(shape) > 1 {
+			e = repeated(v, t.Element(), shape[1:])
+		}
+		e.Type = t.Element()
+		out.Elems = append(out.Elems, e)
+	}
+	return out
+}
+
+// tilde adds the log density of a distribution statement.
+func (m *Machine) tilde(s *syntax.Tilde) error {
+	x, err := m.eval(s.X)
+	if err != nil {
+		return err
+	}
+	args := []value.Value{x}
+	for _, a := range s.Args {
+		v, err := m.eval(a)
+		if err != nil {
+			return err
+		}
+		args = append(args, v)
+	}
+	v, err := m.invoke(s.Name+s.Suffix, args, typing.Of(typing.Real), true)
+	if err != nil {
+		return err
+	}
+	m.observe(s, args)
+	if err := m.add(v); err != nil || !s.Truncated {
+		return err
+	}
+	return m.truncate(s, x, args[1:])
+}
+
+// truncate subtracts the logarithm of the probability between the bounds.
+func (m *Machine) truncate(s *syntax.Tilde, x value.Value, params []value.Value) error {
+	real := typing.Of(typing.Real)
+	tail := func(suffix string, at value.Value) (value.Value, error) {
+		return m.invoke(s.Name+suffix, append([]value.Value{at}, params...), real, false)
+	}
+	op := func(o string, a, b value.Value) (value.Value, error) { return library.Operator(o, a, b, real) }
+	var lower, upper value.Value
+	var err error
+	if s.Lower != nil {
+		if lower, err = m.eval(s.Lower); err != nil {
+			return err
+		}
+		if err := m.inside(x, lower, ">="); err != nil {
+			return err
+		}
+		if s.Suffix == "_lpmf" {
+			if lower, err = library.Operator("-", lower, value.Int(1), typing.Of(typing.Int)); err != nil {
+				return err
+			}
+		}
+	}
+	if s.Upper != nil {
+		if upper, err = m.eval(s.Upper); err != nil {
+			return err
+		}
+		if err := m.inside(x, upper, "<="); err != nil {
+			return err
+		}
+	}
+	var p value.Value
+	switch {
+	case s.Lower != nil && s.Upper != nil:
+		a, err := tail("_lcdf", lower)
+		if err != nil {
+			return err
+		}
+		b, err := tail("_lcdf", upper)
+		if err != nil {
+			return err
+		}
+		p, err = m.invoke("log_diff_exp", []value.Value{b, a}, real, false)
+		if err != nil {
+			return err
+		}
+	case s.Lower != nil:
+		p, err = tail("_lccdf", lower)
+	case s.Upper != nil:
+		p, err = tail("_lcdf", upper)
+	default:
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if p, err = op("-", value.Real(0), p); err != nil {
+		return err
+	}
+	return m.add(p)
+}
+
+// inside makes the target -Inf where a value is beyond a bound.
+func (m *Machine) inside(x, bound value.Value, op string) error {
+	ok, err := library.Operator(op, x, bound, typing.Of(typing.Int))
+	if err != nil {
+		return err
+	}
+	if ok.Known() {
+		if slices.Contains(ok.F, 0) {
+			m.known = math.Inf(-1)
+		}
+		return nil
+	}
+	n := ok.Node()
+	if len(n.Shape()) > 0 {
+		n = ad.Min(n)
+	}
+	m.terms = append(m.terms, ad.Where(ad.Equal(n, ad.Scalar(0)), ad.Scalar(math.Inf(-1)), ad.Scalar(0)))
+	return nil
+}
+
+// userFunction finds a function of the program.
+func (m *Machine) userFunction(name string, args []value.Value) *syntax.Function {
+	list := m.funcs[name]
+	if len(list) == 0 {
+		return nil
+	}
+	var ts []typing.Type
+	for _, a := range args {
+		ts = append(ts, a.Type)
+	}
+	return check.UserFunction(list, ts)
+}

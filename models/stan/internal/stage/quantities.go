@@ -1,0 +1,142 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stage
+
+import (
+	"errors"
+
+	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
+	"github.com/euryale-dev/euryale/models/stan/internal/value"
+)
+
+// Graph says whether values may depend on parameters.
+func (m *Machine) Graph(on bool) { m.graph = on }
+
+// Declared returns the value of a variable of a block, and whether it is known only as draws are written.
+func (m *Machine) Declared(name string) (v value.Value, late bool) {
+	s := m.scope[0][name]
+	s.v = s.v.Settle()
+	return s.v, s.late
+}
+
+// Shape evaluates the sizes of a declared variable.
+func (m *Machine) Shape(d *syntax.Declare) ([]int, error) {
+	s, err := m.shape(d.Type)
+	return s, m.fault(d.At(), err)
+}
+
+// Density runs the statements of the model block.
+func (m *Machine) Density(list []syntax.Stmt) error {
+	m.push()
+	defer m.pop()
+	return m.Run(list)
+}
+
+// Quantities traces the statements of generated quantities into the graph as far as they go. What is left is returned: it runs for each draw.
+func (m *Machine) Quantities(list []syntax.Stmt) (late []syntax.Stmt, err error) {
+	read := map[string]bool{} // by late statements
+	terms, known := m.terms, m.known
+	defer func() { m.terms, m.known = terms, known }()
+	for _, s := range list {
+		if d, ok := s.(*syntax.Declare); ok {
+			err := m.attempt(func() error { _, err := m.statement(s); return err })
+			if err == nil {
+				continue
+			}
+			if !postponed(err) {
+				return nil, err
+			}
+			v, e := m.unset(d.Type)
+			if e != nil {
+				return nil, m.fault(d.At(), e)
+			}
+			m.scope[0][d.Name] = &slot{name: d.Name, v: v, typ: d.Unsized, late: true}
+			namesIn(s, read)
+			late = append(late, s)
+			continue
+		}
+		names := map[string]bool{}
+		assignedIn(s, names)
+		wait := false
+		for n := range names {
+			wait = wait || read[n]
+		}
+		if !wait {
+			m.late = true
+			err := m.attempt(func() error { _, err := m.statement(s); return err })
+			m.late = false
+			if err == nil {
+				continue
+			}
+			if !postponed(err) {
+				return nil, err
+			}
+		}
+		for n := range names {
+			if sl := m.scope[0][n]; sl != nil {
+				sl.late = true
+			}
+		}
+		namesIn(s, read)
+		late = append(late, s)
+	}
+	return late, nil
+}
+
+// postponed says whether a statement can run for each draw after this error.
+func postponed(err error) bool {
+	if errors.Is(err, errLate) || errors.Is(err, errUnknown) || errors.Is(err, value.ErrUnroll) {
+		return true
+	}
+	var e *Error
+	return errors.As(err, &e) && !e.Fatal // comes again, with the numbers of the draw
+}
+
+// RunLate runs statements for a draw, on known numbers.
+func (m *Machine) RunLate(list []syntax.Stmt) error {
+	for _, s := range list {
+		if d, ok := s.(*syntax.Declare); ok {
+			if sl := m.scope[0][d.Name]; sl != nil {
+				sl.late = false
+			}
+		}
+		if _, err := m.statement(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Late lists the variables that have a value only as draws are written, and those whose values late statements may need.
+func (m *Machine) Variables() map[string]value.Value {
+	out := map[string]value.Value{}
+	for n, s := range m.scope[0] {
+		s.v = s.v.Settle()
+		out[n] = s.v
+	}
+	return out
+}
+
+// Draw returns a machine that runs late statements on the numbers of draws.
+func (m *Machine) Draw() *Machine {
+	d := New(m.Prog)
+	d.Out = m.Out
+	for n, s := range m.scope[0] {
+		d.scope[0][n] = &slot{name: n, v: s.v, typ: s.typ}
+	}
+	return d
+}
+
+// namesIn collects all names of a statement.
+func namesIn(s syntax.Stmt, names map[string]bool) {
+	syntax.Walk(s, func(x syntax.Expr) {
+		if n, ok := x.(*syntax.Name); ok {
+			names[n.Name] = true
+		}
+	})
+}
+
+// Base is the type of the elements.
+func Base(t typing.Type) typing.Kind { return t.Kind }

@@ -1,0 +1,510 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/models/stan/internal/stage"
+	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
+	"github.com/euryale-dev/euryale/models/stan/internal/value"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Posterior is a program with its data: a target of package infer over unconstrained parameters in Stan's order, with Stan's transforms.
+// It is not safe for concurrent use; Clone shares the programs.
+type Posterior struct {
+	program *Program
+	machine *stage.Machine // with the values of data, and nodes of the rest
+	dim     int
+	params  []stage.Param
+	density *ad.Program
+	state   *ad.State
+	derive  *ad.Program
+	written *ad.State
+	columns []column
+	late    []syntax.Stmt
+	latent  []string // variables whose numbers late statements may need, as the last outputs of derive
+	seed    uint64
+	seen    *infer.Posterior // with the observations, for checks; nil without any
+}
+
+// column is a variable of the output.
+type column struct {
+	name  string
+	typ   typing.Type
+	shape []int
+	kind  Kind
+	late  bool
+	out   int // output of derive; -1 if known or late
+	known []float64
+	order []int // of the elements, the first index fastest
+}
+
+// Kind is the block that a variable belongs to.
+type Kind int
+
+// The blocks of output.
+const (
+	Parameter Kind = iota
+	Transformed
+	Generated
+)
+
+// Variable is a variable of the output.
+type Variable struct {
+	Name  string
+	Shape []int
+	Kind  Kind
+	Int   bool
+}
+
+// Compile runs what depends on data only, and makes the log density a program.
+func (p *Program) Compile(d Data, s CompileSettings) (*Posterior, error) {
+	m := stage.New(p.tree)
+	m.Out = s.Print
+	if s.MaxStatements > 0 {
+		m.MaxSteps = s.MaxStatements
+	}
+	r := tensor.NewStream(s.Seed, 0, 0)
+	m.Random = &r
+	post := &Posterior{program: p, machine: m, seed: s.Seed}
+	if err := p.load(m, d); err != nil {
+		return nil, err
+	}
+	if b := p.tree.Blocks[syntax.TransformedData]; b != nil {
+		if err := m.Run(b.List); err != nil {
+			return nil, err
+		}
+		if err := validate(m, b); err != nil {
+			return nil, err
+		}
+	}
+	return post, post.build(s)
+}
+
+func validate(m *stage.Machine, b *syntax.Block) error {
+	for _, x := range b.List {
+		if d, ok := x.(*syntax.Declare); ok {
+			if err := m.Validate(d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// load reads the variables of the data block.
+func (p *Program) load(m *stage.Machine, d Data) error {
+	b := p.tree.Blocks[syntax.Data]
+	if b == nil {
+		return nil
+	}
+	for _, x := range b.List {
+		decl := x.(*syntax.Declare)
+		shape, err := m.Shape(decl)
+		if err != nil {
+			return err
+		}
+		v, err := d.value(decl.Name, decl.Unsized, shape)
+		if err != nil {
+			return err
+		}
+		m.Set(decl.Name, decl.Unsized, v)
+		if err := m.Validate(decl); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *Posterior) build(s CompileSettings) error {
+	m, tree := p.machine, p.program.tree
+	m.Graph(true)
+	defer m.Graph(false)
+	var decls []*syntax.Declare
+	if b := tree.Blocks[syntax.Parameters]; b != nil {
+		for _, x := range b.List {
+			d := x.(*syntax.Declare)
+			q, err := m.Param(d, d.Type)
+			if err != nil {
+				return fmt.Errorf("stan: parameter %s: %w", d.Name, err)
+			}
+			decls = append(decls, d)
+			p.params = append(p.params, q)
+			p.dim += q.Free
+		}
+	}
+	u := ad.Input("u", p.dim)
+	at := 0
+	for i, q := range p.params {
+		var own *ad.Node
+		if q.Free > 0 {
+			own = u
+			if q.Free < p.dim {
+				own = ad.Slice(u, 0, at, at+q.Free)
+			}
+		}
+		v, j, err := m.Constrain(q, own)
+		if err != nil {
+			return fmt.Errorf("stan: parameter %s: %w", decls[i].Name, err)
+		}
+		m.Set(decls[i].Name, decls[i].Unsized, v)
+		if j != nil && !s.NoJacobian {
+			m.Add(j)
+		}
+		at += q.Free
+	}
+	for _, b := range []int{syntax.TransformedParameters, syntax.Model} {
+		block := tree.Blocks[b]
+		if block == nil {
+			continue
+		}
+		if b == syntax.Model {
+			if err := m.Density(block.List); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := m.Run(block.List); err != nil {
+			return err
+		}
+		if err := validate(m, block); err != nil {
+			return err
+		}
+	}
+	lp := m.Target()
+	if err := p.compileDensity(u, lp, s); err != nil {
+		return err
+	}
+	if err := p.observations(u); err != nil {
+		return err
+	}
+	if b := tree.Blocks[syntax.GeneratedQuantities]; b != nil {
+		var err error
+		if p.late, err = m.Quantities(b.List); err != nil {
+			return err
+		}
+	}
+	return p.outputs(u)
+}
+
+// observations makes the model that checks compare with the data.
+func (p *Posterior) observations(u *ad.Node) error {
+	list := p.machine.Observations()
+	if len(list) == 0 || p.dim == 0 {
+		return nil
+	}
+	m := infer.NewModel(p.program.tree.Source.Name)
+	free := m.Flat("u", dist.IdentityTransform(), infer.Shape(p.dim))
+	names := map[string]int{}
+	for _, o := range list {
+		params := ad.Substitute(o.Params, []*ad.Node{u}, []*ad.Node{free})
+		own, ok := o.With(params)
+		if !ok {
+			continue
+		}
+		name := o.Name
+		if names[o.Name]++; names[o.Name] > 1 {
+			name = fmt.Sprintf("%s (%d)", o.Name, names[o.Name])
+		}
+		m.Observe(name, own, o.Y)
+	}
+	var err error
+	p.seen, err = m.Compile()
+	return err
+}
+
+// Observations returns the posterior that checks of the model use; nil if no distribution statement has data on its left side.
+func (p *Posterior) Observations() *infer.Posterior { return p.seen }
+
+// Device returns where the log density runs.
+func (p *Posterior) Device() string { return p.density.Device() }
+
+func (p *Posterior) compileDensity(u, lp *ad.Node, s CompileSettings) error {
+	if err := lp.Err(); err != nil {
+		return err
+	}
+	backend := s.Backend
+	if backend == nil {
+		backend = ad.CPU{Threads: 1}
+	}
+	out := []*ad.Node{lp}
+	if p.dim > 0 {
+		out = append(out, ad.Grad(lp, u)...)
+	}
+	var err error
+	p.density, err = ad.Compile(out, ad.Settings{Inputs: []*ad.Node{u}, Backend: backend})
+	return err
+}
+
+// outputs finds the columns and compiles what they need.
+func (p *Posterior) outputs(u *ad.Node) error {
+	var nodes []*ad.Node
+	node := func(v value.Value) int {
+		nodes = append(nodes, v.Node())
+		return len(nodes) - 1
+	}
+	for i, b := range []int{syntax.Parameters, syntax.TransformedParameters, syntax.GeneratedQuantities} {
+		block := p.program.tree.Blocks[b]
+		if block == nil {
+			continue
+		}
+		for _, x := range block.List {
+			d, ok := x.(*syntax.Declare)
+			if !ok {
+				continue
+			}
+			v, late := p.machine.Declared(d.Name)
+			p.addColumns(d.Name, v, Kind(i), late, node)
+		}
+	}
+	if len(p.late) > 0 {
+		for name, v := range p.machine.Variables() {
+			if v.Known() || v.Elems != nil {
+				continue
+			}
+			p.latent = append(p.latent, name)
+			node(v)
+		}
+	}
+	if len(nodes) == 0 {
+		return nil
+	}
+	var err error
+	p.derive, err = ad.Compile(nodes, ad.Settings{Inputs: []*ad.Node{u}, Backend: ad.CPU{Threads: 1}})
+	return err
+}
+
+func (p *Posterior) addColumns(name string, v value.Value, k Kind, late bool, node func(value.Value) int) {
+	switch {
+	case v.Type.Kind.IsComplex():
+		p.addColumns(name+".real", v.Elems[0], k, late, node)
+		p.addColumns(name+".imag", v.Elems[1], k, late, node)
+		return
+	case v.Type.Kind == typing.Tuple:
+		for i, e := range v.Elems {
+			sep := ":"
+			if v.Type.Dims > 0 {
+				sep = "."
+			}
+			p.addColumns(fmt.Sprintf("%s%s%d", name, sep, i+1), e, k, late, node)
+		}
+		return
+	}
+	c := column{name: name, typ: v.Type, shape: v.Shape, kind: k, late: late, out: -1, order: columnMajor(v.Shape)}
+	switch {
+	case late:
+	case v.Known():
+		c.known = v.F
+	default:
+		c.out = node(v)
+	}
+	p.columns = append(p.columns, c)
+}
+
+// columnMajor lists the elements with the first index running fastest.
+func columnMajor(shape []int) []int {
+	n := value.Size(shape)
+	out := make([]int, n)
+	index := make([]int, len(shape))
+	for i := range out {
+		at := 0
+		for k, s := range shape {
+			at = at*s + index[k]
+		}
+		out[i] = at
+		for k := range index {
+			if index[k]++; index[k] < shape[k] {
+				break
+			}
+			index[k] = 0
+		}
+	}
+	return out
+}
+
+// Dim returns the number of unconstrained parameters.
+func (p *Posterior) Dim() int { return p.dim }
+
+// LogProbGrad writes the gradient at q into g and returns the log density. Terms that depend on constants only are left out as in Stan's
+// lp__: those of statements with ~ and of functions ending in _lupdf.
+func (p *Posterior) LogProbGrad(q, g []float64) (float64, error) {
+	if p.state == nil {
+		p.state = p.density.NewState()
+	}
+	copy(p.state.Input(0), q)
+	if err := p.state.Run(); err != nil {
+		return 0, infer.Reject(err)
+	}
+	if p.dim > 0 {
+		copy(g, p.state.Output(1))
+	}
+	lp := p.state.Output(0)[0]
+	if math.IsNaN(lp) || math.IsInf(lp, -1) {
+		return math.Inf(-1), nil
+	}
+	return lp, nil
+}
+
+// Clone returns a copy with a workspace of its own.
+func (p *Posterior) Clone() infer.Target {
+	c := *p
+	c.state, c.written = nil, nil
+	return &c
+}
+
+// Variables lists the variables of the output in order.
+func (p *Posterior) Variables() (list []Variable) {
+	for _, c := range p.columns {
+		list = append(list, Variable{Name: c.name, Shape: c.shape, Kind: c.kind, Int: c.typ.Kind == typing.Int})
+	}
+	return list
+}
+
+// Names returns the names of the columns, such as theta[1,2], the first index running fastest.
+func (p *Posterior) Names() (names []string) {
+	for _, c := range p.columns {
+		for _, at := range c.order {
+			names = append(names, c.name+elementName(c.shape, at))
+		}
+	}
+	return names
+}
+
+func elementName(shape []int, at int) string {
+	if len(shape) == 0 {
+		return ""
+	}
+	var s []string
+	for k := len(shape) - 1; k >= 0; k-- {
+		s = append([]string{fmt.Sprint(at%shape[k] + 1)}, s...)
+		at /= shape[k]
+	}
+	return "[" + strings.Join(s, ",") + "]"
+}
+
+// Len returns the number of columns.
+func (p *Posterior) Len() int {
+	n := 0
+	for _, c := range p.columns {
+		n += len(c.order)
+	}
+	return n
+}
+
+// Write fills the columns from an unconstrained draw. Random numbers of generated quantities are those of the draw's own stream, which
+// the numbers of q choose: the same draw always has the same.
+func (p *Posterior) Write(q, out []float64) error {
+	if p.derive != nil {
+		if p.written == nil {
+			p.written = p.derive.NewState()
+		}
+		copy(p.written.Input(0), q)
+		if err := p.written.Run(); err != nil {
+			return err
+		}
+	}
+	var late map[string]value.Value
+	var failed error
+	if len(p.late) > 0 {
+		late, failed = p.runLate(q)
+	}
+	at := 0
+	for _, c := range p.columns {
+		f := c.known
+		switch {
+		case c.late:
+			f = lateNumbers(late, c)
+		case c.out >= 0:
+			f = p.written.Output(c.out)
+		}
+		for _, k := range c.order {
+			out[at] = math.NaN()
+			if f != nil {
+				out[at] = f[k]
+			}
+			at++
+		}
+	}
+	var e *stage.Error
+	if errors.As(failed, &e) && e.Fatal {
+		return failed
+	}
+	return nil
+}
+
+// lateNumbers returns the numbers of a column among the variables of a draw.
+func lateNumbers(vars map[string]value.Value, c column) []float64 {
+	name, rest, _ := strings.Cut(c.name, ".")
+	if i := strings.IndexByte(name, ':'); i >= 0 {
+		name, rest = c.name[:i], c.name[i:]
+	}
+	v, ok := vars[name]
+	if !ok {
+		return nil
+	}
+	for rest != "" && v.Elems != nil {
+		var part string
+		rest = strings.TrimLeft(rest, ".:")
+		if i := strings.IndexAny(rest, ".:"); i >= 0 {
+			part, rest = rest[:i], rest[i:]
+		} else {
+			part, rest = rest, ""
+		}
+		switch part {
+		case "real":
+			v = v.Elems[0]
+		case "imag":
+			v = v.Elems[1]
+		default:
+			n := 0
+			if _, err := fmt.Sscan(part, &n); err != nil || n < 1 || n > len(v.Elems) {
+				return nil
+			}
+			v = v.Elems[n-1]
+		}
+	}
+	return v.F
+}
+
+// runLate runs the statements that need the numbers of a draw.
+func (p *Posterior) runLate(q []float64) (map[string]value.Value, error) {
+	d := p.machine.Draw()
+	h := p.seed ^ 0x9e3779b97f4a7c15
+	for _, x := range q {
+		h = (h ^ math.Float64bits(x)) * 0x100000001b3
+	}
+	r := tensor.NewStream(h, 1, 0)
+	d.Random = &r
+	first := p.derive.Outputs() - len(p.latent)
+	all := p.machine.Variables()
+	for i, name := range p.latent {
+		v := all[name]
+		f := append([]float64(nil), p.written.Output(first+i)...)
+		d.Set(name, v.Type, value.Known(v.Type, f, v.Shape...))
+	}
+	err := d.RunLate(p.late)
+	return d.Variables(), err
+}
+
+// ParameterNames lists the columns of parameters.
+func (p *Posterior) ParameterNames() (names []string) {
+	for _, c := range p.columns {
+		if c.kind != Parameter {
+			continue
+		}
+		for _, at := range c.order {
+			names = append(names, c.name+elementName(c.shape, at))
+		}
+	}
+	return names
+}
