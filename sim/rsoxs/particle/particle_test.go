@@ -18,7 +18,7 @@ import (
 
 // The light, the detector and the materials of the tests.
 var (
-	k         = 1.45
+	k        = 1.45
 	toPixels = func() farfield.Directions {
 		return farfield.Detector{Rows: 7, Columns: 8, PixelY: 1.1, PixelX: 1}.Directions(farfield.Pose{Distance: ad.Scalar(14), PoniY: ad.Scalar(3.1), PoniX: ad.Scalar(3.4), Rot1: ad.Scalar(0.05), Rot2: ad.Scalar(-0.03)})
 	}()

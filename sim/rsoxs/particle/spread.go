@@ -47,7 +47,7 @@ func (s Spread) nodes() quadrature {
 	// The density x^z exp(-(z + 1) x) by its values, because Gauss's nodes for it have no simple derivative with respect to z.
 	t, w := legendre(n)
 	low := ad.Maximum(ad.Scalar(0), ad.Shift(ad.Scale(-6, sd), 1))
-	high := ad.Shift(ad.Scale(8, sd), 1)
+	high := ad.Shift(ad.Mul(sd, ad.Shift(ad.Scale(6, sd), 8)), 1)
 	x := ad.Add(low, ad.Mul(ad.Sub(high, low), ad.Const(t)))
 	z := ad.Shift(ad.Reciprocal(ad.Square(sd)), -1)
 	density := ad.Mul(ad.Const(w), ad.Exp(ad.Sub(ad.Mul(z, ad.Log(x)), ad.Mul(ad.Shift(z, 1), ad.Shift(x, -1)))))
