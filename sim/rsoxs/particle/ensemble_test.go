@@ -228,3 +228,29 @@ func TestGradientsOfEnsembles(t *testing.T) {
 		return Ensemble{Of: Cylinder{Axis: Direction(theta, phi), Radius: x[4], Length: x[5], Aligned: ad.Scalar(0.5)}, Weights: w, Structure: HardDiscs{Radius: x[6], Fraction: x[7]}}.Intensities(k, d, contrasts[1:], 0.3)
 	})
 }
+
+// The closed spectra of random phases are those of their covariances, by quadrature, and have gradients.
+func TestSpectraOfRandomPhases(t *testing.T) {
+	q2 := ad.Const([]float64{0.01, 0.09, 0.3})
+	f := ad.Scalar(0.3)
+	v := evaluated(t, DebyeBueche{ad.Scalar(4)}.Spectrum(f, q2), TeubnerStrey{ad.Scalar(15), ad.Scalar(6)}.Spectrum(f, q2))
+	for i, x := range []float64{0.01, 0.09, 0.3} {
+		q := math.Sqrt(x)
+		var want [2]float64
+		const step = 0.005
+		for r := step / 2; r < 150; r += step {
+			w := 4 * math.Pi * r * math.Sin(q*r) / q * 0.21 * step
+			want[0] += w * math.Exp(-r/4)
+			p := 2 * math.Pi / 15 * r
+			want[1] += w * math.Exp(-r/6) * math.Sin(p) / p
+		}
+		for c := range want {
+			if math.Abs(v[c][i]/want[c]-1) > 1e-4 {
+				t.Errorf("kind %d at q = %g: %.8g nm^3, want %.8g", c, q, v[c][i], want[c])
+			}
+		}
+	}
+	checked(t, "cut field", []float64{12, 0.2, 0.3}, func(x []*ad.Node, k *ad.Node, d farfield.Directions) []*ad.Node {
+		return Phases{Fraction: x[2], Volume: 1e3, Correlation: CutField{Period: x[0], Width: x[1], Reach: Reach{Q: 0.7, Size: 40}}}.Intensities(k, d, contrasts[:1], 0.3)
+	})
+}
