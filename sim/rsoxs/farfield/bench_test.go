@@ -4,6 +4,7 @@
 package farfield
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -51,5 +52,48 @@ func BenchmarkIntensities(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// The transforms of five fields of large volumes.
+func BenchmarkFields(b *testing.B) {
+	for _, s := range [][3]int{{32, 128, 128}, {128, 128, 128}, {32, 256, 256}, {32, 512, 512}} {
+		x := newSample(3, s, 2)
+		v, err := NewVolume(VolumeSettings{Shape: x.shape, Voxel: x.voxel, MaxQ: 0.6, MinK: 1.43, Tolerance: 1e-6})
+		if err != nil {
+			b.Fatal(err)
+		}
+		in := ad.Input("s")
+		m := x.nodes()
+		m.S = ad.Mul(m.S, in)
+		f, err := v.Fields(m)
+		if err != nil {
+			b.Fatal(err)
+		}
+		out := []*ad.Node{}
+		for _, d := range append([]complexNode{f.aligned}, f.director[:4]...) {
+			out = append(out, d.re, d.im)
+		}
+		total := ad.Scalar(0)
+		for _, o := range out {
+			total = ad.Add(total, ad.Sum(ad.Square(o)))
+		}
+		for name, o := range map[string][]*ad.Node{"value": out, "gradient": {ad.Grad(total, in)[0]}} {
+			b.Run(fmt.Sprintf("%dx%dx%d/%s/cpu", s[0], s[1], s[2], name), func(b *testing.B) {
+				p, err := ad.Compile(o, ad.Settings{Inputs: []*ad.Node{in}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				st := p.NewState()
+				st.Input(0)[0] = 0.8
+				b.ReportMetric(float64(v.Points()), "points")
+				b.ReportMetric(float64(v.terms), "terms")
+				for b.Loop() {
+					if err := st.Run(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }
