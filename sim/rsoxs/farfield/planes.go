@@ -38,12 +38,12 @@ func smooth(n int) int {
 }
 
 // fast reports whether transforms cost less than products with matrices for planes of some size. A product with matrices multiplies at
-// about twelve times the rate of a transform.
+// about three times the rate of a transform.
 func fast(rows, columns, n, points int) bool {
 	y, x, p := float64(rows), float64(columns), float64(points)
 	matrices := 8 * (y*x*p + p*y*p)
 	transforms := 5 * math.Log2(float64(n)) * float64(n) * (y + p)
-	return matrices > 12*transforms
+	return matrices > 3*transforms
 }
 
 // forward returns sum over voxels of exp(i (q_y y + q_x x)) f for complex planes f, [2, plane, y, x], as [2, plane, q_y, q_x]: the real
