@@ -91,6 +91,12 @@ type ProblemOptions struct {
 	To        [3]int  `json:"to,omitzero"`         // end of the support of voxels (exclusive)
 	Variation float64 `json:"variation,omitempty"` // weight of TotalVariation for voxels. Default 0
 	Roughness float64 `json:"roughness,omitempty"` // weight of Roughness for voxels. Default 0
+
+	Closed     bool `json:"closed,omitempty"`     // formulas in place of voxels, for measured patterns
+	Tangential bool `json:"tangential,omitempty"` // molecules of particles lie in the surfaces of shells
+	LogNormal  bool `json:"log_normal,omitempty"` // sizes have log-normal distributions in place of Schulz's
+	Local      bool `json:"local,omitempty"`      // neighbours of particles have their size: the local monodisperse approximation
+	Around     bool `json:"around,omitempty"`     // axes of rods, stacks and ellipsoids have all azimuths
 }
 
 // ProblemParam is a parameter to be found.
@@ -226,6 +232,12 @@ func (p *Problem) check() error {
 		return fmt.Errorf("%w%s", unknown("model", p.Model, p.Model, sortedNames(problemModels)), errtext.OwnPart)
 	}
 	n := p.Grid.Shape
+	if bad := p.checkClosed(m); bad != nil {
+		return errors.New(strings.Join(bad, "; "))
+	}
+	if p.IsClosed() && p.Grid == (ProblemGrid{}) {
+		n = [3]int{1, 2, 2}
+	}
 	if n[0] < 1 || n[1] < 2 || n[2] < 2 || n[0] > mostVoxels/n[1] || n[0]*n[1] > mostVoxels/n[2] {
 		return fmt.Errorf("grid.shape is %v: want at least 1, 2 and 2 voxels along Z, Y, X and at most %d together", n, mostVoxels)
 	}
@@ -241,6 +253,9 @@ func (p *Problem) check() error {
 
 // checkVolume checks the size of voxels and the options.
 func (p *Problem) checkVolume() (bad []string) {
+	if p.IsClosed() && p.Grid == (ProblemGrid{}) {
+		return nil
+	}
 	if !(p.Grid.Voxel > 0) || math.IsInf(p.Grid.Voxel, 0) {
 		bad = append(bad, fmt.Sprintf("grid.voxel is %g: want the edge of a voxel in nm, above 0", p.Grid.Voxel))
 	}

@@ -21,6 +21,8 @@ type Model struct {
 	Grid morph.Grid
 	// Scene makes the morphology of parameters, without a matrix: what its materials leave has the optical constants of Matrix.
 	Scene func(at morph.Values) morph.Scene
+	// Closed makes the closed form of parameters in place of Scene, for pixels up to a q in 1/nm; nil for voxels.
+	Closed func(at morph.Values, q float64) morph.ClosedForm
 	// Morphology lists the parameters of Scene, and Width is that of its edges in nm if they are not searched for.
 	Morphology []string
 	Width      float64
@@ -53,6 +55,7 @@ type pass struct {
 	detector  farfield.Detector // padded for the blur
 	volume    *farfield.Volume
 	fields    []*farfield.Fields
+	closed    morph.ClosedForm
 	direction farfield.Directions
 	lights    []*light
 	taps      int // of the blur to each side
@@ -103,9 +106,12 @@ func (m *Model) pass(at morph.Values, start func(name string) (float64, bool)) (
 	if err := p.layOut(start); err != nil {
 		return nil, err
 	}
+	if m.Closed != nil {
+		return p, p.materials(p.closed.Materials)
+	}
 	scene := m.Scene(at)
-	if len(scene.Materials) != len(m.Tables) {
-		return nil, fmt.Errorf("measured: the model has %d materials, and %d have constants: give one for each", len(scene.Materials), len(m.Tables))
+	if err := p.materials(len(scene.Materials)); err != nil {
+		return nil, err
 	}
 	for _, x := range scene.Materials {
 		f, err := p.volume.Fields(x)
@@ -115,6 +121,14 @@ func (m *Model) pass(at morph.Values, start func(name string) (float64, bool)) (
 		p.fields = append(p.fields, f)
 	}
 	return p, nil
+}
+
+// materials returns an error unless all materials of a sample have constants.
+func (p *pass) materials(n int) error {
+	if n != len(p.Tables) {
+		return fmt.Errorf("measured: the model has %d materials, and %d have constants: give one for each", n, len(p.Tables))
+	}
+	return nil
 }
 
 // pose returns where the detector stands: centre_x and centre_y are the pixels by which the beam's foot is off.
@@ -230,6 +244,9 @@ func (p *pass) layOut(start func(name string) (float64, bool)) error {
 			most = max(most, math.Abs(u))
 		}
 	}
+	if p.Closed != nil {
+		return p.layOutClosed(dir)
+	}
 	size := p.Grid.Voxel * float64(max(p.Grid.Shape[1], p.Grid.Shape[2]))
 	if q := most * rsoxs.Wavenumber(p.lights[0].energy); q*size < 1 {
 		return fmt.Errorf("measured: q reaches %.3g 1/nm only, at which a box of %.3g nm looks like a point: check the distance (%g mm) and the size of the pixels (%g x %g mm)", q, size, g.Distance, d.PixelY, d.PixelX)
@@ -244,6 +261,20 @@ func (p *pass) layOut(start func(name string) (float64, bool)) error {
 	p.volume, err = farfield.NewVolume(farfield.VolumeSettings{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel, MaxQ: most * high, MinK: low, Tolerance: cmp.Or(p.Tolerance, 1e-6),
 		Pixels: len(p.lights) * len(v[0].Float64s())})
 	return err
+}
+
+// layOutClosed makes the closed form for pixels up to a few per cent beyond the largest q.
+func (p *pass) layOutClosed(d farfield.Directions) error {
+	v, err := ad.Eval(ad.Max(ad.AddN(ad.Square(d.X), ad.Square(d.Y), ad.Square(d.Z))))
+	if err != nil {
+		return err
+	}
+	k := 0.0
+	for _, l := range p.lights {
+		k = max(k, rsoxs.Wavenumber(l.energy))
+	}
+	p.closed = p.Closed(p.at, 1.05*k*math.Sqrt(v[0].Float64s()[0]))
+	return nil
 }
 
 // intensity returns the intensity of fully polarised light with the field at an angle in degrees, on the padded detector.
@@ -261,12 +292,19 @@ func (p *pass) intensity(l *light, angle float64) *ad.Node {
 				}
 			}
 		}
-		a := p.volume.Amplitude(l.k, p.fields, l.contrasts, radians...)
-		for i, image := range p.volume.Intensities(a, l.k, p.direction) {
+		for i, image := range p.scattered(l, radians) {
 			l.intensities[angles[i]] = image
 		}
 	}
 	return l.intensities[angle]
+}
+
+// scattered returns the intensities of light with the field at some angles in radians.
+func (p *pass) scattered(l *light, radians []float64) []*ad.Node {
+	if p.Closed != nil {
+		return p.closed.Intensities(l.k, p.direction, l.contrasts, radians...)
+	}
+	return p.volume.Intensities(p.volume.Amplitude(l.k, p.fields, l.contrasts, radians...), l.k, p.direction)
 }
 
 // needs lists the angles of the field that a frame depends on, in degrees: its own, and with it the other one if the light is not purely

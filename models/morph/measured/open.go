@@ -38,8 +38,10 @@ func Open(p *morph.Problem, folder string) (*Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.resolved(p.Grid.Voxel); err != nil {
-		return nil, err
+	if !p.IsClosed() {
+		if err := d.resolved(p.Grid.Voxel); err != nil {
+			return nil, err
+		}
 	}
 	t := &Task{Model: modelOf(p, d), Fixed: maps.Clone(p.Fixed)}
 	for _, s := range sets {
@@ -98,14 +100,18 @@ func modelOf(p *morph.Problem, d *Data) *Model {
 	known := p.MorphologyNames()
 	m := &Model{Data: d, Grid: morph.Grid{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel}, Morphology: known, Width: cmp.Or(p.Options.Width, p.Grid.Voxel/2),
 		SolidAngle: p.SolidAngle == nil || *p.SolidAngle}
-	m.Scene = func(at morph.Values) morph.Scene {
+	values := func(at morph.Values) morph.Values {
 		given := map[string]*ad.Node{}
 		for _, name := range known {
 			if n := at(name); n != nil {
 				given[name] = n
 			}
 		}
-		return bare.Morphology(bare.Values(given))
+		return bare.Values(given)
+	}
+	m.Scene = func(at morph.Values) morph.Scene { return bare.Morphology(values(at)) }
+	if p.IsClosed() {
+		m.Closed = func(at morph.Values, q float64) morph.ClosedForm { return bare.Closed(values(at), q) }
 	}
 	return m
 }

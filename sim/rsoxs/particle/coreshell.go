@@ -38,16 +38,17 @@ var _ Particle = CoreShell{}
 //	int V S s s^T exp(i q r) = (aligned/3 - q^2 g/3) 1 + g q q^T.
 type radial struct{ fraction, aligned, tensor *ad.Node }
 
-// transforms integrates along the radius for a particle of some size at the nodes of s.
+// transforms integrates along the radius at the nodes of s for particles of some sizes, columns [member, 1]: the results are [node,
+// member].
 func (c CoreShell) transforms(s *series, radius, shell *ad.Node) []radial {
 	n := 14 + int(math.Ceil(s.nodes[0]*c.Reach.Size/2))
-	q := ad.Reshape(s.q(), len(s.nodes), 1)
+	q := ad.Reshape(s.q(), len(s.nodes), 1, 1)
 	integral := func(kernel *ad.Node, r rule, weight *ad.Node) *ad.Node {
 		w := ad.Scale(4*math.Pi, ad.Mul(r.w, ad.Square(r.x)))
 		if weight != nil {
 			w = ad.Mul(w, weight)
 		}
-		return ad.MatMul(kernel, w)
+		return ad.SumAxes(ad.Mul(kernel, w), 2)
 	}
 	inner := c.Edge.within(n, radius, nil)
 	core := integral(ad.Sinc(ad.Mul(q, inner.x)), inner, nil)
@@ -91,11 +92,11 @@ func (c CoreShell) Fields(q Vec) []Fields {
 	s := c.Reach.newSeries(c.Reach.Size)
 	q2 := q.dot(q)
 	var values []*ad.Node
-	found := c.transforms(s, c.Radius, c.Shell)
+	found := c.transforms(s, column(c.Radius), column(c.Shell))
 	for _, x := range found {
-		values = append(values, x.fraction)
+		values = append(values, ad.Index(x.fraction, 1, 0))
 		if x.aligned != nil {
-			values = append(values, x.aligned, x.tensor)
+			values = append(values, ad.Index(x.aligned, 1, 0), ad.Index(x.tensor, 1, 0))
 		}
 	}
 	values = s.at(q2, values...)
@@ -130,11 +131,20 @@ func (c CoreShell) Materials() int {
 // moments are averages over sizes of |a|^2, Re a b* and |b|^2, where the amplitude is a e + b q (q . e).
 type moments [3]*ad.Node
 
-func (m *moments) add(w *ad.Node, a, b [2]*ad.Node) {
+// of adds up the moments of a and b, [node, member], with the weights of the members.
+func (m *moments) of(w *ad.Node, a, b [2]*ad.Node) {
 	product := func(x, y [2]*ad.Node) *ad.Node { return ad.Add(ad.Mul(x[0], y[0]), ad.Mul(x[1], y[1])) }
 	for i, x := range []*ad.Node{product(a, a), product(a, b), product(b, b)} {
-		m[i] = added(m[i], 1, ad.Mul(w, x))
+		m[i] = ad.SumAxes(ad.Mul(w, x), 1)
 	}
+}
+
+// column returns a scalar as the column of one member; nil stays nil.
+func column(x *ad.Node) *ad.Node {
+	if x == nil {
+		return nil
+	}
+	return ad.Reshape(x, 1, 1)
 }
 
 // Intensities returns the mean intensity of a particle for each angle of the field, as [Ensemble.Intensities] does. It works on functions
@@ -145,35 +155,33 @@ func (c CoreShell) Intensities(k *ad.Node, d farfield.Directions, contrasts []fa
 		size *= 2
 	}
 	s := c.Reach.newSeries(size)
-	var all, mean moments
-	var a1, b1 [2]*ad.Node
-	sizes, shells := c.Sizes.nodes(), c.Shells.nodes()
-	for i := range sizes.number {
-		factor, share := sizes.at(i)
-		for j := range shells.number {
-			thickness, part := shells.at(j)
-			shell := c.Shell
-			if shell != nil {
-				shell = ad.Mul(shell, thickness)
-			}
-			a, b := c.amplitudes(s, c.transforms(s, ad.Mul(c.Radius, factor), shell), contrasts)
-			w := ad.Mul(share, part)
-			if h, ok := c.Structure.(HardSpheres); ok && c.Local {
-				h.Radius = ad.Mul(h.Radius, factor)
-				w = ad.Mul(w, h.of(s.q()))
-			}
-			all.add(w, a, b)
-			for p := range 2 {
-				a1[p], b1[p] = added(a1[p], 1, ad.Mul(w, a[p])), added(b1[p], 1, ad.Mul(w, b[p]))
-			}
-		}
+	radii, w := c.Sizes.Nodes()
+	shells, share := c.Shells.Nodes()
+	radii, shells, w = Product(radii, w, shells, share)
+	shell := c.Shell
+	if shell != nil {
+		shell = ad.Mul(shell, shells)
 	}
+	n := radii.Shape()[0]
+	a, b := c.amplitudes(s, c.transforms(s, ad.Mul(c.Radius, radii), shell), contrasts)
+	w = ad.Reshape(w, n)
+	if h, ok := c.Structure.(HardSpheres); ok && c.Local {
+		h.Radius = ad.Mul(h.Radius, ad.Reshape(radii, n))
+		w = ad.Mul(w, h.of(ad.Reshape(s.q(), len(s.nodes), 1)))
+	}
+	var all, mean moments
+	all.of(w, a, b)
 	q := At(k, d)
 	q2 := q.dot(q)
 	values := all[:]
 	coherent := c.Structure != nil && !c.Local
 	if coherent {
-		mean.add(ad.Scalar(1), a1, b1)
+		for p := range 2 {
+			for _, x := range []*[2]*ad.Node{&a, &b} {
+				x[p] = ad.Reshape(ad.SumAxes(ad.Mul(w, x[p]), 1), len(s.nodes), 1)
+			}
+		}
+		mean.of(ad.Scalar(1), a, b)
 		values = append(values, mean[:]...)
 	}
 	f := s.at(q2, values...)
@@ -189,9 +197,9 @@ func (c CoreShell) Intensities(k *ad.Node, d farfield.Directions, contrasts []fa
 	return out
 }
 
-// amplitudes returns a and b at the nodes, real and imaginary parts.
+// amplitudes returns a and b at the nodes for all members, real and imaginary parts.
 func (c CoreShell) amplitudes(s *series, t []radial, contrasts []farfield.Contrast) (a, b [2]*ad.Node) {
-	third := ad.Scale(-1.0/3, ad.Square(s.q()))
+	third := ad.Reshape(ad.Scale(-1.0/3, ad.Square(s.q())), len(s.nodes), 1)
 	for part := range 2 {
 		for i, x := range t {
 			y := contrasts[i]

@@ -53,7 +53,8 @@ const tiny = 1e-14
 // rule is a quadrature rule, whose nodes and weights may move with parameters.
 type rule struct{ x, w *ad.Node }
 
-// panels returns the composite Gauss-Legendre rule of n nodes between each two of the ends, which are scalars that rise.
+// panels returns the composite Gauss-Legendre rule of n nodes between each two of the ends, which rise: scalars for one rule, or columns
+// [member, 1] for one of each member, [member, node].
 func panels(n int, ends ...*ad.Node) rule {
 	t, w := legendre(n)
 	var xs, ws []*ad.Node
@@ -61,7 +62,8 @@ func panels(n int, ends ...*ad.Node) rule {
 		length := ad.Sub(ends[i+1], a)
 		xs, ws = append(xs, ad.Add(a, ad.Mul(length, ad.Const(t)))), append(ws, ad.Mul(length, ad.Const(w)))
 	}
-	return rule{ad.Concat(0, xs...), ad.Concat(0, ws...)}
+	last := len(xs[0].Shape()) - 1
+	return rule{ad.Concat(last, xs...), ad.Concat(last, ws...)}
 }
 
 // legendre returns the nodes and weights between 0 and 1.
@@ -84,7 +86,7 @@ func hermite(n int) (x, w []float64) {
 // within returns a rule for integrals over the inside of a soft surface at the radius r: its weights hold the volume fraction. kink is a
 // radius below r at which the integrand bends; nil for none.
 func (e Edge) within(n int, r, kink *ad.Node) rule {
-	zero := ad.Scalar(0)
+	zero := ad.Scale(0, r)
 	if e.Width == nil {
 		if kink == nil {
 			return panels(n, zero, r)

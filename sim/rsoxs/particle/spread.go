@@ -23,13 +23,6 @@ type quadrature struct {
 	x, w   *ad.Node
 }
 
-func (q quadrature) at(i int) (x, w *ad.Node) {
-	if q.x == nil {
-		return ad.Scalar(1), ad.Scalar(1)
-	}
-	return ad.Index(q.x, 0, i), ad.Index(q.w, 0, i)
-}
-
 // leastSpread keeps the density of Schulz finite; a smaller one is no spread to 1e-8.
 const leastSpread = 1e-4
 
