@@ -13,7 +13,7 @@ import (
 // Edge is the softness of surfaces: the volume fraction at the distance d outside of one is 1/(1 + exp(d/Width)), as in the voxel models,
 // or with Gaussian the complementary error function with the standard deviation Width. A nil Width makes surfaces sharp.
 type Edge struct {
-	Width    *ad.Node // in nm
+	Width    *ad.Node // width of the surfaces in nm
 	Gaussian bool
 }
 

@@ -21,7 +21,7 @@ type Correlation interface {
 // that have them. A pattern of one sample has speckles around it. One material, which fills Fraction of the volume.
 type Phases struct {
 	Fraction    *ad.Node // volume fraction, from 0 to 1
-	Volume      float64  // of the sample in nm^3
+	Volume      float64  // volume of the sample in nm^3
 	Correlation Correlation
 }
 
@@ -57,7 +57,7 @@ func (c DebyeBueche) Spectrum(fraction, q2 *ad.Node) *ad.Node {
 //
 // Reference: M. Teubner and R. Strey, doi:10.1063/1.453006.
 type TeubnerStrey struct {
-	Period *ad.Node // in nm
+	Period *ad.Node // mean distance between domains in nm
 	Length *ad.Node // correlation length in nm
 }
 
@@ -73,8 +73,8 @@ func (c TeubnerStrey) Spectrum(fraction, q2 *ad.Node) *ad.Node {
 //
 // Reference: N. F. Berk, doi:10.1103/PhysRevLett.58.2718.
 type CutField struct {
-	Period *ad.Node // in nm
-	Width  *ad.Node // of the spectrum relative to 2 pi/Period, from 0.05 to 0.5
+	Period *ad.Node // mean distance between domains in nm
+	Width  *ad.Node // standard deviation of the spectrum relative to 2 pi/Period, from 0.05 to 0.5
 	Reach  Reach    // largest q; Size is the distance in nm beyond which domains are independent, 4 periods/width for 1e-3
 }
 

@@ -14,7 +14,7 @@ import (
 type Spread struct {
 	SD        *ad.Node // standard deviation relative to the mean, below 1; nil for no spread
 	LogNormal bool
-	Points    int // of the quadrature. Default 21
+	Points    int // number of nodes of the quadrature. Default 21
 }
 
 // quadrature holds nodes and weights, vectors or nil for the single node 1.

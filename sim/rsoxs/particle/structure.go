@@ -19,7 +19,7 @@ type Structure interface {
 //
 // Reference: M. S. Wertheim, doi:10.1103/PhysRevLett.10.321.
 type HardSpheres struct {
-	Radius   *ad.Node // in nm, at least that of the particles
+	Radius   *ad.Node // radius in nm, at least that of the particles
 	Fraction *ad.Node // volume fraction of the spheres, below 0.5
 }
 
@@ -47,7 +47,7 @@ func (h HardSpheres) of(q *ad.Node) *ad.Node {
 //
 // Reference: Y. Rosenfeld, doi:10.1103/PhysRevA.42.5978, equation 6.9.
 type HardDiscs struct {
-	Radius   *ad.Node // in nm, at least that of the particles
+	Radius   *ad.Node // radius in nm, at least that of the particles
 	Fraction *ad.Node // share of the area, below 0.7
 }
 

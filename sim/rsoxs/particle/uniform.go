@@ -13,7 +13,7 @@ import (
 type Cylinder struct {
 	Axis    Vec      // unit vector
 	Radius  *ad.Node // outer radius in nm
-	Length  *ad.Node // in nm
+	Length  *ad.Node // length in nm
 	Hole    *ad.Node // radius of the hole in nm; nil for none
 	Aligned *ad.Node // order parameter S; nil for an isotropic cylinder
 	// Radial makes the molecules point outwards. It needs Reach, whose Size bounds the radius, and a Radius and Hole without members.
@@ -123,7 +123,7 @@ func (c Ellipsoid) filled(fraction *ad.Node) []Fields {
 // Plate is a slab whose extent in its plane is a Gaussian profile. One material.
 type Plate struct {
 	Normal    Vec      // unit vector
-	Thickness *ad.Node // in nm
+	Thickness *ad.Node // thickness in nm
 	Width     *ad.Node // standard deviation of the profile in the plane in nm
 	Aligned   *ad.Node // order parameter S; nil for an isotropic plate
 	Direction Vec      // unit vector of the director; the zero value stands for Normal
