@@ -16,7 +16,8 @@ type Continuation struct {
 	// Below and Above are exponents: beta falls with the energy as E^-Below below the first row and as E^-Above beyond the last. Default
 	// 3 and 4, which those of atoms have nearly, between edges. Negative ones let it rise; NaN stands for none at all.
 	Below, Above float64
-	// Low is the energy in eV below which beta is 0. Default 10, or half of the first row if that is lower.
+	// Low is the energy in eV below which beta is 0. Default 30, where that of solids stops rising, or half of the first row if that
+	// is lower.
 	Low float64
 }
 
@@ -88,7 +89,7 @@ func (c Continuation) below(first, beta float64) (e, b []float64) {
 	if math.IsNaN(under) {
 		return nil, nil
 	}
-	low := cmp.Or(c.Low, min(10, first/2))
+	low := cmp.Or(c.Low, min(30, first/2))
 	for x := first / growth; x > low; x /= growth {
 		e, b = append(e, x), append(b, beta*math.Pow(x/first, -under))
 	}
