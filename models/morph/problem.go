@@ -67,7 +67,8 @@ type Problem struct {
 	Sigma float64 `json:"sigma,omitempty"`
 	// MaxNFev is the largest number of evaluations per fit. Default from package optim.
 	MaxNFev int `json:"max_nfev,omitempty"`
-	// Method is "lm", "lbfgs" or "nuts". Default lm, or lbfgs if lm is not possible.
+	// Method is "lm", "lbfgs", "nuts", or "phase", which finds voxels from nothing by projections and then minimises as lbfgs does.
+	// Default lm, or lbfgs if lm is not possible.
 	Method string `json:"method,omitempty"`
 
 	MeasuredFiles
@@ -277,7 +278,7 @@ func (p *Problem) checkMeasurement() (bad []string) {
 		key, value string
 		known      []string
 	}{{"q_grid", p.QGrid, []string{"", "cyrsoxs", "exact"}}, {"compare", p.Compare, []string{"", "images", "curves"}},
-		{"loss", p.Loss, []string{"", "log", "square", "poisson"}}, {"method", p.Method, []string{"", "lm", "lbfgs", "nuts"}}} {
+		{"loss", p.Loss, []string{"", "log", "square", "poisson"}}, {"method", p.Method, []string{"", "lm", "lbfgs", "nuts", methodPhase}}} {
 		if !slices.Contains(c.known, c.value) {
 			bad = append(bad, unknown(c.key, c.value, c.value, c.known[1:]).Error())
 		}
@@ -288,6 +289,7 @@ func (p *Problem) checkMeasurement() (bad []string) {
 	if len(p.Data) == 0 || slices.Contains(p.Data, "") {
 		bad = append(bad, "data is missing: name a folder of Energy_*.h5, an NPY file, or files of measured patterns")
 	}
+	bad = append(bad, p.checkPhase()...)
 	if p.Measured() {
 		return append(bad, p.checkMeasured()...)
 	}

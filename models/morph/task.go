@@ -33,6 +33,8 @@ type Task struct {
 	Measurement Measurement
 	Inversion   *Inversion
 	Method      string // method of the problem or a suitable default: "lm", "lbfgs" or "nuts"
+
+	moved bool // whether StartAt has moved the start
 }
 
 // OpenTask reads a problem file and the files that it names. Simulations use the given
@@ -71,6 +73,9 @@ func (p *Problem) TaskOn(base string, threads int, b ad.Backend) (*Task, error) 
 		if o.Variation > 0 || o.Roughness > 0 || len(t.Names()) > mostJacobian {
 			t.Method = "lbfgs"
 		}
+	}
+	if p.Method == methodPhase {
+		t.Method = "lbfgs"
 	}
 	_, err = t.Inversion.Function() // checks the graph, and that there are pixels to compare
 	return t, err
@@ -168,6 +173,7 @@ func (t *Task) StartAt(x []float64) bool {
 		n := len(t.Inversion.Params[i].Start)
 		t.Inversion.Params[i].Start, x = x[:n:n], x[n:]
 	}
+	t.moved = true
 	return true
 }
 
