@@ -40,8 +40,8 @@ func invertRSoXS(a *frame.App) *cobra.Command {
 		Short: "Recover the parameters of a morphology from scattering patterns",
 		Long: `Find the parameters of a morphology from scattering patterns: by least squares
 with exact derivatives (method lm), by L-BFGS (lbfgs), as a posterior by NUTS
-(nuts), or voxels from nothing by projections (phase). The problem is a JSON file.
-Paths in it are relative to its folder.
+(nuts), or voxels from nothing by projections (phase). The problem is a JSON
+file. Paths in it are relative to its folder.
 
   {"model": "core_shell", "grid": {"shape": [16, 48, 48], "voxel": 2.5},
    "parameters": {"radius": {"start": 10, "bounds": [2, 20]},

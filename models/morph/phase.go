@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/euryale-dev/euryale/sim/rsoxs/phasing"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
+	"github.com/euryale-dev/euryale/sim/rsoxs/phasing"
 )
 
 // methodPhase is the method that finds voxels from nothing and then minimises from them.
