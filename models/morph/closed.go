@@ -34,17 +34,36 @@ func (p *Problem) Closed(at Values, q float64) ClosedForm {
 
 // checkClosed checks what closed forms need.
 func (p *Problem) checkClosed(m Definition) (bad []string) {
+	if bad = p.checkOptions(m); bad != nil || !p.IsClosed() {
+		return bad
+	}
 	switch {
-	case !p.IsClosed():
-		return nil
 	case m.Closed == nil:
 		return []string{fmt.Sprintf("options.closed is set, and the model %s has voxels only: leave it out", p.Model)}
 	case !p.Measured():
 		bad = append(bad, fmt.Sprintf("the model %s is a closed form at the pixels of a detector, and the data are simulated patterns on the grid of voxels: it fits measured patterns only", p.Model))
 	}
+	bad = append(bad, p.checkPlaces()...)
 	for _, q := range middle {
 		if _, ok := p.Parameters[q.Name]; ok && m.Centred {
 			bad = append(bad, fmt.Sprintf("%s is searched, and the intensities of a closed form do not depend on where the particle is: leave it out", q.Name))
+		}
+	}
+	return bad
+}
+
+// checkOptions refuses options of closed forms that a model does not have.
+func (p *Problem) checkOptions(m Definition) (bad []string) {
+	o := p.Options
+	shells := p.Model == "particles" || p.Model == "core_shell"
+	sizes := has(m.Params, "size_sd") || has(m.Params, "radius_sd")
+	for _, x := range []struct {
+		name       string
+		given, has bool
+	}{{"tangential", o.Tangential, shells}, {"local", o.Local, p.Model == "particles"}, {"log_normal", o.LogNormal, sizes}, {"around", o.Around, has(m.Params, "theta_sd_deg")},
+		{"places", o.Places != nil || o.PlacesFile != "" || o.Box != [2]float64{}, has(m.Params, "hard_radius")}} {
+		if x.given && !(x.has && p.IsClosed()) {
+			bad = append(bad, fmt.Sprintf("options.%s is set, and the model %s computes nothing with it: leave it out", x.name, p.Model))
 		}
 	}
 	return bad
@@ -92,9 +111,11 @@ func coreShells(p *Problem, at Values, q float64) ClosedForm {
 	if p.Model == "particles" {
 		c.Sizes = particle.Spread{SD: at("size_sd"), LogNormal: p.Options.LogNormal, Points: 15}
 		c.Shells = particle.Spread{SD: at("shell_sd"), LogNormal: p.Options.LogNormal, Points: 7}
-		if r, f := at("hard_radius"), at("hard_share"); r != nil && f != nil {
-			c.Structure = particle.HardSpheres{Radius: r, Fraction: f}
+		s, err := p.structure(at, q, func(r, f *ad.Node) particle.Structure { return particle.HardSpheres{Radius: r, Fraction: f} })
+		if err != nil {
+			return refused("%w", err)
 		}
+		c.Structure, c.Local = s, c.Local && p.Options.Places == nil
 	}
 	return ClosedForm{c.Materials(), c.Intensities}
 }
@@ -135,15 +156,13 @@ func (m members) sized(s particle.Spread) (members, *ad.Node) {
 
 func (m members) direction() particle.Vec { return particle.Direction(m.theta, m.phi) }
 
-// ensemble is the closed form of members, with the structure of hard discs where a problem has it.
-func (p *Problem) ensemble(of particle.Particle, m members, at Values) ClosedForm {
-	e := particle.Ensemble{Of: of, Weights: m.weights}
-	if has(problemModels[p.Model].Params, "hard_radius") {
-		if r, f := at("hard_radius"), at("hard_share"); r != nil && f != nil {
-			e.Structure = particle.HardDiscs{Radius: r, Fraction: f}
-		}
+// ensemble is the closed form of members, with the structure of known places or hard discs where a problem has it.
+func (p *Problem) ensemble(of particle.Particle, m members, at Values, q float64) ClosedForm {
+	s, err := p.structure(at, q, func(r, f *ad.Node) particle.Structure { return particle.HardDiscs{Radius: r, Fraction: f} })
+	if err != nil {
+		return refused("%w", err)
 	}
-	return ClosedForm{1, e.Intensities}
+	return ClosedForm{1, particle.Ensemble{Of: of, Weights: m.weights, Structure: s}.Intensities}
 }
 
 // cylinders is the closed form of rods.
@@ -166,7 +185,7 @@ func cylinders(p *Problem, at Values, q float64) ClosedForm {
 		}
 	}
 	c.Axis = m.direction()
-	return p.ensemble(c, m, at)
+	return p.ensemble(c, m, at, q)
 }
 
 // stacks is the closed form of lamellae in a Gaussian envelope.
@@ -188,11 +207,11 @@ func stacks(p *Problem, at Values, q float64) ClosedForm {
 	}
 	c.Reach = particle.Reach{Q: q, Size: 6 * p.largest("grain", 0)}
 	c.Layers = int(math.Ceil(c.Reach.Size / start))
-	return p.ensemble(c, m, at)
+	return p.ensemble(c, m, at, q)
 }
 
 // ellipsoids is the closed form of ellipsoids of revolution.
-func ellipsoids(p *Problem, at Values, _ float64) ClosedForm {
+func ellipsoids(p *Problem, at Values, q float64) ClosedForm {
 	m := p.members(at)
 	c := particle.Ellipsoid{HalfAxis: at("half_axis"), Equator: at("equator"), Aligned: at("aligned"), Edge: p.edge(at)}
 	if sd := at("size_sd"); sd != nil {
@@ -201,7 +220,7 @@ func ellipsoids(p *Problem, at Values, _ float64) ClosedForm {
 		c.HalfAxis, c.Equator = ad.Mul(c.HalfAxis, size), ad.Mul(c.Equator, size)
 	}
 	c.Axis = m.direction()
-	return p.ensemble(c, m, at)
+	return p.ensemble(c, m, at, q)
 }
 
 // phases returns the closed form of a random two-phase material.

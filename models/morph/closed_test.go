@@ -6,11 +6,14 @@ package morph
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/sim/rsoxs/farfield"
+	"github.com/euryale-dev/euryale/sim/rsoxs/particle"
 )
 
 // closedValues are starts of the parameters of closed forms.
@@ -77,6 +80,8 @@ func TestClosedFormsThatCannotBe(t *testing.T) {
 		"has voxels only":              `{"model": "film", "options": {"closed": true}, "parameters": {"aligned": {"start": 0.3}}, "data": "a.nc", "constants": []}`,
 		"fits measured patterns only":  `{"model": "spinodal", "parameters": {"period": {"start": 10}}, "data": "folder", "constants": []}`,
 		"where the particle is":        `{"model": "core_shell", "options": {"closed": true}, "parameters": {"x": {"start": 10}}, "data": "a.nc", "constants": []}`,
+		"options.around is set":        `{"model": "core_shell", "options": {"around": true}, "grid": {"shape": [4, 4, 4], "voxel": 2}, "parameters": {"radius": {"start": 10}}, "data": "a.nc", "constants": []}`,
+		"options.local is set":         `{"model": "rods", "options": {"local": true}, "parameters": {"radius": {"start": 10}}, "data": "a.nc", "constants": []}`,
 		"needs the parameter fraction": `{"model": "debye_bueche", "parameters": {"length": {"start": 10}}, "data": "a.nc", "constants": []}`,
 	} {
 		if _, err := ParseProblem([]byte(doc)); err == nil || !strings.Contains(err.Error(), want) {
@@ -87,5 +92,65 @@ func TestClosedFormsThatCannotBe(t *testing.T) {
 	image := p.Closed(p.Values(map[string]*ad.Node{"radius": ad.Scalar(3), "aligned": ad.Scalar(0.5)}), 1).Intensities(nil, farfield.Directions{}, nil)[0]
 	if err := image.Err(); err == nil || !strings.Contains(fmt.Sprint(err), "has no length") {
 		t.Errorf("a rod without a length: %v", err)
+	}
+}
+
+// Places of particles from a file change the intensities by their structure factor, in all models that have neighbours.
+func TestPlacesOfParticles(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "places.csv"), []byte("n,x,y\n1,0,0\n2,30,0\n3,0,30\n4,30,31\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dirs := farfield.Detector{Rows: 3, Columns: 4, PixelY: 2.1, PixelX: 2}.Directions(farfield.Pose{Distance: ad.Scalar(14), PoniY: ad.Scalar(2.4), PoniX: ad.Scalar(3.3)})
+	contrast := farfield.Tensor(ad.Const([]float64{-2e-3, 3e-3, 1e-3, 5e-4}))
+	for _, model := range []string{"particles", "rods", "ellipsoids"} {
+		var images [2][]float64
+		for i, file := range []string{"", "places.csv"} {
+			p := &Problem{Model: model, Data: Names{"a.nc"}, Parameters: map[string]ProblemParam{}, Options: ProblemOptions{PlacesFile: file}}
+			if file != "" {
+				p.Options.Box = [2]float64{60, 60}
+			}
+			given := map[string]*ad.Node{}
+			for _, q := range problemModels[model].Params {
+				if q.Needed {
+					p.Parameters[q.Name] = ProblemParam{Start: StartValues{closedValues[q.Name]}}
+					given[q.Name] = ad.Scalar(closedValues[q.Name])
+				}
+			}
+			if err := p.ReadStarts(dir); err != nil {
+				t.Fatal(err)
+			}
+			c := p.Closed(p.Values(given), 0.7)
+			v, err := ad.Eval(c.Intensities(ad.Scalar(1.45), dirs, []farfield.Contrast{contrast, contrast}[:c.Materials], 0)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			images[i] = v[0].Float64s()
+		}
+		s, err := particle.NewPlaces([][2]float64{{0, 0}, {30, 0}, {0, 30}, {30, 31}}, [2]float64{60, 60}, 0.7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := ad.Eval(s.At(particle.At(ad.Scalar(1.45), dirs)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, x := range want[0].Float64s() {
+			if math.Abs(images[1][i]-x*images[0][i]) > 1e-9*math.Abs(images[0][i])*(1+x) {
+				t.Errorf("%s, pixel %d: a ratio of %g, want %g", model, i, images[1][i]/images[0][i], x)
+			}
+		}
+	}
+	for want, o := range map[string]ProblemOptions{
+		"want the sides of the rectangle": {Places: [][2]float64{{1, 2}}},
+		"without places":                  {Box: [2]float64{1, 2}},
+	} {
+		p := &Problem{Model: "rods", Data: Names{"a.nc"}, Options: o}
+		if err := p.Check(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+	if _, err := readPlaces(filepath.Join(dir, "none.csv")); err == nil {
+		t.Error("a file that is not there is no error")
 	}
 }

@@ -98,6 +98,11 @@ type ProblemOptions struct {
 	LogNormal  bool `json:"log_normal,omitempty"` // sizes have log-normal distributions in place of Schulz's
 	Local      bool `json:"local,omitempty"`      // neighbours of particles have their size: the local monodisperse approximation
 	Around     bool `json:"around,omitempty"`     // axes of rods, stacks and ellipsoids have all azimuths
+	// Places of particles, rods and ellipsoids in the plane of the film, x and y in nm, which ReadStarts reads from PlacesFile, and the
+	// sides of the rectangle along x and y in nm in which they were counted.
+	Places     [][2]float64 `json:"places,omitempty"`
+	PlacesFile string       `json:"places_file,omitempty"`
+	Box        [2]float64   `json:"box,omitzero"`
 }
 
 // ProblemParam is a parameter to be found.

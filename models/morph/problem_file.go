@@ -40,6 +40,9 @@ func (p *Problem) ReadStarts(base string) error {
 		q.Start, q.File = t.Float64s(), ""
 		p.Parameters[name] = q
 	}
+	if err := p.readPlaces(base); err != nil {
+		return err
+	}
 	return p.Check()
 }
 
@@ -54,7 +57,7 @@ func (p *Problem) Files(base string) (names []string) {
 	for _, m := range p.Masks {
 		constants = append(constants, m.File)
 	}
-	for _, name := range append(append(constants, p.Data...), p.Config, p.Mask.File) {
+	for _, name := range append(append(constants, p.Data...), p.Config, p.Mask.File, p.Options.PlacesFile) {
 		if name != "" {
 			names = append(names, below(base, name))
 		}
