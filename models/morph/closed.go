@@ -256,8 +256,10 @@ var (
 	spread = func(name, of string) Parameter {
 		return optional(name, "standard deviation of "+of+"; default none").positive()
 	}
-	orientation = []Parameter{usually("theta_deg", 0, "mean angle of the axis from +z in degrees; default 0"), usually("phi_deg", 0, "mean angle of the axis about +z in degrees; default 0"),
-		spread("theta_sd_deg", "theta in degrees"), spread("phi_sd_deg", "phi in degrees")}
+	// A spread tells from its square alone, so that one of nearly 0 has no derivative and no error.
+	leastSD, leastAngle = 0.01, 0.5
+	orientation         = []Parameter{usually("theta_deg", 0, "mean angle of the axis from +z in degrees; default 0"), usually("phi_deg", 0, "mean angle of the axis about +z in degrees; default 0"),
+		spread("theta_sd_deg", "theta in degrees").within(leastAngle, 90), spread("phi_sd_deg", "phi in degrees").within(leastAngle, 90)}
 	discs = []Parameter{optional("hard_radius", "radius of hard discs around each in nm; default none").positive(),
 		optional("hard_share", "share of the film that the discs cover").within(0, 0.7)}
 	filled = needed("fraction", "volume fraction of the material").within(0, 1)
@@ -266,12 +268,12 @@ var (
 func init() {
 	problemModels["particles"] = Definition{About: "cores in shells, of many sizes (closed); materials: core, shell",
 		Params: []Parameter{needed("radius", "mean radius of the core in nm").positive(), needed("shell", "mean thickness of the shell in nm").positive(), aligned, optional("decay", "exponent with which S falls off outwards; default none"), edge,
-			optional("size_sd", "relative standard deviation of the radius; default none").within(0, 0.9), optional("shell_sd", "relative standard deviation of the shell; default none").within(0, 0.9),
+			optional("size_sd", "relative standard deviation of the radius; default none").within(leastSD, 0.9), optional("shell_sd", "relative standard deviation of the shell; default none").within(leastSD, 0.9),
 			optional("hard_radius", "radius of hard spheres around each in nm; default none").positive(), optional("hard_share", "volume fraction of the spheres").within(0, 0.5)},
 		Closed: coreShells}
 	problemModels["rods"] = Definition{About: "cylinders of many sizes and directions (closed); material: rods",
 		Params: slices.Concat([]Parameter{needed("radius", "mean outer radius in nm").positive(), needed("length", "length in nm").positive(), aligned, optional("hole", "radius of the hole in nm; default no hole").positive(), edge,
-			optional("radius_sd", "relative standard deviation of the radius; default none").within(0, 0.9)}, orientation, discs),
+			optional("radius_sd", "relative standard deviation of the radius; default none").within(leastSD, 0.9)}, orientation, discs),
 		Closed: cylinders}
 	problemModels["stacks"] = Definition{About: "lamellae in grains of many directions (closed); material: lamellae",
 		Params: slices.Concat([]Parameter{needed("period", "distance between lamellae in nm").positive(), needed("lamella", "thickness of a lamella in nm").positive(), aligned, needed("grain", "sd of the Gaussian envelope in nm").positive(), edge,
@@ -280,7 +282,7 @@ func init() {
 		Closed: stacks}
 	problemModels["ellipsoids"] = Definition{About: "ellipsoids of revolution (closed); material: ellipsoids",
 		Params: slices.Concat([]Parameter{needed("half_axis", "half axis of revolution in nm").positive(), needed("equator", "half axes across it in nm").positive(), aligned, edge,
-			optional("size_sd", "relative standard deviation of the size; default none").within(0, 0.9)}, orientation, discs),
+			optional("size_sd", "relative standard deviation of the size; default none").within(leastSD, 0.9)}, orientation, discs),
 		Closed: ellipsoids}
 	period := needed("period", "mean distance between domains in nm").positive()
 	length := needed("length", "correlation length in nm").positive()
