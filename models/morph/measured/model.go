@@ -55,10 +55,11 @@ type pass struct {
 	detector  farfield.Detector // padded for the blur
 	volume    *farfield.Volume
 	fields    []*farfield.Fields
-	closed    morph.ClosedForm
 	direction farfield.Directions
 	lights    []*light
 	taps      int // of the blur to each side
+
+	closed morph.ClosedForm // in place of volume and fields
 }
 
 // value returns the Node of a parameter, or nil.
@@ -121,14 +122,6 @@ func (m *Model) pass(at morph.Values, start func(name string) (float64, bool)) (
 		p.fields = append(p.fields, f)
 	}
 	return p, nil
-}
-
-// materials returns an error unless all materials of a sample have constants.
-func (p *pass) materials(n int) error {
-	if n != len(p.Tables) {
-		return fmt.Errorf("measured: the model has %d materials, and %d have constants: give one for each", n, len(p.Tables))
-	}
-	return nil
 }
 
 // pose returns where the detector stands: centre_x and centre_y are the pixels by which the beam's foot is off.
@@ -244,11 +237,8 @@ func (p *pass) layOut(start func(name string) (float64, bool)) error {
 			most = max(most, math.Abs(u))
 		}
 	}
-	if p.Closed != nil {
-		return p.layOutClosed(dir)
-	}
 	size := p.Grid.Voxel * float64(max(p.Grid.Shape[1], p.Grid.Shape[2]))
-	if q := most * rsoxs.Wavenumber(p.lights[0].energy); q*size < 1 {
+	if q := most * rsoxs.Wavenumber(p.lights[0].energy); p.Closed == nil && q*size < 1 {
 		return fmt.Errorf("measured: q reaches %.3g 1/nm only, at which a box of %.3g nm looks like a point: check the distance (%g mm) and the size of the pixels (%g x %g mm)", q, size, g.Distance, d.PixelY, d.PixelX)
 	}
 	low, high := math.Inf(1), 0.0
@@ -258,23 +248,13 @@ func (p *pass) layOut(start func(name string) (float64, bool)) error {
 	if p.value("energy_shift") != nil {
 		low, high = low-rsoxs.Wavenumber(reach), high+rsoxs.Wavenumber(reach)
 	}
+	if p.Closed != nil {
+		p.closed = p.Closed(p.at, farthest(most, high))
+		return nil
+	}
 	p.volume, err = farfield.NewVolume(farfield.VolumeSettings{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel, MaxQ: most * high, MinK: low, Tolerance: cmp.Or(p.Tolerance, 1e-6),
 		Pixels: len(p.lights) * len(v[0].Float64s())})
 	return err
-}
-
-// layOutClosed makes the closed form for pixels up to a few per cent beyond the largest q.
-func (p *pass) layOutClosed(d farfield.Directions) error {
-	v, err := ad.Eval(ad.Max(ad.AddN(ad.Square(d.X), ad.Square(d.Y), ad.Square(d.Z))))
-	if err != nil {
-		return err
-	}
-	k := 0.0
-	for _, l := range p.lights {
-		k = max(k, rsoxs.Wavenumber(l.energy))
-	}
-	p.closed = p.Closed(p.at, 1.05*k*math.Sqrt(v[0].Float64s()[0]))
-	return nil
 }
 
 // intensity returns the intensity of fully polarised light with the field at an angle in degrees, on the padded detector.
@@ -297,14 +277,6 @@ func (p *pass) intensity(l *light, angle float64) *ad.Node {
 		}
 	}
 	return l.intensities[angle]
-}
-
-// scattered returns the intensities of light with the field at some angles in radians.
-func (p *pass) scattered(l *light, radians []float64) []*ad.Node {
-	if p.Closed != nil {
-		return p.closed.Intensities(l.k, p.direction, l.contrasts, radians...)
-	}
-	return p.volume.Intensities(p.volume.Amplitude(l.k, p.fields, l.contrasts, radians...), l.k, p.direction)
 }
 
 // needs lists the angles of the field that a frame depends on, in degrees: its own, and with it the other one if the light is not purely
