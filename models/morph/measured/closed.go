@@ -10,9 +10,9 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// farthest returns the largest |q| of pixels whose directions have components across the beam of at most most, for light of the wave number
+// largestQ returns the largest |q| of pixels whose directions have components across the beam of at most most, for light of the wave number
 // k, with a few per cent to spare.
-func farthest(most, k float64) float64 {
+func largestQ(most, k float64) float64 {
 	return 1.02 * k * math.Sqrt(2-2*math.Sqrt(max(0, 1-2*most*most)))
 }
 

@@ -249,7 +249,7 @@ func (p *pass) layOut(start func(name string) (float64, bool)) error {
 		low, high = low-rsoxs.Wavenumber(reach), high+rsoxs.Wavenumber(reach)
 	}
 	if p.Closed != nil {
-		p.closed = p.Closed(p.at, farthest(most, high))
+		p.closed = p.Closed(p.at, largestQ(most, high))
 		return nil
 	}
 	p.volume, err = farfield.NewVolume(farfield.VolumeSettings{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel, MaxQ: most * high, MinK: low, Tolerance: cmp.Or(p.Tolerance, 1e-6),
