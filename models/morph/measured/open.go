@@ -54,8 +54,8 @@ func Open(p *morph.Problem, folder string) (*Task, error) {
 	if err := t.parameters(p); err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(t.Params, func(q Param) bool { return q.Name == "log_scale" }) && len(p.Parameters["log_scale"].Start) == 0 {
-		return t, t.regress()
+	if i := slices.IndexFunc(t.Params, func(q Param) bool { return q.Name == "log_scale" }); i >= 0 && len(p.Parameters["log_scale"].Start) == 0 {
+		return t, t.regress(i, 0)
 	}
 	return t, nil
 }
@@ -166,7 +166,7 @@ func (t *Task) parameters(p *morph.Problem) error {
 	if t.Model.Matrix != nil {
 		materials++
 	}
-	g := &guess{Data: t.Model.Data}
+	g := &guess{Data: t.Model.Data, numbering: t.Model.energies()}
 	names := slices.Sorted(maps.Keys(p.Parameters))
 	rank := func(name string) int {
 		if i := slices.Index(t.Model.Morphology, name); i >= 0 {
