@@ -27,9 +27,10 @@ func TestMeasuredProblem(t *testing.T) {
 		{`}, "data": "scan.nc", "masc": ["m.npy"], "constants": []}`, true, `did you mean "mask"`},
 		{`}, "data": "scan.nc", "geometry": {"pixels": 1}, "constants": []}`, true, "geometry.pixels"},
 		{`}, "data": "scan.nc", "rot_mask": true, "constants": []}`, true, "rot_mask is a key of simulated patterns"},
-		{`}, "data": "scan.nc", "loss": "log", "constants": []}`, true, "Poisson likelihood"},
+		{`}, "data": [{"file": "a.nc", "nuisances": {"centre_x": {}}, "masks": ["a.npy"]}, {"file": "b.nc", "geometry": {"distance": 30}}], "constants": []}`, true, ""},
+		{`}, "data": [{"file": "a.nc", "nuisance": {}}], "constants": []}`, true, `"data.nuisance": did you mean "nuisances"`},
 		{`}, "data": [], "constants": []}`, false, "data is missing"},
-		{`}, "data": 3, "constants": []}`, false, "the name of a file, or a list of names"},
+		{`}, "data": 3, "constants": []}`, false, "the name of a file, an object with file"},
 		{`}, "data": "scan.nc", "masks": [{"file": "a", "keeps": "zero"}], "constants": []}`, true, "keeps"},
 	} {
 		p, err := morph.ParseProblem([]byte(head + c.rest))

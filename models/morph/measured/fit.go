@@ -25,6 +25,8 @@ type Param struct {
 	Mean, SD float64
 	// Prior is a prior of another kind, within the bounds; nil for none.
 	Prior *dist.Dist
+
+	given bool // whether the start was said, and not guessed
 }
 
 // Task is a fit of a model to its data.

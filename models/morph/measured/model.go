@@ -126,13 +126,22 @@ func (m *Model) sightRates(at morph.Values, start func(name string) (float64, bo
 	var all []*ad.Node
 	for _, s := range sights {
 		f := s.frame
-		key := sightOfPixels{f.Energy, f.Angle, f.Flux, f.Transmission, f.Dark}
-		if images[key] == nil {
-			images[key] = p.frame(f)
+		image := func(angle float64) *ad.Node {
+			key := sightOfPixels{f.Energy, angle, f.Flux, f.Transmission, f.Dark}
+			if images[key] == nil {
+				turned := *f
+				turned.Angle = angle
+				images[key] = p.frame(&turned)
+			}
+			return images[key]
 		}
-		x := images[key]
+		x := image(f.Angle)
 		if f.Bins != nil {
 			x = f.Bins.of(x)
+			for _, also := range f.Bins.Also {
+				x = ad.Add(x, also.Bins.of(image(also.Angle)))
+			}
+			x = ad.Scale(1/float64(1+len(f.Bins.Also)), x)
 		}
 		all = append(all, x)
 	}
@@ -322,9 +331,11 @@ func (p *pass) intensity(l *light, angle float64) *ad.Node {
 			if math.Abs(f.Energy-l.energy) >= sameEnergy {
 				continue
 			}
-			for _, a := range p.needs(f.Angle) {
-				if !slices.Contains(angles, a) {
-					angles, radians = append(angles, a), append(radians, a*math.Pi/180)
+			for _, own := range f.angles() {
+				for _, a := range p.needs(own) {
+					if !slices.Contains(angles, a) {
+						angles, radians = append(angles, a), append(radians, a*math.Pi/180)
+					}
 				}
 			}
 		}
@@ -334,6 +345,17 @@ func (p *pass) intensity(l *light, angle float64) *ad.Node {
 		}
 	}
 	return l.intensities[angle]
+}
+
+// angles lists the angles of the field at which a frame was seen, in degrees.
+func (f *Frame) angles() []float64 {
+	list := []float64{f.Angle}
+	if f.Bins != nil {
+		for _, a := range f.Bins.Also {
+			list = append(list, a.Angle)
+		}
+	}
+	return list
 }
 
 // needs lists the angles of the field that a frame depends on, in degrees: its own, and with it the other one if the light is not purely

@@ -25,6 +25,14 @@ type Bins struct {
 	Q, Chi []float64
 	// Rows is the number of directions, by which the bins are ordered before q. Default 1.
 	Rows int
+	// Also are further numbers of the same bins at other angles of the electric field, with which the numbers are averaged.
+	Also []Sight
+}
+
+// Sight is what bins show at an angle of the electric field in degrees.
+type Sight struct {
+	Angle float64
+	Bins  *Bins
 }
 
 // length returns the number of bins.
