@@ -90,6 +90,8 @@ type MeasuredFiles struct {
 	// Exposure in s and Polarization in degrees from +x towards +y replace those of the files.
 	Exposure     float64  `json:"exposure,omitempty"`
 	Polarization *float64 `json:"polarization,omitempty"`
+	// Transmission is that of the sample, one for all energies or one for each in the order of the file, where the file does not say it.
+	Transmission StartValues `json:"transmission,omitempty"`
 	// Pedestal is subtracted from all pixels, and pixels that count Saturation or more are left out.
 	Pedestal   float64 `json:"pedestal,omitempty"`
 	Saturation float64 `json:"saturation,omitempty"`
@@ -115,7 +117,7 @@ type Wedges struct {
 
 // given reports whether a problem has one of the keys of measured patterns.
 func (m *MeasuredFiles) given() bool {
-	return m.Masks != nil || m.Geometry != (scatter.GeometrySettings{}) || m.Exposure != 0 || m.Polarization != nil || m.Pedestal != 0 || m.Saturation != 0 || m.Bin != 0 || m.SolidAngle != nil || m.QUnit != "" || m.Anisotropy.Width != 0 || m.Anisotropy.Both || m.Anisotropy.Polarizations != nil
+	return m.Masks != nil || m.Geometry != (scatter.GeometrySettings{}) || m.Exposure != 0 || m.Transmission != nil || m.Polarization != nil || m.Pedestal != 0 || m.Saturation != 0 || m.Bin != 0 || m.SolidAngle != nil || m.QUnit != "" || m.Anisotropy.Width != 0 || m.Anisotropy.Both || m.Anisotropy.Polarizations != nil
 }
 
 // Of returns what is said of file i: what the problem says of all, and in its place what the file says of itself.

@@ -67,7 +67,11 @@ func (p *part) declare(m *infer.Model, name string, mean, scale *ad.Node) {
 	}
 	l := ad.Scale(-0.5, ad.Sum(ad.Square(p.noise.residual(p, mean, scale))))
 	if scale != nil {
-		l = ad.Sub(l, ad.Scale(float64(len(p.values)), ad.Log(scale)))
+		n := 0.0
+		for i := range p.values {
+			n += at(p.spread, i, 1)
+		}
+		l = ad.Sub(l, ad.Scale(n, ad.Log(scale)))
 	}
 	m.AddLogProb(name, l)
 }

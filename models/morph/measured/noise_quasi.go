@@ -33,7 +33,7 @@ func quasi(name, scale, about string) noise {
 		},
 		logDensity: func(p *part, i int, mean, scale float64) float64 {
 			d := (p.values[i] - mean) * (p.values[i] - mean) / mean // the deviance of numbers about 0 has another mean
-			return -d/(2*scale*scale) - math.Log(scale)
+			return -d/(2*scale*scale) - at(p.spread, i, 1)*math.Log(scale)
 		},
 		variance: variance,
 		score:    gaussianScore(variance),

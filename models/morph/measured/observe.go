@@ -25,6 +25,8 @@ type Bins struct {
 	Q, Chi []float64
 	// Rows is the number of directions, by which the bins are ordered before q. Default 1.
 	Rows int
+	// Interpolated says that numbers were interpolated between pixels that others share.
+	Interpolated bool
 	// Also are further numbers of the same bins at other angles of the electric field, with which the numbers are averaged.
 	Also []Sight
 }
@@ -49,6 +51,18 @@ func (b *Bins) of(rates *ad.Node) *ad.Node {
 	x, y := mean(b), mean(b.Less)
 	const least = 1e-300 // where no pixel is, and the number is not compared
 	return ad.Div(ad.Sub(x, y), ad.Maximum(ad.Add(x, y), ad.Scalar(least)))
+}
+
+// spread returns the sum of squared weights of interpolated bins, whose sums are not in their gains, and 1 for others.
+func (b *Bins) spread(i int) float64 {
+	if b == nil || !b.Interpolated {
+		return 1
+	}
+	sum := 0.0
+	for _, w := range b.Weight[b.From[i]:b.From[i+1]] {
+		sum += w * w
+	}
+	return sum
 }
 
 // pixels returns how many pixels, or points of a fan, a frame follows from.
@@ -102,7 +116,9 @@ type part struct {
 	// offset is nil for 0 everywhere, and errors and freedom for noise that has none.
 	offset, errors, freedom []float64
 	values                  []float64
-	from                    []origin // nil once exposures are joined
+	// spread is the variance of each number over that of independent ones, where numbers are interpolated; nil for 1.
+	spread []float64
+	from   []origin // nil once exposures are joined
 }
 
 // origin is where a number comes from.
@@ -151,7 +167,7 @@ func (d *Data) why(f *Frame, n *noise, i int) string {
 		return "not finite"
 	case f.Bins != nil && (f.Bins.From[i] == f.Bins.From[i+1] || f.Bins.Less != nil && f.Bins.Less.From[i] == f.Bins.Less.From[i+1]):
 		return "without pixels of the detector"
-	case n.positive && c+at(f.Offsets, i, 0) < 0:
+	case n.positive && c+at(f.Offsets, i, 0) < -1e-6:
 		return "negative"
 	case n.errors && !(at(f.Errors, i, 0) > 0):
 		return "without an error"
@@ -219,7 +235,14 @@ func (p *part) add(f *Frame, i, place int, from origin) {
 	}
 	if p.offset != nil {
 		x := at(f.Offsets, i, 0)
-		p.offset, p.values[len(p.values)-1] = append(p.offset, x), f.Counts[i]+x
+		v := f.Counts[i] + x
+		if p.noise.whole {
+			v = math.Round(v)
+		}
+		p.offset, p.values[len(p.values)-1] = append(p.offset, x), v
+	}
+	if p.noise.law == nil {
+		p.spread = append(p.spread, f.Bins.spread(i))
 	}
 	if p.noise.errors {
 		p.errors = append(p.errors, f.Errors[i])

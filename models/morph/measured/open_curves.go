@@ -115,6 +115,8 @@ func (c *curve) compare(loss string, all []*curve) (how string, err error) {
 		return "there are no errors: errors estimated from the residuals, with a variance in proportion to the mean", nil
 	case c.Errors != nil && c.counted(all):
 		return "intensities and errors give back sums of counts, which are compared by their Poisson distribution", nil
+	case c.known && c.lattice():
+		return "the intensities of bins are those of whole counts less a constant: they are compared by their Poisson distribution", nil
 	case loss == "poisson":
 		return "", fmt.Errorf(`the bins are no sums of counts, as "loss": "poisson" has them: leave it out`)
 	case c.known && c.varies():
@@ -253,7 +255,7 @@ func (c *curve) varies() bool {
 		x, v, n := 0.0, 0.0, 0.0
 		for i := k; i < len(c.I); i += columns {
 			pixels := float64(c.frame.Bins.From[i+1] - c.frame.Bins.From[i])
-			if pixels < 2 || math.IsNaN(c.I[i]) || !(c.Errors[i] > 0) {
+			if pixels < 2 || math.IsNaN(c.I[i]) || math.IsNaN(c.Errors[i]) {
 				continue
 			}
 			x, n = x+c.I[i], n+1
@@ -266,6 +268,11 @@ func (c *curve) varies() bool {
 	a, b := line(mean, variance)
 	if len(mean) < 5 || !(a > 0) {
 		return false
+	}
+	for i, x := range c.I { // what was subtracted is at least as much as the lowest number is below 0
+		if c.weights[i] > 0 && -x*a > b {
+			b = -x * a
+		}
 	}
 	f := &c.frame
 	f.Noise, f.Errors, f.Gains, f.Offsets = "scaled", nil, make([]float64, len(c.I)), make([]float64, len(c.I))

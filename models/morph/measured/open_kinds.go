@@ -6,6 +6,7 @@ package measured
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/euryale-dev/euryale/data/scatter"
@@ -19,6 +20,8 @@ type Reading struct {
 	Loss string
 	// SolidAngle says that the pixels hold the solid angle, by which a reduction then divides.
 	SolidAngle bool
+	// Transmission is that of the sample, one for all energies or for each in turn; nil for what the file says.
+	Transmission []float64
 	// Wedges say how an anisotropy was made.
 	Wedges morph.Wedges
 }
@@ -44,7 +47,27 @@ func FromFile(set *scatter.Set, r Reading) (*Data, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := d.transmit(set.Name, r.Transmission); err != nil {
+		return nil, nil, err
+	}
 	return d, notes, d.check()
+}
+
+// transmit gives each frame the transmission of its energy.
+func (d *Data) transmit(file string, list []float64) error {
+	energies := d.energies()
+	if list != nil && len(list) != 1 && len(list) != len(energies) {
+		return fmt.Errorf(`measured: "transmission" has %d numbers, and %s the energies %v eV: give one number, or one for each`, len(list), file, energies)
+	}
+	for i := range d.Frames {
+		f := &d.Frames[i]
+		if len(list) == 1 {
+			f.Transmission = list[0]
+		} else if list != nil {
+			f.Transmission = list[slices.IndexFunc(energies, func(e float64) bool { return math.Abs(e-f.Energy) < sameEnergy })]
+		}
+	}
+	return nil
 }
 
 // detectorOf returns the detector and its place as a set knows them.

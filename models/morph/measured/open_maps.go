@@ -50,7 +50,7 @@ func remeshed(set *scatter.Set, r Reading) (*Data, []string, error) {
 // interpolated returns the places of a map between the pixels of the detector, on which it takes a number of a pixel further out for its
 // energy than at that of the middle frame. Numbers that follow from a pixel that is masked or beyond the edge are left out.
 func (d *Data) interpolated(m scatter.Map, further float64) *Bins {
-	b := &Bins{From: []int{0}, Rows: len(m.QY)}
+	b := &Bins{From: []int{0}, Rows: len(m.QY), Interpolated: true}
 	g, det := d.Geometry, d.Detector
 	place := func(i, n int, pixel, poni float64) (first int, share float64, ok bool) {
 		at := (((float64(i)+0.5)*pixel-poni)*further+poni)/pixel - 0.5
