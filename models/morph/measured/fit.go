@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -48,6 +49,7 @@ type Task struct {
 	rates          *ad.Node            // of all sights of all models
 	single, joined selection           // the numbers one by one, and with the counts of one expectation added up
 	mean           *ad.Node            // expectations of the numbers one by one
+	means          *ad.State           // of them; nil until it is needed
 }
 
 // models returns the models of all measurements.
@@ -106,7 +108,7 @@ func (t *Task) prepare() error {
 	if err != nil {
 		return err
 	}
-	t.in, t.nodes, t.rates = in, nodes, rates
+	t.in, t.nodes, t.rates, t.means = in, nodes, rates, nil
 	t.free = nil
 	for i, p := range t.Params {
 		if !t.isScale(p.Name) {
@@ -146,13 +148,13 @@ func (t *Task) isScale(name string) bool {
 	return slices.ContainsFunc(t.single.parts, func(p *part) bool { return p.noise.scale != "" && p.scaleName(t.models()) == name })
 }
 
-// residuals returns the residuals of some parts at scales by name.
-func (t *Task) residuals(parts []*part, scale func(name string) float64) *ad.Node {
+// residuals returns the residuals of some parts with scales by name.
+func (t *Task) residuals(parts []*part, scale func(name string) *ad.Node) *ad.Node {
 	var all []*ad.Node
 	for _, p := range parts {
 		var s *ad.Node
 		if name := p.scaleName(t.models()); name != "" {
-			s = ad.Scalar(scale(name))
+			s = scale(name)
 		}
 		all = append(all, p.noise.residual(p, p.expected(t.rates), s))
 	}
@@ -168,11 +170,7 @@ func (t *Task) Means() ([]float64, error) {
 	for _, p := range t.Params {
 		x = append(x, p.Start)
 	}
-	out, err := t.evaluate(x, t.mean)
-	if err != nil {
-		return nil, err
-	}
-	return out[0], nil
+	return t.meansAt(x)
 }
 
 // leastCounts keeps the mean of counts above 0. It is too small to matter for any mean that could produce a count.
@@ -185,7 +183,11 @@ func (t *Task) Fit(ctx context.Context, s optim.Settings) (*Solution, error) {
 		return nil, err
 	}
 	scales := t.scales()
-	out, err := t.fitAt(ctx, s, scales)
+	problem, set, err := t.problem(scales)
+	if err != nil {
+		return nil, err
+	}
+	out, err := t.fitAt(ctx, problem, s, scales)
 	for round := 0; round < mostRounds && out != nil && err == nil && ctx.Err() == nil; round++ {
 		moved, fail := t.rescale(out, scales)
 		if fail != nil {
@@ -194,10 +196,12 @@ func (t *Task) Fit(ctx context.Context, s optim.Settings) (*Solution, error) {
 		if moved < 0.01 {
 			break
 		}
-		again := s
 		nfev := out.NFev
 		t.startFrom(out)
-		if out, err = t.fitAt(ctx, again, scales); out != nil {
+		if err = set(); err != nil {
+			return out, err
+		}
+		if out, err = t.fitAt(ctx, problem, s, scales); out != nil {
 			out.NFev += nfev
 		}
 	}
@@ -222,12 +226,29 @@ func (t *Task) startFrom(s *Solution) {
 	}
 }
 
-// fitAt fits all parameters but the scales.
-func (t *Task) fitAt(ctx context.Context, s optim.Settings, scales map[string]float64) (*Solution, error) {
-	p, err := optim.FromGraphOn(t.backend(), t.withPriors(t.residuals(t.joined.parts, func(name string) float64 { return scales[name] })), t.free)
-	if err != nil {
-		return nil, err
+// problem returns the least-squares problem of all parameters but the scales, and what takes over scales that have changed.
+func (t *Task) problem(scales map[string]float64) (*optim.Problem, func() error, error) {
+	var data []optim.Data
+	nodes := map[string]*ad.Node{}
+	names := slices.Sorted(maps.Keys(scales))
+	for _, name := range names {
+		nodes[name] = ad.Input("scale " + name)
+		data = append(data, optim.Data{Node: nodes[name], Values: []float64{scales[name]}})
 	}
+	p, err := optim.FromGraphOn(t.backend(), t.withPriors(t.residuals(t.joined.parts, func(name string) *ad.Node { return nodes[name] })), t.free, data...)
+	return p, func() error {
+		var values [][]float64
+		for _, name := range names {
+			values = append(values, []float64{scales[name]})
+		}
+		return p.SetData(values...)
+	}, err
+}
+
+// fitAt fits all parameters but the scales.
+func (t *Task) fitAt(ctx context.Context, p *optim.Problem, s optim.Settings, scales map[string]float64) (*Solution, error) {
+	p.Start, p.Lower, p.Upper = nil, nil, nil
+	s.Priors = slices.Clone(s.Priors)
 	for _, q := range t.Params {
 		if t.isScale(q.Name) {
 			continue
@@ -286,10 +307,28 @@ func (t *Task) evaluate(x []float64, nodes ...*ad.Node) ([][]float64, error) {
 	return out, nil
 }
 
+// meansAt returns the expectations of the numbers one by one.
+func (t *Task) meansAt(x []float64) ([]float64, error) {
+	if t.means == nil {
+		program, err := ad.Compile([]*ad.Node{t.mean}, ad.Settings{Inputs: t.in, Backend: t.Backend})
+		if err != nil {
+			return nil, err
+		}
+		t.means = program.NewState()
+	}
+	for i, v := range x {
+		t.means.Input(i)[0] = v
+	}
+	if err := t.means.Run(); err != nil {
+		return nil, err
+	}
+	return slices.Clone(t.means.Output(0)), nil
+}
+
 // complete fills in what follows from the estimates: the sums of squares, and the covariance, which is the inverse of the Fisher information
 // and that of the priors.
 func (t *Task) complete(s *Solution, scales map[string]float64) error {
-	values, err := t.evaluate(s.X, t.mean, t.residuals(t.single.parts, func(name string) float64 { return scales[name] }))
+	values, err := t.evaluate(s.X, t.mean, t.residuals(t.single.parts, func(name string) *ad.Node { return ad.Scalar(scales[name]) }))
 	if err != nil {
 		return err
 	}

@@ -95,7 +95,7 @@ func (t *Task) regress(i, model int) error {
 	}
 	total := func(scale float64) (sum, numbers float64, err error) {
 		x[i] = scale
-		values, err := trial.evaluate(x, trial.mean)
+		means, err := trial.meansAt(x)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -103,7 +103,7 @@ func (t *Task) regress(i, model int) error {
 		for _, p := range trial.single.parts {
 			for n, v := range p.values {
 				if p.from[n].model == model {
-					sum, numbers = sum+values[0][k+n], numbers+v
+					sum, numbers = sum+means[k+n], numbers+v
 				}
 			}
 			k += len(p.values)

@@ -42,11 +42,9 @@ func (t *Task) rescale(s *Solution, scales map[string]float64) (moved float64, e
 			continue
 		}
 		if means == nil {
-			values, err := t.evaluate(s.X, t.mean)
-			if err != nil {
+			if means, err = t.meansAt(s.X); err != nil {
 				return 0, err
 			}
-			means = values[0]
 		}
 		before := scales[p.Name]
 		scales[p.Name] = highest(func(x float64) float64 { return t.scaleDensity(i, means, x) }, before)
@@ -96,7 +94,7 @@ func (t *Task) scaleInformation(out, x []float64, scales map[string]float64) err
 	if !slices.ContainsFunc(t.Params, func(p Param) bool { return t.isScale(p.Name) }) {
 		return nil
 	}
-	values, err := t.evaluate(x, t.mean)
+	means, err := t.meansAt(x)
 	if err != nil {
 		return err
 	}
@@ -108,7 +106,7 @@ func (t *Task) scaleInformation(out, x []float64, scales map[string]float64) err
 		q.Params = slices.Clone(t.Params)
 		q.Params[i] = Param{Name: p.Name} // the prior is not of the data
 		h := 0.01 * scales[p.Name]
-		f := func(d float64) float64 { return q.scaleDensity(i, values[0], scales[p.Name]+d) }
+		f := func(d float64) float64 { return q.scaleDensity(i, means, scales[p.Name]+d) }
 		out[i*n+i] = max(0, (2*f(0)-f(h)-f(-h))/(h*h))
 	}
 	return nil
