@@ -24,6 +24,7 @@ type Frame struct {
 	Energy   float64 // nominal photon energy in eV
 	Angle    float64 // angle of the electric field, from +x towards +y, in degrees
 	Exposure float64 // exposure time in s
+	File     string  // file that the frame was read from; empty for none
 	// Flux is i0 relative to that of a frame whose flux is 1, Transmission that of the sample as it was measured, and Dark the dark
 	// counts of a pixel in a second. A Flux or Transmission of 0 stands for 1.
 	Flux, Transmission, Dark float64

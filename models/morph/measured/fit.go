@@ -364,49 +364,84 @@ func (t *Task) complete(s *Solution, scales map[string]float64) error {
 func (t *Task) information(x []float64, scales map[string]float64) ([]float64, error) {
 	n := len(t.Params)
 	out := make([]float64, n*n)
+	s, err := t.sensitivity(x, scales)
+	if err != nil {
+		return nil, err
+	}
+	s.information(out, func(int) bool { return true })
+	return out, t.scaleInformation(out, x, scales)
+}
+
+// sensitivity is how the expectations of the numbers depend on the parameters.
+type sensitivity struct {
+	n, m     int       // of all parameters, and of numbers
+	index    []int     // the parameters that are no scales
+	mean, j  []float64 // expectations, and their derivatives by parameter in the order of index
+	weight   []float64 // 1/variance of each number
+	residual []float64 // numbers less expectations
+	place    []int
+}
+
+// sensitivity computes the derivatives of the joined numbers at x.
+func (t *Task) sensitivity(x []float64, scales map[string]float64) (*sensitivity, error) {
+	s := &sensitivity{n: len(t.Params)}
 	var means, free []*ad.Node
 	var at []float64
-	var index []int
 	for i, p := range t.Params {
 		if !t.isScale(p.Name) {
-			free, at, index = append(free, t.in[i]), append(at, x[i]), append(index, i)
+			free, at, s.index = append(free, t.in[i]), append(at, x[i]), append(s.index, i)
 		}
 	}
 	for _, p := range t.joined.parts {
 		means = append(means, p.expected(t.rates))
 	}
-	if len(free) > 0 {
-		p, err := optim.FromGraphOn(t.backend(), ad.Concat(0, means...), free)
-		if err != nil {
-			return nil, err
+	if len(free) == 0 {
+		return s, nil
+	}
+	p, err := optim.FromGraphOn(t.backend(), ad.Concat(0, means...), free)
+	if err != nil {
+		return nil, err
+	}
+	s.m = p.M
+	s.mean, s.j = make([]float64, s.m), make([]float64, len(free)*s.m)
+	if err := p.Residual(s.mean, at); err != nil {
+		return nil, err
+	}
+	if err := p.Jacobian(s.j, at); err != nil {
+		return nil, err
+	}
+	for _, q := range t.joined.parts {
+		scale := t.scaleAt(q, scales)
+		for i, v := range q.values {
+			k := len(s.weight)
+			s.weight = append(s.weight, 1/q.noise.variance(q, i, s.mean[k], scale))
+			s.residual, s.place = append(s.residual, v-s.mean[k]), append(s.place, q.place[i])
 		}
-		m := p.M
-		mean, j := make([]float64, m), make([]float64, len(free)*m)
-		if err := p.Residual(mean, at); err != nil {
-			return nil, err
+	}
+	return s, nil
+}
+
+// information adds J^T W J of some of the numbers to a matrix of all parameters.
+func (s *sensitivity) information(out []float64, of func(number int) bool) {
+	weight := slices.Clone(s.weight)
+	for i := range weight {
+		if !of(i) {
+			weight[i] = 0
 		}
-		if err := p.Jacobian(j, at); err != nil {
-			return nil, err
+	}
+	row := make([]float64, s.m)
+	for a, ia := range s.index {
+		for i, w := range weight {
+			row[i] = w * s.j[a*s.m+i]
 		}
-		k, weight := 0, make([]float64, m)
-		for _, q := range t.joined.parts {
-			scale := t.scaleAt(q, scales)
-			for i := range q.values {
-				weight[k+i] = 1 / q.noise.variance(q, i, mean[k+i], scale)
-			}
-			k += len(q.values)
-		}
-		for a, ia := range index {
-			for b, ib := range index[:a+1] {
-				v := 0.0
-				for i, w := range weight {
-					v += w * j[a*m+i] * j[b*m+i]
-				}
-				out[ia*n+ib], out[ib*n+ia] = v, v
+		for b, ib := range s.index[:a+1] {
+			v := linalg.Dot(row, s.j[b*s.m:(b+1)*s.m])
+			out[ia*s.n+ib] += v
+			if ia != ib {
+				out[ib*s.n+ia] += v
 			}
 		}
 	}
-	return out, t.scaleInformation(out, x, scales)
 }
 
 func filled(n int, x float64) []float64 {

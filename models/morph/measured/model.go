@@ -41,6 +41,9 @@ type Model struct {
 	Reach float64
 }
 
+// usualTolerance is the error of amplitudes relative to the largest.
+const usualTolerance = 1e-6
+
 // light is what the frames of one energy share.
 type light struct {
 	energy      float64
@@ -289,7 +292,7 @@ func (p *pass) layOut(start func(name string) (float64, bool)) error {
 	if p.value("energy_shift") != nil {
 		low, high = low-rsoxs.Wavenumber(reach), high+rsoxs.Wavenumber(reach)
 	}
-	p.volume, err = farfield.NewVolume(farfield.VolumeSettings{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel, MaxQ: most * high, MinK: low, Tolerance: cmp.Or(p.Tolerance, 1e-6),
+	p.volume, err = farfield.NewVolume(farfield.VolumeSettings{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel, MaxQ: most * high, MinK: low, Tolerance: cmp.Or(p.Tolerance, usualTolerance),
 		Pixels: len(p.lights) * points})
 	return err
 }

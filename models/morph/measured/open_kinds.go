@@ -47,6 +47,9 @@ func FromFile(set *scatter.Set, r Reading) (*Data, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	for i := range d.Frames {
+		d.Frames[i].File = set.Name
+	}
 	if err := d.transmit(set.Name, r.Transmission); err != nil {
 		return nil, nil, err
 	}

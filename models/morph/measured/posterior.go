@@ -87,30 +87,39 @@ func limit(x float64) *ad.Node {
 	return ad.Scalar(x)
 }
 
-// Sample draws from the posterior, from starts around the fit that s has, or around one of its own if it is nil.
+// Sample draws from the posterior, from starts around the fit that s has, or around one of its own if it is nil. The metric is that of the
+// Fisher information at the fit, so that a short warm-up finds the step size: by default 60 draws, before 250 that are kept.
 func (t *Task) Sample(ctx context.Context, s *Solution, set infer.Settings) (*infer.Fit, error) {
 	post, err := t.Posterior()
 	if err != nil {
 		return nil, err
 	}
-	if set.Init == nil && set.Resume == "" {
-		if s == nil {
-			if s, err = t.Fit(ctx, optim.Settings{}); err != nil {
-				return nil, err
-			}
-		}
-		if set.Init, err = post.WarmStart(s.Names, s.X, s.Cov, cmp.Or(set.Chains, 4), set.Seed); err != nil {
+	if s == nil {
+		if s, err = t.Fit(ctx, optim.Settings{}); err != nil {
 			return nil, err
 		}
-		if m, err := t.metric(s); err == nil && set.StartMetric == nil {
-			set.StartMetric = m
+	}
+	set.Warmup, set.Draws = cmp.Or(set.Warmup, UsualWarmup), cmp.Or(set.Draws, UsualDraws)
+	if m, err := t.Metric(s); err == nil && set.StartMetric == nil {
+		set.StartMetric, set.Metric, set.StepSize = m, infer.FixedMetric, cmp.Or(set.StepSize, firstStep)
+	}
+	if set.Init == nil && set.Resume == "" {
+		if set.Init, err = post.WarmStart(s.Names, s.X, s.Cov, cmp.Or(set.Chains, 4), set.Seed); err != nil {
+			return nil, err
 		}
 	}
 	return infer.Sample(ctx, post, set)
 }
 
-// metric is the covariance of a solution in the coordinates of the sampler, from which the warm-up starts.
-func (t *Task) metric(s *Solution) (*infer.Metric, error) {
+// UsualWarmup and UsualDraws are how many draws of a chain adapt and are kept, since the posterior of a measured pattern is close to the
+// normal distribution that its metric comes from: draws are nearly independent.
+const UsualWarmup, UsualDraws = 60, 250
+
+// firstStep is the step size at which a warm-up with a metric from the Fisher information begins.
+const firstStep = 0.7
+
+// Metric returns the covariance of a solution in the coordinates of the sampler.
+func (t *Task) Metric(s *Solution) (*infer.Metric, error) {
 	n := len(s.X)
 	rate := make([]float64, n) // of the coordinate with the parameter
 	for i, p := range t.Params {
