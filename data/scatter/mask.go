@@ -80,6 +80,12 @@ func (set *Set) mask(c *content, s Settings) error {
 	return nil
 }
 
+// Planned returns a set without data on the detector of the settings, for a measurement that has not been made.
+func Planned(s Settings) (*Set, error) {
+	set := &Set{Name: "the problem", Kind: Curves}
+	return set, set.detector(s)
+}
+
 // detector finds which detector reduced data come from: its shape, place and mask, as far as the settings say. Maps have their own shape.
 func (set *Set) detector(s Settings) error {
 	switch shape := s.Geometry.Shape; {

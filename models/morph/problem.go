@@ -278,8 +278,8 @@ func (p *Problem) checkMeasurement() (bad []string) {
 	if q := p.Mask.Q; q != nil && (len(q) != 2 || !(q[0] < q[1])) {
 		bad = append(bad, fmt.Sprintf("mask.q is %v: want the smallest and the largest q in 1/nm", q))
 	}
-	if len(p.Data) == 0 || slices.Contains(p.Data.Names(), "") {
-		bad = append(bad, "data is missing: name a folder of Energy_*.h5, an NPY file, or files of measured patterns")
+	if len(p.Data) == 0 && p.Geometry.Shape == nil || slices.Contains(p.Data.Names(), "") {
+		bad = append(bad, "data is missing: name a folder of Energy_*.h5, an NPY file, or files of measured patterns (only energies can be chosen without data, for a detector of which \"geometry\" says the shape)")
 	}
 	if p.Measured() {
 		return append(bad, p.checkMeasured()...)

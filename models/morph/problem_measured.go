@@ -176,6 +176,9 @@ func (p *Problem) simulated() (string, error) {
 	if p.Measured() {
 		return "", errors.New("the data are measured patterns, on pixels of a detector: open the problem with package models/morph/measured")
 	}
+	if len(p.Data) == 0 {
+		return "", errors.New("there are no data: name a folder of Energy_*.h5, or an NPY file")
+	}
 	return p.Data[0].File, nil
 }
 

@@ -6,6 +6,7 @@ package measured
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -55,7 +56,7 @@ func Open(p *morph.Problem, folder string) (*Task, error) {
 		return nil, err
 	}
 	for i, q := range t.Params {
-		if q.Name != "log_scale" && t.bare(q.Name) != "log_scale" || q.given {
+		if len(p.Data) == 0 || t.bare(q.Name) != "log_scale" || q.given {
 			continue
 		}
 		model := max(0, slices.IndexFunc(groups, func(g group) bool { return g.suffix != "" && strings.HasSuffix(q.Name, g.suffix) }))
@@ -99,6 +100,9 @@ func (t *Task) read(p *morph.Problem, folder string) (groups []group, err error)
 		}
 		groups[k].sets = append(groups[k].sets, s)
 	}
+	if len(groups) == 0 {
+		return t.planned(p, folder)
+	}
 	for i := range groups {
 		g := &groups[i]
 		notes := []string(nil)
@@ -110,6 +114,36 @@ func (t *Task) read(p *morph.Problem, folder string) (groups []group, err error)
 		}
 	}
 	return groups, nil
+}
+
+// planned returns a measurement that has not been made, on the detector of a problem, with one empty frame.
+func (t *Task) planned(p *morph.Problem, folder string) ([]group, error) {
+	s := scatter.Settings{Geometry: p.Geometry}
+	for _, m := range p.Masks {
+		m.File = below(folder, m.File)
+		s.Masks = append(s.Masks, m)
+	}
+	set, err := scatter.Planned(s)
+	if err != nil {
+		return nil, fmt.Errorf("measured: %w", err)
+	}
+	d := &Data{Keep: set.Keep}
+	d.Detector, d.Geometry = detectorOf(set)
+	if len(p.Energies) == 0 {
+		return nil, errors.New(`measured: a measurement that has not been made needs "energies", one in eV that all tables of constants have`)
+	}
+	for _, e := range p.Energies {
+		f := Frame{Energy: e, Exposure: cmp.Or(p.Exposure, 1), Counts: make([]float64, d.pixels())}
+		if p.Polarization != nil {
+			f.Angle = *p.Polarization
+		}
+		d.Frames = append(d.Frames, f)
+	}
+	if err := d.transmit("the problem", p.Transmission); err != nil {
+		return nil, err
+	}
+	t.Read = append(t.Read, fmt.Sprintf("no data: a detector of %d x %d pixels", set.Rows, set.Columns))
+	return []group{{data: d, reading: Reading{SolidAngle: p.SolidAngle == nil || *p.SolidAngle}}}, d.check()
 }
 
 // resolved returns an error if pixels that count are at q in the plane of the detector beyond what voxels of an edge in nm can describe.
