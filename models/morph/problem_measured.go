@@ -101,8 +101,31 @@ type MeasuredFiles struct {
 	SolidAngle *bool `json:"solid_angle,omitempty"`
 	// QUnit is that of q in files that do not say it, "1/nm" or "1/A".
 	QUnit string `json:"q_unit,omitempty"`
+	// AllNuisances ("nuisances": "all") frees all parameters of the measurement that the data can have and tell apart.
+	AllNuisances Everything `json:"nuisances,omitempty"`
 	// Anisotropy says how A(q) was made.
 	Anisotropy Wedges `json:"anisotropy,omitzero"`
+}
+
+// Everything is true for the word "all".
+type Everything bool
+
+// UnmarshalJSON reads the word.
+func (e *Everything) UnmarshalJSON(b []byte) error {
+	var word string
+	if json.Unmarshal(b, &word) != nil || word != "all" {
+		return fmt.Errorf(`nuisances is %.40s: want "all", or name single ones among the parameters, or with a file of data`, b)
+	}
+	*e = true
+	return nil
+}
+
+// MarshalJSON writes it.
+func (e Everything) MarshalJSON() ([]byte, error) {
+	if e {
+		return []byte(`"all"`), nil
+	}
+	return []byte("null"), nil
 }
 
 // Wedges say how an anisotropy A(q) = (a - b)/(a + b) was made of the intensities a along the electric field and b across it.
@@ -117,7 +140,7 @@ type Wedges struct {
 
 // given reports whether a problem has one of the keys of measured patterns.
 func (m *MeasuredFiles) given() bool {
-	return m.Masks != nil || m.Geometry != (scatter.GeometrySettings{}) || m.Exposure != 0 || m.Transmission != nil || m.Polarization != nil || m.Pedestal != 0 || m.Saturation != 0 || m.Bin != 0 || m.SolidAngle != nil || m.QUnit != "" || m.Anisotropy.Width != 0 || m.Anisotropy.Both || m.Anisotropy.Polarizations != nil
+	return m.Masks != nil || m.Geometry != (scatter.GeometrySettings{}) || m.Exposure != 0 || m.Transmission != nil || bool(m.AllNuisances) || m.Polarization != nil || m.Pedestal != 0 || m.Saturation != 0 || m.Bin != 0 || m.SolidAngle != nil || m.QUnit != "" || m.Anisotropy.Width != 0 || m.Anisotropy.Both || m.Anisotropy.Polarizations != nil
 }
 
 // Of returns what is said of file i: what the problem says of all, and in its place what the file says of itself.

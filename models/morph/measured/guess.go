@@ -12,6 +12,7 @@ import (
 type guess struct {
 	*Data
 	numbering []float64 // energies in eV by the numbers of parameters
+	foot      *[2]float64
 }
 
 // binned returns the rates of the bins of some frames.

@@ -50,8 +50,8 @@ var inf = math.Inf(1)
 var nuisances = []Nuisance{
 	{"log_scale", "", "The logarithm of what converts simulated intensities to counts per second.", func(*guess, int) Param { return Param{} }},
 	{"scale_N", "", "The logarithm of the flux at energy N relative to that at the first.", func(*guess, int) Param { return around(0, 0.05) }},
-	{"centre_x", "pixels", "The distance along x of the beam's foot from where the file has it.", func(*guess, int) Param { return around(0, 3) }},
-	{"centre_y", "pixels", "The distance along y of the beam's foot from where the file has it.", func(*guess, int) Param { return around(0, 3) }},
+	{"centre_x", "pixels", "The distance along x of the beam's foot from where the file has it.", func(g *guess, _ int) Param { return around(g.centre()[0], 3) }},
+	{"centre_y", "pixels", "The distance along y of the beam's foot from where the file has it.", func(g *guess, _ int) Param { return around(g.centre()[1], 3) }},
 	{"distance", "mm", "The distance of the detector from the sample.", func(g *guess, _ int) Param { x := g.Geometry.Distance; return around(x, x/100) }},
 	{"rot1", "rad", "The rotation of the detector about its vertical axis, as in pyFAI.", func(g *guess, _ int) Param { return around(g.Geometry.Rot1, 0.02) }},
 	{"rot2", "rad", "The rotation of the detector about its horizontal axis, as in pyFAI.", func(g *guess, _ int) Param { return around(g.Geometry.Rot2, 0.02) }},

@@ -55,6 +55,11 @@ func Open(p *morph.Problem, folder string) (*Task, error) {
 	if err := t.parameters(p, groups); err != nil {
 		return nil, err
 	}
+	if p.AllNuisances {
+		if err := t.freeAll(p, groups[0].data); err != nil {
+			return nil, err
+		}
+	}
 	for i, q := range t.Params {
 		if len(p.Data) == 0 || t.bare(q.Name) != "log_scale" || q.given {
 			continue

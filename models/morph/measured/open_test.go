@@ -198,3 +198,45 @@ func TestNuisances(t *testing.T) {
 		seen[n.Name] = true
 	}
 }
+
+// The beam is found by the symmetry of the patterns, and "nuisances": "all" frees what the data can have and tell apart; a prior may be any
+// distribution.
+func TestFreeAll(t *testing.T) {
+	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
+		r := openReference(t, path.Dir(name))
+		if r.Flux != nil {
+			t.Skip("a measurement with many parameters takes half a minute")
+		}
+		d := r.document(t)
+		parameters := map[string]any{}
+		for n, q := range d["parameters"].(map[string]any) {
+			if slices.Contains(r.problem.MorphologyNames(), n) {
+				parameters[n] = q
+			}
+		}
+		parameters["log_scale"] = map[string]any{"prior": "uniform(1, 9)"}
+		const bin = 3 // for speed
+		d["parameters"], d["nuisances"], d["bin"] = parameters, "all", bin
+		k, err := measured.Open(parse(t, d), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := k.Names()
+		for _, want := range []string{"log_scale", "centre_x", "centre_y", "resolution", "background_q4"} {
+			if !slices.Contains(names, want) {
+				t.Errorf("%s is not among %v", want, names)
+			}
+		}
+		if slices.Contains(names, "background") && slices.Contains(names, "fluorescence_1") && slices.Contains(names, "fluorescence_2") && slices.Contains(names, "fluorescence_3") && r.Flux == nil {
+			t.Errorf("backgrounds that are the same are free together: %v", names)
+		}
+		for _, p := range k.Params {
+			if strings.HasPrefix(p.Name, "centre_") && math.Abs(p.Start-r.Parameters[p.Name].Truth/bin) > 0.3 {
+				t.Errorf("%s starts at %g, and the truth is %g", p.Name, p.Start, r.Parameters[p.Name].Truth)
+			}
+			if p.Name == "log_scale" && (p.Prior == nil || p.Start < 1 || p.Start > 9) {
+				t.Errorf("%+v", p)
+			}
+		}
+	})
+}
