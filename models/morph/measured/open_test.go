@@ -95,6 +95,7 @@ func TestOpen(t *testing.T) {
 			longest = max(longest, f.Exposure)
 		}
 		again := &measured.Task{Model: k.Model, Params: k.Params, Fixed: k.Fixed}
+		again.Model.Tolerance = 1e-8
 		mean, err := again.Means()
 		if err != nil {
 			t.Fatal(err)
