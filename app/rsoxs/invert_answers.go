@@ -22,11 +22,11 @@ import (
 // AnswersDoc is what fit.json of measured patterns says beside the estimates.
 type AnswersDoc struct {
 	Nuisances     map[string]NuisanceDoc  `json:"nuisances"`     // the parameters of the measurement
-	Geometry      []GeometryDoc           `json:"geometry"`      // where the files have the detector of each measurement
-	Used          []UsedDoc               `json:"used_pixels"`   // what was compared of each frame
-	Interpolation map[string]frame.Number `json:"interpolation"` // by how many sd each parameter would move with exact amplitudes
-	Information   []InformationDoc        `json:"information"`   // what each photon energy is worth
-	Correlations  []CorrelationDoc        `json:"correlations"`  // those beyond 0.9
+	Geometry      []GeometryDoc           `json:"geometry"`      // place of the detector of each measurement, as the files have it
+	Used          []UsedDoc               `json:"used_pixels"`   // numbers of each frame that were compared
+	Interpolation map[string]frame.Number `json:"interpolation"` // standard deviations by which each parameter would move with exact amplitudes
+	Information   []InformationDoc        `json:"information"`   // worth of each photon energy
+	Correlations  []CorrelationDoc        `json:"correlations"`  // correlations beyond 0.9
 	Undetermined  []string                `json:"undetermined"`  // combinations of parameters without information
 }
 
@@ -41,32 +41,32 @@ type NuisanceDoc struct {
 
 // GeometryDoc is where a detector stands, as pyFAI has it.
 type GeometryDoc struct {
-	Distance float64 `json:"distance"` // mm
-	PixelY   float64 `json:"pixel_y"`  // mm
-	PixelX   float64 `json:"pixel_x"`  // mm
-	PoniY    float64 `json:"poni_y"`   // mm
-	PoniX    float64 `json:"poni_x"`   // mm
-	Rot1     float64 `json:"rot1"`     // rad
-	Rot2     float64 `json:"rot2"`     // rad
-	Rot3     float64 `json:"rot3"`     // rad
+	Distance float64 `json:"distance"` // distance of the detector in mm
+	PixelY   float64 `json:"pixel_y"`  // edge of a pixel along y in mm
+	PixelX   float64 `json:"pixel_x"`  // edge of a pixel along x in mm
+	PoniY    float64 `json:"poni_y"`   // foot of the normal along y in mm from the corner
+	PoniX    float64 `json:"poni_x"`   // foot of the normal along x in mm from the corner
+	Rot1     float64 `json:"rot1"`     // rotation in rad, as in pyFAI
+	Rot2     float64 `json:"rot2"`     // rotation in rad, as in pyFAI
+	Rot3     float64 `json:"rot3"`     // rotation in rad, as in pyFAI
 }
 
 // UsedDoc says what was compared of a frame.
 type UsedDoc struct {
 	File         string         `json:"file"`
-	Energy       float64        `json:"energy"`       // eV
-	Polarization float64        `json:"polarization"` // degrees
-	Exposure     float64        `json:"exposure"`     // s
+	Energy       float64        `json:"energy"`       // photon energy in eV
+	Polarization float64        `json:"polarization"` // angle of the electric field in degrees
+	Exposure     float64        `json:"exposure"`     // exposure time in s
 	Likelihood   string         `json:"likelihood"`
 	Used         int            `json:"used"`
-	LeftOut      map[string]int `json:"left_out"` // by the reason
+	LeftOut      map[string]int `json:"left_out"` // numbers that were left out, by the reason
 }
 
 // InformationDoc says what the data at a photon energy are worth.
 type InformationDoc struct {
-	Energy  float64                 `json:"energy"`     // eV
+	Energy  float64                 `json:"energy"`     // photon energy in eV
 	Alone   map[string]frame.Number `json:"sd_alone"`   // standard deviations from this energy alone
-	Without map[string]frame.Number `json:"sd_without"` // and from all others
+	Without map[string]frame.Number `json:"sd_without"` // standard deviations from all other energies
 }
 
 // CorrelationDoc is that of two parameters.
@@ -236,7 +236,7 @@ type PlanDoc struct {
 	Engine   string                    `json:"engine"`
 	File     string                    `json:"file"`
 	Exposure frame.Number              `json:"exposure"` // s at each energy
-	Energies []float64                 `json:"energies"` // eV
-	SD       map[string]frame.Number   `json:"sd"`       // of the parameters, with all of them
-	Without  []map[string]frame.Number `json:"without"`  // and without each of them
+	Energies []float64                 `json:"energies"` // chosen photon energies in eV
+	SD       map[string]frame.Number   `json:"sd"`       // standard deviations of the parameters from all of them
+	Without  []map[string]frame.Number `json:"without"`  // standard deviations without each of them
 }

@@ -120,7 +120,7 @@ func (e *Everything) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// MarshalJSON writes it.
+// MarshalJSON writes the word, or null.
 func (e Everything) MarshalJSON() ([]byte, error) {
 	if e {
 		return []byte(`"all"`), nil

@@ -18,7 +18,7 @@ import (
 // Correlation is that of two parameters.
 type Correlation struct {
 	A, B  string
-	Value float64 // from -1 to 1
+	Value float64 // coefficient of correlation, from -1 to 1
 }
 
 // Identifiability says how well data determine parameters.
@@ -165,7 +165,7 @@ func (t *Task) scalesOf(s *Solution) map[string]float64 {
 
 // EnergyInformation says what the data at one energy are worth.
 type EnergyInformation struct {
-	Energy float64 // eV
+	Energy float64 // photon energy in eV
 	// Alone and Without are the standard deviations that the parameters would have from this energy alone, and from all others, with the
 	// priors; infinite where they would not be determined.
 	Alone, Without map[string]float64
@@ -244,11 +244,11 @@ func (t *Task) energyOfPlaces() (out []int) {
 // FrameUse says what of a frame was compared.
 type FrameUse struct {
 	File             string
-	Energy, Exposure float64 // eV, s
-	Angle            float64 // degrees
-	Noise            string  // likelihood
+	Energy, Exposure float64 // photon energy in eV and exposure time in s
+	Angle            float64 // angle of the electric field in degrees
+	Noise            string  // name of the likelihood
 	Used             int
-	Left             map[string]int // numbers that were left out, by the reason
+	Left             map[string]int // counts of numbers that were left out, by the reason
 }
 
 // Used returns what was compared of each frame; it is known after a fit.

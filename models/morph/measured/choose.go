@@ -15,9 +15,9 @@ import (
 
 // Plan is a choice of photon energies.
 type Plan struct {
-	Energies []float64 // eV, ascending
-	Exposure float64   // s at each
-	Names    []string  // of the parameters of the morphology that are searched for
+	Energies []float64 // photon energies in eV, ascending
+	Exposure float64   // exposure time in s at each
+	Names    []string  // names of the parameters of the morphology that are searched for
 	// SD are the standard deviations of those that the measurement would have, and Without those without each energy.
 	SD      map[string]float64
 	Without []map[string]float64
