@@ -127,3 +127,43 @@ func TestPosterior(t *testing.T) {
 		}
 	})
 }
+
+// Intervals of fits of 50 draws hold the truth as often as they say, and the sum of squared pulls is that of normal errors.
+func TestCoverage(t *testing.T) {
+	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
+		r := openReference(t, path.Dir(name))
+		if r.Flux != nil && testing.Short() {
+			t.Skip("50 fits of many parameters take most of an hour")
+		}
+		const draws = 50
+		half, most, square, numbers := map[string]int{}, map[string]int{}, 0.0, 0
+		for seed := range uint64(draws) {
+			k := r.task(t, r.drawn(1000+seed))
+			for i, p := range k.Params {
+				k.Params[i].Start = r.Parameters[p.Name].Truth
+			}
+			s, err := k.Fit(t.Context(), optim.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, n := range s.Names {
+				pull := math.Abs(s.X[i]-r.Parameters[n].Truth) / s.SD[i]
+				if pull < 0.6745 {
+					half[n]++
+				}
+				if pull < 1.645 {
+					most[n]++
+				}
+				square, numbers = square+pull*pull, numbers+1
+			}
+		}
+		t.Logf("mean squared pull %.3f of %d", square/float64(numbers), numbers)
+		for n := range r.Parameters {
+			h, m := 100*half[n]/draws, 100*most[n]/draws
+			t.Logf("%-16s %d %% in intervals of 50 %%, %d %% in those of 90 %%", n, h, m)
+			if h < 27 || h > 73 || m < 76 {
+				t.Errorf("%s: %d %% in intervals of 50 %%, %d %% in those of 90 %%", n, h, m)
+			}
+		}
+	})
+}
