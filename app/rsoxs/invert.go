@@ -109,7 +109,7 @@ func startInvert(ctx context.Context, a *frame.App, cfg invertConfig) error {
 	if err != nil {
 		return exit.Input(err)
 	}
-	if cfg.Problem, err = morph.ParseProblem(b); err != nil {
+	if cfg.Problem, err = morph.ParseProblemIn(b, filepath.Dir(cfg.File)); err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: %w", cfg.File, err))
 	}
 	cfg.Command, cfg.Version, cfg.Seed, cfg.File = invertCommand, frame.Version(), a.Seed, frame.Absolute(cfg.File)

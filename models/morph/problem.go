@@ -130,7 +130,11 @@ func (v *StartValues) UnmarshalJSON(b []byte) error {
 
 // ParseProblem reads a document. It returns an error for unknown keys, suggesting the
 // closest known one, and for impossible numbers.
-func ParseProblem(b []byte) (*Problem, error) {
+func ParseProblem(b []byte) (*Problem, error) { return ParseProblemIn(b, "") }
+
+// ParseProblemIn is ParseProblem for a document whose relative paths start from a folder: a folder of data that holds images or a Zarr store
+// is one of measured patterns without a key that says so. An empty folder looks at no files.
+func ParseProblemIn(b []byte, base string) (*Problem, error) {
 	b, err := foreign.JSON(b)
 	if err != nil {
 		return nil, fmt.Errorf("morph: problem: %w", err)
@@ -142,6 +146,9 @@ func ParseProblem(b []byte) (*Problem, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if err := d.Decode(p); err != nil {
 		return nil, fmt.Errorf("morph: problem: %w", foreign.InWords(b, err))
+	}
+	if base != "" {
+		p.lookAt(base)
 	}
 	return p, p.Check()
 }

@@ -21,7 +21,7 @@ func OpenProblem(file string) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := ParseProblem(b)
+	p, err := ParseProblemIn(b, filepath.Dir(file))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

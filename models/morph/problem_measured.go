@@ -175,6 +175,19 @@ func (p *Problem) Measured() bool {
 	return len(p.Data) > 1 || p.given() || len(p.Data) == 1 && (p.Data[0].given() || p.Data[0].Nuisances != nil || slices.Contains(measuredEndings, strings.ToLower(filepath.Ext(p.Data[0].File))))
 }
 
+// lookAt makes the problem one of measured patterns if its data are a folder that holds images or a Zarr store.
+func (p *Problem) lookAt(base string) {
+	if p.Measured() || len(p.Data) != 1 || p.Config != "" {
+		return
+	}
+	for _, pattern := range []string{"*.tif", "*.tiff", "*.fits", ".zattrs", ".zgroup", "zarr.json"} {
+		if found, err := filepath.Glob(filepath.Join(below(base, p.Data[0].File), pattern)); err == nil && len(found) > 0 {
+			p.Bin = 1
+			return
+		}
+	}
+}
+
 // checkMeasured checks the settings of a problem with measured patterns.
 func (p *Problem) checkMeasured() (bad []string) {
 	for _, c := range []struct {

@@ -5,6 +5,8 @@ package morph_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -55,5 +57,26 @@ func TestMeasuredProblem(t *testing.T) {
 		if _, err := p.Measure(""); c.measured && (err == nil || !strings.Contains(err.Error(), "measured patterns")) {
 			t.Errorf("%v", err)
 		}
+	}
+}
+
+// A folder of images is one of measured patterns without any key that says so; other folders are of simulated ones.
+func TestFolderOfImages(t *testing.T) {
+	dir := t.TempDir()
+	for _, folder := range []string{"scan", "HDF5"} {
+		if err := os.Mkdir(filepath.Join(dir, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "scan", "a.tiff"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const head = `{"model": "core_shell", "grid": {"shape": [8, 8, 8], "voxel": 2}, "parameters": {"radius": {"start": 5}, "shell": {"start": 2}, "aligned": {"start": 0.5}`
+	p, err := morph.ParseProblemIn([]byte(head+`, "centre_x": {}}, "data": "scan", "constants": []}`), dir)
+	if err != nil || !p.Measured() {
+		t.Errorf("%v", err)
+	}
+	if p, err = morph.ParseProblemIn([]byte(head+`}, "data": "HDF5", "constants": [], "sigma": 1}`), dir); err != nil || p.Measured() {
+		t.Errorf("%v", err)
 	}
 }
