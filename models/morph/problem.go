@@ -40,7 +40,7 @@ type Problem struct {
 
 	// The files, and what they contain: a folder of Energy_*.h5 or an NPY file, whose reading gives a Measurement, or measured patterns
 	// (see Measured), which package measured opens.
-	Data Names `json:"data"`
+	Data DataFiles `json:"data"`
 	// Energies in eV of an NPY file, or those to read from a folder.
 	Energies []float64 `json:"energies,omitempty"`
 	// Constants has one entry per material: a file such as Material1.txt, "vacuum", or
@@ -142,7 +142,11 @@ func (v *StartValues) UnmarshalJSON(b []byte) error {
 
 // ParseProblem reads a document. It returns an error for unknown keys, suggesting the
 // closest known one, and for impossible numbers.
-func ParseProblem(b []byte) (*Problem, error) {
+func ParseProblem(b []byte) (*Problem, error) { return ParseProblemIn(b, "") }
+
+// ParseProblemIn is ParseProblem for a document whose relative paths start from a folder: a folder of data that holds images or a Zarr store
+// is one of measured patterns without a key that says so. An empty folder looks at no files.
+func ParseProblemIn(b []byte, base string) (*Problem, error) {
 	b, err := foreign.JSON(b)
 	if err != nil {
 		return nil, fmt.Errorf("morph: problem: %w", err)
@@ -154,6 +158,9 @@ func ParseProblem(b []byte) (*Problem, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if err := d.Decode(p); err != nil {
 		return nil, fmt.Errorf("morph: problem: %w", foreign.InWords(b, err))
+	}
+	if base != "" {
+		p.lookAt(base)
 	}
 	return p, p.Check()
 }
@@ -277,13 +284,21 @@ func (p *Problem) checkVolume() (bad []string) {
 	return bad
 }
 
+// losses returns what the loss may be called. Package measured knows the likelihoods of measured patterns.
+func (p *Problem) losses() []string {
+	if p.Measured() {
+		return []string{"", p.Loss}
+	}
+	return []string{"", "log", "square", "poisson"}
+}
+
 // checkMeasurement checks the data and the settings of the comparison.
 func (p *Problem) checkMeasurement() (bad []string) {
 	for _, c := range []struct {
 		key, value string
 		known      []string
 	}{{"q_grid", p.QGrid, []string{"", "cyrsoxs", "exact"}}, {"compare", p.Compare, []string{"", "images", "curves"}},
-		{"loss", p.Loss, []string{"", "log", "square", "poisson"}}, {"method", p.Method, []string{"", "lm", "lbfgs", "nuts", methodPhase}}} {
+		{"loss", p.Loss, p.losses()}, {"method", p.Method, []string{"", "lm", "lbfgs", "nuts", methodPhase}}} {
 		if !slices.Contains(c.known, c.value) {
 			bad = append(bad, unknown(c.key, c.value, c.value, c.known[1:]).Error())
 		}
@@ -291,8 +306,8 @@ func (p *Problem) checkMeasurement() (bad []string) {
 	if q := p.Mask.Q; q != nil && (len(q) != 2 || !(q[0] < q[1])) {
 		bad = append(bad, fmt.Sprintf("mask.q is %v: want the smallest and the largest q in 1/nm", q))
 	}
-	if len(p.Data) == 0 || slices.Contains(p.Data, "") {
-		bad = append(bad, "data is missing: name a folder of Energy_*.h5, an NPY file, or files of measured patterns")
+	if len(p.Data) == 0 && p.Geometry.Shape == nil || slices.Contains(p.Data.Names(), "") {
+		bad = append(bad, "data is missing: name a folder of Energy_*.h5, an NPY file, or files of measured patterns (only energies can be chosen without data, for a detector of which \"geometry\" says the shape)")
 	}
 	bad = append(bad, p.checkPhase()...)
 	if p.Measured() {

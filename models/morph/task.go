@@ -95,7 +95,7 @@ func (v *Inversion) Task(name string) (*Task, error) {
 		return nil, err
 	}
 	t := &Task{Inversion: v, Measurement: Measurement{Optics: v.Optics, Data: v.Data, Mask: v.Mask}, Method: "lm",
-		Problem: &Problem{Model: name, Grid: ProblemGrid{Shape: v.Sim.Shape(), Voxel: v.Sim.PhysSize()}, Sigma: v.Sigma, Data: Names{"given"}}}
+		Problem: &Problem{Model: name, Grid: ProblemGrid{Shape: v.Sim.Shape(), Voxel: v.Sim.PhysSize()}, Sigma: v.Sigma, Data: DataFiles{{File: "given"}}}}
 	t.Measurement.Config.Energies = v.Sim.Energies()
 	if q.scene.Penalty != nil || len(t.Names()) > mostJacobian {
 		t.Method = "lbfgs"

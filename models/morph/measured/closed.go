@@ -27,7 +27,7 @@ func (p *pass) materials(n int) error {
 // scattered returns the intensities of light with the field at some angles in radians.
 func (p *pass) scattered(l *light, radians []float64) []*ad.Node {
 	if p.Closed != nil {
-		return p.closed.Intensities(l.k, p.direction, l.contrasts, radians...)
+		return p.closed.Intensities(l.k, l.direction, l.contrasts, radians...)
 	}
-	return p.volume.Intensities(p.volume.Amplitude(l.k, p.fields, l.contrasts, radians...), l.k, p.direction)
+	return p.volume.Intensities(p.volume.Amplitude(l.k, p.fields, l.contrasts, radians...), l.k, l.direction)
 }
