@@ -4,6 +4,7 @@
 package morph
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -21,6 +22,14 @@ var closedValues = map[string]float64{"radius": 5, "shell": 3, "aligned": 0.7, "
 	"radius_sd": 0.1, "theta_deg": 60, "phi_deg": 20, "theta_sd_deg": 10, "phi_sd_deg": 5, "period": 9, "lamella": 4, "grain": 9, "tilt_deg": 10, "interface": 1.2,
 	"disorder": 1, "half_axis": 6, "equator": 4, "spread": 0.2, "fraction": 0.3}
 
+// ofFile gives a problem measured data.
+func ofFile(t *testing.T, p *Problem) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(`"a.nc"`), &p.Data); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Every closed form that problems can name has intensities that depend on each of its parameters.
 func TestClosedFormsOfProblems(t *testing.T) {
 	dir := farfield.Detector{Rows: 3, Columns: 4, PixelY: 2.1, PixelX: 2}.Directions(farfield.Pose{Distance: ad.Scalar(14), PoniY: ad.Scalar(2.4), PoniX: ad.Scalar(3.3)})
@@ -31,7 +40,7 @@ func TestClosedFormsOfProblems(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			p := &Problem{Model: name, Data: Names{"a.nc"}, Parameters: map[string]ProblemParam{}, Options: ProblemOptions{Closed: true}}
+			p := &Problem{Model: name, Parameters: map[string]ProblemParam{}, Options: ProblemOptions{Closed: true}}
 			given := map[string]*ad.Node{}
 			var in []*ad.Node
 			var x []float64
@@ -44,6 +53,7 @@ func TestClosedFormsOfProblems(t *testing.T) {
 				given[q.Name] = ad.Input(q.Name)
 				in, x = append(in, given[q.Name]), append(x, v)
 			}
+			ofFile(t, p)
 			if err := p.Check(); err != nil {
 				t.Fatal(err)
 			}
@@ -106,7 +116,7 @@ func TestPlacesOfParticles(t *testing.T) {
 	for _, model := range []string{"particles", "rods", "ellipsoids"} {
 		var images [2][]float64
 		for i, file := range []string{"", "places.csv"} {
-			p := &Problem{Model: model, Data: Names{"a.nc"}, Parameters: map[string]ProblemParam{}, Options: ProblemOptions{PlacesFile: file}}
+			p := &Problem{Model: model, Parameters: map[string]ProblemParam{}, Options: ProblemOptions{PlacesFile: file}}
 			if file != "" {
 				p.Options.Box = [2]float64{60, 60}
 			}
@@ -117,6 +127,7 @@ func TestPlacesOfParticles(t *testing.T) {
 					given[q.Name] = ad.Scalar(closedValues[q.Name])
 				}
 			}
+			ofFile(t, p)
 			if err := p.ReadStarts(dir); err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +156,8 @@ func TestPlacesOfParticles(t *testing.T) {
 		"want the sides of the rectangle": {Places: [][2]float64{{1, 2}}},
 		"without places":                  {Box: [2]float64{1, 2}},
 	} {
-		p := &Problem{Model: "rods", Data: Names{"a.nc"}, Options: o}
+		p := &Problem{Model: "rods", Options: o}
+		ofFile(t, p)
 		if err := p.Check(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
