@@ -24,6 +24,7 @@ var outputs = map[string]string{
 	"reduce ages":      "reduce ages none OUT.csv",
 	"reduce intensity": "reduce intensity none OUT.csv",
 	"reduce rsoxs":     "reduce rsoxs none OUT.csv",
+	"reduce nexafs":    "reduce nexafs none OUT.csv",
 	"sim twotime":      "sim twotime OUT.npz",
 	"sim rsoxs":        "sim rsoxs none OUT",
 	"convert":          "convert none OUT.nc",

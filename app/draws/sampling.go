@@ -39,6 +39,8 @@ type Sampling struct {
 	Check func(fit *infer.Fit) (check.Verdict, error)
 	// Writes the command's own files beside the draws; may be nil.
 	Extra func(fit *infer.Fit) error
+	// Metric is that of the posterior where it is known, so that the warm-up finds the step size only; nil to learn it.
+	Metric *infer.Metric
 	// Units are the units of parameters that have one, by name.
 	Units map[string]string
 	// Returns the printed table; nil prints that of all draws.
@@ -86,7 +88,11 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 		}
 	}
 	meter := a.Meter()
-	fit, err := infer.Sample(ctx, s.Post, infer.Settings{Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
+	kind := infer.LowRank
+	if s.Metric != nil {
+		kind = infer.FixedMetric
+	}
+	fit, err := infer.Sample(ctx, s.Post, infer.Settings{StartMetric: s.Metric, Metric: kind, Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
 		TargetAccept: cfg.TargetAccept, MaxTreeDepth: cfg.MaxTreeDepth, Init: cfg.Starts, Parallel: a.Threads, Resume: resume,
 		Checkpoint: infer.Checkpoint{Path: s.Dir.Path("checkpoint"), Every: every, Patience: tune.Patience, Failing: a.NotSaved}, Progress: meter.Update})
 	meter.Close()

@@ -17,11 +17,11 @@ import (
 )
 
 // Packages are the names with which packages begin the texts of their errors.
-var Packages = strings.Fields(`arrow assembly autodiff basic batch build ccf cells check connectome correlate csv cuda cyrsoxs
-	delaunay demo device diag dist dl expr farfield fitfile fits formula frames g2 geometry gorgonia gp hdf5 homodyne idata infer interp
-	kernels language lib libconfig lines localweb mask maskfile maskpage measured morph motion ndimage nemo netcdf nexus nn noise nrrd nvrtc optim
-	partition peer pretend queue reduce report rsoxs runs rvspecfit safetensors scatter script smooth speckle spectra stan stancsv survey table take
-	template tensor torch transport twotime viz work xpcs zarr`)
+var Packages = strings.Fields(`arrow assembly autodiff basic batch build ccf cells check connectome constants correlate csv cuda cyrsoxs delaunay demo device
+	diag dist dl expr farfield fitfile fits formula frames g2 geometry gorgonia gp hdf5 homodyne idata infer interp kernels language
+	lib libconfig lines localweb mask maskfile maskpage measured morph motion ndimage nemo netcdf nexus nn noise nrrd nvrtc optim
+	particle partition peer phasing pretend queue reduce report rsoxs runs rvspecfit safetensors scatter script smooth speckle spectra
+	stan stancsv survey table take template tensor torch transport twotime viz work xpcs zarr`)
 
 // Text returns the text of an error without the names of packages, which mean nothing to the user. The
 // name of a package stands at the beginning of an error's text, and so within the text of the errors that wrap

@@ -16,6 +16,7 @@ func Field() frame.Field {
 		{Verb: "sim", New: simRSoXS, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice | frame.TakesPrecision},
 		{Verb: "invert", New: invertRSoXS, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
 		{Verb: "reduce", New: reduceRSoXS},
+		{Verb: "reduce", New: reduceNEXAFS},
 		{Verb: "plot", New: plotPattern},
 		{Verb: "plot", New: plotMorphology},
 		{Verb: "demo", New: demoRSoXS, Takes: frame.TakesOut | frame.OnProcessor},

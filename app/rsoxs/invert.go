@@ -29,6 +29,11 @@ type invertConfig struct {
 	Base     string         `json:"base"` // folder that the problem's relative paths refer to
 	Problem  *morph.Problem `json:"problem"`
 	Restarts int            `json:"restarts"`
+	Zarr     bool           `json:"zarr,omitempty"` // whether fit.zarr is written beside fit.nc
+
+	warmupGiven, drawsGiven bool
+	choose                  int     // number of energies to choose, 0 to fit
+	time                    float64 // s, to be divided among them
 }
 
 const invertCommand = "invert rsoxs"
@@ -39,8 +44,9 @@ func invertRSoXS(a *frame.App) *cobra.Command {
 		Use:   "rsoxs PROBLEM.json",
 		Short: "Recover the parameters of a morphology from scattering patterns",
 		Long: `Find the parameters of a morphology from scattering patterns: by least squares
-with exact derivatives (method lm), by L-BFGS (lbfgs), or as a posterior by NUTS
-(nuts). The problem is a JSON file. Paths in it are relative to its folder.
+with exact derivatives (method lm), by L-BFGS (lbfgs), as a posterior by NUTS
+(nuts), or voxels from nothing by projections (phase). The problem is a JSON
+file. Paths in it are relative to its folder.
 
   {"model": "core_shell", "grid": {"shape": [16, 48, 48], "voxel": 2.5},
    "parameters": {"radius": {"start": 10, "bounds": [2, 20]},
@@ -84,10 +90,14 @@ and report.html. Ctrl-C saves the best point so far, and --resume continues.
 				return exit.Usage("invert rsoxs needs PROBLEM.json, or --resume RUN")
 			}
 			cfg.File = args[0]
+			cfg.warmupGiven, cfg.drawsGiven = c.Flags().Changed("warmup"), c.Flags().Changed("draws")
 			return startInvert(c.Context(), a, cfg)
 		},
 	}
 	cfg.Add(c, draws.DefaultChains(0))
+	c.Flags().BoolVar(&cfg.Zarr, "zarr", false, "write fit.zarr beside fit.nc, for measured patterns")
+	c.Flags().IntVar(&cfg.choose, "choose-energies", 0, "choose this many photon energies for a measurement, from the tables of constants, and do not fit")
+	c.Flags().Float64Var(&cfg.time, "time", 600, "exposure in s that --choose-energies divides among them")
 	c.Flags().IntVar(&cfg.Restarts, "restarts", 6, "number of further starting points if the fit does not describe the data")
 	return c
 }
@@ -100,7 +110,7 @@ func startInvert(ctx context.Context, a *frame.App, cfg invertConfig) error {
 	if err != nil {
 		return exit.Input(err)
 	}
-	if cfg.Problem, err = morph.ParseProblem(b); err != nil {
+	if cfg.Problem, err = morph.ParseProblemIn(b, filepath.Dir(cfg.File)); err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: %w", cfg.File, err))
 	}
 	cfg.Command, cfg.Version, cfg.Seed, cfg.File = invertCommand, frame.Version(), a.Seed, frame.Absolute(cfg.File)

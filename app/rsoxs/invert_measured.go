@@ -34,6 +34,9 @@ type measurement struct {
 }
 
 func openMeasured(a *frame.App, cfg *invertConfig) (*measurement, error) {
+	if len(cfg.Problem.Data) == 0 && cfg.choose == 0 {
+		return nil, exit.With(exit.Data, errors.New("the problem names no data: energies can be chosen without (--choose-energies), but there is nothing to fit"))
+	}
 	task, err := measured.Open(cfg.Problem, cfg.Base)
 	if err != nil {
 		return nil, imagesError(err)
@@ -49,6 +52,15 @@ func startMeasured(ctx context.Context, a *frame.App, cfg *invertConfig, out str
 	m, err := openMeasured(a, cfg)
 	if err != nil {
 		return err
+	}
+	if cfg.choose > 0 {
+		return m.choose(a)
+	}
+	if !cfg.warmupGiven {
+		cfg.Warmup = measured.UsualWarmup
+	}
+	if !cfg.drawsGiven {
+		cfg.Draws = measured.UsualDraws
 	}
 	if m.dir, err = a.MakeRundir(out); err != nil {
 		return err
@@ -103,7 +115,13 @@ func (m *measurement) solve(ctx context.Context, a *frame.App, checkpoint string
 		return exit.With(exit.Failed, err)
 	}
 	doc := m.document(s, v)
+	if err := m.answers(a, s, &doc); err != nil {
+		return err
+	}
 	if err := (frame.Outputs{Folder: m.dir}).SaveParameters(a, doc); err != nil {
+		return err
+	}
+	if err := m.datasets(s.X, s.SD); err != nil {
 		return err
 	}
 	if !m.cfg.NoReport {
@@ -116,7 +134,7 @@ func (m *measurement) solve(ctx context.Context, a *frame.App, checkpoint string
 			return exit.With(exit.CannotWrite, err)
 		}
 	} else {
-		fmt.Fprintf(a.Stdout, "%s%s\n", m.lines(s), draws.WithLimit(s.Status, s.Status.Message()))
+		fmt.Fprintf(a.Stdout, "%s%s\n%s", m.lines(s), draws.WithLimit(s.Status, s.Status.Message()), doc.remarks(m.shared(s)))
 		if err := a.PrintVerdict(doc.Check, doc.Warnings, nil); err != nil {
 			return err
 		}
@@ -156,7 +174,11 @@ func (m *measurement) sample(ctx context.Context, a *frame.App, s *measured.Solu
 			return exit.With(exit.Failed, err)
 		}
 	}
-	return draws.SampleInto(ctx, a, draws.Sampling{Dir: m.dir, Chain: &m.cfg.ChainConfig, Config: m.cfg, Model: m.cfg.Problem.Model, Units: m.units(), Post: post,
+	metric, err := m.Metric(s)
+	if err != nil {
+		metric = nil // the warm-up learns it
+	}
+	return draws.SampleInto(ctx, a, draws.Sampling{Metric: metric, Dir: m.dir, Chain: &m.cfg.ChainConfig, Config: m.cfg, Model: m.cfg.Problem.Model, Units: m.units(), Post: post,
 		Document: func(d draws.SampleDoc) any {
 			return struct {
 				Engine string `json:"engine"`
@@ -167,7 +189,10 @@ func (m *measurement) sample(ctx context.Context, a *frame.App, s *measured.Solu
 		},
 		Check: m.CheckDraws,
 		Report: func(fit *infer.Fit, verdict check.Verdict) error {
-			x, _ := m.Moments(fit)
+			x, sd := m.Moments(fit)
+			if err := m.datasets(x, sd); err != nil {
+				return err
+			}
 			return m.page(a, x, fit.Summary().HTML(), fit, verdict)
 		}}, checkpoint)
 }
@@ -180,6 +205,7 @@ type MeasuredDoc struct {
 	Pearson  frame.Number     `json:"pearson"`    // sum of squared residuals over expected counts
 	LeftOut  map[string]int   `json:"left_out"`   // pixels that were left out, by reason
 	Data     []string         `json:"data"`       // lines that say what was understood of the files
+	AnswersDoc
 }
 
 func (m *measurement) document(s *measured.Solution, v check.Verdict) MeasuredDoc {

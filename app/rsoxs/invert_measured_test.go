@@ -103,7 +103,15 @@ func TestInvertMeasured(t *testing.T) {
 			t.Errorf("%s is %g +- %g, want %g", name, float64(doc.X[name]), float64(doc.SD[name]), want)
 		}
 	}
-	for _, file := range []string{"fit.json", "fits.csv", "report.html", "plots/patterns.svg"} {
+	if doc.Used[0].Used == 0 || len(doc.Information) != 2 || len(doc.Geometry) != 1 || doc.Nuisances["background"].Unit != "counts/s" {
+		t.Errorf("%+v", doc.AnswersDoc)
+	}
+	for name, moved := range doc.Interpolation {
+		if !(moved < 0.1) {
+			t.Errorf("the interpolation moves %s by %g standard deviations", name, float64(moved))
+		}
+	}
+	for _, file := range []string{"fit.json", "fit.nc", "fits.csv", "report.html", "plots/patterns.svg"} {
 		if _, err := os.Stat(filepath.Join(out, file)); err != nil {
 			t.Error(err)
 		}
@@ -119,5 +127,33 @@ func TestInvertMeasured(t *testing.T) {
 	code, stdout, stderr = apptest.Do(t, "invert", "rsoxs", name, "--out", out, "--overwrite", "--strict", "--quiet", "--no-report")
 	if code != 1 || !strings.Contains(stdout, "a constant background of about") || !strings.Contains(stdout, `add "background": {} to the parameters`) {
 		t.Errorf("without a background: exit %d: %s%s", code, stdout, stderr)
+	}
+}
+
+// Energies are chosen from the tables of constants, without data too.
+func TestChooseEnergiesOfProblem(t *testing.T) {
+	name, problem := measuredProblem(t)
+	for _, data := range []bool{true, false} {
+		if !data {
+			delete(problem, "data")
+			problem["geometry"].(map[string]any)["shape"] = []int{18, 18}
+			for n, x := range ballOf {
+				problem["parameters"].(map[string]any)[n] = map[string]any{"start": x}
+			}
+			b, err := json.Marshal(problem)
+			if err == nil {
+				err = os.WriteFile(name, b, 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if code, _, stderr := apptest.Do(t, "invert", "rsoxs", name, "--quiet"); code != 65 || !strings.Contains(stderr, "names no data") {
+				t.Errorf("exit %d: %s", code, stderr)
+			}
+		}
+		code, stdout, stderr := apptest.Do(t, "invert", "rsoxs", name, "--choose-energies", "1", "--time", "30", "--quiet")
+		if code != 0 || !strings.HasPrefix(stdout, "30 s at each of [28") || !strings.Contains(stdout, "radius           sd ") {
+			t.Errorf("exit %d: %s%s", code, stdout, stderr)
+		}
 	}
 }

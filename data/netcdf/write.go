@@ -25,6 +25,17 @@ type Settings struct {
 
 // Write writes a tree to a file under a temporary name and then renames it.
 func Write(name string, t *tensor.DataTree, s Settings) error {
+	return write(name, t.Attrs, t.Groups(), s)
+}
+
+// WriteDataset writes a dataset without groups, as xarray.open_dataset reads it, under a temporary name and then renames the file.
+func WriteDataset(name string, d *tensor.Dataset, s Settings) error {
+	root := *d
+	root.Name = ""
+	return write(name, nil, []*tensor.Dataset{&root}, s)
+}
+
+func write(name string, attrs map[string]string, groups []*tensor.Dataset, s Settings) error {
 	if s.Gzip < 0 || s.Gzip > 9 {
 		return fmt.Errorf("netcdf: Settings.Gzip is %d: want 0 to 9", s.Gzip)
 	}
@@ -37,8 +48,8 @@ func Write(name string, t *tensor.DataTree, s Settings) error {
 	}
 	defer w.Discard()
 	// The writer keeps its first error, which Close returns.
-	attributes(w, "/", t.Attrs)
-	for _, d := range t.Groups() {
+	attributes(w, "/", attrs)
+	for _, d := range groups {
 		group(w, d, s)
 	}
 	if err := w.Close(); err != nil {
@@ -52,9 +63,12 @@ func Write(name string, t *tensor.DataTree, s Settings) error {
 const noVariable = "This is a netCDF dimension but not a netCDF variable."
 
 func group(w *hdf5.Writer, d *tensor.Dataset, s Settings) {
-	root := "/" + d.Name
-	w.Group(root)
-	attributes(w, root, d.Attrs)
+	root, place := "", "/" // of a dataset without groups
+	if d.Name != "" {
+		root, place = "/"+d.Name, "/"+d.Name
+		w.Group(root)
+	}
+	attributes(w, place, d.Attrs)
 	for _, dim := range d.Dims() {
 		key := root + "/" + dim
 		if c := d.Coord(dim); c != nil {
@@ -80,10 +94,10 @@ func group(w *hdf5.Writer, d *tensor.Dataset, s Settings) {
 		}
 	}
 	if len(labels) > 0 {
-		w.Attr(root, "coordinates", strings.Join(labels, " "))
+		w.Attr(place, "coordinates", strings.Join(labels, " "))
 	}
 	if order := orderOf(d); order != "" {
-		w.Attr(root, orderAttr, order)
+		w.Attr(place, orderAttr, order)
 	}
 }
 

@@ -41,10 +41,7 @@ func (m *Mask) UnmarshalJSON(b []byte) error {
 // mask unites the masks of the file and of the settings, and bins the result.
 func (set *Set) mask(c *content, s Settings) error {
 	if set.Kind != Images {
-		if len(s.Masks) > 0 {
-			return set.defect("leave the masks out", "masks are for images, and the file holds %s", set.Kind)
-		}
-		return nil
+		return set.detector(s)
 	}
 	rows, columns, _ := c.pixels(s)
 	var keep []bool
@@ -81,6 +78,60 @@ func (set *Set) mask(c *content, s Settings) error {
 		return set.defect("give other masks", "the masks leave out all %d pixels", len(set.Keep))
 	}
 	return nil
+}
+
+// Planned returns a set without data on the detector of the settings, for a measurement that has not been made.
+func Planned(s Settings) (*Set, error) {
+	set := &Set{Name: "the problem", Kind: Curves}
+	return set, set.detector(s)
+}
+
+// detector finds which detector reduced data come from: its shape, place and mask, as far as the settings say. Maps have their own shape.
+func (set *Set) detector(s Settings) error {
+	switch shape := s.Geometry.Shape; {
+	case set.Kind == Maps:
+		set.Rows, set.Columns = len(set.Maps[0].QY), len(set.Maps[0].QX)
+	case shape != nil:
+		set.Rows, set.Columns = shape[0], shape[1]
+	case len(s.Masks) > 0:
+		p, err := openMask(s.Masks[0], 0, 0)
+		if err != nil {
+			return fmt.Errorf("scatter: mask %s: %w", s.Masks[0].File, err)
+		}
+		if s.Masks[0].Transpose {
+			p = p.turned()
+		}
+		set.Rows, set.Columns = p.height, p.width
+	}
+	g := &set.Geometry
+	*g = Geometry{PixelY: s.Geometry.Pixel, PixelX: s.Geometry.Pixel, Distance: s.Geometry.Distance}
+	if b := s.Geometry.Beam; b != nil {
+		g.PoniX, g.PoniY = b[0]*g.PixelX, b[1]*g.PixelY
+	}
+	if r := s.Geometry.Rot; r != nil {
+		g.Rot1, g.Rot2, g.Rot3 = r[0], r[1], r[2]
+	}
+	for _, m := range s.Masks {
+		k, err := set.readMask(m, set.Rows, set.Columns, s)
+		if err != nil {
+			return err
+		}
+		if set.Keep == nil {
+			set.Keep = slices.Repeat([]bool{true}, len(k))
+		}
+		for i := range k {
+			set.Keep[i] = set.Keep[i] && k[i]
+		}
+	}
+	known := s.Geometry.Distance != 0 && s.Geometry.Pixel != 0 && s.Geometry.Beam != nil
+	if set.Kind == Maps || !known && s.Geometry == (GeometrySettings{}) && len(s.Masks) == 0 {
+		return nil
+	}
+	if !known || set.Rows < 1 || set.Columns < 1 {
+		return set.defect(`add "geometry": {"distance": 500, "pixel": 0.06, "beam": [x, y], "shape": [rows, columns]} (mm, mm, pixels from the corner), or leave masks and geometry out`,
+			"only a part of the detector is known from which the reduced data come: its distance is %g mm, its pixels are %g mm, and it has %d x %d of them", g.Distance, g.PixelY, set.Rows, set.Columns)
+	}
+	return set.possible()
 }
 
 // pixels returns the shape of the images in the file.
@@ -331,7 +382,7 @@ func (set *Set) doubt(m Mask, p plane) error {
 
 // turnedMask finds masks whose rows and columns are exchanged, by the pixels that never count anything.
 func (set *Set) turnedMask(m Mask, p plane, s Settings) error {
-	if p.height != p.width || m.Transpose || p.convention == "" || s.bin() > 1 || set.Rates {
+	if set.Kind != Images || p.height != p.width || m.Transpose || p.convention == "" || s.bin() > 1 || set.Rates {
 		return nil
 	}
 	turned := p.turned()

@@ -33,7 +33,8 @@ type Set struct {
 	Form string // form of the file, one of Forms
 	Kind Kind
 
-	// Images have Rows x Columns pixels, after binning. Rates says that their numbers are not counts but proportional to counts per second.
+	// Images have Rows x Columns pixels, after binning; for reduced data these, Geometry and Keep are those of the detector that was reduced,
+	// as far as the settings say them. Rates says that their numbers are not counts but proportional to counts per second.
 	Rows, Columns int
 	Rates         bool
 	Geometry      Geometry

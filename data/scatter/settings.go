@@ -40,4 +40,7 @@ type GeometrySettings struct {
 	Beam *[2]float64 `json:"beam,omitempty"`
 	// Rot are rot1, rot2 and rot3 of pyFAI in rad.
 	Rot *[3]float64 `json:"rot,omitempty"`
+	// Shape is the number of rows and columns of the detector from which reduced data come, which their files do not say. Default: that of
+	// the first mask.
+	Shape *[2]int `json:"shape,omitempty"`
 }

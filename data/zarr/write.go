@@ -53,6 +53,22 @@ func (s Settings) check() (Settings, error) {
 // folder is an error, unless Settings.Overwrite is set and the folder is a store without
 // foreign files (see Foreign); then it is replaced.
 func Write(name string, t *tensor.DataTree, s Settings) error {
+	return write(name, s, func(w *store) error { return w.tree(t) })
+}
+
+// WriteDataset writes a dataset without groups, as xarray.open_zarr reads it, in the same way.
+func WriteDataset(name string, d *tensor.Dataset, s Settings) error {
+	root := *d
+	root.Name = ""
+	return write(name, s, func(w *store) error {
+		if err := w.dataset(&root); err != nil {
+			return err
+		}
+		return w.consolidate()
+	})
+}
+
+func write(name string, s Settings, content func(w *store) error) error {
 	s, err := s.check()
 	if err != nil {
 		return err
@@ -61,8 +77,7 @@ func Write(name string, t *tensor.DataTree, s Settings) error {
 		return fmt.Errorf("zarr: %w", err)
 	}
 	err = atomicfile.Folder(name, s.Overwrite, Is, func(dir string) error {
-		w := &store{dir: dir, zip: compressor{level: s.Zlib, v3: s.Format == 3}, chunkBytes: s.ChunkBytes, v3: s.Format == 3}
-		return w.tree(t)
+		return content(&store{dir: dir, zip: compressor{level: s.Zlib, v3: s.Format == 3}, chunkBytes: s.ChunkBytes, v3: s.Format == 3})
 	})
 	if e := (*FormatError)(nil); errors.As(err, &e) {
 		e.File = name

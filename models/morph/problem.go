@@ -40,7 +40,7 @@ type Problem struct {
 
 	// The files, and what they contain: a folder of Energy_*.h5 or an NPY file, whose reading gives a Measurement, or measured patterns
 	// (see Measured), which package measured opens.
-	Data Names `json:"data"`
+	Data DataFiles `json:"data"`
 	// Energies in eV of an NPY file, or those to read from a folder.
 	Energies []float64 `json:"energies,omitempty"`
 	// Constants has one entry per material: a file such as Material1.txt, "vacuum", or
@@ -67,7 +67,8 @@ type Problem struct {
 	Sigma float64 `json:"sigma,omitempty"`
 	// MaxNFev is the largest number of evaluations per fit. Default from package optim.
 	MaxNFev int `json:"max_nfev,omitempty"`
-	// Method is "lm", "lbfgs" or "nuts". Default lm, or lbfgs if lm is not possible.
+	// Method is "lm", "lbfgs", "nuts", or "phase", which finds voxels from nothing by projections and then minimises as lbfgs does.
+	// Default lm, or lbfgs if lm is not possible.
 	Method string `json:"method,omitempty"`
 
 	MeasuredFiles
@@ -91,6 +92,17 @@ type ProblemOptions struct {
 	To        [3]int  `json:"to,omitzero"`         // end of the support of voxels (exclusive)
 	Variation float64 `json:"variation,omitempty"` // weight of TotalVariation for voxels. Default 0
 	Roughness float64 `json:"roughness,omitempty"` // weight of Roughness for voxels. Default 0
+
+	Closed     bool `json:"closed,omitempty"`     // formulas in place of voxels, for measured patterns
+	Tangential bool `json:"tangential,omitempty"` // molecules of particles lie in the surfaces of shells
+	LogNormal  bool `json:"log_normal,omitempty"` // sizes have log-normal distributions in place of Schulz's
+	Local      bool `json:"local,omitempty"`      // neighbours of particles have their size: the local monodisperse approximation
+	Around     bool `json:"around,omitempty"`     // axes of rods, stacks and ellipsoids have all azimuths
+	// Places of particles, rods and ellipsoids in the plane of the film, x and y in nm, which ReadStarts reads from PlacesFile, and the
+	// sides of the rectangle along x and y in nm in which they were counted.
+	Places     [][2]float64 `json:"places,omitempty"`
+	PlacesFile string       `json:"places_file,omitempty"`
+	Box        [2]float64   `json:"box,omitzero"`
 }
 
 // ProblemParam is a parameter to be found.
@@ -130,7 +142,11 @@ func (v *StartValues) UnmarshalJSON(b []byte) error {
 
 // ParseProblem reads a document. It returns an error for unknown keys, suggesting the
 // closest known one, and for impossible numbers.
-func ParseProblem(b []byte) (*Problem, error) {
+func ParseProblem(b []byte) (*Problem, error) { return ParseProblemIn(b, "") }
+
+// ParseProblemIn is ParseProblem for a document whose relative paths start from a folder: a folder of data that holds images or a Zarr store
+// is one of measured patterns without a key that says so. An empty folder looks at no files.
+func ParseProblemIn(b []byte, base string) (*Problem, error) {
 	b, err := foreign.JSON(b)
 	if err != nil {
 		return nil, fmt.Errorf("morph: problem: %w", err)
@@ -142,6 +158,9 @@ func ParseProblem(b []byte) (*Problem, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if err := d.Decode(p); err != nil {
 		return nil, fmt.Errorf("morph: problem: %w", foreign.InWords(b, err))
+	}
+	if base != "" {
+		p.lookAt(base)
 	}
 	return p, p.Check()
 }
@@ -226,6 +245,12 @@ func (p *Problem) check() error {
 		return fmt.Errorf("%w%s", unknown("model", p.Model, p.Model, sortedNames(problemModels)), errtext.OwnPart)
 	}
 	n := p.Grid.Shape
+	if bad := p.checkClosed(m); bad != nil {
+		return errors.New(strings.Join(bad, "; "))
+	}
+	if p.IsClosed() && p.Grid == (ProblemGrid{}) {
+		n = [3]int{1, 2, 2}
+	}
 	if n[0] < 1 || n[1] < 2 || n[2] < 2 || n[0] > mostVoxels/n[1] || n[0]*n[1] > mostVoxels/n[2] {
 		return fmt.Errorf("grid.shape is %v: want at least 1, 2 and 2 voxels along Z, Y, X and at most %d together", n, mostVoxels)
 	}
@@ -241,6 +266,9 @@ func (p *Problem) check() error {
 
 // checkVolume checks the size of voxels and the options.
 func (p *Problem) checkVolume() (bad []string) {
+	if p.IsClosed() && p.Grid == (ProblemGrid{}) {
+		return nil
+	}
 	if !(p.Grid.Voxel > 0) || math.IsInf(p.Grid.Voxel, 0) {
 		bad = append(bad, fmt.Sprintf("grid.voxel is %g: want the edge of a voxel in nm, above 0", p.Grid.Voxel))
 	}
@@ -256,13 +284,21 @@ func (p *Problem) checkVolume() (bad []string) {
 	return bad
 }
 
+// losses returns what the loss may be called. Package measured knows the likelihoods of measured patterns.
+func (p *Problem) losses() []string {
+	if p.Measured() {
+		return []string{"", p.Loss}
+	}
+	return []string{"", "log", "square", "poisson"}
+}
+
 // checkMeasurement checks the data and the settings of the comparison.
 func (p *Problem) checkMeasurement() (bad []string) {
 	for _, c := range []struct {
 		key, value string
 		known      []string
 	}{{"q_grid", p.QGrid, []string{"", "cyrsoxs", "exact"}}, {"compare", p.Compare, []string{"", "images", "curves"}},
-		{"loss", p.Loss, []string{"", "log", "square", "poisson"}}, {"method", p.Method, []string{"", "lm", "lbfgs", "nuts"}}} {
+		{"loss", p.Loss, p.losses()}, {"method", p.Method, []string{"", "lm", "lbfgs", "nuts", methodPhase}}} {
 		if !slices.Contains(c.known, c.value) {
 			bad = append(bad, unknown(c.key, c.value, c.value, c.known[1:]).Error())
 		}
@@ -270,9 +306,10 @@ func (p *Problem) checkMeasurement() (bad []string) {
 	if q := p.Mask.Q; q != nil && (len(q) != 2 || !(q[0] < q[1])) {
 		bad = append(bad, fmt.Sprintf("mask.q is %v: want the smallest and the largest q in 1/nm", q))
 	}
-	if len(p.Data) == 0 || slices.Contains(p.Data, "") {
-		bad = append(bad, "data is missing: name a folder of Energy_*.h5, an NPY file, or files of measured patterns")
+	if len(p.Data) == 0 && p.Geometry.Shape == nil || slices.Contains(p.Data.Names(), "") {
+		bad = append(bad, "data is missing: name a folder of Energy_*.h5, an NPY file, or files of measured patterns (only energies can be chosen without data, for a detector of which \"geometry\" says the shape)")
 	}
+	bad = append(bad, p.checkPhase()...)
 	if p.Measured() {
 		return append(bad, p.checkMeasured()...)
 	}

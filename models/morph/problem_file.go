@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/foreign"
@@ -20,7 +21,7 @@ func OpenProblem(file string) (*Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := ParseProblem(b)
+	p, err := ParseProblemIn(b, filepath.Dir(file))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -40,6 +41,9 @@ func (p *Problem) ReadStarts(base string) error {
 		q.Start, q.File = t.Float64s(), ""
 		p.Parameters[name] = q
 	}
+	if err := p.readPlaces(base); err != nil {
+		return err
+	}
 	return p.Check()
 }
 
@@ -51,10 +55,14 @@ func (p *Problem) Files(base string) (names []string) {
 			constants[i] = "" // rows of numbers, or nothing to read
 		}
 	}
-	for _, m := range p.Masks {
-		constants = append(constants, m.File)
+	for i := range p.Data {
+		for _, m := range p.Of(i).Masks {
+			if !slices.Contains(constants, m.File) {
+				constants = append(constants, m.File)
+			}
+		}
 	}
-	for _, name := range append(append(constants, p.Data...), p.Config, p.Mask.File) {
+	for _, name := range append(append(constants, p.Data.Names()...), p.Config, p.Mask.File, p.Options.PlacesFile) {
 		if name != "" {
 			names = append(names, below(base, name))
 		}

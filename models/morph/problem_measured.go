@@ -4,42 +4,82 @@
 package morph
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/scatter"
 )
 
-// Names are names of files: in JSON a name, or a list of names.
-type Names []string
+// DataFile is a file of data. In JSON it is its name, or an object that says more of it.
+type DataFile struct {
+	File string `json:"file"`
+	// Nuisances are parameters of this measurement alone, as parameters of a problem; those named there are shared. A file that has some is
+	// a measurement of its own, on a detector of its own.
+	Nuisances map[string]ProblemParam `json:"nuisances,omitempty"`
+	// MeasuredFiles replace those of the problem, key by key.
+	MeasuredFiles
+}
 
-// UnmarshalJSON reads a name or a list of names.
-func (n *Names) UnmarshalJSON(b []byte) error {
-	var one string
-	if json.Unmarshal(b, &one) == nil {
-		*n = Names{one}
-		return nil
+// DataFiles are the files of a problem: in JSON one, or a list.
+type DataFiles []DataFile
+
+// UnmarshalJSON reads a file or a list of files.
+func (n *DataFiles) UnmarshalJSON(b []byte) error {
+	var all []json.RawMessage
+	if json.Unmarshal(b, &all) != nil {
+		all = []json.RawMessage{b}
 	}
-	if json.Unmarshal(b, (*[]string)(n)) != nil {
-		return fmt.Errorf("%.40s: want the name of a file, or a list of names", b)
+	*n = make(DataFiles, len(all))
+	for i, raw := range all {
+		d := &(*n)[i]
+		if json.Unmarshal(raw, &d.File) == nil {
+			continue
+		}
+		if !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) {
+			return fmt.Errorf("%.40s: want the name of a file, an object with file, or a list of them", raw)
+		}
+		if err := strictKeys(raw, reflect.TypeFor[DataFile](), "data."); err != nil {
+			return err
+		}
+		if err := json.Unmarshal(raw, d); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// MarshalJSON writes one name as a text.
-func (n Names) MarshalJSON() ([]byte, error) {
-	if len(n) == 1 {
-		return json.Marshal(n[0])
+// MarshalJSON writes one file without a list, and one of which no more is said as its name.
+func (n DataFiles) MarshalJSON() ([]byte, error) {
+	var all []any
+	for _, d := range n {
+		if d.Nuisances == nil && !d.given() {
+			all = append(all, d.File)
+		} else {
+			all = append(all, d)
+		}
 	}
-	return json.Marshal([]string(n))
+	if len(all) == 1 {
+		return json.Marshal(all[0])
+	}
+	return json.Marshal(all)
+}
+
+// Names returns the names of the files.
+func (n DataFiles) Names() (list []string) {
+	for _, d := range n {
+		list = append(list, d.File)
+	}
+	return list
 }
 
 // String lists the names, with commas between them.
-func (n Names) String() string { return strings.Join(n, ", ") }
+func (n DataFiles) String() string { return strings.Join(n.Names(), ", ") }
 
 // MeasuredFiles say what files of measured patterns do not say themselves.
 type MeasuredFiles struct {
@@ -50,6 +90,8 @@ type MeasuredFiles struct {
 	// Exposure in s and Polarization in degrees from +x towards +y replace those of the files.
 	Exposure     float64  `json:"exposure,omitempty"`
 	Polarization *float64 `json:"polarization,omitempty"`
+	// Transmission is that of the sample, one for all energies or one for each in the order of the file, where the file does not say it.
+	Transmission StartValues `json:"transmission,omitempty"`
 	// Pedestal is subtracted from all pixels, and pixels that count Saturation or more are left out.
 	Pedestal   float64 `json:"pedestal,omitempty"`
 	Saturation float64 `json:"saturation,omitempty"`
@@ -59,17 +101,64 @@ type MeasuredFiles struct {
 	SolidAngle *bool `json:"solid_angle,omitempty"`
 	// QUnit is that of q in files that do not say it, "1/nm" or "1/A".
 	QUnit string `json:"q_unit,omitempty"`
+	// AllNuisances ("nuisances": "all") frees all parameters of the measurement that the data can have and tell apart.
+	AllNuisances Everything `json:"nuisances,omitempty"`
+	// Anisotropy says how A(q) was made.
+	Anisotropy Wedges `json:"anisotropy,omitzero"`
+}
+
+// Everything is true for the word "all".
+type Everything bool
+
+// UnmarshalJSON reads the word.
+func (e *Everything) UnmarshalJSON(b []byte) error {
+	var word string
+	if json.Unmarshal(b, &word) != nil || word != "all" {
+		return fmt.Errorf(`nuisances is %.40s: want "all", or name single ones among the parameters, or with a file of data`, b)
+	}
+	*e = true
+	return nil
+}
+
+// MarshalJSON writes the word, or null.
+func (e Everything) MarshalJSON() ([]byte, error) {
+	if e {
+		return []byte(`"all"`), nil
+	}
+	return []byte("null"), nil
+}
+
+// Wedges say how an anisotropy A(q) = (a - b)/(a + b) was made of the intensities a along the electric field and b across it.
+type Wedges struct {
+	// Width is the half width of the wedges in degrees. Default 10.
+	Width float64 `json:"width,omitempty"`
+	// Both says that wedges on both sides of the beam were taken, and not only those along +x and -y of a horizontal field.
+	Both bool `json:"both,omitempty"`
+	// Polarizations are the angles of the field in degrees whose anisotropies were averaged. Default: that of the file.
+	Polarizations []float64 `json:"polarizations,omitempty"`
 }
 
 // given reports whether a problem has one of the keys of measured patterns.
 func (m *MeasuredFiles) given() bool {
-	return m.Masks != nil || m.Geometry != (scatter.GeometrySettings{}) || m.Exposure != 0 || m.Polarization != nil || m.Pedestal != 0 || m.Saturation != 0 || m.Bin != 0 || m.SolidAngle != nil || m.QUnit != ""
+	return m.Masks != nil || m.Geometry != (scatter.GeometrySettings{}) || m.Exposure != 0 || m.Transmission != nil || bool(m.AllNuisances) || m.Polarization != nil || m.Pedestal != 0 || m.Saturation != 0 || m.Bin != 0 || m.SolidAngle != nil || m.QUnit != "" || m.Anisotropy.Width != 0 || m.Anisotropy.Both || m.Anisotropy.Polarizations != nil
 }
 
-// Settings returns what the reader of measured patterns needs.
-func (p *Problem) Settings(base string) scatter.Settings {
-	s := scatter.Settings{Energies: p.Energies, Bin: p.Bin, Pedestal: p.Pedestal, Saturation: p.Saturation, Exposure: p.Exposure, Polarization: p.Polarization, Geometry: p.Geometry, QUnit: p.QUnit}
-	for _, m := range p.Masks {
+// Of returns what is said of file i: what the problem says of all, and in its place what the file says of itself.
+func (p *Problem) Of(i int) MeasuredFiles {
+	m, own := p.MeasuredFiles, reflect.ValueOf(p.Data[i].MeasuredFiles)
+	for k := range own.NumField() {
+		if f := own.Field(k); !f.IsZero() {
+			reflect.ValueOf(&m).Elem().Field(k).Set(f)
+		}
+	}
+	return m
+}
+
+// Settings returns what the reader of measured patterns needs for file i.
+func (p *Problem) Settings(base string, i int) scatter.Settings {
+	of := p.Of(i)
+	s := scatter.Settings{Energies: p.Energies, Bin: of.Bin, Pedestal: of.Pedestal, Saturation: of.Saturation, Exposure: of.Exposure, Polarization: of.Polarization, Geometry: of.Geometry, QUnit: of.QUnit}
+	for _, m := range of.Masks {
 		m.File = below(base, m.File)
 		s.Masks = append(s.Masks, m)
 	}
@@ -83,7 +172,20 @@ var measuredEndings = []string{".nc", ".nc4", ".cdf", ".nxs", ".h5", ".hdf", ".h
 // of the name is that of such a file, or the problem has one of the keys masks, geometry, exposure, polarization, pedestal, saturation,
 // bin, solid_angle and q_unit.
 func (p *Problem) Measured() bool {
-	return len(p.Data) > 1 || p.given() || len(p.Data) == 1 && slices.Contains(measuredEndings, strings.ToLower(filepath.Ext(p.Data[0])))
+	return len(p.Data) > 1 || p.given() || len(p.Data) == 1 && (p.Data[0].given() || p.Data[0].Nuisances != nil || slices.Contains(measuredEndings, strings.ToLower(filepath.Ext(p.Data[0].File))))
+}
+
+// lookAt makes the problem one of measured patterns if its data are a folder that holds images or a Zarr store.
+func (p *Problem) lookAt(base string) {
+	if p.Measured() || len(p.Data) != 1 || p.Config != "" {
+		return
+	}
+	for _, pattern := range []string{"*.tif", "*.tiff", "*.fits", ".zattrs", ".zgroup", "zarr.json"} {
+		if found, err := filepath.Glob(filepath.Join(below(base, p.Data[0].File), pattern)); err == nil && len(found) > 0 {
+			p.Bin = 1
+			return
+		}
+	}
 }
 
 // checkMeasured checks the settings of a problem with measured patterns.
@@ -95,9 +197,6 @@ func (p *Problem) checkMeasured() (bad []string) {
 		if c.given {
 			bad = append(bad, c.key+" is a key of simulated patterns, and the data are measured ones: leave it out")
 		}
-	}
-	if p.Loss != "" && p.Loss != "poisson" {
-		bad = append(bad, fmt.Sprintf("loss is %s: measured counts are compared by their Poisson likelihood, so leave it out", p.Loss))
 	}
 	if p.Method == "lbfgs" {
 		bad = append(bad, "method is lbfgs: measured patterns are fitted by lm, or have posteriors by nuts")
@@ -113,7 +212,10 @@ func (p *Problem) simulated() (string, error) {
 	if p.Measured() {
 		return "", errors.New("the data are measured patterns, on pixels of a detector: open the problem with package models/morph/measured")
 	}
-	return p.Data[0], nil
+	if len(p.Data) == 0 {
+		return "", errors.New("there are no data: name a folder of Energy_*.h5, or an NPY file")
+	}
+	return p.Data[0].File, nil
 }
 
 // Bounds returns the bounds of a parameter of the morphology: those of the problem, or else its physical limits; nil for none.

@@ -5,6 +5,8 @@ package morph_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -27,9 +29,10 @@ func TestMeasuredProblem(t *testing.T) {
 		{`}, "data": "scan.nc", "masc": ["m.npy"], "constants": []}`, true, `did you mean "mask"`},
 		{`}, "data": "scan.nc", "geometry": {"pixels": 1}, "constants": []}`, true, "geometry.pixels"},
 		{`}, "data": "scan.nc", "rot_mask": true, "constants": []}`, true, "rot_mask is a key of simulated patterns"},
-		{`}, "data": "scan.nc", "loss": "log", "constants": []}`, true, "Poisson likelihood"},
+		{`}, "data": [{"file": "a.nc", "nuisances": {"centre_x": {}}, "masks": ["a.npy"]}, {"file": "b.nc", "geometry": {"distance": 30}}], "constants": []}`, true, ""},
+		{`}, "data": [{"file": "a.nc", "nuisance": {}}], "constants": []}`, true, `"data.nuisance": did you mean "nuisances"`},
 		{`}, "data": [], "constants": []}`, false, "data is missing"},
-		{`}, "data": 3, "constants": []}`, false, "the name of a file, or a list of names"},
+		{`}, "data": 3, "constants": []}`, false, "the name of a file, an object with file"},
 		{`}, "data": "scan.nc", "masks": [{"file": "a", "keeps": "zero"}], "constants": []}`, true, "keeps"},
 	} {
 		p, err := morph.ParseProblem([]byte(head + c.rest))
@@ -54,5 +57,26 @@ func TestMeasuredProblem(t *testing.T) {
 		if _, err := p.Measure(""); c.measured && (err == nil || !strings.Contains(err.Error(), "measured patterns")) {
 			t.Errorf("%v", err)
 		}
+	}
+}
+
+// A folder of images is one of measured patterns without any key that says so; other folders are of simulated ones.
+func TestFolderOfImages(t *testing.T) {
+	dir := t.TempDir()
+	for _, folder := range []string{"scan", "HDF5"} {
+		if err := os.Mkdir(filepath.Join(dir, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "scan", "a.tiff"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const head = `{"model": "core_shell", "grid": {"shape": [8, 8, 8], "voxel": 2}, "parameters": {"radius": {"start": 5}, "shell": {"start": 2}, "aligned": {"start": 0.5}`
+	p, err := morph.ParseProblemIn([]byte(head+`, "centre_x": {}}, "data": "scan", "constants": []}`), dir)
+	if err != nil || !p.Measured() {
+		t.Errorf("%v", err)
+	}
+	if p, err = morph.ParseProblemIn([]byte(head+`}, "data": "HDF5", "constants": [], "sigma": 1}`), dir); err != nil || p.Measured() {
+		t.Errorf("%v", err)
 	}
 }

@@ -27,6 +27,8 @@ type Definition struct {
 	// constants in the problem. What does not fit is an error that names the model. Gradient: must exist with respect to every
 	// parameter.
 	Build func(p *Problem, g Grid, at Values) Scene
+	// Closed makes the closed form for measured patterns with pixels up to a q in 1/nm; nil for none. Options.Closed chooses it.
+	Closed func(p *Problem, at Values, q float64) ClosedForm
 }
 
 // Register adds a user's model to those that problem files can name by "model". Every model also

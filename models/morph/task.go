@@ -33,6 +33,8 @@ type Task struct {
 	Measurement Measurement
 	Inversion   *Inversion
 	Method      string // method of the problem or a suitable default: "lm", "lbfgs" or "nuts"
+
+	moved bool // whether StartAt has moved the start
 }
 
 // OpenTask reads a problem file and the files that it names. Simulations use the given
@@ -72,6 +74,9 @@ func (p *Problem) TaskOn(base string, threads int, b ad.Backend) (*Task, error) 
 			t.Method = "lbfgs"
 		}
 	}
+	if p.Method == methodPhase {
+		t.Method = "lbfgs"
+	}
 	_, err = t.Inversion.Function() // checks the graph, and that there are pixels to compare
 	return t, err
 }
@@ -90,7 +95,7 @@ func (v *Inversion) Task(name string) (*Task, error) {
 		return nil, err
 	}
 	t := &Task{Inversion: v, Measurement: Measurement{Optics: v.Optics, Data: v.Data, Mask: v.Mask}, Method: "lm",
-		Problem: &Problem{Model: name, Grid: ProblemGrid{Shape: v.Sim.Shape(), Voxel: v.Sim.PhysSize()}, Sigma: v.Sigma, Data: Names{"given"}}}
+		Problem: &Problem{Model: name, Grid: ProblemGrid{Shape: v.Sim.Shape(), Voxel: v.Sim.PhysSize()}, Sigma: v.Sigma, Data: DataFiles{{File: "given"}}}}
 	t.Measurement.Config.Energies = v.Sim.Energies()
 	if q.scene.Penalty != nil || len(t.Names()) > mostJacobian {
 		t.Method = "lbfgs"
@@ -168,6 +173,7 @@ func (t *Task) StartAt(x []float64) bool {
 		n := len(t.Inversion.Params[i].Start)
 		t.Inversion.Params[i].Start, x = x[:n:n], x[n:]
 	}
+	t.moved = true
 	return true
 }
 

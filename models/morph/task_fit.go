@@ -55,7 +55,17 @@ func (t *Task) Fit(ctx context.Context, s FitSettings) (*Solution, error) {
 		return nil, err
 	}
 	s.Restarts = cmp.Or(s.Restarts, 6)
+	var notes []string
+	if t.Problem.Method == methodPhase && !t.moved {
+		var err error
+		if notes, err = t.phase(ctx, s); err != nil {
+			return nil, err
+		}
+	}
 	first, err := t.minimum(ctx, s)
+	if first != nil {
+		first.Warnings = append(notes, first.Warnings...)
+	}
 	if err != nil || ctx.Err() != nil {
 		return first, err
 	}

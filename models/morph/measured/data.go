@@ -4,6 +4,7 @@
 package measured
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -23,18 +24,35 @@ type Frame struct {
 	Energy   float64 // nominal photon energy in eV
 	Angle    float64 // angle of the electric field, from +x towards +y, in degrees
 	Exposure float64 // exposure time in s
+	File     string  // file that the frame was read from; empty for none
 	// Flux is i0 relative to that of a frame whose flux is 1, Transmission that of the sample as it was measured, and Dark the dark
 	// counts of a pixel in a second. A Flux or Transmission of 0 stands for 1.
 	Flux, Transmission, Dark float64
-	// Counts are the pixels, row by row; NaN where nothing was measured.
+	// Counts are the numbers that were measured, NaN where there is none: the counts of the pixels, row by row, or what Bins make of them.
 	Counts []float64
+	// Bins say how the numbers follow from the pixels; nil for the pixels themselves.
+	Bins *Bins
+	// Noise names the likelihood of the numbers, one of Noises. Default poisson.
+	Noise string
+	// Gains are what the rates of the numbers, in counts per second and pixel, are multiplied with to be compared; nil for the exposure.
+	// Offsets are added to the numbers and to their expectations, such as what was subtracted; nil for none.
+	Gains, Offsets []float64
+	// Errors are the standard deviations of the numbers, and Freedom the degrees of freedom behind them, for noise that needs them.
+	Errors, Freedom []float64
+}
+
+// Fan is a set of directions in place of a detector, for reduced data of a detector that is not known.
+type Fan struct {
+	Q, Chi []float64 // q in 1/nm at the nominal energies, and the direction from +x towards +y in rad
 }
 
 // Data are the frames of a measurement on one detector.
 type Data struct {
 	Detector farfield.Detector // Pad is chosen by the model
 	Geometry Geometry
-	Frames   []Frame
+	// Fan replaces the detector; nil if there is one.
+	Fan    *Fan
+	Frames []Frame
 	// Keep says which pixels count, in all frames; nil for all.
 	Keep []bool
 }
@@ -43,10 +61,13 @@ type Data struct {
 func (d *Data) check() error {
 	var bad []error
 	say := func(format string, args ...any) { bad = append(bad, fmt.Errorf("measured: "+format, args...)) }
-	pixels := d.Detector.Rows * d.Detector.Columns
+	pixels := d.pixels()
 	switch {
 	case len(d.Frames) == 0:
 		say("the measurement has no frames")
+	case d.Fan != nil && (len(d.Fan.Q) == 0 || len(d.Fan.Q) != len(d.Fan.Chi)):
+		say("the fan has %d q and %d directions: want as many of each, at least one", len(d.Fan.Q), len(d.Fan.Chi))
+	case d.Fan != nil:
 	case d.Detector.Rows < 1 || d.Detector.Columns < 1:
 		say("the detector has %d rows and %d columns: want at least one of each", d.Detector.Rows, d.Detector.Columns)
 	case !(d.Detector.PixelY > 0) || !(d.Detector.PixelX > 0):
@@ -58,8 +79,24 @@ func (d *Data) check() error {
 		say("the mask has %d pixels, and the detector %d", len(d.Keep), pixels)
 	}
 	for i, f := range d.Frames {
+		if f.Bins != nil {
+			if err := d.checkBins(&f); err != nil {
+				bad = append(bad, err)
+				continue
+			}
+		}
+		if _, err := noiseOf(cmp.Or(f.Noise, "poisson")); err != nil {
+			bad = append(bad, err)
+		}
+		for _, x := range [][]float64{f.Gains, f.Offsets, f.Errors, f.Freedom} {
+			if x != nil && len(x) != len(f.Counts) {
+				say("frame %d has %d numbers, and gains, offsets, errors or freedom of %d: want as many of each", i+1, len(f.Counts), len(x))
+			}
+		}
 		switch {
-		case len(f.Counts) != pixels:
+		case f.Bins != nil && len(f.Counts) != f.Bins.length():
+			say("frame %d has %d numbers and %d bins", i+1, len(f.Counts), f.Bins.length())
+		case f.Bins == nil && len(f.Counts) != pixels:
 			say("frame %d has %d pixels, and the detector %d x %d", i+1, len(f.Counts), d.Detector.Rows, d.Detector.Columns)
 		case !(f.Energy > 0) || math.IsInf(f.Energy, 0):
 			say("frame %d has a photon energy of %g eV: want one above 0", i+1, f.Energy)
@@ -70,33 +107,4 @@ func (d *Data) check() error {
 		}
 	}
 	return errors.Join(bad...)
-}
-
-// selection lists the pixels of the frames that a likelihood takes, as indices of all frames one after another, with their counts.
-type selection struct {
-	index  []int
-	counts []float64
-	// left counts the pixels that are left out, by the reason.
-	left map[string]int
-}
-
-// selected returns the pixels that are measured: kept by the mask, finite and not negative.
-func (d *Data) selected() selection {
-	s := selection{left: map[string]int{}}
-	pixels := d.Detector.Rows * d.Detector.Columns
-	for k, f := range d.Frames {
-		for i, c := range f.Counts {
-			switch {
-			case d.Keep != nil && !d.Keep[i]:
-				s.left["masked"]++
-			case math.IsNaN(c) || math.IsInf(c, 0):
-				s.left["not finite"]++
-			case c < 0:
-				s.left["negative"]++
-			default:
-				s.index, s.counts = append(s.index, k*pixels+i), append(s.counts, c)
-			}
-		}
-	}
-	return s
 }

@@ -7,12 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/linalg"
-	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -23,6 +24,10 @@ type Param struct {
 	Bounds []float64 // lowest and highest value; nil for none
 	// Mean and SD are those of a Gaussian prior; an SD of 0 stands for none.
 	Mean, SD float64
+	// Prior is a prior of another kind, within the bounds; nil for none.
+	Prior *dist.Dist
+
+	given bool // whether the start was said, and not guessed
 }
 
 // Task is a fit of a model to its data.
@@ -36,18 +41,29 @@ type Task struct {
 	// Read says in one line per file what was read, with notes on what was assumed; Open fills it in.
 	Read []string
 
-	in     []*ad.Node
-	counts selection
-	mean   *ad.Node // expected counts of the selected pixels
+	// More are the models of further measurements of the same sample, on detectors of their own.
+	More []*Model
+
+	in, free       []*ad.Node          // of all parameters, and of those that are no scale of a noise
+	nodes          map[string]*ad.Node // by the names of parameters
+	rates          *ad.Node            // of all sights of all models
+	single, joined selection           // the numbers one by one, and with the counts of one expectation added up
+	mean           *ad.Node            // expectations of the numbers one by one
+	means          *ad.State           // of them; nil until it is needed
 }
+
+// models returns the models of all measurements.
+func (t *Task) models() []*Model { return append([]*Model{t.Model}, t.More...) }
 
 // Solution is the result of a fit.
 type Solution struct {
 	Names []string
 	X, SD []float64 // the estimates, and standard deviations from the Fisher information and the priors
 	Cov   []float64 // covariance of the estimates, row-major
-	// Deviance is twice the log likelihood ratio of the data and the model, and Pearson the sum of squared residuals over the expected
-	// counts; Pixels is the number of pixels of all frames that were compared.
+	// Information is the Fisher information of the data without the priors, row-major.
+	Information []float64
+	// Deviance is twice the log likelihood ratio of the data and the model, and Pearson the sum of squared residuals over their expected
+	// variances; Pixels is the number of numbers of all frames that were compared, pixels or bins.
 	Deviance, Pearson float64
 	Pixels            int
 	NFev              int
@@ -66,7 +82,7 @@ func (t *Task) start(name string) (float64, bool) {
 	return x, ok
 }
 
-// prepare builds the graph of the expected counts.
+// prepare builds the graph of the expectations.
 func (t *Task) prepare() error {
 	if t.mean != nil {
 		return nil
@@ -88,26 +104,61 @@ func (t *Task) prepare() error {
 			nodes[name] = ad.Scalar(x)
 		}
 	}
-	mean, counts, err := t.build(nodes)
+	rates, err := t.build(nodes)
 	if err != nil {
 		return err
 	}
-	t.in, t.mean, t.counts = in, mean, counts
-	return nil
+	t.in, t.nodes, t.rates, t.means = in, nodes, rates, nil
+	t.free = nil
+	for i, p := range t.Params {
+		if !t.isScale(p.Name) {
+			t.free = append(t.free, in[i])
+		}
+	}
+	var all []*ad.Node
+	for _, p := range t.single.parts {
+		all = append(all, p.expected(rates))
+	}
+	t.mean = ad.Concat(0, all...)
+	return t.mean.Err()
 }
 
-// build returns the expected counts of the pixels that are compared, over nodes by the names of the parameters.
-func (t *Task) build(nodes map[string]*ad.Node) (*ad.Node, selection, error) {
-	s := t.Model.Data.selected()
-	if len(s.index) == 0 {
-		return nil, s, fmt.Errorf("measured: no pixel is left to compare (%v left out): widen the mask", s.left)
+// build returns the rates of all sights over nodes by the names of the parameters, and selects the numbers that are compared.
+func (t *Task) build(nodes map[string]*ad.Node) (*ad.Node, error) {
+	places := 0
+	t.single, places = selected(t.models())
+	t.joined = t.single.joined(places)
+	if t.single.size() == 0 {
+		return nil, fmt.Errorf("measured: no pixel is left to compare (%v left out): widen the mask", t.single.left)
 	}
-	rates, err := t.Model.Rates(func(name string) *ad.Node { return nodes[name] }, t.start)
-	if err != nil {
-		return nil, s, err
+	var all []*ad.Node
+	for _, m := range t.models() {
+		rates, err := m.sightRates(func(name string) *ad.Node { return nodes[name] }, t.start)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, rates)
 	}
-	mean := ad.Maximum(ad.Gather(rates, ad.Ints(s.index), 0), ad.Scalar(leastCounts))
-	return mean, s, mean.Err()
+	rates := ad.Concat(0, all...)
+	return rates, rates.Err()
+}
+
+// isScale reports whether a parameter is the scale of a noise.
+func (t *Task) isScale(name string) bool {
+	return slices.ContainsFunc(t.single.parts, func(p *part) bool { return p.noise.scale != "" && p.scaleName(t.models()) == name })
+}
+
+// residuals returns the residuals of some parts with scales by name.
+func (t *Task) residuals(parts []*part, scale func(name string) *ad.Node) *ad.Node {
+	var all []*ad.Node
+	for _, p := range parts {
+		var s *ad.Node
+		if name := p.scaleName(t.models()); name != "" {
+			s = scale(name)
+		}
+		all = append(all, p.noise.residual(p, p.expected(t.rates), s))
+	}
+	return ad.Concat(0, all...)
 }
 
 // Means returns the expected counts of the compared pixels at the starting values.
@@ -115,66 +166,282 @@ func (t *Task) Means() ([]float64, error) {
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}
-	program, err := ad.Compile([]*ad.Node{t.mean}, ad.Settings{Inputs: t.in, Backend: t.Backend})
-	if err != nil {
-		return nil, err
+	var x []float64
+	for _, p := range t.Params {
+		x = append(x, p.Start)
 	}
-	state := program.NewState()
-	for i, p := range t.Params {
-		state.Input(i)[0] = p.Start
-	}
-	if err := state.Run(); err != nil {
-		return nil, err
-	}
-	return slices.Clone(state.Output(0)), nil
+	return t.meansAt(x)
 }
 
 // leastCounts keeps the mean of counts above 0. It is too small to matter for any mean that could produce a count.
 const leastCounts = 1e-9
 
-// Fit maximises the Poisson likelihood of the counts times the priors. Standard deviations are those of the Fisher information at the
-// maximum.
+// Fit maximises the likelihood of the data times the priors. Standard deviations are those of the Fisher information at the maximum.
+// Scales of noise that are searched for are found in turns with the other parameters.
 func (t *Task) Fit(ctx context.Context, s optim.Settings) (*Solution, error) {
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}
-	backend := t.Backend
-	if backend == nil {
-		backend = ad.CPU{}
-	}
-	p, err := optim.FromGraphOn(backend, morph.DevianceResiduals(t.mean, ad.Const(t.counts.counts)), t.in)
+	scales := t.scales()
+	problem, set, err := t.problem(scales)
 	if err != nil {
 		return nil, err
 	}
-	p.Start = make([]float64, len(t.Params))
-	for i, q := range t.Params {
-		p.Start[i] = q.Start
-		if q.Bounds != nil {
-			if p.Lower == nil {
-				p.Lower, p.Upper = filled(len(t.Params), math.Inf(-1)), filled(len(t.Params), math.Inf(1))
-			}
-			p.Lower[i], p.Upper[i] = q.Bounds[0], q.Bounds[1]
+	out, err := t.fitAt(ctx, problem, s, scales)
+	for round := 0; round < mostRounds && out != nil && err == nil && ctx.Err() == nil; round++ {
+		moved, fail := t.rescale(out, scales)
+		if fail != nil {
+			return out, fail
 		}
+		if moved < 0.01 {
+			break
+		}
+		nfev := out.NFev
+		t.startFrom(out)
+		if err = set(); err != nil {
+			return out, err
+		}
+		if out, err = t.fitAt(ctx, problem, s, scales); out != nil {
+			out.NFev += nfev
+		}
+	}
+	if out == nil {
+		return nil, err
+	}
+	if fail := t.complete(out, scales); fail != nil && err == nil {
+		err = fail
+	}
+	return out, err
+}
+
+// mostRounds bounds how often the scales of noise are found anew.
+const mostRounds = 12
+
+// startFrom moves the starts to a solution without building the graph anew.
+func (t *Task) startFrom(s *Solution) {
+	for i := range t.Params {
+		if k := slices.Index(s.Names, t.Params[i].Name); k >= 0 {
+			t.Params[i].Start = s.X[k]
+		}
+	}
+}
+
+// problem returns the least-squares problem of all parameters but the scales, and what takes over scales that have changed.
+func (t *Task) problem(scales map[string]float64) (*optim.Problem, func() error, error) {
+	var data []optim.Data
+	nodes := map[string]*ad.Node{}
+	names := slices.Sorted(maps.Keys(scales))
+	for _, name := range names {
+		nodes[name] = ad.Input("scale " + name)
+		data = append(data, optim.Data{Node: nodes[name], Values: []float64{scales[name]}})
+	}
+	p, err := optim.FromGraphOn(t.backend(), t.withPriors(t.residuals(t.joined.parts, func(name string) *ad.Node { return nodes[name] })), t.free, data...)
+	return p, func() error {
+		var values [][]float64
+		for _, name := range names {
+			values = append(values, []float64{scales[name]})
+		}
+		return p.SetData(values...)
+	}, err
+}
+
+// fitAt fits all parameters but the scales.
+func (t *Task) fitAt(ctx context.Context, p *optim.Problem, s optim.Settings, scales map[string]float64) (*Solution, error) {
+	p.Start, p.Lower, p.Upper = nil, nil, nil
+	s.Priors = slices.Clone(s.Priors)
+	for _, q := range t.Params {
+		if t.isScale(q.Name) {
+			continue
+		}
+		low, high := q.ends()
+		p.Start, p.Lower, p.Upper = append(p.Start, q.Start), append(p.Lower, low), append(p.Upper, high)
 		if q.SD > 0 {
 			s.Priors = append(s.Priors, optim.Gaussian(q.Name, q.Mean, q.SD))
 		}
 	}
 	s.NoPolish = true // what follows is far below the errors
 	if s.FTol == 0 {
-		s.FTol = 1e-3 / float64(max(1, len(t.counts.counts)))
+		s.FTol = 1e-3 / float64(max(1, t.joined.size()))
 	}
 	r, err := optim.LeastSquares(ctx, p, s)
 	if r == nil {
 		return nil, err
 	}
-	out := &Solution{Names: r.Names, X: r.X, Pixels: len(t.counts.index), NFev: r.NFev, Status: r.Status, Warnings: r.Warnings}
-	for _, v := range r.Residuals[:out.Pixels] {
-		out.Deviance += v * v
-	}
-	if fail := t.fisher(out, backend); fail != nil && err == nil {
-		err = fail
+	out := &Solution{NFev: r.NFev, Status: r.Status, Warnings: r.Warnings, Pixels: t.single.size()}
+	for _, q := range t.Params {
+		out.Names = append(out.Names, q.Name)
+		if k := slices.Index(r.Names, q.Name); k >= 0 {
+			out.X = append(out.X, r.X[k])
+		} else {
+			out.X = append(out.X, scales[q.Name])
+		}
 	}
 	return out, err
+}
+
+// backend is what runs the graphs of fits.
+func (t *Task) backend() ad.Backend {
+	if t.Backend == nil {
+		return ad.CPU{}
+	}
+	return t.Backend
+}
+
+// evaluate returns the values of nodes over the parameters at x.
+func (t *Task) evaluate(x []float64, nodes ...*ad.Node) ([][]float64, error) {
+	program, err := ad.Compile(nodes, ad.Settings{Inputs: t.in, Backend: t.Backend})
+	if err != nil {
+		return nil, err
+	}
+	state := program.NewState()
+	for i, v := range x {
+		state.Input(i)[0] = v
+	}
+	if err := state.Run(); err != nil {
+		return nil, err
+	}
+	out := make([][]float64, len(nodes))
+	for i := range nodes {
+		out[i] = slices.Clone(state.Output(i))
+	}
+	return out, nil
+}
+
+// meansAt returns the expectations of the numbers one by one.
+func (t *Task) meansAt(x []float64) ([]float64, error) {
+	if t.means == nil {
+		program, err := ad.Compile([]*ad.Node{t.mean}, ad.Settings{Inputs: t.in, Backend: t.Backend})
+		if err != nil {
+			return nil, err
+		}
+		t.means = program.NewState()
+	}
+	for i, v := range x {
+		t.means.Input(i)[0] = v
+	}
+	if err := t.means.Run(); err != nil {
+		return nil, err
+	}
+	return slices.Clone(t.means.Output(0)), nil
+}
+
+// complete fills in what follows from the estimates: the sums of squares, and the covariance, which is the inverse of the Fisher information
+// and that of the priors.
+func (t *Task) complete(s *Solution, scales map[string]float64) error {
+	values, err := t.evaluate(s.X, t.mean, t.residuals(t.single.parts, func(name string) *ad.Node { return ad.Scalar(scales[name]) }))
+	if err != nil {
+		return err
+	}
+	s.Deviance, s.Pearson = 0, 0
+	for _, v := range values[1] {
+		s.Deviance += v * v
+	}
+	k := 0
+	for _, p := range t.single.parts {
+		scale := t.scaleAt(p, scales)
+		for i, v := range p.values {
+			m := values[0][k+i]
+			s.Pearson += (v - m) * (v - m) / p.noise.variance(p, i, m, scale)
+		}
+		k += len(p.values)
+	}
+	information, err := t.information(s.X, scales)
+	if err != nil {
+		return err
+	}
+	n := len(s.X)
+	s.Information = slices.Clone(information)
+	t.addPriors(information, s.X)
+	s.Cov = inverse(information, n)
+	s.SD = make([]float64, n)
+	for i := range s.SD {
+		s.SD[i] = math.Sqrt(s.Cov[i*n+i])
+	}
+	return nil
+}
+
+// information returns the Fisher information of the data at x: J^T diag(1/variance) J.
+func (t *Task) information(x []float64, scales map[string]float64) ([]float64, error) {
+	n := len(t.Params)
+	out := make([]float64, n*n)
+	s, err := t.sensitivity(x, scales)
+	if err != nil {
+		return nil, err
+	}
+	s.information(out, func(int) bool { return true })
+	return out, t.scaleInformation(out, x, scales)
+}
+
+// sensitivity is how the expectations of the numbers depend on the parameters.
+type sensitivity struct {
+	n, m     int       // of all parameters, and of numbers
+	index    []int     // the parameters that are no scales
+	mean, j  []float64 // expectations, and their derivatives by parameter in the order of index
+	weight   []float64 // 1/variance of each number
+	residual []float64 // numbers less expectations
+	place    []int
+}
+
+// sensitivity computes the derivatives of the joined numbers at x.
+func (t *Task) sensitivity(x []float64, scales map[string]float64) (*sensitivity, error) {
+	s := &sensitivity{n: len(t.Params)}
+	var means, free []*ad.Node
+	var at []float64
+	for i, p := range t.Params {
+		if !t.isScale(p.Name) {
+			free, at, s.index = append(free, t.in[i]), append(at, x[i]), append(s.index, i)
+		}
+	}
+	for _, p := range t.joined.parts {
+		means = append(means, p.expected(t.rates))
+	}
+	if len(free) == 0 {
+		return s, nil
+	}
+	p, err := optim.FromGraphOn(t.backend(), ad.Concat(0, means...), free)
+	if err != nil {
+		return nil, err
+	}
+	s.m = p.M
+	s.mean, s.j = make([]float64, s.m), make([]float64, len(free)*s.m)
+	if err := p.Residual(s.mean, at); err != nil {
+		return nil, err
+	}
+	if err := p.Jacobian(s.j, at); err != nil {
+		return nil, err
+	}
+	for _, q := range t.joined.parts {
+		scale := t.scaleAt(q, scales)
+		for i, v := range q.values {
+			k := len(s.weight)
+			s.weight = append(s.weight, 1/q.noise.variance(q, i, s.mean[k], scale))
+			s.residual, s.place = append(s.residual, v-s.mean[k]), append(s.place, q.place[i])
+		}
+	}
+	return s, nil
+}
+
+// information adds J^T W J of some of the numbers to a matrix of all parameters.
+func (s *sensitivity) information(out []float64, of func(number int) bool) {
+	weight := slices.Clone(s.weight)
+	for i := range weight {
+		if !of(i) {
+			weight[i] = 0
+		}
+	}
+	row := make([]float64, s.m)
+	for a, ia := range s.index {
+		for i, w := range weight {
+			row[i] = w * s.j[a*s.m+i]
+		}
+		for b, ib := range s.index[:a+1] {
+			v := linalg.Dot(row, s.j[b*s.m:(b+1)*s.m])
+			out[ia*s.n+ib] += v
+			if ia != ib {
+				out[ib*s.n+ia] += v
+			}
+		}
+	}
 }
 
 func filled(n int, x float64) []float64 {
@@ -183,47 +450,6 @@ func filled(n int, x float64) []float64 {
 		out[i] = x
 	}
 	return out
-}
-
-// fisher fills in the covariance, which is the inverse of the Fisher information J^T diag(1/mean) J plus that of the priors, and Pearson's
-// sum.
-func (t *Task) fisher(s *Solution, backend ad.Backend) error {
-	n, m := len(s.X), s.Pixels
-	root := ad.Sqrt(t.mean)
-	p, err := optim.FromGraphOn(backend, ad.Div(t.mean, ad.StopGradient(root)), t.in)
-	if err != nil {
-		return err
-	}
-	roots, j := make([]float64, m), make([]float64, n*m)
-	if err := p.Residual(roots, s.X); err != nil {
-		return err
-	}
-	if err := p.Jacobian(j, s.X); err != nil {
-		return err
-	}
-	for i, c := range t.counts.counts {
-		d := (c - roots[i]*roots[i]) / roots[i]
-		s.Pearson += d * d
-	}
-	information := make([]float64, n*n)
-	for a := range n {
-		for b := range a + 1 {
-			v := 0.0
-			for i := range m {
-				v += j[a*m+i] * j[b*m+i]
-			}
-			information[a*n+b], information[b*n+a] = v, v
-		}
-		if sd := t.Params[a].SD; sd > 0 {
-			information[a*n+a] += 1 / (sd * sd)
-		}
-	}
-	s.Cov = inverse(information, n)
-	s.SD = make([]float64, n)
-	for i := range s.SD {
-		s.SD[i] = math.Sqrt(s.Cov[i*n+i])
-	}
-	return nil
 }
 
 // inverse returns the inverse of an information matrix, with infinite variances if it is singular.

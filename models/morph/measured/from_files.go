@@ -9,40 +9,68 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/data/scatter"
-	"github.com/euryale-dev/euryale/sim/rsoxs/farfield"
 )
 
-// FromFiles puts the images of files together, which must be counts of one detector: the same shape, the same place and the same
-// energies, matched within 0.01 eV. Masks are united.
-func FromFiles(sets ...*scatter.Set) (*Data, error) {
+// FromFiles makes data of files of one measurement, with notes on what was assumed. Images must be of one detector: the same shape, the same
+// place and the same energies, matched within 0.01 eV; their masks are united. Reduced data must be of one kind on the same q.
+func FromFiles(r Reading, sets ...*scatter.Set) (*Data, []string, error) {
 	if len(sets) == 0 {
-		return nil, fmt.Errorf("measured: there are no files: give at least one")
+		return nil, nil, fmt.Errorf("measured: there are no files: give at least one")
 	}
-	d := &Data{}
 	first := sets[0]
+	if first.Kind != scatter.Images {
+		for _, s := range sets[1:] {
+			if s.Kind != first.Kind || !sameQ(first, s) {
+				return nil, nil, fmt.Errorf(`measured: %s holds %s and %s %s, or on other q: give each of them nuisances of its own, {"file": ..., "nuisances": {}}`, first.Name, first.Kind, s.Name, s.Kind)
+			}
+			first.Curves, first.Maps = append(first.Curves, s.Curves...), append(first.Maps, s.Maps...)
+		}
+		return FromFile(first, r)
+	}
+	var d *Data
+	var notes []string
 	for _, s := range sets {
-		if err := s.CheckCounts(); err != nil {
-			return nil, fmt.Errorf("measured: the counts cannot be compared: %w", err)
+		if s.Kind != scatter.Images {
+			return nil, nil, fmt.Errorf(`measured: %s holds %s and %s %s: give each of them nuisances of its own, {"file": ..., "nuisances": {}}`, first.Name, first.Kind, s.Name, s.Kind)
 		}
 		if err := together(first, s); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		for _, f := range s.Frames {
-			if f.Exposure == 0 {
-				return nil, fmt.Errorf(`measured: %s does not say the exposure of the pattern at %g eV: give it with "exposure" in s`, s.Name, f.Energy)
-			}
-			d.Frames = append(d.Frames, Frame{Energy: f.Energy, Angle: f.Polarization, Exposure: f.Exposure, Flux: f.Flux, Transmission: f.Transmission, Dark: f.Dark, Counts: f.Counts})
+		own, more, err := FromFile(s, r)
+		if err != nil {
+			return nil, nil, err
 		}
-		d.unite(s.Keep)
+		notes = append(notes, more...)
+		if d == nil {
+			d = own
+			continue
+		}
+		d.Frames = append(d.Frames, own.Frames...)
+		d.unite(own.Keep)
 	}
-	g := first.Geometry
-	d.Detector = farfield.Detector{Rows: first.Rows, Columns: first.Columns, PixelY: g.PixelY, PixelX: g.PixelX}
-	d.Geometry = Geometry{Distance: g.Distance, PoniY: g.PoniY, PoniX: g.PoniX, Rot1: g.Rot1, Rot2: g.Rot2, Rot3: g.Rot3}
-	return d, d.check()
+	return d, notes, d.check()
+}
+
+// sameQ reports whether the curves or maps of two sets are on the same q.
+func sameQ(a, b *scatter.Set) bool {
+	for _, c := range b.Curves {
+		if len(a.Curves) == 0 || !slices.Equal(c.Q, a.Curves[0].Q) || !slices.Equal(c.Chi, a.Curves[0].Chi) {
+			return false
+		}
+	}
+	for _, m := range b.Maps {
+		if len(a.Maps) == 0 || len(m.QX) != len(a.Maps[0].QX) || len(m.QY) != len(a.Maps[0].QY) {
+			return false
+		}
+	}
+	return true
 }
 
 // unite leaves out the pixels that a further mask does not keep.
 func (d *Data) unite(keep []bool) {
+	if keep == nil {
+		return
+	}
 	if d.Keep == nil {
 		d.Keep = slices.Clone(keep)
 		return
@@ -58,7 +86,7 @@ const sameGeometry = 1e-6
 // together returns why two files are not of one measurement.
 func together(a, b *scatter.Set) error {
 	if a.Rows != b.Rows || a.Columns != b.Columns {
-		return fmt.Errorf("measured: %s has images of %d x %d pixels, and %s of %d x %d: fit the detectors one after the other", a.Name, a.Rows, a.Columns, b.Name, b.Rows, b.Columns)
+		return fmt.Errorf("measured: %s has images of %d x %d pixels, and %s of %d x %d: give each detector nuisances of its own, {\"file\": ..., \"nuisances\": {}}", a.Name, a.Rows, a.Columns, b.Name, b.Rows, b.Columns)
 	}
 	x, y := a.Geometry, b.Geometry
 	for i, n := range []string{"pixel along y", "pixel along x", "distance", "poni1", "poni2", "rot1", "rot2", "rot3"} {

@@ -11,28 +11,51 @@ import (
 // guess is what data say of nuisances before a fit.
 type guess struct {
 	*Data
-	logScale float64
+	numbering []float64 // energies in eV by the numbers of parameters
+	foot      *[2]float64
+}
+
+// binned returns the rates of the bins of some frames.
+func (g *guess) binned(of func(f *Frame) bool) (rate []float64) {
+	for k := range g.Frames {
+		f := &g.Frames[k]
+		for i, c := range f.Counts {
+			if gain := at(f.Gains, i, f.Exposure); of(f) && !math.IsNaN(c) && gain > 0 && f.Bins != nil && f.Bins.Less == nil {
+				rate = append(rate, c/gain/one(f.Flux)/one(f.Transmission))
+			}
+		}
+	}
+	return rate
 }
 
 // dark is the rate in counts/s that the darkest hundredth of the pixels have at an energy, or over all energies if its index is -1, once
 // dark counts are taken off. All frames together have counts enough in pixels that are empty in some.
 func (g *guess) dark(energy int) float64 {
-	energies := g.Data.energies()
-	pixels := g.Detector.Rows * g.Detector.Columns
-	rate := make([]float64, 0, pixels)
-	for i := range pixels {
-		if g.Keep != nil && !g.Keep[i] {
+	energies := g.numbering
+	of := func(f *Frame) bool { return energy < 0 || math.Abs(f.Energy-energies[energy]) < sameEnergy }
+	var rate []float64
+	if len(g.Frames) > 0 && g.Frames[0].Bins != nil {
+		rate = g.binned(of)
+	}
+	for i := range g.pixels() {
+		if rate != nil && g.Frames[0].Bins != nil || g.Keep != nil && !g.Keep[i] {
 			continue
 		}
 		counts, exposure := 0.0, 0.0
-		for _, f := range g.Frames {
-			if c := f.Counts[i]; (energy < 0 || math.Abs(f.Energy-energies[energy]) < sameEnergy) && !math.IsNaN(c) {
-				counts, exposure = counts+c-f.Dark*f.Exposure, exposure+f.Exposure*one(f.Flux)*one(f.Transmission)
+		for k := range g.Frames {
+			f := &g.Frames[k]
+			if f.Bins != nil || !of(f) || math.IsNaN(f.Counts[i]) {
+				continue
 			}
+			gain := at(f.Gains, i, f.Exposure)
+			counts, exposure = counts+f.Counts[i]-f.Dark*gain, exposure+gain*one(f.Flux)*one(f.Transmission)
 		}
 		if exposure > 0 {
 			rate = append(rate, counts/exposure)
 		}
+	}
+	if len(rate) == 0 {
+		return 1e-3
 	}
 	slices.Sort(rate)
 	sum, n := 0.0, max(1, len(rate)/100)
@@ -60,38 +83,49 @@ func (d *Data) energies() (out []float64) {
 	return out
 }
 
-// regress sets the start of log_scale so that the model has as many counts in all as the data, with everything else at its start.
-func (t *Task) regress() error {
-	at := slices.IndexFunc(t.Params, func(p Param) bool { return p.Name == "log_scale" })
-	total := func(scale float64) (sum float64, err error) {
-		trial := &Task{Model: t.Model, Params: slices.Clone(t.Params), Fixed: t.Fixed, Backend: t.Backend}
-		trial.Params[at].Start = scale
-		mean, err := trial.Means()
-		for _, m := range mean {
-			sum += m
+// regress sets the start of a scale, parameter i of the fit, so that a model has as many counts in all as its data, with everything else
+// at its start.
+func (t *Task) regress(i, model int) error {
+	trial := &Task{Model: t.Model, More: t.More, Params: slices.Clone(t.Params), Fixed: t.Fixed, Backend: t.Backend}
+	if err := trial.prepare(); err != nil {
+		return err
+	}
+	x := make([]float64, len(t.Params))
+	for k, p := range t.Params {
+		x[k] = p.Start
+	}
+	total := func(scale float64) (sum, numbers float64, err error) {
+		x[i] = scale
+		means, err := trial.meansAt(x)
+		if err != nil {
+			return 0, 0, err
 		}
-		return sum, err
+		k := 0
+		for _, p := range trial.single.parts {
+			for n, v := range p.values {
+				if p.from[n].model == model {
+					sum, numbers = sum+means[k+n], numbers+v
+				}
+			}
+			k += len(p.values)
+		}
+		return sum, numbers, nil
 	}
 	const none = -60 // a scale that leaves nothing of the scattering
-	rest, err := total(none)
+	rest, numbers, err := total(none)
 	if err != nil {
 		return err
 	}
-	unit, err := total(0)
+	unit, _, err := total(0)
 	if err != nil {
 		return err
 	}
-	counts := 0.0
-	for _, c := range t.Model.Data.selected().counts {
-		counts += c
+	scattered := numbers - rest
+	if scattered < numbers/10 { // the backgrounds are guessed too high
+		scattered = numbers / 10
 	}
-	scattered := counts - rest
-	if scattered < counts/10 { // the backgrounds are guessed too high
-		scattered = counts / 10
+	if unit -= rest; unit > 0 && scattered > 0 {
+		t.Params[i].Start = math.Log(scattered / unit)
 	}
-	if unit -= rest; !(unit > 0) {
-		return nil
-	}
-	t.Params[at].Start = math.Log(scattered / unit)
 	return nil
 }

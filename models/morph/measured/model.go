@@ -21,6 +21,8 @@ type Model struct {
 	Grid morph.Grid
 	// Scene makes the morphology of parameters, without a matrix: what its materials leave has the optical constants of Matrix.
 	Scene func(at morph.Values) morph.Scene
+	// Closed makes the closed form of parameters in place of Scene, for pixels up to a q in 1/nm; nil for voxels.
+	Closed func(at morph.Values, q float64) morph.ClosedForm
 	// Morphology lists the parameters of Scene, and Width is that of its edges in nm if they are not searched for.
 	Morphology []string
 	Width      float64
@@ -31,15 +33,25 @@ type Model struct {
 	Names []string
 	// SolidAngle says that the counts hold the solid angle of the pixels, as raw counts do.
 	SolidAngle bool
-	// Tolerance is the error of amplitudes relative to the largest. Default 1e-6.
+	// Tolerance is the error of amplitudes relative to the largest. Default 3e-5.
 	Tolerance float64
+	// Suffix is what the names of this measurement's own parameters end with, such as centre_x@2; those without it are shared.
+	Suffix string
+	// Numbering lists the photon energies in eV by the numbers that names of parameters have. Default: those of the data.
+	Numbering []float64
 	// Reach is how far the pixels may move, in pixels, as the centre and the distance are searched for. Default 6.
 	Reach float64
 }
 
+// usualTolerance is the error of amplitudes relative to the largest: it moves parameters by about 0.01 standard deviations of 50,000 pixels
+// with 1000 counts in the brightest, which each fit tells.
+const usualTolerance = 3e-5
+
 // light is what the frames of one energy share.
 type light struct {
 	energy      float64
+	number      int // of the energy in names of parameters, from 1
+	direction   farfield.Directions
 	k           *ad.Node
 	contrasts   []farfield.Contrast
 	absorption  *ad.Node // 4 pi beta/lambda of the matrix in 1/nm
@@ -49,63 +61,124 @@ type light struct {
 // pass computes the frames of a model at parameters.
 type pass struct {
 	*Model
-	at        morph.Values
-	detector  farfield.Detector // padded for the blur
-	volume    *farfield.Volume
-	fields    []*farfield.Fields
-	direction farfield.Directions
-	lights    []*light
-	taps      int // of the blur to each side
+	at       morph.Values
+	detector farfield.Detector // padded for the blur
+	volume   *farfield.Volume
+	fields   []*farfield.Fields
+	lights   []*light
+	taps     int // of the blur to each side
+
+	closed morph.ClosedForm // in place of volume and fields
 }
 
-// value returns the Node of a parameter, or nil.
-func (p *pass) value(name string) *ad.Node { return p.at(name) }
+// value returns the Node of a parameter, or nil. A measurement's own comes before one that all share.
+func (p *pass) value(name string) *ad.Node {
+	if p.Suffix != "" {
+		if x := p.at(name + p.Suffix); x != nil {
+			return x
+		}
+	}
+	return p.at(name)
+}
 
 // or returns the Node of a parameter, or a constant if the problem leaves it out.
 func (p *pass) or(name string, usual float64) *ad.Node {
-	if x := p.at(name); x != nil {
+	if x := p.value(name); x != nil {
 		return x
 	}
 	return ad.Scalar(usual)
 }
 
-// Rates returns the expected counts of all pixels of all frames, as one vector, frame by frame and row by row. start holds the values at
-// which the grid of q is laid out.
+// Rates returns the expectations of the numbers of all frames, as one vector, frame by frame: the counts of pixels row by row, or of bins.
+// start holds the values at which the grid of q is laid out.
 //
 // Gradient: with respect to all parameters.
 func (m *Model) Rates(at morph.Values, start func(name string) (float64, bool)) (*ad.Node, error) {
-	p, err := m.pass(at, start)
+	sights, of := m.Data.sights(0)
+	rates, err := m.sightRates(at, start)
 	if err != nil {
 		return nil, err
 	}
 	var all []*ad.Node
 	for i := range m.Data.Frames {
-		all = append(all, p.frame(&m.Data.Frames[i]))
+		f := &m.Data.Frames[i]
+		from := sights[of[i]].from
+		x := ad.Slice(rates, 0, from, from+m.Data.length(f))
+		if f.Gains != nil {
+			x = ad.Mul(x, ad.Const(f.Gains))
+		} else {
+			x = ad.Scale(f.Exposure, x)
+		}
+		all = append(all, x)
 	}
 	out := ad.Concat(0, all...)
 	return out, out.Err()
 }
 
-func (m *Model) pass(at morph.Values, start func(name string) (float64, bool)) (*pass, error) {
+// sightRates returns the numbers of all sights, one after another: counts per second of pixels or means of them.
+func (m *Model) sightRates(at morph.Values, start func(name string) (float64, bool)) (*ad.Node, error) {
 	if err := m.Data.check(); err != nil {
 		return nil, err
 	}
+	p, err := m.pass(at, func(name string) (float64, bool) {
+		if x, ok := start(name + m.Suffix); ok {
+			return x, ok
+		}
+		return start(name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	sights, _ := m.Data.sights(0)
+	images := map[sightOfPixels]*ad.Node{} // bins of several kinds may follow from the same pixels
+	var all []*ad.Node
+	for _, s := range sights {
+		f := s.frame
+		image := func(angle float64) *ad.Node {
+			key := sightOfPixels{f.Energy, angle, f.Flux, f.Transmission, f.Dark}
+			if images[key] == nil {
+				turned := *f
+				turned.Angle = angle
+				images[key] = p.frame(&turned)
+			}
+			return images[key]
+		}
+		x := image(f.Angle)
+		if f.Bins != nil {
+			x = f.Bins.of(x)
+			for _, also := range f.Bins.Also {
+				x = ad.Add(x, also.Bins.of(image(also.Angle)))
+			}
+			x = ad.Scale(1/float64(1+len(f.Bins.Also)), x)
+		}
+		all = append(all, x)
+	}
+	out := ad.Concat(0, all...)
+	return out, out.Err()
+}
+
+// sightOfPixels is what an image depends on beside the parameters.
+type sightOfPixels struct{ energy, angle, flux, transmission, dark float64 }
+
+func (m *Model) pass(at morph.Values, start func(name string) (float64, bool)) (*pass, error) {
 	p := &pass{Model: m, at: at, detector: m.Data.Detector}
-	if p.value("resolution") != nil {
+	if p.value("resolution") != nil && m.Data.Fan == nil {
 		sd, _ := start("resolution")
 		p.taps = max(6, int(math.Ceil(8*sd)))
 		p.detector.Pad = p.taps
 	}
-	p.direction = p.detector.Directions(p.pose())
 	if err := p.illuminate(); err != nil {
 		return nil, err
 	}
 	if err := p.layOut(start); err != nil {
 		return nil, err
 	}
+	if m.Closed != nil {
+		return p, p.materials(p.closed.Materials)
+	}
 	scene := m.Scene(at)
-	if len(scene.Materials) != len(m.Tables) {
-		return nil, fmt.Errorf("measured: the model has %d materials, and %d have constants: give one for each", len(scene.Materials), len(m.Tables))
+	if err := p.materials(len(scene.Materials)); err != nil {
+		return nil, err
 	}
 	for _, x := range scene.Materials {
 		f, err := p.volume.Fields(x)
@@ -137,7 +210,8 @@ func (p *pass) illuminate() error {
 		if p.lightAt(f.Energy) >= 0 {
 			continue
 		}
-		l := &light{energy: f.Energy, k: ad.Scalar(rsoxs.Wavenumber(f.Energy))}
+		l := &light{energy: f.Energy, number: p.numberOf(f.Energy), k: ad.Scalar(rsoxs.Wavenumber(f.Energy))}
+		l.direction = p.towards(l)
 		if shift != nil {
 			l.k = ad.Scale(rsoxs.Wavenumber(1), ad.Shift(shift, f.Energy))
 		}
@@ -147,7 +221,7 @@ func (p *pass) illuminate() error {
 			if err != nil {
 				return err
 			}
-			c = p.corrected(c, len(p.Tables), len(p.lights))
+			c = p.corrected(c, len(p.Tables), l.number-1)
 			t := farfield.Tensor(c)
 			around, l.absorption = &t, ad.Scale(2, ad.Mul(l.k, ad.Index(c, 0, 1)))
 		}
@@ -156,7 +230,7 @@ func (p *pass) illuminate() error {
 			if err != nil {
 				return err
 			}
-			contrast := farfield.Tensor(p.corrected(c, i, len(p.lights)))
+			contrast := farfield.Tensor(p.corrected(c, i, l.number-1))
 			if around != nil {
 				contrast = contrast.Less(*around)
 			}
@@ -211,27 +285,12 @@ func (p *pass) layOut(start func(name string) (float64, bool)) error {
 		return usual
 	}
 	g, d := p.Data.Geometry, p.Data.Detector
-	reach := p.Reach
-	if reach == 0 {
-		reach = 6
-	}
-	wide := d
-	wide.Pad = p.taps + int(math.Ceil(reach))
-	dir := wide.Directions(farfield.Pose{Distance: ad.Scalar(number("distance", g.Distance)),
-		PoniY: ad.Scalar(g.PoniY + d.PixelY*number("centre_y", 0)), PoniX: ad.Scalar(g.PoniX + d.PixelX*number("centre_x", 0)),
-		Rot1: ad.Scalar(number("rot1", g.Rot1)), Rot2: ad.Scalar(number("rot2", g.Rot2)), Rot3: ad.Scalar(number("rot3", g.Rot3))})
-	v, err := ad.Eval(dir.X, dir.Y)
+	most, points, err := p.farthest(number)
 	if err != nil {
 		return err
 	}
-	most := 0.0
-	for _, x := range v {
-		for _, u := range x.Float64s() {
-			most = max(most, math.Abs(u))
-		}
-	}
 	size := p.Grid.Voxel * float64(max(p.Grid.Shape[1], p.Grid.Shape[2]))
-	if q := most * rsoxs.Wavenumber(p.lights[0].energy); q*size < 1 {
+	if q := most * rsoxs.Wavenumber(p.lights[0].energy); p.Closed == nil && q*size < 1 {
 		return fmt.Errorf("measured: q reaches %.3g 1/nm only, at which a box of %.3g nm looks like a point: check the distance (%g mm) and the size of the pixels (%g x %g mm)", q, size, g.Distance, d.PixelY, d.PixelX)
 	}
 	low, high := math.Inf(1), 0.0
@@ -241,9 +300,41 @@ func (p *pass) layOut(start func(name string) (float64, bool)) error {
 	if p.value("energy_shift") != nil {
 		low, high = low-rsoxs.Wavenumber(reach), high+rsoxs.Wavenumber(reach)
 	}
-	p.volume, err = farfield.NewVolume(farfield.VolumeSettings{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel, MaxQ: most * high, MinK: low, Tolerance: cmp.Or(p.Tolerance, 1e-6),
-		Pixels: len(p.lights) * len(v[0].Float64s())})
+	if p.Closed != nil {
+		p.closed = p.Closed(p.at, largestQ(most, high))
+		return nil
+	}
+	p.volume, err = farfield.NewVolume(farfield.VolumeSettings{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel, MaxQ: most * high, MinK: low, Tolerance: cmp.Or(p.Tolerance, usualTolerance),
+		Pixels: len(p.lights) * points})
 	return err
+}
+
+// farthest returns the largest component across the beam of the directions that pixels may come to have, and the number of pixels.
+func (p *pass) farthest(number func(name string, usual float64) float64) (most float64, points int, err error) {
+	if f := p.Data.Fan; f != nil {
+		for _, l := range p.lights {
+			x, y, _ := f.directions(l.energy)
+			for i := range x {
+				most = max(most, math.Abs(x[i]), math.Abs(y[i]))
+			}
+		}
+		return most, len(f.Q), nil
+	}
+	g, d := p.Data.Geometry, p.Data.Detector
+	d.Pad = p.taps + int(math.Ceil(cmp.Or(p.Reach, 6)))
+	dir := d.Directions(farfield.Pose{Distance: ad.Scalar(number("distance", g.Distance)),
+		PoniY: ad.Scalar(g.PoniY + d.PixelY*number("centre_y", 0)), PoniX: ad.Scalar(g.PoniX + d.PixelX*number("centre_x", 0)),
+		Rot1: ad.Scalar(number("rot1", g.Rot1)), Rot2: ad.Scalar(number("rot2", g.Rot2)), Rot3: ad.Scalar(number("rot3", g.Rot3))})
+	v, err := ad.Eval(dir.X, dir.Y)
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, x := range v {
+		for _, u := range x.Float64s() {
+			most = max(most, math.Abs(u))
+		}
+	}
+	return most, v[0].Size(), nil
 }
 
 // intensity returns the intensity of fully polarised light with the field at an angle in degrees, on the padded detector.
@@ -255,18 +346,30 @@ func (p *pass) intensity(l *light, angle float64) *ad.Node {
 			if math.Abs(f.Energy-l.energy) >= sameEnergy {
 				continue
 			}
-			for _, a := range p.needs(f.Angle) {
-				if !slices.Contains(angles, a) {
-					angles, radians = append(angles, a), append(radians, a*math.Pi/180)
+			for _, own := range f.angles() {
+				for _, a := range p.needs(own) {
+					if !slices.Contains(angles, a) {
+						angles, radians = append(angles, a), append(radians, a*math.Pi/180)
+					}
 				}
 			}
 		}
-		a := p.volume.Amplitude(l.k, p.fields, l.contrasts, radians...)
-		for i, image := range p.volume.Intensities(a, l.k, p.direction) {
+		for i, image := range p.scattered(l, radians) {
 			l.intensities[angles[i]] = image
 		}
 	}
 	return l.intensities[angle]
+}
+
+// angles lists the angles of the field at which a frame was seen, in degrees.
+func (f *Frame) angles() []float64 {
+	list := []float64{f.Angle}
+	if f.Bins != nil {
+		for _, a := range f.Bins.Also {
+			list = append(list, a.Angle)
+		}
+	}
+	return list
 }
 
 // needs lists the angles of the field that a frame depends on, in degrees: its own, and with it the other one if the light is not purely
@@ -280,13 +383,16 @@ func (p *pass) needs(angle float64) []float64 {
 
 // q returns |q| of the pixels of the detector without its padding, at least least.
 func (p *pass) q(l *light, least float64) *ad.Node {
-	d := p.direction
+	d := l.direction
 	square := ad.AddN(ad.Square(d.X), ad.Square(d.Y), ad.Square(d.Z))
 	return ad.Maximum(ad.Mul(l.k, ad.Sqrt(p.cropped(square))), ad.Scalar(least))
 }
 
 // cropped leaves the padding of the detector away.
 func (p *pass) cropped(x *ad.Node) *ad.Node {
+	if p.Data.Fan != nil {
+		return x
+	}
 	rows, columns := p.detector.Size()
 	d := p.Data.Detector
 	x = ad.Reshape(x, rows, columns)
@@ -294,18 +400,18 @@ func (p *pass) cropped(x *ad.Node) *ad.Node {
 	return ad.Reshape(x, d.Rows*d.Columns)
 }
 
-// frame returns the expected counts of a frame.
+// frame returns what the pixels of a frame count in a second.
 func (p *pass) frame(f *Frame) *ad.Node {
 	at := p.lightAt(f.Energy)
-	s := &seen{pass: p, light: p.lights[at], frame: f, number: at + 1}
+	s := &seen{pass: p, light: p.lights[at], frame: f, number: p.lights[at].number}
 	scattered := ad.Mul(s.scale(), p.blurred(p.polarised(s.light, f.Angle)))
 	through := sum(scattered, s.background())
 	if t := s.transmission(); t != nil {
 		through = ad.Mul(t, through)
 	}
 	total := sum(through, s.fluorescence())
-	if p.SolidAngle {
-		total = ad.Mul(p.cropped(p.direction.SolidAngle), total)
+	if p.SolidAngle && p.Data.Fan == nil {
+		total = ad.Mul(p.cropped(s.light.direction.SolidAngle), total)
 	}
 	if f.Flux != 0 {
 		total = ad.Scale(f.Flux, total)
@@ -313,7 +419,7 @@ func (p *pass) frame(f *Frame) *ad.Node {
 	if d := s.dark(); d != nil {
 		total = ad.Add(total, d)
 	}
-	return ad.Scale(f.Exposure, total)
+	return total
 }
 
 func sum(a, b *ad.Node) *ad.Node {

@@ -31,7 +31,7 @@ func (p *pass) polarised(l *light, angle float64) *ad.Node {
 // blurred convolves with a Gaussian whose standard deviation is the resolution in pixels, and leaves the padding away.
 func (p *pass) blurred(x *ad.Node) *ad.Node {
 	sd := p.value("resolution")
-	if sd == nil {
+	if sd == nil || p.Data.Fan != nil {
 		return p.cropped(x)
 	}
 	const least = 1e-3 // pixels, where the blur is none

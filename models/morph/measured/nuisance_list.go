@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/euryale-dev/euryale/infer/dist"
 )
 
 // Nuisance is a parameter of the measurement that problem files can name.
@@ -35,14 +37,21 @@ func (p Param) bounded(low, high float64) Param {
 	return p
 }
 
+// lognormal puts a wide prior on a positive parameter.
+func (p Param) lognormal(median, factor float64) Param {
+	d := dist.LogNormal(math.Log(median), math.Log(factor))
+	p.Prior = &d
+	return p
+}
+
 var inf = math.Inf(1)
 
 // nuisances are the parameters of the measurement in the order in which they are listed.
 var nuisances = []Nuisance{
-	{"log_scale", "", "The logarithm of what converts simulated intensities to counts per second.", func(g *guess, _ int) Param { return Param{Start: g.logScale} }},
+	{"log_scale", "", "The logarithm of what converts simulated intensities to counts per second.", func(*guess, int) Param { return Param{} }},
 	{"scale_N", "", "The logarithm of the flux at energy N relative to that at the first.", func(*guess, int) Param { return around(0, 0.05) }},
-	{"centre_x", "pixels", "The distance along x of the beam's foot from where the file has it.", func(*guess, int) Param { return around(0, 3) }},
-	{"centre_y", "pixels", "The distance along y of the beam's foot from where the file has it.", func(*guess, int) Param { return around(0, 3) }},
+	{"centre_x", "pixels", "The distance along x of the beam's foot from where the file has it.", func(g *guess, _ int) Param { return around(g.centre()[0], 3) }},
+	{"centre_y", "pixels", "The distance along y of the beam's foot from where the file has it.", func(g *guess, _ int) Param { return around(g.centre()[1], 3) }},
 	{"distance", "mm", "The distance of the detector from the sample.", func(g *guess, _ int) Param { x := g.Geometry.Distance; return around(x, x/100) }},
 	{"rot1", "rad", "The rotation of the detector about its vertical axis, as in pyFAI.", func(g *guess, _ int) Param { return around(g.Geometry.Rot1, 0.02) }},
 	{"rot2", "rad", "The rotation of the detector about its horizontal axis, as in pyFAI.", func(g *guess, _ int) Param { return around(g.Geometry.Rot2, 0.02) }},
@@ -59,6 +68,9 @@ var nuisances = []Nuisance{
 	{"dark", "counts/s", "What a pixel counts in a second without light.", func(g *guess, _ int) Param { return within(max(g.Frames[0].Dark, 1e-3), 0, inf) }},
 	{"delta_M_N", "", "The relative error of delta of material M at energy N.", func(*guess, int) Param { return around(0, 0.05) }},
 	{"beta_M_N", "", "The relative error of beta of material M at energy N.", func(*guess, int) Param { return around(0, 0.05) }},
+	{"noise", "", "The scale of noise that is found from the residuals: a width, or the root of the variance over the mean.", func(*guess, int) Param { return within(1, 0, inf) }},
+	{"sigma", "", "The relative error of intensities whose errors are a share of them.", func(*guess, int) Param { return within(0.1, 0, inf) }},
+	{"modes", "", "The number of modes of speckle that a pixel sees.", func(*guess, int) Param { return within(100, 0, inf).lognormal(100, 3) }},
 }
 
 // Nuisances lists the parameters of the measurement that problem files can name, with their units and a sentence on each.

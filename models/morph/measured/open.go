@@ -6,6 +6,7 @@ package measured
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -17,6 +18,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/scatter"
+	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
@@ -26,42 +28,134 @@ import (
 // Open reads the files of a problem and returns the fit that it describes. Relative paths start from a folder. A nuisance without a start
 // has one from the data, and a weak prior. The summaries and notes of the files are in Task.Read.
 func Open(p *morph.Problem, folder string) (*Task, error) {
-	var sets []*scatter.Set
-	for _, name := range p.Data {
-		s, err := scatter.Open(below(folder, name), p.Settings(folder))
-		if err != nil {
-			return nil, fmt.Errorf("measured: %w", err)
-		}
-		sets = append(sets, s)
-	}
-	d, err := FromFiles(sets...)
+	t := &Task{Fixed: maps.Clone(p.Fixed)}
+	groups, err := t.read(p, folder)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.resolved(p.Grid.Voxel); err != nil {
-		return nil, err
+	var all []*Data
+	for _, g := range groups {
+		if err := g.data.resolved(p.Grid.Voxel); !p.IsClosed() && err != nil {
+			return nil, err
+		}
+		all = append(all, g.data)
 	}
-	t := &Task{Model: modelOf(p, d), Fixed: maps.Clone(p.Fixed)}
-	for _, s := range sets {
-		t.Read = append(t.Read, s.Summary())
-		for _, n := range s.Notes {
-			t.Read = append(t.Read, "  "+n)
+	for _, g := range groups {
+		m := modelOf(p, g.data)
+		m.Suffix, m.Numbering, m.SolidAngle = g.suffix, united(all), g.reading.SolidAngle
+		if t.Model == nil {
+			t.Model = m
+		} else {
+			t.More = append(t.More, m)
 		}
 	}
 	if err := t.constants(p, folder); err != nil {
 		return nil, err
 	}
-	if err := t.parameters(p); err != nil {
+	if err := t.parameters(p, groups); err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(t.Params, func(q Param) bool { return q.Name == "log_scale" }) && len(p.Parameters["log_scale"].Start) == 0 {
-		return t, t.regress()
+	if p.AllNuisances {
+		if err := t.freeAll(p, groups[0].data); err != nil {
+			return nil, err
+		}
+	}
+	for i, q := range t.Params {
+		if len(p.Data) == 0 || t.bare(q.Name) != "log_scale" || q.given {
+			continue
+		}
+		model := max(0, slices.IndexFunc(groups, func(g group) bool { return g.suffix != "" && strings.HasSuffix(q.Name, g.suffix) }))
+		if err := t.regress(i, model); err != nil {
+			return nil, err
+		}
 	}
 	return t, nil
 }
 
+// group is a measurement: files of one detector that have the same nuisances.
+type group struct {
+	suffix    string
+	sets      []*scatter.Set
+	nuisances map[string]morph.ProblemParam
+	reading   Reading
+	data      *Data
+}
+
+// read reads the files: those without nuisances of their own are one measurement.
+func (t *Task) read(p *morph.Problem, folder string) (groups []group, err error) {
+	for i, f := range p.Data {
+		s, err := scatter.Open(below(folder, f.File), p.Settings(folder, i))
+		if err != nil {
+			return nil, fmt.Errorf("measured: %w", err)
+		}
+		t.Read = append(t.Read, s.Summary())
+		for _, n := range s.Notes {
+			t.Read = append(t.Read, "  "+n)
+		}
+		of := p.Of(i)
+		r := Reading{Loss: p.Loss, SolidAngle: of.SolidAngle == nil || *of.SolidAngle, Wedges: of.Anisotropy, Transmission: of.Transmission}
+		if f.Nuisances != nil {
+			groups = append(groups, group{suffix: fmt.Sprintf("@%d", i+1), sets: []*scatter.Set{s}, nuisances: f.Nuisances, reading: r})
+			continue
+		}
+		k := slices.IndexFunc(groups, func(g group) bool { return g.suffix == "" })
+		if k < 0 {
+			k = len(groups)
+			groups = append(groups, group{reading: r})
+		}
+		groups[k].sets = append(groups[k].sets, s)
+	}
+	if len(groups) == 0 {
+		return t.planned(p, folder)
+	}
+	for i := range groups {
+		g := &groups[i]
+		notes := []string(nil)
+		if g.data, notes, err = FromFiles(g.reading, g.sets...); err != nil {
+			return nil, err
+		}
+		for _, n := range notes {
+			t.Read = append(t.Read, "  "+n)
+		}
+	}
+	return groups, nil
+}
+
+// planned returns a measurement that has not been made, on the detector of a problem, with one empty frame.
+func (t *Task) planned(p *morph.Problem, folder string) ([]group, error) {
+	s := scatter.Settings{Geometry: p.Geometry}
+	for _, m := range p.Masks {
+		m.File = below(folder, m.File)
+		s.Masks = append(s.Masks, m)
+	}
+	set, err := scatter.Planned(s)
+	if err != nil {
+		return nil, fmt.Errorf("measured: %w", err)
+	}
+	d := &Data{Keep: set.Keep}
+	d.Detector, d.Geometry = detectorOf(set)
+	if len(p.Energies) == 0 {
+		return nil, errors.New(`measured: a measurement that has not been made needs "energies", one in eV that all tables of constants have`)
+	}
+	for _, e := range p.Energies {
+		f := Frame{Energy: e, Exposure: cmp.Or(p.Exposure, 1), Counts: make([]float64, d.pixels())}
+		if p.Polarization != nil {
+			f.Angle = *p.Polarization
+		}
+		d.Frames = append(d.Frames, f)
+	}
+	if err := d.transmit("the problem", p.Transmission); err != nil {
+		return nil, err
+	}
+	t.Read = append(t.Read, fmt.Sprintf("no data: a detector of %d x %d pixels", set.Rows, set.Columns))
+	return []group{{data: d, reading: Reading{SolidAngle: p.SolidAngle == nil || *p.SolidAngle}}}, d.check()
+}
+
 // resolved returns an error if pixels that count are at q in the plane of the detector beyond what voxels of an edge in nm can describe.
 func (d *Data) resolved(voxel float64) error {
+	if d.Fan != nil {
+		return nil // a fan has no pixels that could be masked; the volume says what it cannot do
+	}
 	toPixels := d.Detector.Directions(d.pose())
 	x, err := ad.Eval(toPixels.X, toPixels.Y)
 	if err != nil {
@@ -98,31 +192,38 @@ func modelOf(p *morph.Problem, d *Data) *Model {
 	known := p.MorphologyNames()
 	m := &Model{Data: d, Grid: morph.Grid{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel}, Morphology: known, Width: cmp.Or(p.Options.Width, p.Grid.Voxel/2),
 		SolidAngle: p.SolidAngle == nil || *p.SolidAngle}
-	m.Scene = func(at morph.Values) morph.Scene {
+	values := func(at morph.Values) morph.Values {
 		given := map[string]*ad.Node{}
 		for _, name := range known {
 			if n := at(name); n != nil {
 				given[name] = n
 			}
 		}
-		return bare.Morphology(bare.Values(given))
+		return bare.Values(given)
+	}
+	m.Scene = func(at morph.Values) morph.Scene { return bare.Morphology(values(at)) }
+	if p.IsClosed() {
+		m.Closed = func(at morph.Values, q float64) morph.ClosedForm { return bare.Closed(values(at), q) }
 	}
 	return m
 }
 
-// constants reads the optical constants, the matrix last.
+// constants reads the optical constants, the matrix last, for the models of all measurements.
 func (t *Task) constants(p *morph.Problem, folder string) error {
-	energies := t.Model.Data.energies()
+	first := t.Model
+	energies := first.energies()
 	for i, raw := range p.Constants {
 		table, name, err := openTable(raw, folder, energies)
 		if err != nil {
 			return fmt.Errorf("measured: constants of material %d: %w", i+1, err)
 		}
-		t.Model.Names = append(t.Model.Names, name)
-		t.Model.Tables = append(t.Model.Tables, table)
+		first.Names, first.Tables = append(first.Names, name), append(first.Tables, table)
 	}
-	if n := len(t.Model.Tables); p.Options.Matrix && n > 0 {
-		t.Model.Matrix, t.Model.Tables = &t.Model.Tables[n-1], t.Model.Tables[:n-1]
+	if n := len(first.Tables); p.Options.Matrix && n > 0 {
+		first.Matrix, first.Tables = &first.Tables[n-1], first.Tables[:n-1]
+	}
+	for _, m := range t.More {
+		m.Names, m.Tables, m.Matrix = first.Names, first.Tables, first.Matrix
 	}
 	return nil
 }
@@ -160,36 +261,79 @@ func openTable(raw json.RawMessage, folder string, energies []float64) (Table, s
 	return t, cmp.Or(name, "constants"), nil
 }
 
-// parameters takes over the parameters of a problem: those of the morphology first, then the nuisances in the order of their list.
-func (t *Task) parameters(p *morph.Problem) error {
-	energies, materials := len(t.Model.Data.energies()), len(t.Model.Tables)
-	if t.Model.Matrix != nil {
-		materials++
+// parameters takes over the parameters of a problem: those of the morphology first, then the nuisances in the order of their list, those of
+// single measurements last. The scale of noise that needs one is always a parameter, unless it is held.
+func (t *Task) parameters(p *morph.Problem, groups []group) error {
+	if err := t.parametersOf(p, p.Parameters, "", groups[0].data, true); err != nil {
+		return err
 	}
-	g := &guess{Data: t.Model.Data}
-	names := slices.Sorted(maps.Keys(p.Parameters))
-	rank := func(name string) int {
-		if i := slices.Index(t.Model.Morphology, name); i >= 0 {
-			return i
+	for _, name := range slices.Sorted(maps.Keys(p.Fixed)) {
+		if slices.Contains(t.Model.Morphology, t.bare(name)) {
+			continue
 		}
-		n, _, _ := nuisanceOf(name, energies, materials)
+		if _, _, err := t.nuisance(t.bare(name)); err != nil {
+			return err
+		}
+	}
+	for _, g := range groups {
+		if err := t.parametersOf(p, g.nuisances, g.suffix, g.data, false); err != nil {
+			return err
+		}
+	}
+	single, _ := selected(t.models())
+	for _, part := range single.parts {
+		name := part.scaleName(t.models())
+		if name == "" || t.has(part.noise.scale) || t.has(name) {
+			continue
+		}
+		if err := t.parametersOf(p, map[string]morph.ProblemParam{part.noise.scale: {}}, t.models()[part.model].Suffix, groups[0].data, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nuisance returns the parameter of the measurement of a name, and the index of its energy.
+func (t *Task) nuisance(name string) (Nuisance, int, error) {
+	energies, materials := len(t.energies()), len(t.Model.Tables)+len(matrixOf(t.Model))
+	n, energy, ok := nuisanceOf(name, energies, materials)
+	if !ok {
+		return n, 0, t.unknown(name, energies, materials)
+	}
+	return n, energy, nil
+}
+
+// parametersOf takes over parameters whose names get a suffix. Nuisances start from some data.
+func (t *Task) parametersOf(p *morph.Problem, list map[string]morph.ProblemParam, suffix string, d *Data, morphology bool) error {
+	g := &guess{Data: d, numbering: t.energies()}
+	isMorphology := func(name string) bool { return morphology && slices.Contains(t.Model.Morphology, name) }
+	rank := func(name string) int {
+		if isMorphology(name) {
+			return slices.Index(t.Model.Morphology, name)
+		}
+		n, _, _ := t.nuisance(name)
 		return len(t.Model.Morphology) + slices.IndexFunc(nuisances, func(m Nuisance) bool { return m.Name == n.Name })
 	}
+	names := slices.Sorted(maps.Keys(list))
 	slices.SortStableFunc(names, func(a, b string) int { return rank(a) - rank(b) })
-	for _, name := range slices.Concat(names, slices.Sorted(maps.Keys(p.Fixed))) {
-		_, _, ok := nuisanceOf(name, energies, materials)
-		if !ok && !slices.Contains(t.Model.Morphology, name) {
-			return t.unknown(name, energies, materials)
-		}
-	}
 	for _, name := range names {
 		q := Param{Bounds: p.Bounds(name)}
-		if !slices.Contains(t.Model.Morphology, name) {
-			n, energy, _ := nuisanceOf(name, energies, materials)
+		if !isMorphology(name) {
+			n, energy, err := t.nuisance(name)
+			if err != nil {
+				return err
+			}
+			why := d.lacks(name)
+			if suffix == "" {
+				why = t.lacks(name)
+			}
+			if why != "" {
+				return fmt.Errorf("measured: the data cannot have the parameter %q: %s", name, why)
+			}
 			q = n.usual(g, energy)
 		}
-		q.Name = name
-		if err := q.take(p.Parameters[name], slices.Contains(t.Model.Morphology, name)); err != nil {
+		q.Name = name + suffix
+		if err := q.take(list[name], isMorphology(name)); err != nil {
 			return err
 		}
 		t.Params = append(t.Params, q)
@@ -222,19 +366,24 @@ func (q *Param) take(p morph.ProblemParam, needed bool) error {
 	case needed && p.Prior == "":
 		return fmt.Errorf("measured: %s has no start, and only parameters of the measurement have one from the data: give one", q.Name)
 	}
+	q.given = len(p.Start) > 0
 	if p.Prior != "" {
+		q.Mean, q.SD, q.Prior = 0, 0, nil
 		m := normal.FindStringSubmatch(p.Prior)
 		if m == nil {
-			return fmt.Errorf("measured: the prior of %s is %s: measured patterns take normal(mean, sd) only; say other limits by bounds", q.Name, p.Prior)
-		}
-		var err1, err2 error
-		q.Mean, err1 = strconv.ParseFloat(m[1], 64)
-		q.SD, err2 = strconv.ParseFloat(m[2], 64)
-		if err1 != nil || err2 != nil || !(q.SD > 0) || math.IsInf(q.SD, 0) {
-			return fmt.Errorf("measured: the prior of %s is %s: want numbers, and a standard deviation above 0", q.Name, p.Prior)
-		}
-		if len(p.Start) == 0 {
-			q.Start = q.Mean
+			if err := q.distribution(p); err != nil {
+				return err
+			}
+		} else {
+			var err1, err2 error
+			q.Mean, err1 = strconv.ParseFloat(m[1], 64)
+			q.SD, err2 = strconv.ParseFloat(m[2], 64)
+			if err1 != nil || err2 != nil || !(q.SD > 0) || math.IsInf(q.SD, 0) {
+				return fmt.Errorf("measured: the prior of %s is %s: want numbers, and a standard deviation above 0", q.Name, p.Prior)
+			}
+			if len(p.Start) == 0 {
+				q.Start, q.given = q.Mean, true
+			}
 		}
 	}
 	if p.Bounds != nil {
@@ -246,6 +395,48 @@ func (q *Param) take(p morph.ProblemParam, needed bool) error {
 			return nil
 		}
 		return fmt.Errorf("measured: %s starts at %g, outside its bounds %g to %g: change the start or the bounds", q.Name, q.Start, b[0], b[1])
+	}
+	return nil
+}
+
+// distribution takes over a prior that is not Gaussian. Without a start, the search begins at its mean, or in the middle of its range.
+func (q *Param) distribution(p morph.ProblemParam) error {
+	d, err := dist.Parse(p.Prior)
+	if err != nil {
+		return fmt.Errorf("measured: the prior of %s: %w", q.Name, err)
+	}
+	low, high, err := dist.Range(d)
+	if err != nil || d.Event > 0 || d.Discrete {
+		return fmt.Errorf("measured: the prior of %s is %s: want a distribution of single numbers that are not discrete", q.Name, p.Prior)
+	}
+	if b := cmp.Or(len(p.Bounds), 0); b == 2 && (p.Bounds[0] >= high || p.Bounds[1] <= low) {
+		return fmt.Errorf("measured: the prior %s of %s lies between %g and %g, outside the bounds %g to %g: change one of them", p.Prior, q.Name, low, high, p.Bounds[0], p.Bounds[1])
+	}
+	if q.Bounds != nil { // usual bounds give way to the range of the prior
+		low, high = max(low, q.Bounds[0]), min(high, q.Bounds[1])
+		if p.Bounds == nil && !(low < high) {
+			low, high, _ = dist.Range(d)
+		}
+	}
+	q.Prior, q.Bounds = &d, nil
+	if !math.IsInf(low, -1) || !math.IsInf(high, 1) {
+		q.Bounds = []float64{low, high}
+	}
+	if len(p.Start) == 0 && !(q.Start > low && q.Start < high && !math.IsInf(q.logPrior(q.Start), 0)) || len(p.Start) == 0 && !q.given {
+		if numbers, err := dist.Numbers(d); err == nil {
+			var flat []float64
+			for _, n := range numbers {
+				flat = append(flat, n...)
+			}
+			if m := d.Mean(flat); m > low && m < high {
+				q.Start, q.given = m, true
+				return nil
+			}
+		}
+		q.Start = max(min(q.Start, high), low)
+		if !math.IsInf(low, 0) && !math.IsInf(high, 0) {
+			q.Start = (low + high) / 2
+		}
 	}
 	return nil
 }

@@ -95,6 +95,7 @@ func TestOpen(t *testing.T) {
 			longest = max(longest, f.Exposure)
 		}
 		again := &measured.Task{Model: k.Model, Params: k.Params, Fixed: k.Fixed}
+		again.Model.Tolerance = 1e-8
 		mean, err := again.Means()
 		if err != nil {
 			t.Fatal(err)
@@ -141,10 +142,10 @@ func TestOpenRefuses(t *testing.T) {
 		}{
 			{parameter("centr_x", map[string]any{}), []string{`unknown parameter "centr_x": did you mean "centre_x"?`}},
 			{parameter("fluorescence_4", map[string]any{}), []string{`unknown parameter "fluorescence_4"`, "N from 1 to 3"}},
-			{parameter("resolution", map[string]any{"prior": "gamma(2, 1)"}), []string{"the prior of resolution is gamma(2, 1)", "normal(mean, sd) only"}},
+			{parameter("resolution", map[string]any{"prior": "poisson(2)"}), []string{"the prior of resolution", "poisson"}},
 			{parameter("purity", map[string]any{"start": 1.2}), []string{"purity starts at 1.2, outside its bounds 0.5 to 1"}},
 			{func(d map[string]any) { d["data"] = []string{first, golden.Path(t, others[len(others)-1])} }, []string{"the pixel along y is 0.06", "0.36"}},
-			{func(d map[string]any) { d["data"] = golden.Path(t, r.dir, "iq_table.csv"); delete(d, "masks") }, []string{"holds I(q), which are no counts"}},
+			{func(d map[string]any) { d["data"], d["loss"] = golden.Path(t, r.dir, "remeshed_qxy.nc"), "poisson" }, []string{"hold no counts"}},
 			{func(d map[string]any) { d["grid"] = map[string]any{"shape": r.Grid.Shape, "voxel": 20.} }, []string{"q reaches 0.", "the voxels of 20 nm end at 0.157"}},
 			{func(d map[string]any) { d["energies"] = []float64{283.6, 286} }, []string{"no pattern at 286 eV"}},
 			{func(d map[string]any) { d["constants"] = []any{"vacuum", [][]float64{{0, 0, 0, 0}, {0, 0, 0, 0}}} }, []string{"constants of material 2", "3 rows of 4 numbers"}},
@@ -173,17 +174,17 @@ func TestFilesAtOtherEnergies(t *testing.T) {
 		}
 		return s
 	}
-	d, err := measured.FromFiles(set("a", 285, 290), set("b", 290.004, 285))
+	d, _, err := measured.FromFiles(measured.Reading{}, set("a", 285, 290), set("b", 290.004, 285))
 	if err != nil || len(d.Frames) != 4 {
 		t.Fatalf("%v", err)
 	}
-	_, err = measured.FromFiles(set("a", 285, 290), set("b", 285, 291))
+	_, _, err = measured.FromFiles(measured.Reading{}, set("a", 285, 290), set("b", 285, 291))
 	if err == nil || !strings.Contains(err.Error(), "a has patterns at 290 eV, and b has none: its energies are [285 291]") {
 		t.Error(err)
 	}
 	none := set("c", 285)
 	none.Frames[0].Exposure = 0
-	if _, err := measured.FromFiles(none); err == nil || !strings.Contains(err.Error(), `give it with "exposure" in s`) {
+	if _, _, err := measured.FromFiles(measured.Reading{}, none); err == nil || !strings.Contains(err.Error(), `give it with "exposure" in s`) {
 		t.Error(err)
 	}
 }
@@ -197,4 +198,46 @@ func TestNuisances(t *testing.T) {
 		}
 		seen[n.Name] = true
 	}
+}
+
+// The beam is found by the symmetry of the patterns, and "nuisances": "all" frees what the data can have and tell apart; a prior may be any
+// distribution.
+func TestFreeAll(t *testing.T) {
+	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
+		r := openReference(t, path.Dir(name))
+		if r.Flux != nil {
+			t.Skip("a measurement with many parameters takes half a minute")
+		}
+		d := r.document(t)
+		parameters := map[string]any{}
+		for n, q := range d["parameters"].(map[string]any) {
+			if slices.Contains(r.problem.MorphologyNames(), n) {
+				parameters[n] = q
+			}
+		}
+		parameters["log_scale"] = map[string]any{"prior": "uniform(1, 9)"}
+		const bin = 3 // for speed
+		d["parameters"], d["nuisances"], d["bin"] = parameters, "all", bin
+		k, err := measured.Open(parse(t, d), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := k.Names()
+		for _, want := range []string{"log_scale", "centre_x", "centre_y", "resolution", "background_q4"} {
+			if !slices.Contains(names, want) {
+				t.Errorf("%s is not among %v", want, names)
+			}
+		}
+		if slices.Contains(names, "background") && slices.Contains(names, "fluorescence_1") && slices.Contains(names, "fluorescence_2") && slices.Contains(names, "fluorescence_3") && r.Flux == nil {
+			t.Errorf("backgrounds that are the same are free together: %v", names)
+		}
+		for _, p := range k.Params {
+			if strings.HasPrefix(p.Name, "centre_") && math.Abs(p.Start-r.Parameters[p.Name].Truth/bin) > 0.3 {
+				t.Errorf("%s starts at %g, and the truth is %g", p.Name, p.Start, r.Parameters[p.Name].Truth)
+			}
+			if p.Name == "log_scale" && (p.Prior == nil || p.Start < 1 || p.Start > 9) {
+				t.Errorf("%+v", p)
+			}
+		}
+	})
 }

@@ -6,6 +6,7 @@ package measured
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -14,8 +15,8 @@ import (
 	"github.com/euryale-dev/euryale/optim"
 )
 
-// Posterior compiles the posterior of the parameters: Poisson counts, Gaussian priors where a parameter has one, and flat ones within
-// the bounds of the others.
+// Posterior compiles the posterior of the parameters: the likelihood of the data, whose exposures are joined, the priors of the parameters
+// that have one, and flat ones within the bounds of the others.
 func (t *Task) Posterior() (*infer.Posterior, error) {
 	if err := t.prepare(); err != nil { // finds what is wrong with the parameters
 		return nil, err
@@ -28,11 +29,23 @@ func (t *Task) Posterior() (*infer.Posterior, error) {
 	for _, p := range t.Params {
 		nodes[p.Name] = p.declare(m)
 	}
-	mean, counts, err := t.build(nodes)
+	rates, err := t.build(nodes)
 	if err != nil {
 		return nil, err
 	}
-	m.Observe("counts", dist.Poisson(mean), counts.counts)
+	for i, p := range t.joined.parts {
+		name := "counts"
+		if i > 0 {
+			name = fmt.Sprintf("counts_%d", i+1)
+		}
+		var scale *ad.Node
+		if s := p.scaleName(t.models()); s != "" {
+			if scale = nodes[s]; scale == nil {
+				scale = ad.Scalar(1)
+			}
+		}
+		p.declare(m, name, p.expected(rates), scale)
+	}
 	if t.Backend == nil {
 		return m.Compile()
 	}
@@ -47,6 +60,11 @@ func (p *Param) declare(m *infer.Model) *ad.Node {
 	}
 	bounded := !math.IsInf(low, -1) || !math.IsInf(high, 1)
 	switch {
+	case p.Prior != nil:
+		if a, b, err := dist.Range(*p.Prior); bounded && err == nil && (a < low || b > high) {
+			return m.Param(p.Name, dist.Truncate(*p.Prior, limit(low), limit(high)))
+		}
+		return m.Param(p.Name, *p.Prior)
 	case p.SD > 0 && bounded:
 		return m.Param(p.Name, dist.Truncate(dist.Normal(ad.Scalar(p.Mean), ad.Scalar(p.SD)), limit(low), limit(high)))
 	case p.SD > 0:
@@ -69,38 +87,45 @@ func limit(x float64) *ad.Node {
 	return ad.Scalar(x)
 }
 
-// Sample draws from the posterior, from starts around the fit that s has, or around one of its own if it is nil.
+// Sample draws from the posterior, from starts around the fit that s has, or around one of its own if it is nil. The metric is that of the
+// Fisher information at the fit, so that a short warm-up finds the step size: by default 60 draws, before 250 that are kept.
 func (t *Task) Sample(ctx context.Context, s *Solution, set infer.Settings) (*infer.Fit, error) {
 	post, err := t.Posterior()
 	if err != nil {
 		return nil, err
 	}
-	if set.Init == nil && set.Resume == "" {
-		if s == nil {
-			if s, err = t.Fit(ctx, optim.Settings{}); err != nil {
-				return nil, err
-			}
-		}
-		if set.Init, err = post.WarmStart(s.Names, s.X, s.Cov, cmp.Or(set.Chains, 4), set.Seed); err != nil {
+	if s == nil {
+		if s, err = t.Fit(ctx, optim.Settings{}); err != nil {
 			return nil, err
 		}
-		if m, err := t.metric(s); err == nil && set.StartMetric == nil {
-			set.StartMetric = m
+	}
+	set.Warmup, set.Draws = cmp.Or(set.Warmup, UsualWarmup), cmp.Or(set.Draws, UsualDraws)
+	if m, err := t.Metric(s); err == nil && set.StartMetric == nil {
+		set.StartMetric, set.Metric, set.StepSize = m, infer.FixedMetric, cmp.Or(set.StepSize, firstStep)
+	}
+	if set.Init == nil && set.Resume == "" {
+		if set.Init, err = post.WarmStart(s.Names, s.X, s.Cov, cmp.Or(set.Chains, 4), set.Seed); err != nil {
+			return nil, err
 		}
 	}
 	return infer.Sample(ctx, post, set)
 }
 
-// metric is the covariance of a solution in the coordinates of the sampler, from which the warm-up starts.
-func (t *Task) metric(s *Solution) (*infer.Metric, error) {
+// UsualWarmup and UsualDraws are how many draws of a chain adapt and are kept, since the posterior of a measured pattern is close to the
+// normal distribution that its metric comes from: draws are nearly independent.
+const UsualWarmup, UsualDraws = 60, 250
+
+// firstStep is the step size at which a warm-up with a metric from the Fisher information begins.
+const firstStep = 0.7
+
+// Metric returns the covariance of a solution in the coordinates of the sampler.
+func (t *Task) Metric(s *Solution) (*infer.Metric, error) {
 	n := len(s.X)
 	rate := make([]float64, n) // of the coordinate with the parameter
 	for i, p := range t.Params {
 		rate[i] = 1
-		if p.Bounds == nil {
-			continue
-		}
-		below, above := s.X[i]-p.Bounds[0], p.Bounds[1]-s.X[i]
+		low, high := p.ends()
+		below, above := s.X[i]-low, high-s.X[i]
 		rate[i] = 0
 		for _, d := range []float64{below, above} {
 			rate[i] += 1 / d // 0 for an infinite one

@@ -6,7 +6,6 @@ package measured
 import (
 	"math"
 
-	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 )
@@ -32,7 +31,7 @@ func (t *Task) Units() map[string]string {
 	materials := len(t.Model.Tables) + len(matrixOf(t.Model))
 	units := map[string]string{}
 	for _, name := range t.Names() {
-		if n, _, ok := nuisanceOf(name, len(t.energies()), materials); ok && n.Unit != "" {
+		if n, _, ok := nuisanceOf(t.bare(name), len(t.energies()), materials); ok && n.Unit != "" {
 			units[name] = n.Unit
 		}
 	}
@@ -40,7 +39,7 @@ func (t *Task) Units() map[string]string {
 }
 
 // LeftOut returns how many pixels of the frames were left out, by the reason; it is known after a fit.
-func (t *Task) LeftOut() map[string]int { return t.counts.left }
+func (t *Task) LeftOut() map[string]int { return t.single.left }
 
 // Active returns -1 or 1 for each parameter that lies on its lower or upper bound at x, to within a millionth of its range, and
 // otherwise 0, by name.
@@ -62,61 +61,75 @@ func (t *Task) Active(x []float64) map[string]int {
 	return at
 }
 
-// Image is what a frame shows beside what is expected, row by row; NaN where a pixel is left out.
+// Image is what a frame shows beside what is expected, row by row; NaN where a number is left out. Rows and columns are those of pixels, or
+// the directions and the q of bins.
 type Image struct {
 	Frame           *Frame
 	Counts, Mean    [][]float64
-	Residual        [][]float64 // (counts - mean)/sqrt(mean)
+	Residual        [][]float64 // (number - expectation)/standard deviation
 	Rows, Columns   int
 	Pearson, Pixels float64
 }
 
-// Images returns the frames beside their expectations at x, in the order of Names. Expected counts are those of all pixels.
+// Images returns the frames beside their expectations at x, in the order of Names. Expectations of pixels are those of all pixels.
 func (t *Task) Images(x []float64) ([]Image, error) {
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}
-	nodes := map[string]*ad.Node{}
+	values, err := t.evaluate(x, t.mean, t.rates)
+	if err != nil {
+		return nil, err
+	}
+	scales := t.scales()
 	for i, p := range t.Params {
-		nodes[p.Name] = ad.Scalar(x[i])
-	}
-	for name, v := range t.Fixed {
-		nodes[name] = ad.Scalar(v)
-	}
-	rates, err := t.Model.Rates(func(name string) *ad.Node { return nodes[name] }, t.start)
-	if err != nil {
-		return nil, err
-	}
-	values, err := ad.Eval(rates)
-	if err != nil {
-		return nil, err
-	}
-	mean := values[0].Float64s()
-	kept := make([]bool, len(mean))
-	for _, i := range t.counts.index {
-		kept[i] = true
-	}
-	d := t.Model.Data.Detector
-	var list []Image
-	for k := range t.Model.Data.Frames {
-		im := Image{Frame: &t.Model.Data.Frames[k], Rows: d.Rows, Columns: d.Columns}
-		for y := range d.Rows {
-			rows := [3][]float64{make([]float64, d.Columns), make([]float64, d.Columns), make([]float64, d.Columns)}
-			for c := range d.Columns {
-				i := y*d.Columns + c
-				at := k*d.Rows*d.Columns + i
-				rows[0][c], rows[1][c], rows[2][c] = math.NaN(), mean[at], math.NaN()
-				if n := im.Frame.Counts[i]; kept[at] {
-					z := (n - mean[at]) / math.Sqrt(mean[at])
-					rows[0][c], rows[2][c] = n, z
-					im.Pearson, im.Pixels = im.Pearson+z*z, im.Pixels+1
-				}
-			}
-			im.Counts, im.Mean, im.Residual = append(im.Counts, rows[0]), append(im.Mean, rows[1]), append(im.Residual, rows[2])
+		if _, ok := scales[p.Name]; ok {
+			scales[p.Name] = x[i]
 		}
-		list = append(list, im)
+	}
+	var list []Image
+	first := map[[2]int]int{}
+	places := 0
+	for m, model := range t.models() {
+		sights, of := model.Data.sights(places)
+		for k := range model.Data.Frames {
+			f := &model.Data.Frames[k]
+			first[[2]int{m, k}] = len(list)
+			list = append(list, model.Data.image(f, values[1][sights[of[k]].from:]))
+		}
+		last := sights[len(sights)-1]
+		places = last.from + model.Data.length(last.frame)
+	}
+	k := 0
+	for _, p := range t.single.parts {
+		scale := t.scaleAt(p, scales)
+		for i, v := range p.values {
+			mean, o := values[0][k+i], p.from[i]
+			im := &list[first[[2]int{o.model, o.frame}]]
+			z := (v - mean) / math.Sqrt(p.noise.variance(p, i, mean, scale))
+			row, column := o.bin/im.Columns, o.bin%im.Columns
+			im.Counts[row][column], im.Mean[row][column], im.Residual[row][column] = v-at(p.offset, i, 0), mean-at(p.offset, i, 0), z
+			im.Pearson, im.Pixels = im.Pearson+z*z, im.Pixels+1
+		}
+		k += len(p.values)
 	}
 	return list, nil
+}
+
+// image returns a frame without its numbers, given the rates of its sight.
+func (d *Data) image(f *Frame, rates []float64) Image {
+	im := Image{Frame: f, Rows: d.Detector.Rows, Columns: d.Detector.Columns}
+	if f.Bins != nil {
+		im.Rows = max(1, f.Bins.Rows)
+		im.Columns = f.Bins.length() / im.Rows
+	}
+	for y := range im.Rows {
+		mean := make([]float64, im.Columns)
+		for c := range mean {
+			mean[c] = rates[y*im.Columns+c] * at(f.Gains, y*im.Columns+c, f.Exposure)
+		}
+		im.Counts, im.Mean, im.Residual = append(im.Counts, filled(im.Columns, math.NaN())), append(im.Mean, mean), append(im.Residual, filled(im.Columns, math.NaN()))
+	}
+	return im
 }
 
 // CheckDraws judges the model at the mean of a posterior, and the priors.

@@ -11,7 +11,6 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
-	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
@@ -67,10 +66,10 @@ var effects = []effect{
 	{kind: "photon energy", params: []string{"energy_shift"}, step: 0.002, when: func(t *Task) bool { return t.tabulated() }, say: func(_ *Task, p, _ []float64) (string, string) {
 		return fmt.Sprintf("photon energies that are about %s eV above their nominal values (a rough estimate) would fit better", check.Rough(p[0])), `add "energy_shift": {"prior": "normal(0, 0.2)"} to the parameters`
 	}},
-	{kind: "tilt of the detector", simpler: "beam centre", params: []string{"rot1", "rot2"}, step: 0.002, say: func(_ *Task, p, _ []float64) (string, string) {
+	{kind: "tilt of the detector", simpler: "beam centre", params: []string{"rot1", "rot2"}, step: 0.002, when: func(t *Task) bool { return len(t.More) == 0 }, say: func(_ *Task, p, _ []float64) (string, string) {
 		return fmt.Sprintf("a detector that is turned further by about %s and %s mrad about its vertical and horizontal axis (a rough estimate) would fit better", check.Rough(1e3*p[0]), check.Rough(1e3*p[1])), `give the rotations of the calibration, or add "rot1": {}, "rot2": {} to the parameters`
 	}},
-	{kind: "scale of q", simpler: "beam centre", params: []string{"distance"}, step: 0.001, say: func(t *Task, p, _ []float64) (string, string) {
+	{kind: "scale of q", simpler: "beam centre", params: []string{"distance"}, step: 0.001, when: func(t *Task) bool { return len(t.More) == 0 }, say: func(t *Task, p, _ []float64) (string, string) {
 		return fmt.Sprintf("a detector that is farther away by about %s %% (a rough estimate) would fit better", check.Rough(100*p[0]/t.Model.Data.Geometry.Distance)), "check the distance and the size of the voxels"
 	}},
 	{kind: "absorption", params: []string{"thickness"}, step: 1, when: func(t *Task) bool { return t.Model.Matrix != nil && len(t.energies()) > 1 }, say: func(_ *Task, p, _ []float64) (string, string) {
@@ -152,7 +151,7 @@ func largest(p, sd []float64) (at int) {
 }
 
 // energies returns the nominal energies of the measurement, each once.
-func (t *Task) energies() []float64 { return t.Model.Data.energies() }
+func (t *Task) energies() []float64 { return t.Model.energies() }
 
 // tabulated reports whether the optical constants are known beside the nominal energies.
 func (t *Task) tabulated() bool {
@@ -273,7 +272,7 @@ func (t *Task) expanded(names []string) (out []string) {
 			}
 		}
 		for _, n := range list {
-			if _, there := t.start(n); !there {
+			if t.lacks(n) == "" && !t.has(n) {
 				out = append(out, n)
 			}
 		}
@@ -319,15 +318,35 @@ func (c *inspection) collect(s *Solution) (d check.Data, err error) {
 		return d, err
 	}
 	c.scale = make([]float64, len(c.mean))
-	for i, m := range c.mean {
-		c.scale[i] = math.Sqrt(m) / morph.CountStrength(m)
-	}
-	d.Z, d.Counts, d.Mean, d.Names, d.AtPoint = make([]float64, len(c.mean)), true, c.mean, s.Names, false
+	d.Z, d.Mean, d.Names, d.AtPoint = make([]float64, len(c.mean)), c.mean, s.Names, false
+	d.Counts = true
 	random := tensor.NewStream(uint64(len(d.Z)), purposeCounts, 0)
-	if err := dist.Poisson(ad.Input("rate", len(d.Z))).Scores(d.Z, c.counts.counts, []int{len(d.Z)}, [][]float64{c.mean}, func(int) float64 { return random.Float64() }); err != nil {
-		return d, err
+	k, scales := 0, c.scales()
+	for i, name := range s.Names {
+		if _, ok := scales[name]; ok {
+			scales[name] = s.X[i]
+		}
+	}
+	for _, p := range c.single.parts {
+		scale := c.scaleAt(p, scales)
+		for i := range p.values {
+			m := c.mean[k+i]
+			c.scale[k+i] = math.Sqrt(p.noise.variance(p, i, m, scale))
+			if p.noise.name == "poisson" {
+				c.scale[k+i] /= morph.CountStrength(m)
+			}
+			d.Z[k+i] = p.noise.score(p, i, m, scale, random.Float64())
+		}
+		k += len(p.values)
+		d.Counts = d.Counts && p.noise.whole
+		d.Relative = d.Relative || p.noise.scale != "" && !p.noise.whole
+		d.Quantiles = d.Quantiles || !p.noise.whole
 	}
 	for _, p := range c.Params {
+		if c.isScale(p.Name) { // it moves no expectation
+			d.Jacobian = append(d.Jacobian, make([]float64, len(d.Z))...)
+			continue
+		}
 		h := 1e-3 * s.SD[slices.Index(s.Names, p.Name)]
 		if !(h > 0) || math.IsInf(h, 0) {
 			h = 1e-6 * max(1, math.Abs(c.at[p.Name]))
@@ -399,22 +418,47 @@ func (c *inspection) direction(e effect) (check.Direction, error) {
 
 // places says where the residuals lie: q, the azimuth and the energy, and the pixels of the frames.
 func (c *inspection) places(d *check.Data) {
-	det, g := c.Model.Data.Detector, c.Model.Data.Geometry
-	pixels := det.Rows * det.Columns
-	x0, y0 := g.PoniX-g.Distance*math.Tan(g.Rot1), g.PoniY+g.Distance*math.Tan(g.Rot2)
 	q, chi, energy := check.Axis{Name: "q", Unit: "1/nm"}, check.Axis{Name: "angle", Unit: "degrees"}, check.Axis{Name: "energy", Unit: "eV"}
-	for _, i := range c.counts.index {
-		f := c.Model.Data.Frames[i/pixels]
-		at := i % pixels
-		y := (float64(at/det.Columns)+0.5)*det.PixelY - y0 - c.at["centre_y"]*det.PixelY
-		x := (float64(at%det.Columns)+0.5)*det.PixelX - x0 - c.at["centre_x"]*det.PixelX
-		q.Values = append(q.Values, 2*rsoxs.Wavenumber(f.Energy)*math.Sin(math.Atan(math.Hypot(x, y)/g.Distance)/2))
-		chi.Values = append(chi.Values, 180/math.Pi*math.Atan2(y, x))
-		energy.Values = append(energy.Values, f.Energy)
+	var index []int
+	images, directed := len(c.More) == 0, true
+	for _, p := range c.single.parts {
+		for _, o := range p.from {
+			data := c.models()[o.model].Data
+			f := &data.Frames[o.frame]
+			energy.Values = append(energy.Values, f.Energy)
+			if f.Bins != nil {
+				q.Values, chi.Values = append(q.Values, f.Bins.Q[o.bin]), append(chi.Values, f.Bins.Chi[o.bin])
+				images, directed = false, directed && !math.IsNaN(f.Bins.Chi[o.bin])
+				continue
+			}
+			u, v := c.whereabouts(c.models()[o.model], f, o.bin)
+			q.Values, chi.Values = append(q.Values, u), append(chi.Values, v)
+			index = append(index, o.frame*data.pixels()+o.bin)
+		}
 	}
-	d.Axes = []check.Axis{q, chi}
+	d.Axes = []check.Axis{q}
+	if directed {
+		d.Axes = append(d.Axes, chi)
+	}
 	if len(c.energies()) > 1 {
 		d.Axes = append(d.Axes, energy)
 	}
-	d.Grid = &check.Grid{Shape: []int{len(c.Model.Data.Frames), det.Rows, det.Columns}, Names: []string{"frame", "y", "x"}, Index: c.counts.index}
+	if det := c.Model.Data.Detector; images {
+		d.Grid = &check.Grid{Shape: []int{len(c.Model.Data.Frames), det.Rows, det.Columns}, Names: []string{"frame", "y", "x"}, Index: index}
+	}
+}
+
+// whereabouts returns about where a pixel lies: q in 1/nm and the direction in degrees.
+func (c *inspection) whereabouts(m *Model, f *Frame, i int) (q, chi float64) {
+	det, g := m.Data.Detector, m.Data.Geometry
+	x0, y0 := g.PoniX-g.Distance*math.Tan(g.Rot1), g.PoniY+g.Distance*math.Tan(g.Rot2)
+	of := func(name string) float64 {
+		if x, ok := c.at[name+m.Suffix]; ok {
+			return x
+		}
+		return c.at[name]
+	}
+	y := (float64(i/det.Columns)+0.5)*det.PixelY - y0 - of("centre_y")*det.PixelY
+	x := (float64(i%det.Columns)+0.5)*det.PixelX - x0 - of("centre_x")*det.PixelX
+	return 2 * rsoxs.Wavenumber(f.Energy) * math.Sin(math.Atan(math.Hypot(x, y)/g.Distance)/2), 180 / math.Pi * math.Atan2(y, x)
 }

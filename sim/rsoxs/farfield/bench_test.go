@@ -4,6 +4,7 @@
 package farfield
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -50,6 +51,95 @@ func BenchmarkIntensities(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+		})
+	}
+}
+
+// The transforms of five fields of large volumes.
+func BenchmarkFields(b *testing.B) {
+	for _, s := range [][3]int{{32, 128, 128}, {128, 128, 128}, {32, 256, 256}, {32, 512, 512}} {
+		x := newSample(3, s, 2)
+		v, err := NewVolume(VolumeSettings{Shape: x.shape, Voxel: x.voxel, MaxQ: 0.6, MinK: 1.43, Tolerance: 1e-6})
+		if err != nil {
+			b.Fatal(err)
+		}
+		in := ad.Input("s")
+		m := x.nodes()
+		m.S = ad.Mul(m.S, in)
+		f, err := v.Fields(m)
+		if err != nil {
+			b.Fatal(err)
+		}
+		out := []*ad.Node{}
+		for _, d := range append([]complexNode{f.aligned}, f.director[:4]...) {
+			out = append(out, d.re, d.im)
+		}
+		total := ad.Scalar(0)
+		for _, o := range out {
+			total = ad.Add(total, ad.Sum(ad.Square(o)))
+		}
+		for name, o := range map[string][]*ad.Node{"value": out, "gradient": {ad.Grad(total, in)[0]}} {
+			b.Run(fmt.Sprintf("%dx%dx%d/%s/cpu", s[0], s[1], s[2], name), func(b *testing.B) {
+				p, err := ad.Compile(o, ad.Settings{Inputs: []*ad.Node{in}})
+				if err != nil {
+					b.Fatal(err)
+				}
+				st := p.NewState()
+				st.Input(0)[0] = 0.8
+				b.ReportMetric(float64(v.Points()), "points")
+				b.ReportMetric(float64(v.terms), "terms")
+				for b.Loop() {
+					if err := st.Run(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// The amplitudes of a large volume at one further energy, on the grid of q.
+func BenchmarkAmplitude(b *testing.B) {
+	for _, s := range [][3]int{{32, 128, 128}, {128, 128, 128}, {32, 256, 256}} {
+		x := newSample(3, s, 2)
+		v, err := NewVolume(VolumeSettings{Shape: x.shape, Voxel: x.voxel, MaxQ: 0.6, MinK: 1.43, Tolerance: 1e-6})
+		if err != nil {
+			b.Fatal(err)
+		}
+		k := ad.Input("k")
+		m := x.nodes()
+		f, err := v.Fields(m)
+		if err != nil {
+			b.Fatal(err)
+		}
+		// The transforms are inputs, so that they are not counted.
+		var in []*ad.Node
+		var values [][]float64
+		for _, z := range append([]*complexNode{&f.fraction, &f.aligned}, &f.director[0], &f.director[1], &f.director[2], &f.director[3], &f.director[4]) {
+			for _, part := range []**ad.Node{&z.re, &z.im} {
+				node := ad.Input("field", (*part).Shape()...)
+				in, values = append(in, node), append(values, make([]float64, node.Size()))
+				*part = node
+			}
+		}
+		c := Tensor(ad.Const([]float64{constants.DeltaPara, constants.BetaPara, constants.DeltaPerp, constants.BetaPerp}))
+		p, err := ad.Compile([]*ad.Node{v.Amplitude(k, []*Fields{f}, []Contrast{c}, 0).planes}, ad.Settings{Inputs: append(in, k)})
+		if err != nil {
+			b.Fatal(err)
+		}
+		st := p.NewState()
+		for i, v := range values {
+			copy(st.Input(i), v)
+		}
+		b.Run(fmt.Sprintf("%dx%dx%d/cpu", s[0], s[1], s[2]), func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				st.Input(len(in))[0] = 1.44 + 1e-6*float64(i)
+				if err := st.Run(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(v.Points()), "points")
+			b.ReportMetric(float64(v.terms), "terms")
 		})
 	}
 }

@@ -177,3 +177,78 @@ func TestWrongInputIsTold(t *testing.T) {
 		}
 	}
 }
+
+// Fast transforms and products with matrices give the same intensities, to the tolerance, and the same gradients.
+func TestBothWaysAgree(t *testing.T) {
+	x := newSample(7, [3]int{3, 20, 24}, 2)
+	d := Detector{Rows: 9, Columns: 11, PixelY: 0.9, PixelX: 0.8}
+	k := ad.Scalar(1.45)
+	var images, slopes [2][]float64
+	for way, n := range []int{0, 90} {
+		s := VolumeSettings{Shape: x.shape, Voxel: x.voxel, MaxQ: 0.6, MinK: 1.45, Tolerance: 1e-9}
+		v, err := NewVolume(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.planes != nil {
+			t.Fatal("a small volume is not computed by matrices")
+		}
+		if n > 0 {
+			v.transformBy(smooth(int(math.Ceil(2 * math.Pi / (v.step * s.Voxel)))))
+		}
+		in := []*ad.Node{ad.Input("v", x.shape[:]...), ad.Input("distance"), ad.Input("s")}
+		m := x.nodes()
+		m.Vfrac, m.S = in[0], ad.Mul(m.S, in[2])
+		f, err := v.Fields(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := Tensor(ad.Const([]float64{constants.DeltaPara, constants.BetaPara, constants.DeltaPerp, constants.BetaPerp}))
+		dir := d.Directions(Pose{Distance: in[1], PoniY: ad.Scalar(4), PoniX: ad.Scalar(4.2)})
+		image := v.Intensities(v.Amplitude(k, []*Fields{f}, []Contrast{c}, 0.4), k, dir)[0]
+		slope := ad.Grad(ad.Sum(ad.Log(image)), in...)
+		p, err := ad.Compile([]*ad.Node{image, ad.Concat(0, ad.Reshape(slope[0], slope[0].Size()), ad.Reshape(slope[1], 1), ad.Reshape(slope[2], 1))}, ad.Settings{Inputs: in})
+		if err != nil {
+			t.Fatal(err)
+		}
+		st := p.NewState()
+		copy(st.Input(0), x.v)
+		st.Input(1)[0], st.Input(2)[0] = 14, 0.8
+		if err := st.Run(); err != nil {
+			t.Fatal(err)
+		}
+		images[way], slopes[way] = slices.Clone(st.Output(0)), slices.Clone(st.Output(1))
+	}
+	for name, both := range map[string][2][]float64{"intensity": images, "gradient": slopes} {
+		most, worst := slices.Max(both[0]), 0.0
+		for i, x := range both[0] {
+			worst = max(worst, math.Abs(both[1][i]-x)/most)
+		}
+		if !(worst < 1e-6) {
+			t.Errorf("%s: the ways differ by %.2g of the largest", name, worst)
+		}
+	}
+}
+
+// Wide volumes are transformed fast, and their transforms have derivatives of both orders.
+func TestPlanes(t *testing.T) {
+	v, err := NewVolume(VolumeSettings{Shape: [3]int{4, 256, 256}, Voxel: 2, MaxQ: 0.6, MinK: 1.45, Tolerance: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.planes == nil {
+		t.Error("a volume of 256 x 256 voxels is computed by matrices")
+	}
+	p := &planes{rows: 3, columns: 4, n: 6, points: 7, first: -3}
+	x := ad.Input("x", 2, 2, 3, 4)
+	y := p.forward(x)
+	w := make([]float64, y.Size())
+	for i := range w {
+		w[i] = math.Cos(float64(i))
+	}
+	at := make([]float64, x.Size())
+	for i := range at {
+		at[i] = math.Sin(2 * float64(i))
+	}
+	gradtest.Check(t, "planes", ad.Sum(ad.Mul(ad.Square(y), ad.Const(w, y.Shape()...))), []*ad.Node{x}, [][]float64{at}, true)
+}

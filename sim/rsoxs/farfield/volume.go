@@ -36,6 +36,8 @@ type Volume struct {
 	terms int     // of the Chebyshev series along q_z
 	// inside says that no point of the grid comes near the edge of the Ewald sphere.
 	inside bool
+	// planes transforms across the beam; nil where products with matrices cost less.
+	planes *planes
 }
 
 // oversamplings are how much finer the grid may be than the size of the sample asks for, in tenths.
@@ -73,7 +75,25 @@ func NewVolume(s VolumeSettings) (*Volume, error) {
 			}
 		}
 	}
+	v.chooseWay()
 	return v, nil
+}
+
+// chooseWay turns to fast transforms where they cost less. Their length is a product of small factors, so the grid becomes a little finer.
+func (v *Volume) chooseWay() {
+	n := smooth(max(v.s.Shape[1], v.s.Shape[2], int(math.Ceil(2*math.Pi/(v.step*v.s.Voxel)))))
+	if fast(v.s.Shape[1], v.s.Shape[2], n, v.grid.rows) {
+		v.transformBy(n)
+	}
+}
+
+// transformBy lays the grid out for transforms of a length n.
+func (v *Volume) transformBy(n int) {
+	v.step = 2 * math.Pi / (float64(n) * v.s.Voxel)
+	each := int(math.Ceil(v.s.MaxQ/v.step)) + v.grid.w.m + 1
+	v.first = -float64(each) * v.step
+	v.grid.rows, v.grid.columns = 2*each+1, 2*each+1
+	v.planes = &planes{rows: v.s.Shape[1], columns: v.s.Shape[2], n: n, points: 2*each + 1, first: -each}
 }
 
 // laidOut returns the volume with a grid of an oversampling in tenths for a sample of some half widths across and along the beam.
@@ -190,12 +210,21 @@ func (v *Volume) Fields(m rsoxs.MaterialNodes) (*Fields, error) {
 	if (m.S == nil) != (m.Theta == nil) || (m.S == nil) != (m.Psi == nil) {
 		return nil, fmt.Errorf("farfield: a material has some of S, Theta and Psi: give all of them, or none for an isotropic material")
 	}
-	x, y, z := v.waves(v.s.Shape[2]), v.waves(v.s.Shape[1]), v.series()
-	y = complexNode{ad.T(y.re), ad.T(y.im)}
+	z := v.series()
+	var x, y complexNode
+	if v.planes == nil {
+		x, y = v.waves(v.s.Shape[2]), v.waves(v.s.Shape[1])
+		y = complexNode{ad.T(y.re), ad.T(y.im)}
+	}
 	n, pts := v.s.Shape, v.grid.rows
 	full := func(x *ad.Node) *ad.Node { return ad.Broadcast(x, n[0], n[1], n[2]) }
 	transform := func(f *ad.Node) complexNode {
-		t := z.product(complexNode{ad.Reshape(full(f), n[0], n[1]*n[2]), nil})
+		f = ad.Reshape(full(f), n[0], n[1]*n[2])
+		if v.planes != nil {
+			both := v.planes.forward(ad.Reshape(ad.MatMul(ad.Concat(0, z.re, z.im), f), 2, v.terms, n[1], n[2]))
+			return complexNode{ad.Index(both, 0, 0), ad.Index(both, 0, 1)}
+		}
+		t := z.product(complexNode{f, nil})
 		t = complexNode{ad.Reshape(t.re, v.terms*n[1], n[2]), ad.Reshape(t.im, v.terms*n[1], n[2])}.product(x)
 		return y.product(complexNode{ad.Reshape(t.re, v.terms, n[1], pts), ad.Reshape(t.im, v.terms, n[1], pts)})
 	}
