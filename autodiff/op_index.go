@@ -142,6 +142,10 @@ func gather[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 			if i < 0 || int(i) >= n {
 				return fmt.Errorf("autodiff: gather: the index at position %[2]d is %[1]d: want 0..%[3]d", i, k, n-1)
 			}
+			if inner == 1 {
+				dst[k] = src[i]
+				continue
+			}
 			copy(dst[k*inner:(k+1)*inner], src[int(i)*inner:(int(i)+1)*inner])
 		}
 	}

@@ -114,6 +114,15 @@ func shortest(chains [][][]float64) [][][]float64 {
 
 func (e *exporter) draws(name string, warm bool) {
 	d, rows := e.group(name), e.rows(warm)
+	if len(e.fit.chains) > 0 {
+		if t, ok := e.fit.chains[0].target.(Arrays); ok {
+			at := 0
+			for _, v := range t.Arrays() {
+				at = e.array(d, rows, v, at)
+			}
+			return
+		}
+	}
 	if e.post == nil {
 		for i, name := range e.fit.names {
 			e.add(d, rows, name, nil, nil, i, 1)
@@ -125,6 +134,41 @@ func (e *exporter) draws(name string, warm bool) {
 		e.add(d, rows, v.name, v.node.Shape(), v.dims, at, v.node.Size())
 		at += v.node.Size()
 	}
+}
+
+// array stores the columns of an array that start at a place, and returns the place behind them.
+func (e *exporter) array(d *tensor.Dataset, rows [][][]float64, v Array, at int) int {
+	n := 1
+	for _, s := range v.Shape {
+		n *= s
+	}
+	if !v.FirstFastest || len(v.Shape) < 2 {
+		e.add(d, rows, v.Name, v.Shape, nil, at, n)
+		return at + n
+	}
+	turned := make([][][]float64, len(rows))
+	for c, chain := range rows {
+		for _, row := range chain {
+			out := make([]float64, n)
+			index := make([]int, len(v.Shape))
+			for k := range n {
+				to := 0
+				for i, s := range v.Shape {
+					to = to*s + index[i]
+				}
+				out[to] = row[at+k]
+				for i := range index {
+					if index[i]++; index[i] < v.Shape[i] {
+						break
+					}
+					index[i] = 0
+				}
+			}
+			turned[c] = append(turned[c], out)
+		}
+	}
+	e.add(d, turned, v.Name, v.Shape, nil, 0, n)
+	return at + n
 }
 
 // add stores columns at..at+n of every draw as one variable.

@@ -135,3 +135,15 @@ func fingerprintOf(t Target) (f string, has bool, err error) {
 // Observer is implemented by a Target that is not a Posterior and knows what was observed: Observations returns a Posterior over the same
 // unconstrained parameters with the observations, or nil if there are none. Checks of the model, predictions and comparisons use it.
 type Observer interface{ Observations() *Posterior }
+
+// Arrays is implemented by Outputs whose columns are the elements of arrays, in the order of the columns. Without it every column of a
+// Target that is not a Posterior is a variable of its own.
+type Arrays interface{ Arrays() []Array }
+
+// Array is a variable whose elements are columns.
+type Array struct {
+	Name  string
+	Shape []int
+	// FirstFastest says that the first index runs fastest among the columns, and not the last.
+	FirstFastest bool
+}

@@ -175,11 +175,23 @@ func (cfg *stanConfig) sampling(a *frame.App, dir runs.Folder, post *stan.Poster
 		},
 		Check: func(fit *infer.Fit) (check.Verdict, error) {
 			if post.Observations() == nil {
-				return check.Unjudged("no distribution statement of the program has data on its left side", "compare draws of generated quantities with the data yourself"), nil
+				return unobserved()
 			}
 			return fit.CheckModel(infer.CheckSettings{})
 		},
 		Summary: func(fit *infer.Fit) string { return table(fit, post, a.Verbose) }}
+}
+
+// unobserved is the verdict on a program that does not say what was observed.
+func unobserved() (check.Verdict, error) {
+	v, err := check.Judge(check.Data{}, check.Settings{})
+	for i, f := range v.Flags {
+		if f.Kind == check.KindUnjudged {
+			v.Flags[i].Text = "no distribution statement of a number has data on its left side, so that nothing was compared with the model"
+			v.Flags[i].Remedy = "write y ~ normal(...) for what was measured, or compare draws of generated quantities with the data yourself"
+		}
+	}
+	return v, err
 }
 
 // mostRows is how many rows of parameters the table shows.

@@ -24,6 +24,7 @@ model {
   y ~ normal(a + b * x, sigma);
 }
 generated quantities {
+  matrix[2, 3] m = [[a, 2, 3], [4, 5, b]];
   array[N] real y_rep;
   for (n in 1:N) y_rep[n] = normal_rng(a + b * x[n], sigma);
 }
@@ -40,18 +41,22 @@ func TestSampleStan(t *testing.T) {
 	}
 	var doc struct {
 		Engine      string
-		Summary     map[string]map[string]float64
+		Summary     map[string]map[string]any
 		Diagnostics struct{ OK bool }
 		Check       struct{ Agrees *bool } `json:"model_check"`
 	}
 	if err := json.Unmarshal([]byte(out), &doc); err != nil {
 		t.Fatalf("%v in %s", err, out)
 	}
-	if b := doc.Summary["b"]["mean"]; doc.Engine != "stan" || !doc.Diagnostics.OK || b < 1.9 || b > 2.1 {
+	if b, _ := doc.Summary["b"]["mean"].(float64); doc.Engine != "stan" || !doc.Diagnostics.OK || b < 1.9 || b > 2.1 {
 		t.Errorf("%s", out)
 	}
-	if s := doc.Summary["y_rep[8]"]["sd"]; s < 0.1 || s > 1 {
+	if s, _ := doc.Summary["y_rep[8]"]["sd"].(float64); s < 0.1 || s > 1 {
 		t.Errorf("the predicted y[8] has a standard deviation of %g", s)
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "chain-1.csv"))
+	if err != nil || !strings.Contains(string(b), "energy__,a,b,sigma,m.1.1,m.2.1,m.1.2,m.2.2,m.1.3,m.2.3,y_rep.1,") {
+		t.Errorf("the columns of CmdStan's files are not there: %v in %.1200s", err, b)
 	}
 	before := apptest.Chains(t, dir)
 	os.Remove(data) // the folder has all that is needed

@@ -508,3 +508,13 @@ func (p *Posterior) ParameterNames() (names []string) {
 	}
 	return names
 }
+
+// Arrays lists the variables of the output as arrays, for files of draws. Empty ones have no column.
+func (p *Posterior) Arrays() (list []infer.Array) {
+	for _, c := range p.columns {
+		if len(c.order) > 0 {
+			list = append(list, infer.Array{Name: c.name, Shape: c.shape, FirstFastest: true})
+		}
+	}
+	return list
+}

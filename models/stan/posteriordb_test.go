@@ -57,7 +57,7 @@ func database(t *testing.T) string {
 	return dir
 }
 
-func unzipped(t *testing.T, path string) []byte {
+func unzipped(t testing.TB, path string) []byte {
 	if b, err := os.ReadFile(strings.TrimSuffix(path, ".zip")); err == nil {
 		return b
 	}

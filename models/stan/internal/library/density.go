@@ -224,6 +224,7 @@ func (f family) register() {
 		suffix = "_lpmf"
 	}
 	register(f.name+suffix, true, f.density, f.signature("real"))
+	functions[f.name+suffix].Graph = true
 	if f.cdf {
 		register(f.name+"_lcdf", true, f.tail(dist.Dist.LogCDF, false, false), f.signature("real"))
 		register(f.name+"_lccdf", true, f.tail(dist.Dist.LogCCDF, true, false), f.signature("real"))

@@ -38,6 +38,7 @@ func joint(name string, graph func(x []*ad.Node, args []value.Value) (*ad.Node, 
 		}
 		return combine(v, value.Real(drop(c.Args)), v.Type, func(x, y float64) float64 { return x - y }, ad.Sub)
 	}, signatures...)
+	functions[name].Graph = true
 }
 
 // number evaluates a graph of known numbers.

@@ -46,6 +46,8 @@ type Function struct {
 	Do        func(c *Call) (value.Value, error)
 	// Lanes says that Do takes arguments with lanes.
 	Lanes bool
+	// Graph says that Do evaluates a graph even if all arguments are known, so that repeated calls are compiled.
+	Graph bool
 }
 
 var functions = map[string]*Function{}

@@ -23,24 +23,24 @@ var unary = map[string]struct {
 	"atan": {math.Atan, ad.Atan}, "sinh": {math.Sinh, ad.Sinh}, "cosh": {math.Cosh, ad.Cosh}, "tanh": {math.Tanh, ad.Tanh},
 	"asinh": {math.Asinh, ad.Asinh}, "acosh": {math.Acosh, ad.Acosh}, "atanh": {math.Atanh, ad.Atanh},
 	"erf": {math.Erf, ad.Erf}, "erfc": {math.Erfc, ad.Erfc}, "tgamma": {math.Gamma, func(x *ad.Node) *ad.Node { return ad.Exp(ad.Lgamma(x)) }},
-	"lgamma": {nil, ad.Lgamma}, "digamma": {nil, ad.Digamma}, "trigamma": {nil, func(x *ad.Node) *ad.Node { return ad.Polygamma(1, x) }},
+	"lgamma": {lg, ad.Lgamma}, "digamma": {nil, ad.Digamma}, "trigamma": {nil, func(x *ad.Node) *ad.Node { return ad.Polygamma(1, x) }},
 	"square":     {func(x float64) float64 { return x * x }, ad.Square},
 	"inv":        {func(x float64) float64 { return 1 / x }, ad.Reciprocal},
 	"inv_sqrt":   {func(x float64) float64 { return 1 / math.Sqrt(x) }, ad.Rsqrt},
 	"inv_square": {func(x float64) float64 { return 1 / (x * x) }, func(x *ad.Node) *ad.Node { return ad.Reciprocal(ad.Square(x)) }},
-	"inv_logit":  {nil, ad.Sigmoid}, "logit": {nil, func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(x), ad.Log1p(ad.Neg(x))) }},
-	"inv_cloglog": {nil, func(x *ad.Node) *ad.Node { return ad.Neg(ad.Expm1(ad.Neg(ad.Exp(x)))) }},
+	"inv_logit":  {sigmoid, ad.Sigmoid}, "logit": {func(x float64) float64 { return math.Log(x) - math.Log1p(-x) }, func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(x), ad.Log1p(ad.Neg(x))) }},
+	"inv_cloglog": {func(x float64) float64 { return -math.Expm1(-math.Exp(x)) }, func(x *ad.Node) *ad.Node { return ad.Neg(ad.Expm1(ad.Neg(ad.Exp(x)))) }},
 	"cloglog":     {nil, func(x *ad.Node) *ad.Node { return ad.Log(ad.Neg(ad.Log1p(ad.Neg(x)))) }},
-	"Phi":         {nil, ad.Phi}, "inv_Phi": {nil, invPhi}, "std_normal_qf": {nil, invPhi},
+	"Phi":         {func(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }, ad.Phi}, "inv_Phi": {nil, invPhi}, "std_normal_qf": {nil, invPhi},
 	"Phi_approx": {nil, func(x *ad.Node) *ad.Node {
 		return ad.Sigmoid(ad.Add(ad.Scale(0.07056, ad.Mul(x, ad.Square(x))), ad.Scale(1.5976, x)))
 	}},
 	"inv_erfc":          {nil, func(x *ad.Node) *ad.Node { return ad.Scale(-math.Sqrt2/2, invPhi(ad.Scale(0.5, x))) }},
 	"std_normal_log_qf": {nil, func(x *ad.Node) *ad.Node { return logQuantile(x) }},
 	"log1m":             {func(x float64) float64 { return math.Log1p(-x) }, func(x *ad.Node) *ad.Node { return ad.Log1p(ad.Neg(x)) }},
-	"log1m_exp":         {nil, ad.Log1mExp},
-	"log1p_exp":         {nil, ad.Softplus},
-	"log_inv_logit":     {nil, ad.LogSigmoid}, "log1m_inv_logit": {nil, func(x *ad.Node) *ad.Node { return ad.LogSigmoid(ad.Neg(x)) }},
+	"log1m_exp":         {func(x float64) float64 { return log1mExp(x) }, ad.Log1mExp},
+	"log1p_exp":         {softplus, ad.Softplus},
+	"log_inv_logit":     {func(x float64) float64 { return -softplus(-x) }, ad.LogSigmoid}, "log1m_inv_logit": {func(x float64) float64 { return -softplus(x) }, func(x *ad.Node) *ad.Node { return ad.LogSigmoid(ad.Neg(x)) }},
 	"floor": {math.Floor, ad.Floor}, "ceil": {math.Ceil, ad.Ceil}, "round": {math.Round, roundAway}, "trunc": {math.Trunc, ad.Trunc},
 	"lambert_w0": {nil, lambertW0}, "lambert_wm1": {nil, lambertWm1}, "step": {func(x float64) float64 { return b2f(x >= 0) }, func(x *ad.Node) *ad.Node { return ad.GreaterEqual(x, ad.Scalar(0)) }},
 }
@@ -60,11 +60,11 @@ var binary = map[string]struct {
 }{
 	"pow": {math.Pow, power}, "fmax": {math.Max, ad.Fmax}, "fmin": {math.Min, ad.Fmin}, "fmod": {math.Mod, ad.Mod}, "hypot": {math.Hypot, ad.Hypot},
 	"atan2": {math.Atan2, ad.Atan2}, "fdim": {math.Dim, func(x, y *ad.Node) *ad.Node { return ad.Maximum(ad.Sub(x, y), ad.Scalar(0)) }},
-	"log_sum_exp": {nil, ad.LogAddExp}, "log_diff_exp": {nil, func(x, y *ad.Node) *ad.Node { return ad.Add(x, ad.Log1mExp(ad.Sub(y, x))) }},
+	"log_sum_exp": {logAddExp, ad.LogAddExp}, "log_diff_exp": {func(x, y float64) float64 { return x + log1mExp(y-x) }, func(x, y *ad.Node) *ad.Node { return ad.Add(x, ad.Log1mExp(ad.Sub(y, x))) }},
 	"lmultiply": {func(x, y float64) float64 { return timesLog(x, y) }, timesLogNode}, "multiply_log": {func(x, y float64) float64 { return timesLog(x, y) }, timesLogNode},
 	"ldexp": {func(x, y float64) float64 { return math.Ldexp(x, int(y)) }, func(x, y *ad.Node) *ad.Node { return ad.Mul(x, ad.Exp2(y)) }},
-	"lbeta": {nil, lbeta}, "beta": {nil, func(x, y *ad.Node) *ad.Node { return ad.Exp(lbeta(x, y)) }},
-	"lchoose": {nil, lchoose}, "binomial_coefficient_log": {nil, lchoose},
+	"lbeta": {func(a, b float64) float64 { return lg(a) + lg(b) - lg(a+b) }, lbeta}, "beta": {nil, func(x, y *ad.Node) *ad.Node { return ad.Exp(lbeta(x, y)) }},
+	"lchoose": {func(n, k float64) float64 { return lg(n+1) - lg(k+1) - lg(n-k+1) }, lchoose}, "binomial_coefficient_log": {nil, lchoose},
 	"choose": {nil, func(x, y *ad.Node) *ad.Node { return ad.Exp(lchoose(x, y)) }},
 	"log_falling_factorial": {nil, func(x, y *ad.Node) *ad.Node {
 		return ad.Sub(ad.Lgamma(ad.Shift(x, 1)), ad.Lgamma(ad.Shift(ad.Sub(x, y), 1)))
@@ -86,6 +86,30 @@ var binary = map[string]struct {
 	"modified_bessel_second_kind":    {nil, besselK},
 	"log_modified_bessel_first_kind": {nil, logBesselI},
 	"lmgamma":                        {nil, lmgamma},
+}
+
+func sigmoid(x float64) float64 {
+	if x < 0 {
+		e := math.Exp(x)
+		return e / (1 + e)
+	}
+	return 1 / (1 + math.Exp(-x))
+}
+
+func softplus(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
+
+func log1mExp(x float64) float64 {
+	if x > -math.Ln2 {
+		return math.Log(-math.Expm1(x))
+	}
+	return math.Log1p(-math.Exp(x))
+}
+
+func logAddExp(x, y float64) float64 {
+	if x == y && math.IsInf(x, 0) {
+		return x
+	}
+	return math.Max(x, y) + math.Log1p(math.Exp(-math.Abs(x-y)))
 }
 
 func timesLog(x, y float64) float64 {

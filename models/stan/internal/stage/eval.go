@@ -254,7 +254,13 @@ func (m *Machine) invoke(name string, args []value.Value, result typing.Type, dr
 			return value.Value{}, value.ErrUnroll
 		}
 	}
-	v, err := f.Do(&library.Call{Name: name, Args: args, Result: result, Drop: drop, Random: m.Random})
+	c := &library.Call{Name: name, Args: args, Result: result, Drop: drop, Random: m.Random}
+	if f.Graph && !m.graph && !drop {
+		if v, ok := m.compiled.run(f, c); ok {
+			return v, nil
+		}
+	}
+	v, err := f.Do(c)
 	if err != nil {
 		return v, fmt.Errorf("%s: %w", name, err)
 	}

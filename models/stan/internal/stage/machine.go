@@ -53,6 +53,7 @@ type Machine struct {
 	steps, depth int
 	stuck        map[*syntax.For]bool
 	late         bool // a late statement runs, or one that may become one
+	compiled     calls
 	observed     []*observation
 	// Notes explain what the staging did, by line.
 	Notes []string

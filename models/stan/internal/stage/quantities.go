@@ -123,6 +123,10 @@ func (m *Machine) Variables() map[string]value.Value {
 func (m *Machine) Draw() *Machine {
 	d := New(m.Prog)
 	d.Out = m.Out
+	if m.compiled.by == nil {
+		m.compiled.by = map[string]*compiledCall{}
+	}
+	d.compiled = m.compiled
 	for n, s := range m.scope[0] {
 		d.scope[0][n] = &slot{name: n, v: s.v, typ: s.typ}
 	}

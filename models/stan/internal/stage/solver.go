@@ -198,8 +198,8 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 		}
 		set.RTol, set.ATol, set.MaxSteps = tolerances[0].Number(), tolerances[1].Number(), tolerances[2].Integer()
 	}
-	// a tight solution is cheap, and its gradient is that of the true one
-	set.RTol, set.ATol = min(set.RTol, 1e-9), min(set.ATol, 1e-9)
+	// a solution that is tighter than asked for is cheap, and its gradient is closer to that of the true one
+	set.RTol, set.ATol = min(max(set.RTol/100, 1e-12), 1e-7), min(max(set.ATol/100, 1e-12), 1e-7)
 	set.MaxSteps = max(set.MaxSteps, 10_000)
 	last := t0.Number()
 	for i, t := range ts.F {
