@@ -29,6 +29,11 @@ type MeasuredFit struct {
 // Measured returns the page of a fit to measured patterns: counts, expected counts and residuals of every frame.
 func Measured(m MeasuredFit, s Settings) *Page {
 	b := &Album{Note: s.Note, DPI: s.DPI}
+	if lines(m.Images) {
+		f, err := curvesOf(m.Images)
+		b.Add("curves", f, err)
+		m.Images = nil
+	}
 	for from := 0; from < len(m.Images); from += mostFrames {
 		f, err := frames(m.Images[from:min(len(m.Images), from+mostFrames)])
 		name := "patterns"
@@ -37,7 +42,7 @@ func Measured(m MeasuredFit, s Settings) *Page {
 		}
 		b.Add(name, f, err)
 	}
-	method := "Poisson likelihood, least squares"
+	method := "maximum of the likelihood times the priors"
 	if m.Fit != nil {
 		method = fmt.Sprintf("NUTS, seed %d", s.Seed)
 	}
@@ -45,6 +50,37 @@ func Measured(m MeasuredFit, s Settings) *Page {
 		Sections: []viz.Section{{Title: "Parameters", Tables: []string{m.Table}}, {Title: "Model against data", Tables: []string{m.Verdict.HTML()}}, {Title: "Data and model", Figures: b.Figures()}}}
 	withPosterior(&r, b, m.Fit, m.Verdict, s)
 	return &Page{Report: r, Album: *b}
+}
+
+// lines reports whether frames are numbers along q, and no images.
+func lines(list []measured.Image) bool {
+	return len(list) > 0 && list[0].Rows == 1 && list[0].Frame.Bins != nil
+}
+
+// curvesOf draws I(q) or A(q) of frames beside the model, with the errors that the likelihood has.
+func curvesOf(list []measured.Image) (*viz.Figure, error) {
+	var curves []viz.Curve
+	for _, im := range list {
+		c := viz.Curve{Title: fmt.Sprintf("%g eV, %g degrees", im.Frame.Energy, im.Frame.Angle), XLabel: "q (1/nm)", YLabel: "data and model", LogY: im.Frame.Bins.Less == nil}
+		for k, y := range im.Counts[0] {
+			if math.IsNaN(y) {
+				continue
+			}
+			gain := im.Frame.Exposure
+			if im.Frame.Gains != nil {
+				gain = im.Frame.Gains[k]
+			}
+			sd := math.Abs((y - im.Mean[0][k]) / im.Residual[0][k])
+			if math.IsNaN(sd) || math.IsInf(sd, 0) { // data and model agree in all digits
+				sd = 0
+			}
+			c.X, c.Y, c.Err = append(c.X, im.Frame.Bins.Q[k]), append(c.Y, y/gain), append(c.Err, sd/gain)
+			c.Line = append(c.Line, im.Mean[0][k]/gain)
+		}
+		c.LineX = c.X
+		curves = append(curves, c)
+	}
+	return viz.Grid(curves)
 }
 
 // mostFrames is the largest number of frames in one picture.

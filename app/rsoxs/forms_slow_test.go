@@ -117,7 +117,7 @@ func formProblem(t *testing.T, dir, name string, r *measurementTruth) map[string
 			delete(parameters, "centre_x")
 			delete(parameters, "centre_y")
 		}
-		if r.Transmission != nil {
+		if r.Flux != nil { // only then was it measured
 			p["transmission"] = r.Transmission
 		}
 	}

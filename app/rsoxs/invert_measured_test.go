@@ -6,6 +6,7 @@ package rsoxs_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -155,5 +156,45 @@ func TestChooseEnergiesOfProblem(t *testing.T) {
 		if code != 0 || !strings.HasPrefix(stdout, "30 s at each of [28") || !strings.Contains(stdout, "radius           sd ") {
 			t.Errorf("exit %d: %s%s", code, stdout, stderr)
 		}
+	}
+}
+
+// A table of I(q) is fitted without a detector, and drawn as curves.
+func TestInvertTable(t *testing.T) {
+	name, problem := measuredProblem(t)
+	var rows strings.Builder
+	rows.WriteString("energy (eV),q (1/nm),I,dI\n")
+	for _, e := range []float64{284, 285} {
+		for i := range 12 {
+			q := 0.05 + 0.02*float64(i)
+			rate := 300*math.Exp(-50*q*q)*(e-283) + 2
+			fmt.Fprintf(&rows, "%g,%g,%.9g,%.9g\n", e, q, rate, 0.05*rate)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(name), "iq.csv"), []byte(rows.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	parameters := problem["parameters"].(map[string]any)
+	for _, n := range []string{"centre_x", "centre_y"} {
+		delete(parameters, n)
+	}
+	for _, key := range []string{"geometry", "exposure", "energies", "solid_angle"} {
+		delete(problem, key)
+	}
+	problem["data"], problem["polarization"] = "iq.csv", 0
+	b, err := json.Marshal(problem)
+	if err == nil {
+		err = os.WriteFile(name, b, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	code, stdout, stderr := apptest.Do(t, "invert", "rsoxs", name, "--out", out)
+	if code != 0 || !strings.Contains(stderr, "the bins are compared by their errors") || !strings.Contains(stderr, "the detector is not known") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	if _, err := os.Stat(filepath.Join(out, "plots", "curves.svg")); err != nil {
+		t.Error(err)
 	}
 }

@@ -13,27 +13,29 @@ import (
 // between their values, and dark. It makes the frame one of counts, and reports whether nearly all bins agree.
 //
 // Shape: as I. Units: dark in counts of a pixel, unit in those of I.
-func (c *curve) lattice() bool {
-	pixels := make([]float64, len(c.I))
-	var single []float64
-	for i, x := range c.I {
-		pixels[i] = float64(c.frame.Bins.From[i+1] - c.frame.Bins.From[i])
-		if pixels[i] == 1 && !math.IsNaN(x) {
-			single = append(single, x*c.weights[i])
-		}
-	}
-	unit, dark, ok := step(single)
+func (c *curve) lattice(all []*curve) bool {
+	unit, shift, ok := c.steps()
 	if !ok {
 		return false
 	}
+	dark := shift
+	for _, o := range all { // a brighter frame does not show how many whole counts were subtracted
+		if _, s, ok := o.steps(); ok && s > dark && math.Abs(s-shift-math.Round(s-shift)) < 0.05 {
+			dark = s
+		}
+	}
+	pixels := make([]float64, len(c.I))
+	for i := range pixels {
+		pixels[i] = float64(c.frame.Bins.From[i+1] - c.frame.Bins.From[i])
+	}
 	f := Frame{Noise: "poisson", Gains: make([]float64, len(c.I)), Offsets: make([]float64, len(c.I)), Counts: make([]float64, len(c.I))}
-	wrong, all := 0, 0
+	wrong, seen := 0, 0
 	for i, x := range c.I {
 		f.Gains[i], f.Offsets[i], f.Counts[i] = c.weights[i]/unit, dark*pixels[i], math.NaN()
 		if math.IsNaN(x) || pixels[i] == 0 {
 			continue
 		}
-		all++
+		seen++
 		sum := x*f.Gains[i] + f.Offsets[i]
 		whole := math.Round(sum)
 		if math.Abs(sum-whole) > 0.02 || whole < 0 {
@@ -42,11 +44,22 @@ func (c *curve) lattice() bool {
 		}
 		f.Counts[i] = whole - f.Offsets[i]
 	}
-	if 20*wrong > all {
+	if 20*wrong > seen {
 		return false
 	}
 	c.frame.Noise, c.frame.Gains, c.frame.Offsets, c.frame.Counts, c.frame.Errors = f.Noise, f.Gains, f.Offsets, f.Counts, nil
 	return true
+}
+
+// steps returns the lattice of the bins of one pixel.
+func (c *curve) steps() (unit, shift float64, ok bool) {
+	var single []float64
+	for i, x := range c.I {
+		if c.frame.Bins.From[i+1]-c.frame.Bins.From[i] == 1 && !math.IsNaN(x) {
+			single = append(single, x*c.weights[i])
+		}
+	}
+	return step(single)
 }
 
 // step returns the distance of numbers on a lattice, and by how much of it the lowest possible number lies below 0: numbers are step times
@@ -84,5 +97,8 @@ func step(x []float64) (unit, shift float64, ok bool) {
 			wrong++
 		}
 	}
-	return unit, max(0, -x[0]/unit), 20*wrong < len(x)
+	if shift = -x[0] / unit; shift < 0 { // the lowest number is no zero: only the part of a count is known
+		shift -= math.Floor(shift)
+	}
+	return unit, shift, 20*wrong < len(x)
 }

@@ -25,6 +25,7 @@ type noise struct {
 	// positive says that expectations are above 0, errors that each number needs a standard deviation, freedom that it needs degrees of
 	// freedom, whole that numbers are counts, and sums that those of one expectation may be added up.
 	positive, errors, freedom, whole, sums bool
+	logarithm                              bool // whether numbers themselves must be above 0
 	// residual is the residual of a number of a part, the sum of whose squares is twice the negative logarithm of the density up to what
 	// does not depend on the mean.
 	residual func(p *part, mean, scale *ad.Node) *ad.Node

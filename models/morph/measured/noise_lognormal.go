@@ -15,7 +15,7 @@ func init() {
 		name:     "lognormal",
 		about:    "Intensities with errors that are a share of them, which sigma says.",
 		scale:    "sigma",
-		positive: true,
+		positive: true, logarithm: true,
 		residual: func(p *part, mean, scale *ad.Node) *ad.Node {
 			return ad.Div(ad.Sub(ad.Log(mean), ad.Const(logarithms(p.values))), scale)
 		},

@@ -169,6 +169,8 @@ func (d *Data) why(f *Frame, n *noise, i int) string {
 		return "without pixels of the detector"
 	case n.positive && c+at(f.Offsets, i, 0) < -1e-6:
 		return "negative"
+	case n.logarithm && !(c > 0):
+		return "not above 0"
 	case n.errors && !(at(f.Errors, i, 0) > 0):
 		return "without an error"
 	case n.freedom && !(at(f.Freedom, i, 0) >= 1):
@@ -240,6 +242,9 @@ func (p *part) add(f *Frame, i, place int, from origin) {
 			v = math.Round(v)
 		}
 		p.offset, p.values[len(p.values)-1] = append(p.offset, x), v
+	}
+	if k := len(p.values) - 1; p.noise.positive {
+		p.values[k] = max(p.values[k], 0) // rounding of what was subtracted
 	}
 	if p.noise.law == nil {
 		p.spread = append(p.spread, f.Bins.spread(i))

@@ -194,9 +194,6 @@ func TestLikelihoods(t *testing.T) {
 			f.Errors, f.Freedom = make([]float64, n), slices.Repeat([]float64{30}, n)
 			for p := range f.Errors {
 				f.Errors[p] = math.Sqrt(max(f.Counts[p], 1))
-				if name == "lognormal" && f.Counts[p] == 0 {
-					f.Counts[p] = math.NaN()
-				}
 			}
 		}
 		k.Model.Data = &d
@@ -262,6 +259,46 @@ func pairs(s *measured.Solution) func(yield func(string, float64) bool) {
 		for i, n := range s.Names {
 			if !yield(n, s.SD[i]) {
 				return
+			}
+		}
+	}
+}
+
+// Counts are found behind means from which darks were taken off and which were divided by a flux that the file does not say, with errors
+// that are the scatter of pixels.
+func TestLatticeOfCounts(t *testing.T) {
+	k := small(t, 3)
+	const dark, flux = 1.5, 3.7
+	q, chi := middles(0.03, 0.01, 33), middles(-180, 12, 30)
+	set := reducedOf(k, func(i int) []float64 {
+		out := slices.Clone(k.Model.Data.Frames[i].Counts)
+		for p := range out {
+			out[p] = (out[p] - dark) / flux
+		}
+		return out
+	}, q, chi)
+	for i := range set.Curves {
+		c := &set.Curves[i]
+		c.Exposure = 0
+		for b := range c.I {
+			c.Errors[b] = 0.1 * math.Abs(c.I[b])
+		}
+	}
+	d, _, err := measured.FromFile(set, measured.Reading{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range d.Frames {
+		if f.Noise != "poisson" {
+			t.Fatalf("frame %d is compared by %s", i, f.Noise)
+		}
+		for b, n := range f.Counts {
+			pixels := float64(f.Bins.From[b+1] - f.Bins.From[b])
+			if math.IsNaN(n) {
+				continue
+			}
+			if math.Abs(f.Gains[b]-pixels*10*flux) > 1e-6*f.Gains[b] || math.Abs(math.Remainder(f.Offsets[b]/pixels-dark, 1)) > 1e-6 { // no pixel is empty, so that whole counts of darks cannot be seen
+				t.Fatalf("bin %d of %g pixels: gain %g and offset %g, want %g and %g", b, pixels, f.Gains[b], f.Offsets[b], pixels*10*flux, dark*pixels)
 			}
 		}
 	}

@@ -55,6 +55,11 @@ func Open(p *morph.Problem, folder string) (*Task, error) {
 	if err := t.parameters(p, groups); err != nil {
 		return nil, err
 	}
+	doubts, err := t.doubts()
+	if err != nil {
+		return nil, err
+	}
+	t.Read = append(t.Read, doubts...)
 	if p.AllNuisances {
 		if err := t.freeAll(p, groups[0].data); err != nil {
 			return nil, err

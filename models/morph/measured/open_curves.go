@@ -115,7 +115,7 @@ func (c *curve) compare(loss string, all []*curve) (how string, err error) {
 		return "there are no errors: errors estimated from the residuals, with a variance in proportion to the mean", nil
 	case c.Errors != nil && c.counted(all):
 		return "intensities and errors give back sums of counts, which are compared by their Poisson distribution", nil
-	case c.known && c.lattice():
+	case c.known && c.lattice(all):
 		return "the intensities of bins are those of whole counts less a constant: they are compared by their Poisson distribution", nil
 	case loss == "poisson":
 		return "", fmt.Errorf(`the bins are no sums of counts, as "loss": "poisson" has them: leave it out`)
@@ -162,18 +162,19 @@ func (c *curve) counted(all []*curve) bool {
 			return c.sums(gains)
 		}
 	}
-	whole, small := 0, 0
+	whole, small, least, most := 0, 0, math.Inf(1), 0.0
 	gains := make([]float64, len(c.I))
 	for i, x := range c.I {
 		gains[i] = c.gain(i)
 		if sum := gains[i] * x; sum > 0 && sum < 300 {
 			small++
+			least, most = min(least, sum), max(most, sum)
 			if math.Abs(sum-math.Round(sum)) < max(0.02, 2e-4*sum) {
 				whole++
 			}
 		}
 	}
-	if small < 8 || 20*whole < 19*small {
+	if small < 8 || 20*whole < 19*small || most < 1.05*least { // errors of one share are no counts
 		return false
 	}
 	for i := range gains { // bins without counts have the pixels of other exposures or energies

@@ -165,6 +165,31 @@ func TestOpenRefuses(t *testing.T) {
 	})
 }
 
+// A particle that is larger than its box, and edges that are wide for its size, are told with the numbers.
+func TestDoubts(t *testing.T) {
+	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
+		r := openReference(t, path.Dir(name))
+		if r.Parameters["radius"].Truth == 0 {
+			t.Skip("a particle with a radius is tried")
+		}
+		d := r.document(t)
+		k, err := measured.Open(parse(t, d), "")
+		if err != nil || strings.Contains(strings.Join(k.Read, " "), "faces of its box") {
+			t.Errorf("the right particle: %v", err)
+		}
+		d["parameters"].(map[string]any)["radius"] = map[string]any{"start": 40}
+		d["parameters"].(map[string]any)["shell"] = map[string]any{"start": 4}
+		if k, err = measured.Open(parse(t, d), ""); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"faces of its box of 61.2 x 64.8 x 68.4 nm", "the width of the edges, 1.3 nm, is more than a quarter of shell, 4 nm"} {
+			if !strings.Contains(strings.Join(k.Read, "\n"), want) {
+				t.Errorf("%v: want %q", k.Read, want)
+			}
+		}
+	})
+}
+
 // Files of one detector at other energies are told apart by their energies, and not by the order of their patterns.
 func TestFilesAtOtherEnergies(t *testing.T) {
 	set := func(name string, energies ...float64) *scatter.Set {
@@ -238,6 +263,50 @@ func TestFreeAll(t *testing.T) {
 			if p.Name == "log_scale" && (p.Prior == nil || p.Start < 1 || p.Start > 9) {
 				t.Errorf("%+v", p)
 			}
+		}
+	})
+}
+
+// Files with nuisances of their own are measurements of their own: their parameters have the number of the file, and others are shared.
+func TestOpenJoint(t *testing.T) {
+	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
+		r := openReference(t, path.Dir(name))
+		files := golden.Glob(t, r.dir+"/raw_draw0[01]*.nc")
+		if r.Flux != nil || len(files) < 2 {
+			t.Skip("a measurement with many parameters takes long")
+		}
+		d := r.document(t)
+		parameters := d["parameters"].(map[string]any)
+		own := map[string]any{}
+		for _, n := range []string{"centre_x", "centre_y", "log_scale"} {
+			delete(parameters, n)
+			own[n] = map[string]any{}
+		}
+		d["bin"] = 3
+		d["data"] = []any{map[string]any{"file": golden.Path(t, files[0]), "nuisances": own}, map[string]any{"file": golden.Path(t, files[1]), "nuisances": own, "bin": 4}}
+		k, err := measured.Open(parse(t, d), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := k.Names()
+		for _, want := range []string{"radius", "background", "centre_x@1", "centre_y@2", "log_scale@2"} {
+			if !slices.Contains(names, want) {
+				t.Errorf("%s is not among %v", want, names)
+			}
+		}
+		for i, p := range k.Params {
+			if strings.HasPrefix(p.Name, "log_scale@") && math.Abs(p.Start-r.Parameters["log_scale"].Truth-math.Log([]float64{9, 16}[strings.Index("12", p.Name[len(p.Name)-1:])])) > 1 {
+				t.Errorf("%s (%d) starts at %g", p.Name, i, p.Start)
+			}
+		}
+		if len(k.More) != 1 || k.More[0].Data.Detector.Rows != 24 || k.Model.Data.Detector.Rows != 32 {
+			t.Errorf("%d further measurements", len(k.More))
+		}
+		delete(parameters, "radius")
+		own["radius"] = map[string]any{"start": 9}
+		if _, err := measured.Open(parse(t, map[string]any{"model": d["model"], "grid": d["grid"], "options": d["options"], "data": d["data"], "masks": d["masks"], "constants": d["constants"], "parameters": parameters,
+			"fixed": map[string]float64{"radius": 9}}), ""); err == nil || !strings.Contains(err.Error(), `unknown parameter "radius"`) {
+			t.Error(err)
 		}
 	})
 }
