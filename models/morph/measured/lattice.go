@@ -79,26 +79,40 @@ func step(x []float64) (unit, shift float64, ok bool) {
 	if unit == 0 {
 		return 0, 0, false
 	}
-	for range 3 { // the lattice of all numbers is known better than one distance
-		sum, square := 0.0, 0.0
-		for _, v := range x[:min(len(x), 4*fewest)] {
-			k := math.Round((v - x[0]) / unit)
-			sum, square = sum+k*(v-x[0]), square+k*k
-		}
-		if !(square > 0) {
-			return 0, 0, false
-		}
-		unit = sum / square
+	least, found := unit, false
+	for part := 1.0; part <= 4 && !found; part++ { // neighbours may all be further apart than one step
+		unit, found = refined(x, least/part)
 	}
-	wrong := 0
-	for _, v := range x {
-		k := (v - x[0]) / unit
-		if math.Abs(k-math.Round(k)) > 0.02 {
-			wrong++
-		}
+	if !found {
+		return 0, 0, false
 	}
 	if shift = -x[0] / unit; shift < 0 { // the lowest number is no zero: only the part of a count is known
 		shift -= math.Floor(shift)
 	}
-	return unit, shift, 20*wrong < len(x)
+	return unit, shift, true
+}
+
+// refined returns the step of a lattice that is roughly known, and whether nearly all numbers, which rise, are on it.
+func refined(x []float64, unit float64) (float64, bool) {
+	for n := 40; ; n *= 4 { // the further numbers reach, the better the step must be known
+		sum, square := 0.0, 0.0
+		for _, v := range x[:min(len(x), n)] {
+			k := math.Round((v - x[0]) / unit)
+			sum, square = sum+k*(v-x[0]), square+k*k
+		}
+		if !(square > 0) {
+			return 0, false
+		}
+		unit = sum / square
+		if n >= len(x) {
+			break
+		}
+	}
+	wrong := 0
+	for _, v := range x {
+		if k := (v - x[0]) / unit; math.Abs(k-math.Round(k)) > 0.02 {
+			wrong++
+		}
+	}
+	return unit, 20*wrong < len(x)
 }
