@@ -216,6 +216,9 @@ func (m *Machine) element(x *syntax.Index) (value.Value, error) {
 	if base.Type.Kind == typing.Tuple {
 		return m.tupleElement(base, lists)
 	}
+	if v, ok := m.number(x, base); ok {
+		return v, nil
+	}
 	slices.Reverse(lists)
 	v := wholeView(base.Shape)
 	for k, list := range lists {
@@ -234,6 +237,28 @@ func (m *Machine) element(x *syntax.Index) (value.Value, error) {
 		}
 	}
 	return m.takeView(base, v, x.Type()), nil
+}
+
+// number is the fast way to one number of a known container by known indices; ok is false where it does not lead there.
+func (m *Machine) number(x *syntax.Index, base value.Value) (v value.Value, ok bool) {
+	if m.lanes != nil || base.F == nil || base.Elems != nil || !base.Known() || len(x.List) != len(base.Shape) {
+		return v, false
+	}
+	if _, nested := x.X.(*syntax.Index); nested {
+		return v, false
+	}
+	at := 0
+	for i, p := range x.List {
+		if p.Single == nil || p.Single.Type().Dims > 0 {
+			return v, false
+		}
+		k, err := m.eval(p.Single)
+		if err != nil || !k.Known() || k.F[0] < 1 || k.F[0] > float64(base.Shape[i]) {
+			return v, false // the general way says what is wrong
+		}
+		at = at*base.Shape[i] + int(k.F[0]) - 1
+	}
+	return value.Value{Type: x.Type(), F: []float64{base.F[at]}}, true
 }
 
 // takeView returns the elements of a view.
