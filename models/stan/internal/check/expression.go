@@ -198,9 +198,6 @@ func arithmetic(op string, a, b typing.Kind) (typing.Kind, bool) {
 	case "+", "-", ".*", "./":
 		switch {
 		case scalar(a) && scalar(b):
-			if op[0] == '.' {
-				return typing.Real, false
-			}
 			return number(), true
 		case scalar(a):
 			return b, op != ".*"

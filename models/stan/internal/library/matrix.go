@@ -85,6 +85,10 @@ func matrixFunctions() {
 	matrixOf("symmetrize_from_lower_tri", func(x []*ad.Node) *ad.Node {
 		return ad.Add(ad.Tril(x[0], 0), ad.T(ad.Tril(x[0], -1)))
 	}, squareOf, "matrix => matrix")
+	register("transpose", true, func(c *Call) (value.Value, error) { return Transpose(c.Args[0], c.Result) }, "vector => row_vector", "row_vector => vector", "matrix => matrix")
+	register("elt_multiply", true, func(c *Call) (value.Value, error) { return Operator(".*", c.Args[0], c.Args[1], c.Result) }, "vector vector => vector", "row_vector row_vector => row_vector", "matrix matrix => matrix")
+	register("elt_divide", true, func(c *Call) (value.Value, error) { return Operator("./", c.Args[0], c.Args[1], c.Result) },
+		"vector vector|real => vector", "row_vector row_vector|real => row_vector", "matrix matrix|real => matrix")
 	solves()
 	forms()
 	byRow()
