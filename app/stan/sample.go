@@ -82,6 +82,9 @@ func start(ctx context.Context, a *frame.App, cfg *stanConfig, file, data string
 	if err != nil {
 		return err
 	}
+	if strings.HasSuffix(data, ".stan") || strings.HasPrefix(strings.TrimSpace(source), "{") {
+		return exit.Usage("%s and %s are the other way round: want sample stan MODEL.stan --data FILE.json", file, cmp.Or(data, "the data"))
+	}
 	cfg.Program, cfg.File, cfg.Data = source, frame.Absolute(file), stan.Data{}
 	if data != "" {
 		b, err := frame.ReadInput(data)
@@ -153,6 +156,9 @@ func (cfg *stanConfig) compile(a *frame.App, data string) (*stan.Posterior, erro
 		if data == "" && len(p.Data()) > 0 {
 			return nil, &exit.Error{Code: exit.Data, Err: err, Hint: "name the file of the data with --data FILE.json"}
 		}
+		if data != "" && stan.OfData(err) {
+			err = fmt.Errorf("%s: %w", data, err)
+		}
 		return nil, exit.With(exit.Data, err)
 	}
 	if post.Dim() == 0 {
@@ -200,6 +206,7 @@ const mostRows = 50
 // table is the summary of the parameters, or of all quantities.
 func table(fit *infer.Fit, post *stan.Posterior, all bool) string {
 	s := fit.Summary()
+	s.Note = fit.String() // the verdicts follow
 	if all {
 		return s.String()
 	}

@@ -77,6 +77,8 @@ func TestSampleStanMistakes(t *testing.T) {
 		{"sample stan " + model, 65, "variable does not exist"},
 		{"sample stan " + model + " --data /nowhere.json", 66, "/nowhere.json"},
 		{"sample stan " + model + " --data " + apptest.Write(t, "short.json", `{"N": 9, "x": [1], "y": [1]}`), 65, "dims declared=(9); dims found=(1)"},
+		{"sample stan " + model + " --data " + apptest.Write(t, "lower.json", `{"n": 1, "x": [1], "y": [1]}`), 65, `did you mean "n" to be "N"?`},
+		{"sample stan " + data + " --data " + model, 64, "the other way round"},
 		{"sample stan " + apptest.Write(t, "bad.stan", "parameters { real x }"), 65, `Expected ";" after variable declaration`},
 		{"sample stan " + apptest.Write(t, "none.stan", "model { }"), 65, "has no parameters"},
 		{"sample stan " + model + " --data " + data + " --resume " + t.TempDir(), 64, "leave out the file and --data"},

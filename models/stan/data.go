@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -104,7 +106,7 @@ type reader struct {
 func (d Data) value(name string, t typing.Type, shape []int) (value.Value, error) {
 	raw, ok := d[name]
 	if !ok {
-		return value.Value{}, fmt.Errorf("Exception: variable does not exist; processing stage=data initialization; variable name=%s; base type=%s", name, baseName(t))
+		return value.Value{}, fmt.Errorf("Exception: variable does not exist; processing stage=data initialization; variable name=%s; base type=%s: add it to the data%s", name, baseName(t), d.near(name))
 	}
 	if t.Kind == typing.Tuple {
 		return value.Value{}, fmt.Errorf("the tuple %s cannot be read from data", name)
@@ -148,6 +150,24 @@ func (d Data) value(name string, t typing.Type, shape []int) (value.Value, error
 	return value.Known(t, r.out, shape...), nil
 }
 
+// near says which variables the data have, and which of them is spelt almost like a name.
+func (d Data) near(name string) string {
+	names := slices.Sorted(maps.Keys(d))
+	if len(names) == 0 {
+		return ", which have no variables"
+	}
+	hint := ""
+	for _, n := range names {
+		if strings.EqualFold(n, name) || strings.EqualFold(strings.ReplaceAll(n, ".", "_"), name) {
+			hint = fmt.Sprintf(" (did you mean %q to be %q?)", n, name)
+		}
+	}
+	if len(names) > 8 {
+		return fmt.Sprintf(", which have %s and %d more%s", strings.Join(names[:8], ", "), len(names)-8, hint)
+	}
+	return fmt.Sprintf(", which have %s%s", strings.Join(names, ", "), hint)
+}
+
 func baseName(t typing.Type) string {
 	if t.Kind == typing.Int {
 		return "int"
@@ -156,7 +176,7 @@ func baseName(t typing.Type) string {
 }
 
 func mismatch(name string, at int, want, found []int) error {
-	return fmt.Errorf("mismatch in dimension declared and found in context; processing stage=data initialization; variable name=%s; position=%d; dims declared=%s; dims found=%s", name, at, dims(want), dims(found))
+	return fmt.Errorf("mismatch in dimension declared and found in context; processing stage=data initialization; variable name=%s; position=%d; dims declared=%s; dims found=%s: give the variable the declared size", name, at, dims(want), dims(found))
 }
 
 func dims(s []int) string {

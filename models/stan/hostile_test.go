@@ -42,6 +42,7 @@ func TestHostilePrograms(t *testing.T) {
 		"invalid simplex":         {"data { simplex[2] y; }\n" + p + "model { }", `{"y": [0.5, 0.6]}`, "sum is 1.1, but should be 1"},
 		"not positive definite":   {"data { cov_matrix[2] y; }\n" + p + "model { }", `{"y": [[1, 2], [2, 1]]}`, "not positive definite"},
 		"negative scale of data":  {"data { real s; }\n" + p + "model { x ~ normal(0, s); }", `{"s": -1}`, "normal_lpdf"},
+		"observation that is NaN": {"data { vector[2] y; }\n" + p + "model { y ~ normal(x, 1); }", `{"y": [1, "NaN"]}`, "observation 2 of y is NaN"},
 		"name of a function":      {p + "model { x ~ norml(0, 1); }", "", `Did you mean "normal"?`},
 		"distribution as value":   {p + "model { target += normal(x, 0, 1); }", "", "It is a distribution"},
 		"rejected data":           {"transformed data { reject(\"no\"); }\n" + p + "model { }", "", "no"},

@@ -102,6 +102,18 @@ func validate(m *stage.Machine, b *syntax.Block) error {
 	return nil
 }
 
+// dataError is a mistake of the data, and not of the program.
+type dataError struct{ err error }
+
+func (e *dataError) Error() string { return e.err.Error() }
+func (e *dataError) Unwrap() error { return e.err }
+
+// OfData says whether an error of Compile is one of the data.
+func OfData(err error) bool {
+	var e *dataError
+	return errors.As(err, &e)
+}
+
 // load reads the variables of the data block.
 func (p *Program) load(m *stage.Machine, d Data) error {
 	b := p.tree.Blocks[syntax.Data]
@@ -116,7 +128,7 @@ func (p *Program) load(m *stage.Machine, d Data) error {
 		}
 		v, err := d.value(decl.Name, decl.Unsized, shape)
 		if err != nil {
-			return err
+			return &dataError{err}
 		}
 		m.Set(decl.Name, decl.Unsized, v)
 		if err := m.Validate(decl); err != nil {
@@ -207,6 +219,11 @@ func (p *Posterior) observations(u *ad.Node) error {
 	free := m.Flat("u", dist.IdentityTransform(), infer.Shape(p.dim))
 	names := map[string]int{}
 	for _, o := range list {
+		for i, y := range o.Y {
+			if math.IsNaN(y) {
+				return &dataError{fmt.Errorf("observation %d of %s is NaN, so that the log density is never a number: leave it out of the data, or declare what is missing as parameters", i+1, o.Name)}
+			}
+		}
 		params := ad.Substitute(o.Params, []*ad.Node{u}, []*ad.Node{free})
 		own, ok := o.With(params)
 		if !ok {
