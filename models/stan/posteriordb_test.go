@@ -193,7 +193,7 @@ func (p *posterior) row(t *testing.T, post *stan.Posterior, u []float64, want ma
 		got := out[at : at+n]
 		at += n
 		raw, ok := want[v.Name]
-		if !ok {
+		if !ok || len(p.Exact.LP) > 0 && v.Kind != stan.Parameter { // those of a loose solution of a differential equation
 			continue
 		}
 		var list []number
