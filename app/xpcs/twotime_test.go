@@ -249,6 +249,22 @@ func TestInfoOfConfiguration(t *testing.T) {
 	}
 }
 
+// The gap between the plates is told with what gives it, before a fit is begun from something that is no result.
+func TestGapIsTold(t *testing.T) {
+	flowFolder(t)
+	for line, want := range map[string]string{
+		"flow.hdf --model laminar":           "taken as 200 um, the default",
+		"flow.hdf --model laminar --gap 1mm": "is 1000 um, from the setting gap",
+		"flow.yaml":                          "um, from analyzer_parameters.geometry.stator_rotor_gap",
+		"flow.hdf --model static":            "",
+	} {
+		_, _, stderr := apptest.Do(t, strings.Fields("fit twotime "+line+" --from flow.hdf")...)
+		if !strings.Contains(stderr, want) || strings.Contains(stderr, "the gap between the plates") != (want != "") {
+			t.Errorf("%s: want %q: %s", line, want, stderr)
+		}
+	}
+}
+
 // Wrong flags and files are named.
 func TestWrongTwotime(t *testing.T) {
 	flowFolder(t)

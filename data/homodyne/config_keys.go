@@ -93,7 +93,7 @@ func init() {
 		"q_tolerance": float(above, farthest, func(c *Config) *float64 { return &c.Tolerance }),
 
 		"analyzer_parameters.scattering.wavevector_q":   float(above, inf, func(c *Config) *float64 { return &c.Q }),
-		"analyzer_parameters.geometry.stator_rotor_gap": float(above, inf, func(c *Config) *float64 { return &c.Gap }),
+		"analyzer_parameters.geometry.stator_rotor_gap": gap(1),
 		"analyzer_parameters.frame_step": func(r *configReader, key string, n *yaml.Node) {
 			if v, ok := r.whole(key, n, 1, 1e9); ok && v != 1 {
 				r.wrong(n, key, "the value is %d, but all frames are used here; leave it out", v)
@@ -101,7 +101,7 @@ func init() {
 		},
 		"data.file_path":    folderOf(func(r *configReader, s string) { r.c.Data = s }),
 		"data.q_value":      float(above, inf, func(c *Config) *float64 { return &c.Q }),
-		"data.gap_distance": scaled(1e4, func(c *Config) *float64 { return &c.Gap }), // micrometres there
+		"data.gap_distance": gap(1e4), // micrometres there
 		"data.dt":           float(above, inf, func(c *Config) *float64 { return &c.Step }),
 		"data.phi_range":    func(r *configReader, key string, n *yaml.Node) { r.angleRange(key, r.numbers(key, n), n) },
 
@@ -279,6 +279,15 @@ func scaled(factor float64, of func(c *Config) *float64) reading {
 		if v, ok := r.number(key, n, math.SmallestNonzeroFloat64, math.Inf(1)); ok {
 			*of(r.c) = v * factor
 		}
+	}
+}
+
+// gap reads the distance between the plates in units of so many angstroms.
+func gap(unit float64) reading {
+	read := scaled(unit, func(c *Config) *float64 { return &c.Gap })
+	return func(r *configReader, key string, n *yaml.Node) {
+		r.c.GapFrom = key
+		read(r, key, n)
 	}
 }
 

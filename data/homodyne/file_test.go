@@ -278,6 +278,26 @@ func TestFramesAndStep(t *testing.T) {
 	}
 }
 
+// Angles that may be in radians are noted, and those in degrees are not.
+func TestAnglesInRadians(t *testing.T) {
+	for _, c := range []struct {
+		phi  [4]float64
+		told bool
+	}{{[4]float64{0, 0.7, math.Pi / 2, 0.3}, true}, {[4]float64{0, 45, 90, 0.3}, false}, {[4]float64{0, 0.7, math.Pi / 2, -170}, false}} {
+		s := sample(6)
+		for i, phi := range c.phi {
+			s.Bins[2+i].Phi, s.Phi[2+i] = phi, phi
+		}
+		got, err := open(t, write(t, APSU, s)).Read(Selection{Q: 0.0054, Step: 0.1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told := strings.Contains(strings.Join(got.Notes, "\n"), "all angles lie within 0 to 1.571: are they in radians? They are taken as degrees"); told != c.told {
+			t.Errorf("angles %v: %q", c.phi, got.Notes)
+		}
+	}
+}
+
 func TestClock(t *testing.T) {
 	start := 0.25
 	for _, c := range []struct {

@@ -177,6 +177,7 @@ func (f *File) oneRing(c *chosen) error {
 }
 
 func (f *File) chooseAngles(s Selection, c *chosen) error {
+	f.noteRadians(c)
 	if len(s.Angles.Ranges) == 0 {
 		return nil
 	}
@@ -200,6 +201,17 @@ func (f *File) chooseAngles(s Selection, c *chosen) error {
 		return bad(f.Name, "", "no angle is within %s degrees: the angles are %s; widen the ranges, or allow fallback_to_all_angles", ranges(s.Angles.Ranges), short(phi))
 	}
 	return nil
+}
+
+// noteRadians notes angles that are all as small as angles in radians are.
+func (f *File) noteRadians(c *chosen) {
+	least, most := math.Inf(1), math.Inf(-1)
+	for _, i := range c.bins {
+		least, most = min(least, f.Bins[i].Phi), max(most, f.Bins[i].Phi)
+	}
+	if len(c.bins) > 1 && least >= 0 && most > 0 && most <= 6.3 {
+		c.note("all angles lie within %.4g to %.4g: are they in radians? They are taken as degrees", least, most)
+	}
 }
 
 func ranges(all [][2]float64) string {

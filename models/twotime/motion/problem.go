@@ -58,6 +58,9 @@ func Open(config *homodyne.Config, file string) (*Problem, error) {
 	if config.NLSQ.Evolution {
 		notes = append(notes, "CMA-ES of the configuration was ignored, because fits start from several points instead")
 	}
+	if text := gapText(config); text != "" {
+		notes = append(notes, text)
+	}
 	switch note, err := replaced(h, c2); {
 	case err != nil:
 		return nil, err
@@ -82,6 +85,18 @@ func Open(config *homodyne.Config, file string) (*Problem, error) {
 	p.Notes, p.Data.Lost, p.Data.Blind = append(notes, p.Notes...), lost, blind
 	p.Data.Readings, err = readings(h, c2)
 	return p, err
+}
+
+// gapText says which gap between the plates is used, and what gives it; "" for models without shear.
+func gapText(config *homodyne.Config) string {
+	switch um := config.Gap / 1e4; {
+	case config.Parameter("gamma_dot_t0") == nil:
+		return ""
+	case config.GapFrom == "":
+		return fmt.Sprintf("the gap between the plates is taken as %.6g um, the default, because nothing gives it: rates of shear go as 1/gap, so make sure that it is right", um)
+	default:
+		return fmt.Sprintf("the gap between the plates is %.6g um, from %s", um, config.GapFrom)
+	}
 }
 
 // readings returns what the readings of the frames in the bins of the correlations say against the data: a step or drift of their mean, single ones that are no photons and move C2,

@@ -110,6 +110,9 @@ func (r *Request) putMeasurement(c *homodyne.Config) error {
 			*n.to = n.v
 		}
 	}
+	if r.Gap > 0 {
+		c.GapFrom = "the setting gap"
+	}
 	if r.Band > 0 {
 		c.Band = r.Band
 	}
