@@ -49,7 +49,7 @@ type Config struct {
 	Step      float64
 	Clock     Clock
 	Gap       float64 // distance between the plates in angstroms. Default 2e6
-	GapFrom   string  // what gives Gap, such as the key of the file; "" for the default
+	GapFrom   string  // the key or flag that gives Gap; "" for the default
 	Azimuths  string  // text file of angles in degrees, for simulations; "" for none
 
 	Parameters []Parameter // parameters of the motion, in the order of Model.Names
