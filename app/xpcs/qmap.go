@@ -243,8 +243,11 @@ func runQMap(a *frame.App, out string, f qmapFlags) error {
 	if err != nil {
 		return err
 	}
-	for _, m := range f.metas {
-		a.Note("read from %s: %s", m.file, m)
+	if given, some := f.fromFlags(); some && len(f.metas) > 0 {
+		a.Note("given by flags: %s", given)
+	}
+	for i, m := range f.metas {
+		a.Note("read from %s: %s", m.file, f.used(i))
 		for _, fault := range m.Faults { // what a flag replaces, or a q map does not need
 			a.Note("left out: %v", fault.Err)
 		}
