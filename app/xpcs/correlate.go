@@ -229,6 +229,7 @@ func runCorrelate(ctx context.Context, a *frame.App, files []string, f correlate
 			return exit.With(exit.CannotWrite, err)
 		}
 	}
+	noteFewPixels(a, j.Map.Maps.Mask)
 	doc := correlateDoc{Engine: "xpcs", QMap: f.QMap, Files: []correlatedDoc{}}
 	failed := error(nil)
 	notes := a.NotesOn("file")

@@ -78,6 +78,11 @@ func TestFromSeveralFiles(t *testing.T) {
 	if code, _, stderr := apptest.Do(t, strings.Fields("qmap a.hdf --from movie.h5 --from geometry.h5"+bins)...); code != 0 || !strings.Contains(stderr, "read from geometry.h5") {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
+	// What flags give is not said to be from the file.
+	code, _, stderr := apptest.Do(t, strings.Fields("qmap flags.hdf --from movie.h5 --from geometry.h5 --pixel-size 50um --beam-x 3"+bins)...)
+	if code != 0 || !strings.Contains(stderr, "given by flags: pixel size 50 um, beam at column 3\n") || !strings.Contains(stderr, "read from geometry.h5: energy 10 keV, distance 5 m, beam at row 19.5, frame time") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
 	// A file of metadata without a frame time leaves that of the frames.
 	w, err = hdf5.Create("distance.h5")
 	if err != nil {

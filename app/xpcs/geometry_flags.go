@@ -252,3 +252,56 @@ func (f *geometryFlags) fromFile(name string) (sim.Geometry, error) {
 	}
 	return g, nil
 }
+
+// origin is a number of the geometry, which a flag may give.
+type origin struct {
+	flag frame.Quantity
+	of   func(m *frames.Metadata) *float64
+	none float64 // what says that a file does not have it
+}
+
+// origins are the numbers of the geometry.
+func (f *geometryFlags) origins() []origin {
+	nan := math.NaN()
+	return []origin{
+		{f.Energy, func(m *frames.Metadata) *float64 { return &m.Energy }, nan},
+		{f.Distance, func(m *frames.Metadata) *float64 { return &m.Distance }, nan},
+		{f.Pixel, func(m *frames.Metadata) *float64 { return &m.PixelSize }, nan},
+		{f.BeamX, func(m *frames.Metadata) *float64 { return &m.BeamX }, nan},
+		{f.BeamY, func(m *frames.Metadata) *float64 { return &m.BeamY }, nan},
+		{f.SwingH, func(m *frames.Metadata) *float64 { return &m.SwingHorizontal }, 0},
+		{f.SwingV, func(m *frames.Metadata) *float64 { return &m.SwingVertical }, 0},
+		{f.Incidence, func(m *frames.Metadata) *float64 { return &m.Incidence }, nan},
+		{f.Roll, func(m *frames.Metadata) *float64 { return &m.Roll }, 0},
+	}
+}
+
+// fromFlags returns the numbers of the geometry that flags give, and whether there are some.
+func (f *geometryFlags) fromFlags() (m *frames.Metadata, some bool) {
+	m = &frames.Metadata{FrameTime: math.NaN()}
+	for _, o := range f.origins() {
+		*o.of(m) = o.none
+		if o.flag.Given {
+			*o.of(m), some = o.flag.Value, true
+		}
+	}
+	return m, some
+}
+
+// used returns what the geometry has from file i of the files of metadata: what no flag and no file before it gives.
+func (f *geometryFlags) used(i int) *frames.Metadata {
+	m := *f.metas[i].Metadata
+	for _, o := range f.origins() {
+		earlier := slices.ContainsFunc(f.metas[:i], func(e metadataOf) bool { return !math.IsNaN(*o.of(e.Metadata)) && *o.of(e.Metadata) != o.none })
+		if o.flag.Given || earlier {
+			*o.of(&m) = o.none
+		}
+	}
+	if math.IsNaN(m.BeamX) {
+		m.ShiftX = 0
+	}
+	if math.IsNaN(m.BeamY) {
+		m.ShiftY = 0
+	}
+	return &m
+}

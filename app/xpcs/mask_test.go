@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +83,23 @@ func TestMaskSteps(t *testing.T) {
 			if r, c := i/30, i%30; k != keeps(r, c, v[i]) {
 				t.Errorf("%s: row %d, column %d is kept: %v", line, r, c, k)
 				break
+			}
+		}
+	}
+}
+
+// A mask that keeps hardly any pixel may be inverted, which is asked by qmap and by correlate.
+func TestMaskThatKeepsFewPixels(t *testing.T) {
+	t.Chdir(t.TempDir())
+	apptest.WriteMovie(t, "a.h5", apptest.Speckles(t, 30, 1))
+	for kept, told := range map[int]bool{16: true, 160: false} {
+		keep := make([]float64, 1600)
+		copy(keep, slices.Repeat([]float64{1}, kept))
+		writeNPY(t, "m.npy", keep, 40, 40)
+		for _, line := range []string{apptest.QmapLine + " --mask m.npy --overwrite", "correlate a.h5 --qmap q.hdf --frame-time 1ms --overwrite"} {
+			code, _, stderr := apptest.Do(t, strings.Fields(line)...)
+			if code != 0 || strings.Contains(stderr, "the mask keeps 16 of 1600 pixels (1 %): is it inverted?") != told {
+				t.Errorf("%s with %d pixels: exit %d: %s", line, kept, code, stderr)
 			}
 		}
 	}

@@ -243,8 +243,11 @@ func runQMap(a *frame.App, out string, f qmapFlags) error {
 	if err != nil {
 		return err
 	}
-	for _, m := range f.metas {
-		a.Note("read from %s: %s", m.file, m)
+	if given, some := f.fromFlags(); some && len(f.metas) > 0 {
+		a.Note("given by flags: %s", given)
+	}
+	for i, m := range f.metas {
+		a.Note("read from %s: %s", m.file, f.used(i))
 		for _, fault := range m.Faults { // what a flag replaces, or a q map does not need
 			a.Note("left out: %v", fault.Err)
 		}
@@ -255,6 +258,7 @@ func runQMap(a *frame.App, out string, f qmapFlags) error {
 	if f.bad > 0 {
 		a.Note("%s: masked %s that the detector's own mask marks as bad", strings.Join(f.From, ", "), errtext.Count(f.bad, "pixel"))
 	}
+	noteFewPixels(a, q.Maps.Mask)
 	doc := newQMapDoc(out, q)
 	if a.JSON {
 		doc.Device = a.Where()
@@ -263,6 +267,22 @@ func runQMap(a *frame.App, out string, f qmapFlags) error {
 	fmt.Fprintf(a.Stdout, "%s: %d x %d pixels, %d kept, in %d dynamic and %d static bins\n%s from %.4g to %.4g %s (means over the pixels of bins)\n", out, doc.Shape[0], doc.Shape[1],
 		doc.Kept, doc.Dynamic, doc.Static, doc.Axes[0], float64(doc.Range[0]), float64(doc.Range[1]), doc.Units[0])
 	return nil
+}
+
+// fewPixels is the share of the pixels below which a mask may be inverted.
+const fewPixels = 0.02
+
+// noteFewPixels notes a mask (true for kept pixels) that keeps so few pixels that it may be inverted.
+func noteFewPixels(a *frame.App, mask []bool) {
+	kept := 0
+	for _, keep := range mask {
+		if keep {
+			kept++
+		}
+	}
+	if share := float64(kept) / float64(len(mask)); share < fewPixels {
+		a.Note("the mask keeps %d of %d pixels (%.2g %%): is it inverted?", kept, len(mask), 100*share)
+	}
 }
 
 func newQMapDoc(file string, q *nexus.QMap) qmapDoc {

@@ -335,6 +335,8 @@ func (m *Metadata) String() string {
 	add(is(m.Distance), "distance %.6g m", m.Distance)
 	add(is(m.PixelSize), "pixel size %.6g um", m.PixelSize*1e6)
 	add(is(m.BeamX) && is(m.BeamY), "beam at column %.6g, row %.6g", m.BeamX, m.BeamY)
+	add(is(m.BeamX) && !is(m.BeamY), "beam at column %.6g", m.BeamX)
+	add(is(m.BeamY) && !is(m.BeamX), "beam at row %.6g", m.BeamY)
 	add(m.ShiftX != 0 || m.ShiftY != 0, "which includes a move of the detector by %.6g mm and %.6g mm", m.ShiftX*1e3, m.ShiftY*1e3)
 	add(m.SwingHorizontal != 0 || m.SwingVertical != 0, "swing %.6g deg horizontal, %.6g deg vertical", m.SwingHorizontal*180/math.Pi, m.SwingVertical*180/math.Pi)
 	add(is(m.Incidence), "reflection at an incidence of %.6g deg", m.Incidence*180/math.Pi)
