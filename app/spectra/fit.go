@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -168,7 +169,37 @@ func starsOf(a *frame.App, p *fitfile.Pipeline, names []string, f *fitSpectraFla
 	if f.Joint {
 		stars[0].Name = strings.Join(names, " + ")
 	}
+	for _, text := range f.Leave {
+		if told := masksNothing(text, stars); told != "" {
+			a.Note("%s", told)
+		}
+	}
 	return stars, lost, nil
+}
+
+// masksNothing is a sentence on a range of --mask-range in which no spectrum has a pixel, or "" if one has.
+func masksNothing(text string, stars []spectra.Star) string {
+	r, err := wavelengths("mask-range", text)
+	if err != nil {
+		return ""
+	}
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, star := range stars {
+		for _, s := range star.Spectra {
+			if i, _ := slices.BinarySearch(s.Lam, r.From); i < len(s.Lam) && s.Lam[i] <= r.To {
+				return ""
+			}
+			lo, hi = min(lo, s.Lam[0]), max(hi, s.Lam[len(s.Lam)-1])
+		}
+	}
+	if lo > hi {
+		return ""
+	}
+	told := fmt.Sprintf("--mask-range %s masks no pixel: those that are fitted lie at %.6g to %.6g Angstrom", text, lo, hi)
+	if 10*r.From <= hi && 10*r.To >= lo {
+		told += fmt.Sprintf(". Is the range in nm? In Angstrom it is %g:%g", 10*r.From, 10*r.To)
+	}
+	return told
 }
 
 // read reads the stars of file i.

@@ -100,7 +100,8 @@ func nearest(all []float64, x float64) int {
 
 // Optics returns the constants of every energy (eV) and material without interpolation: the tables
 // must contain the energies within 0.001 eV. CyRSoXS requires them in the order of the settings;
-// here, another order is a warning. The error names every missing energy.
+// here, another order is a warning, and so is a negative beta, with which matter would amplify light. The
+// error names every missing energy.
 func Optics(all []*Material, energies []float64) (constants [][]Constants, warnings []string, err error) {
 	var bad mistakes
 	constants = make([][]Constants, len(energies))
@@ -128,7 +129,37 @@ func Optics(all []*Material, energies []float64) (constants [][]Constants, warni
 	if bad != nil {
 		return nil, warnings, bad.in("")
 	}
+	for j, m := range all {
+		if told := amplifies(constants, j, energies); told != "" {
+			warnings = append(warnings, m.title(j)+": "+told)
+		}
+	}
 	return constants, warnings, nil
+}
+
+// amplifies is a sentence on the negative beta of material j, or "" if there is none.
+func amplifies(constants [][]Constants, j int, energies []float64) string {
+	n, first := 0, ""
+	for i, row := range constants {
+		key, beta := "BetaPara", row[j].BetaPara
+		if beta >= 0 {
+			key, beta = "BetaPerp", row[j].BetaPerp
+		}
+		if beta >= 0 {
+			continue
+		}
+		if n == 0 {
+			first = fmt.Sprintf("%s is %g at %v eV", key, beta, energies[i])
+		}
+		n++
+	}
+	if n == 0 {
+		return ""
+	}
+	if n > 1 {
+		first += fmt.Sprintf(", and beta is negative at %d of %d energies", n, len(energies))
+	}
+	return first + ": matter that absorbs has a positive beta (n = 1 - delta + i beta); check the sign"
 }
 
 func (b *mistakes) missing(m *Material, j int, energy float64) {

@@ -171,6 +171,20 @@ func TestOptics(t *testing.T) {
 	}
 }
 
+// A negative beta is told with the material, the number and the energy.
+func TestNegativeBeta(t *testing.T) {
+	m := &Material{Name: "PS.txt", Energies: []float64{270, 280, 290}, Constants: []Constants{{BetaPara: 1, DeltaPara: -1}, {BetaPara: 2, BetaPerp: -2e-3}, {BetaPara: -3}}}
+	for want, energies := range map[string][]float64{
+		"PS.txt: BetaPerp is -0.002 at 280 eV: matter":                                          {270, 280},
+		"PS.txt: BetaPerp is -0.002 at 280 eV, and beta is negative at 2 of 3 energies: matter": {270, 280, 290},
+	} {
+		n, warnings, err := Optics([]*Material{{}, m}, energies)
+		if err != nil || n == nil || len(warnings) != 1 || !strings.HasPrefix(warnings[0], want) {
+			t.Errorf("%v, %q, want %q", err, warnings, want)
+		}
+	}
+}
+
 func TestCheckMaterial(t *testing.T) {
 	for _, m := range []*Material{
 		{Energies: []float64{1, 2}, Constants: make([]Constants, 1)},

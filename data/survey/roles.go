@@ -4,6 +4,7 @@
 package survey
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -98,7 +99,21 @@ func (r *roles) spectrum() (*Raw, error) {
 	}
 	r.noteUnusable(out)
 	out.Notes = r.notes
-	return out, checkWave(r.file, "", out.Wave)
+	err = checkWave(r.file, "", out.Wave)
+	if wrong := (*FormatError)(nil); errors.As(err, &wrong) && likeWavelengths(out.Flux) {
+		wrong.Try = fmt.Sprintf("the fluxes do increase, from %g to %g: are the columns of wavelengths and fluxes swapped?", out.Flux[0], out.Flux[len(out.Flux)-1])
+	}
+	return out, err
+}
+
+// likeWavelengths reports whether numbers increase within 100 to 100000, as wavelengths in nm or Angstrom do.
+func likeWavelengths(x []float64) bool {
+	for i, v := range x {
+		if !(v >= 100 && v <= 1e5) || i > 0 && v <= x[i-1] {
+			return false
+		}
+	}
+	return len(x) > 1
 }
 
 // noWavelength reports whether the name of a column, or the kind of an axis in a FITS header, is that of frequencies, energies, wave numbers

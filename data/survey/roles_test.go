@@ -85,6 +85,24 @@ func TestRolesOfColumns(t *testing.T) {
 }
 
 // Pixels without a usable error or flux are told, whatever they have in place of it; those that are masked are not counted again.
+// Fluxes that increase like wavelengths, beside wavelengths that do not, are asked about; others are not.
+func TestSwappedColumns(t *testing.T) {
+	for text, swapped := range map[string]bool{
+		"wave,flux,err\n1.5,5000,0.1\n1.2,5001,0.1\n1.3,5002,0.1\n": true,
+		"wave,flux,err\n5001,1,0.1\n5000,2,0.1\n5002,3,0.1\n":       false,
+		"wave,flux,err\n1.5,5000,0.1\n1.2,5002,0.1\n1.3,5001,0.1\n": false,
+	} {
+		file := filepath.Join(t.TempDir(), "s.csv")
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadSpectrum(file, Units{})
+		if err == nil || strings.Contains(err.Error(), "do increase, from 5000 to 5002: are the columns") != swapped {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
 func TestUnusablePixels(t *testing.T) {
 	for _, c := range []struct{ head, bad string }{
 		{"wave,flux,err", "1,0"}, {"wave,flux,err", "1,-2"}, {"wave,flux,err", "1,nan"}, {"wave,flux,err", "1,inf"}, {"wave,flux,err", "nan,0.1"}, {"wave,flux,err", "inf,0.1"},
