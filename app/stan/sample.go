@@ -85,7 +85,7 @@ func start(ctx context.Context, a *frame.App, cfg *stanConfig, file, data string
 	if strings.HasSuffix(data, ".stan") || strings.HasPrefix(strings.TrimSpace(source), "{") {
 		return exit.Usage("%s and %s are the other way round: want sample stan MODEL.stan --data FILE.json", file, cmp.Or(data, "the data"))
 	}
-	cfg.Program, cfg.File, cfg.Data = source, frame.Absolute(file), stan.Data{}
+	cfg.Program, cfg.File, cfg.Data, cfg.Seed = source, frame.Absolute(file), stan.Data{}, a.Seed
 	if data != "" {
 		b, err := frame.ReadInput(data)
 		if err != nil {
@@ -103,7 +103,7 @@ func start(ctx context.Context, a *frame.App, cfg *stanConfig, file, data string
 	if err != nil {
 		return err
 	}
-	cfg.Command, cfg.Version, cfg.Seed, cfg.Device = "sample stan", frame.Version(), a.Seed, post.Device()
+	cfg.Command, cfg.Version, cfg.Device = "sample stan", frame.Version(), post.Device()
 	if err := a.Begin(dir, cfg.Command, cfg); err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (cfg *stanConfig) compile(a *frame.App, data string) (*stan.Posterior, erro
 	for _, n := range p.Notes {
 		a.Note("%s", n)
 	}
-	post, err := p.Compile(cfg.Data, stan.CompileSettings{Backend: a.Backend(1), Seed: a.Seed, Print: a.Stderr})
+	post, err := p.Compile(cfg.Data, stan.CompileSettings{Backend: a.Backend(1), Seed: cfg.Seed, Print: a.Stderr})
 	if err != nil {
 		if data == "" && len(p.Data()) > 0 {
 			return nil, &exit.Error{Code: exit.Data, Err: err, Hint: "name the file of the data with --data FILE.json"}
@@ -185,7 +185,14 @@ func (cfg *stanConfig) sampling(a *frame.App, dir runs.Folder, post *stan.Poster
 			}
 			return fit.CheckModel(infer.CheckSettings{})
 		},
-		Summary: func(fit *infer.Fit) string { return table(fit, post, a.Verbose) }}
+		Summary: func(fit *infer.Fit) string { return table(fit, post, a.Verbose) },
+		Notes: func() []string {
+			n, err := post.Failures()
+			if n == 0 {
+				return nil
+			}
+			return []string{fmt.Sprintf("generated quantities are NaN at %d draws, where they failed; the first time: %v", n, err)}
+		}}
 }
 
 // unobserved is the verdict on a program that does not say what was observed.

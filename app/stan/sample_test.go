@@ -97,3 +97,34 @@ func TestInfoOfProgram(t *testing.T) {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 }
+
+// TestFailedQuantities sees that quantities which cannot be computed at some draws are told.
+func TestFailedQuantities(t *testing.T) {
+	model := apptest.Write(t, "half.stan", "parameters { real x; } model { x ~ std_normal(); } generated quantities { int k = 1; real z; if (x > 0) reject(\"x is above 0\"); z = normal_rng(x, 1); }")
+	code, out, stderr := apptest.Do(t, "sample", "stan", model, "--out", filepath.Join(t.TempDir(), "run"), "--draws", "50", "--warmup", "100", "--retries", "0", "--quiet", "--no-report")
+	if code != 0 || !strings.Contains(out, "generated quantities are NaN at ") || !strings.Contains(out, "x is above 0") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+}
+
+// TestStanGoesOnWithItsSeed sees that an interrupted run has the random numbers of the run that was not, whatever seed the second command has.
+func TestStanGoesOnWithItsSeed(t *testing.T) {
+	model := apptest.Write(t, "seed.stan", "transformed data { real d = normal_rng(0, 1); } parameters { real x; } model { x ~ normal(d, 1); } generated quantities { real z = normal_rng(x, 1); }")
+	dir := t.TempDir()
+	args := func(name string) []string {
+		return []string{"sample", "stan", model, "--out", filepath.Join(dir, name), "--seed", "7", "--draws", "3000", "--warmup", "1000", "--chains", "2", "--checkpoint", "1ms", "--quiet", "--no-report"}
+	}
+	if code, _, stderr := apptest.Do(t, args("whole")...); code != 0 {
+		t.Fatal(stderr)
+	}
+	apptest.KillAt(t, 20, args("cut"))
+	if _, err := os.Stat(filepath.Join(dir, "cut", "summary.json")); err == nil {
+		t.Fatal("the run was not killed before its end")
+	}
+	if code, _, stderr := apptest.Do(t, "sample", "stan", "--resume", filepath.Join(dir, "cut"), "--quiet"); code != 0 {
+		t.Fatal(stderr)
+	}
+	if apptest.Chains(t, filepath.Join(dir, "whole")) != apptest.Chains(t, filepath.Join(dir, "cut")) {
+		t.Error("the chains of the run that was cut differ")
+	}
+}

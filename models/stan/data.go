@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
 	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
@@ -157,15 +158,22 @@ func (d Data) near(name string) string {
 		return ", which have no variables"
 	}
 	hint := ""
-	for _, n := range names {
-		if strings.EqualFold(n, name) || strings.EqualFold(strings.ReplaceAll(n, ".", "_"), name) {
-			hint = fmt.Sprintf(" (did you mean %q to be %q?)", n, name)
-		}
+	if n := spelling.Meant(strings.ToLower(name), lowered(names)); n != "" {
+		at := slices.Index(lowered(names), n)
+		hint = fmt.Sprintf(" (did you mean %q to be %q?)", names[at], name)
 	}
 	if len(names) > 8 {
 		return fmt.Sprintf(", which have %s and %d more%s", strings.Join(names[:8], ", "), len(names)-8, hint)
 	}
 	return fmt.Sprintf(", which have %s%s", strings.Join(names, ", "), hint)
+}
+
+// lowered writes names in small letters, with underscores for the points that R's names have.
+func lowered(names []string) (low []string) {
+	for _, n := range names {
+		low = append(low, strings.ToLower(strings.ReplaceAll(n, ".", "_")))
+	}
+	return low
 }
 
 func baseName(t typing.Type) string {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
@@ -34,6 +35,7 @@ type Posterior struct {
 	late    []syntax.Stmt
 	latent  []string // variables whose numbers late statements may need, as the last outputs of derive
 	seed    uint64
+	failed  *failures
 	seen    *infer.Posterior // with the observations, for checks; nil without any
 }
 
@@ -76,7 +78,7 @@ func (p *Program) Compile(d Data, s CompileSettings) (*Posterior, error) {
 	}
 	r := tensor.NewStream(s.Seed, 0, 0)
 	m.Random = &r
-	post := &Posterior{program: p, machine: m, seed: s.Seed}
+	post := &Posterior{program: p, machine: m, seed: s.Seed, failed: &failures{}}
 	if err := p.load(m, d); err != nil {
 		return nil, err
 	}
@@ -360,7 +362,11 @@ func (p *Posterior) LogProbGrad(q, g []float64) (float64, error) {
 	}
 	copy(p.state.Input(0), q)
 	if err := p.state.Run(); err != nil {
-		return 0, infer.Reject(err)
+		var fault interface{ AtPoint() bool }
+		if errors.As(err, &fault) && fault.AtPoint() { // not of the program
+			err = infer.Reject(err)
+		}
+		return 0, err
 	}
 	if p.dim > 0 {
 		copy(g, p.state.Output(1))
@@ -456,7 +462,34 @@ func (p *Posterior) Write(q, out []float64) error {
 	if errors.As(failed, &e) && e.Fatal {
 		return failed
 	}
+	if failed != nil {
+		p.failed.add(failed)
+	}
 	return nil
+}
+
+// failures counts the draws whose generated quantities could not be computed, in all clones of a Posterior.
+type failures struct {
+	mu    sync.Mutex
+	n     int
+	first error
+}
+
+func (f *failures) add(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.n == 0 {
+		f.first = err
+	}
+	f.n++
+}
+
+// Failures returns at how many of the written draws the generated quantities could not be computed, so that they are NaN there as far as
+// they come after the mistake, and the first mistake.
+func (p *Posterior) Failures() (n int, first error) {
+	p.failed.mu.Lock()
+	defer p.failed.mu.Unlock()
+	return p.failed.n, p.failed.first
 }
 
 // lateNumbers returns the numbers of a column among the variables of a draw.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
 	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 )
@@ -124,41 +125,10 @@ func (c *checker) near(name string, also ...string) string {
 		names = append(names, n)
 	}
 	names = append(names, also...)
-	slices.Sort(names)
-	best, least := "", 3
-	for _, n := range names {
-		if d := distance(name, n); d < least && d < max(2, len(name)/2+1) && n != name {
-			best, least = n, d
-		}
+	if n := spelling.Meant(name, slices.DeleteFunc(names, func(n string) bool { return n == name })); n != "" {
+		return fmt.Sprintf(" Did you mean %q?", n)
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" Did you mean %q?", best)
-}
-
-// distance is the number of letters to change, add or leave out.
-func distance(a, b string) int {
-	if max(len(a), len(b)) > 64 {
-		return 64
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := before
-			if a[i] != b[j] {
-				d++
-			}
-			before = row[j+1]
-			row[j+1] = min(d, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return ""
 }
 
 // declareFunctions checks the headers of functions, and then their bodies.

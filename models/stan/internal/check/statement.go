@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
 	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 )
@@ -342,14 +343,8 @@ func (c *checker) nearDensity(name string) string {
 			names = append(names, d)
 		}
 	}
-	best, least := "", 3
-	for _, n := range names {
-		if d := distance(name, n); d < least && d < max(2, len(name)/2) {
-			best, least = n, d
-		}
+	if n := spelling.Meant(name, names); n != "" {
+		return fmt.Sprintf(" Did you mean %q?", n)
 	}
-	if best == "" {
-		return ""
-	}
-	return fmt.Sprintf(" Did you mean %q?", best)
+	return ""
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
-	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
@@ -109,7 +108,7 @@ func (m *Machine) RunLate(list []syntax.Stmt) error {
 	return nil
 }
 
-// Late lists the variables that have a value only as draws are written, and those whose values late statements may need.
+// Variables returns the values of all variables of blocks.
 func (m *Machine) Variables() map[string]value.Value {
 	out := map[string]value.Value{}
 	for n, s := range m.scope[0] {
@@ -141,6 +140,3 @@ func namesIn(s syntax.Stmt, names map[string]bool) {
 		}
 	})
 }
-
-// Base is the type of the elements.
-func Base(t typing.Type) typing.Kind { return t.Kind }

@@ -347,7 +347,6 @@ func (m *Machine) integrate(x *syntax.Call) (value.Value, error) {
 		v = value.Value{Type: r, N: ad.Stack(0, all...), Lanes: len(at)}
 	}
 	m.graph = graph
-	// what is not finite at the very ends counts as 0
 	y := v.Node()
 	term := ad.Mul(y, ad.Const(weight, len(weight)))
 	sum := ad.Mul(scale, ad.Sum(term))

@@ -153,6 +153,9 @@ func (m *Machine) bound(x syntax.Expr, without float64, shape []int) (*ad.Node, 
 	if v.Known() && !slices.ContainsFunc(v.F, func(f float64) bool { return f != without }) {
 		return nil, nil
 	}
+	if v.Known() && math.IsInf(without, 0) && slices.Contains(v.F, without) {
+		return nil, fmt.Errorf("some elements of the bound %s are infinite and some are not: declare the variables with and without a bound apart", m.Prog.Source.Text[x.At().From:x.At().To])
+	}
 	if len(v.Shape) > 0 && len(v.Shape) <= len(shape) && !slices.Equal(v.Shape, shape[len(shape)-len(v.Shape):]) {
 		return nil, fmt.Errorf("the bound has size %v, and the variable %v: use a number, or the size of the variable", v.Shape, shape)
 	}
@@ -200,7 +203,6 @@ func (m *Machine) bounded(p Param, x *ad.Node) (*ad.Node, *ad.Node, error) {
 	case lo == nil:
 		return ad.Sub(hi, ad.Exp(x)), ad.Sum(x), nil
 	}
-	// bounds of which some elements are infinite are not mixed by Stan's users; the interval is that of each element
 	d := ad.Sub(hi, lo)
 	j := ad.Add(whole(ad.Log(d)), ad.Sum(ad.Add(ad.LogSigmoid(x), ad.LogSigmoid(ad.Neg(x)))))
 	return ad.Add(lo, ad.Mul(d, ad.Sigmoid(x))), j, nil
