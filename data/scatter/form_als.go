@@ -40,7 +40,6 @@ type imageALS struct {
 	energy, polarization, exposure, i0    float64
 	dark, hasPolarization, hasFlux, known bool
 	height, width                         int
-	incidence                             float64
 }
 
 // openALS reads an image, or all of a folder: the image in the third part of the file, its header in the first. Images with the shutter

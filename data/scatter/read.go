@@ -171,7 +171,6 @@ type painter struct {
 	bin        int
 	pedestal   float64
 	saturation float64
-	plain      bool // no counts: nothing is subtracted or left out but what is not finite
 	square     bool // sums are those of squares
 }
 

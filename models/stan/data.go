@@ -99,8 +99,6 @@ type reader struct {
 	name  string
 	whole bool
 	out   []float64
-	shape []int
-	set   bool // the shape is known
 }
 
 // value reads a variable of a type whose shape is known.

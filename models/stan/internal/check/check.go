@@ -50,7 +50,6 @@ type checker struct {
 	fn     *syntax.Function // the function whose body is checked
 	loops  int
 	notes  []*syntax.Error
-	inData bool // sizes and what must not depend on parameters
 }
 
 // stop carries a mistake out of the checker.

@@ -350,20 +350,20 @@ func complexOperator(op string, a, b value.Value, t typing.Type) (value.Value, e
 		im := do(op, do("-", do(m, ai, br), do(m, ar, bi)), den)
 		return value.Complex(t, re, im), nil
 	case "==", "!=":
-		int_ := typing.Of(typing.Int)
-		x, err := operator("==", ar, br, int_)
+		whole := typing.Of(typing.Int)
+		x, err := operator("==", ar, br, whole)
 		if err != nil {
 			return x, err
 		}
-		y, err := operator("==", ai, bi, int_)
+		y, err := operator("==", ai, bi, whole)
 		if err != nil {
 			return y, err
 		}
-		v, err := operator("&&", x, y, int_)
+		v, err := operator("&&", x, y, whole)
 		if err != nil || op == "==" {
 			return v, err
 		}
-		return Prefix("!", v, int_)
+		return Prefix("!", v, whole)
 	case "^":
 		return complexPower(a, b, t)
 	}

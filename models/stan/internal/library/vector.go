@@ -549,13 +549,13 @@ func makers() {
 		}
 		return Transpose(m, c.Result)
 	}, "real int int => matrix", "vector int => matrix", "row_vector int => matrix")
-	fill := func(name string, kind string, value_ func(args []value.Value) ([]float64, error), args string) {
+	fill := func(name string, kind string, numbers func(args []value.Value) ([]float64, error), args string) {
 		register(name, false, func(c *Call) (value.Value, error) {
 			n := c.Args[0].Integer()
 			if n < 0 || n > mostElements {
 				return value.Value{}, fmt.Errorf("the size is %d: want one from 0 to %d", n, mostElements)
 			}
-			f, err := value_(c.Args)
+			f, err := numbers(c.Args)
 			return value.Known(c.Result, f, n), err
 		}, args+" => "+kind)
 	}

@@ -196,8 +196,8 @@ func (p *parser) place() (i Place) {
 	return i
 }
 
-// list_ reads expressions between commas.
-func (p *parser) list_() (list []Expr) {
+// expressions reads expressions between commas.
+func (p *parser) expressions() (list []Expr) {
 	for {
 		list = append(list, p.expression())
 		if !p.skip(",") {
@@ -243,7 +243,7 @@ func (p *parser) primary() Expr {
 			l := &List{Bracket: t.text[0]}
 			close := map[string]string{"{": "}", "[": "]"}[t.text]
 			if !p.is(close) {
-				l.Items = p.list_()
+				l.Items = p.expressions()
 			}
 			c := p.want(close, "Ill-formed expression. Expected \",\" or %q after an element.", close)
 			l.span = t.Span.to(c.Span)
@@ -260,7 +260,7 @@ func (p *parser) parentheses() Expr {
 	x := p.expression()
 	if p.is(",") {
 		p.take()
-		l := &List{Bracket: '(', Items: append([]Expr{x}, p.list_()...)}
+		l := &List{Bracket: '(', Items: append([]Expr{x}, p.expressions()...)}
 		c := p.want(")", "Ill-formed expression. Expected \",\" or \")\" after an element of a tuple.")
 		l.span = open.Span.to(c.Span)
 		return l
@@ -279,10 +279,10 @@ func (p *parser) call(word token) Expr {
 		if p.skip("|") {
 			c.Bar = true
 			if !p.is(")") {
-				c.Args = append(c.Args, p.list_()...)
+				c.Args = append(c.Args, p.expressions()...)
 			}
 		} else if p.skip(",") {
-			c.Args = append(c.Args, p.list_()...)
+			c.Args = append(c.Args, p.expressions()...)
 		}
 	}
 	close := p.want(")", "Ill-formed expression. Expected \",\" or \")\" after an argument of %s.", word.text)

@@ -259,7 +259,7 @@ func (p *parser) statement() Stmt {
 			s := &Tell{Word: t.text}
 			p.want("(", "Ill-formed statement. Expected \"(\" after %q.", t.text)
 			if !p.is(")") {
-				s.Args = p.list_()
+				s.Args = p.expressions()
 			}
 			p.want(")", "Ill-formed statement. Expected \",\" or \")\" after an argument of %q.", t.text)
 			p.want(";", "Ill-formed statement. Expected \";\" after %q.", t.text)
@@ -403,7 +403,7 @@ func (p *parser) tilde(from Span, x Expr) Stmt {
 	s := &Tilde{X: x, Name: word.text, Word: word.Span}
 	p.want("(", "Ill-formed \"~\"-statement. Expected \"(\" after the name of the distribution.")
 	if !p.is(")") {
-		s.Args = p.list_()
+		s.Args = p.expressions()
 	}
 	p.want(")", "Ill-formed \"~\"-statement. Expected \",\" or \")\" after an argument of the distribution.")
 	if t := p.peek(); t.kind == name && t.text == "T" {

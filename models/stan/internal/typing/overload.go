@@ -23,14 +23,9 @@ var sets = map[string]string{
 	"ints":     "int int[]",
 	"reals":    "real vector row_vector real[]",
 	"vectors":  "vector row_vector vector[] row_vector[]",
-	"anyvec":   "vector row_vector",
-	"cells":    "real vector row_vector matrix", // numbers, and what Stan computes elementwise
 	"list":     "vector row_vector real[]",
 	"dense":    "vector row_vector matrix",
 	"cdense":   "complex_vector complex_row_vector complex_matrix",
-	"numbers":  "int real complex",
-	"iarrays":  "int[]",
-	"rarrays":  "int[] real[]",
 	"allarray": "int[] real[] int[,] real[,] vector[] row_vector[] matrix[] int[,,] real[,,] vector[,] row_vector[,] matrix[,]",
 }
 
