@@ -156,7 +156,7 @@ func (d Data) near(name string) string {
 		return ", which have no variables"
 	}
 	hint := ""
-	if n := spelling.Meant(strings.ToLower(name), lowered(names)); n != "" {
+	if n := spelling.Meant(strings.ToLower(name), lowered(names)); n != "" && (len(name) > 2 || n == strings.ToLower(name)) {
 		at := slices.Index(lowered(names), n)
 		hint = fmt.Sprintf(" (did you mean %q to be %q?)", names[at], name)
 	}
