@@ -32,7 +32,7 @@ type Row struct {
 	ESSTail       float64  // effective sample size for the 5 % and 95 % quantiles
 	RHat          float64  // potential scale reduction R-hat; 1 means that the chains agree
 	Constant      bool     // true if all draws are equal, so that there is nothing to estimate
-	Stuck         []int    // chains that never moved while others did
+	Stuck         []int    // chains that never moved while others did; none for integers
 	Copies        []int    // chains that repeat an earlier one draw by draw
 }
 
@@ -135,6 +135,11 @@ func (r Row) times(k int) Row {
 	return r
 }
 
+// whole says whether all values are integers, as those of states and counts: one of them may be the same in a whole chain that moves.
+func whole(all []float64) bool {
+	return !slices.ContainsFunc(all, func(v float64) bool { return v != math.Trunc(v) })
+}
+
 func describe(name string, x [][]float64, set Settings, z *scores) Row {
 	if k := exponent(x); k > 300 || k < -300 { // squares would overflow or vanish
 		return describe(name, scaled(x, -k), set, z).times(k)
@@ -153,8 +158,9 @@ func describe(name string, x [][]float64, set Settings, z *scores) Row {
 	if set.HDI {
 		r.CI = sortedHDI(s.sorted(), set.CI)
 	}
+	counts := whole(s.all)
 	for c := range x {
-		if !r.Constant && len(x[c]) > 1 && span(x[c:c+1]) == 0 {
+		if !r.Constant && !counts && len(x[c]) > 1 && span(x[c:c+1]) == 0 {
 			r.Stuck = append(r.Stuck, c)
 		}
 		if !r.Constant && len(x[c]) > 1 && slices.ContainsFunc(x[:c], func(o []float64) bool { return slices.Equal(o, x[c]) }) {

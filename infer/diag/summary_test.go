@@ -229,3 +229,15 @@ func TestHeadlines(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// A state that is the same in a whole chain is no sign of a chain that does not move.
+func TestIntegersAreNotStuck(t *testing.T) {
+	x := [][][]float64{{nil, nil}}
+	for i := range 100 {
+		x[0][0] = append(x[0][0], 1)
+		x[0][1] = append(x[0][1], 1+float64(i%50/49))
+	}
+	if r := Summarize([]string{"state"}, x, Settings{}).Row("state"); len(r.Stuck) > 0 {
+		t.Errorf("stuck: %v", r.Stuck)
+	}
+}
