@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/models/stan"
 )
 
@@ -96,13 +97,12 @@ func gunzipped(t *testing.T, path string) []byte {
 
 func TestPosteriorDB(t *testing.T) {
 	dir := database(t)
-	files, _ := filepath.Glob(filepath.Join(os.Getenv("EURYALE_REFERENCE"), "stan", "*.json*"))
-	for _, f := range files {
+	for _, f := range golden.Glob(t, "stan/*.json*") {
 		if strings.HasPrefix(filepath.Base(f), "language") {
 			continue
 		}
 		var p posterior
-		if err := json.Unmarshal(gunzipped(t, f), &p); err != nil {
+		if err := json.Unmarshal(gunzipped(t, golden.Path(t, f)), &p); err != nil {
 			t.Fatal(f, err)
 		}
 		t.Run(p.Name, func(t *testing.T) { p.run(t, dir) })
