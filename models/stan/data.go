@@ -27,8 +27,8 @@ type Data map[string]json.RawMessage
 // mostData is the largest file of data in bytes.
 const mostData = 1 << 30
 
-// ReadData reads a JSON object with the variables of the data block. Arrays are nested, matrices are arrays of rows, and NaN and infinities
-// stand in quotation marks or bare.
+// ReadData reads the variables of the data block: a JSON object, in which arrays are nested, matrices are arrays of rows, and NaN and
+// infinities stand in quotation marks or bare; or an R dump, of assignments such as y <- c(1.5, 2).
 func ReadData(r io.Reader) (Data, error) {
 	b, err := io.ReadAll(io.LimitReader(r, mostData+1))
 	if err != nil {
@@ -41,11 +41,11 @@ func ReadData(r io.Reader) (Data, error) {
 	if len(bytes.TrimSpace(b)) == 0 {
 		return nil, errors.New("stan: the file of data is empty: write {} if the program has no data")
 	}
+	if isDump(b) {
+		return readDump(b)
+	}
 	d := Data{}
 	if err := json.Unmarshal(quoted(b), &d); err != nil {
-		if t := strings.TrimSpace(string(b[:min(len(b), 200)])); strings.Contains(t, "<-") {
-			return nil, errors.New("stan: this is an R dump, and JSON is wanted: in R, cmdstanr::write_stan_json(data, file) writes it")
-		}
 		var s *json.SyntaxError
 		if errors.As(err, &s) {
 			line := 1 + bytes.Count(b[:min(int(s.Offset), len(b))], []byte("\n"))

@@ -129,6 +129,9 @@ func (m *Machine) Set(name string, t typing.Type, v value.Value) {
 	m.scope[0][name] = &slot{name: name, v: v, typ: t}
 }
 
+// Forget takes the value of a variable of a block away.
+func (m *Machine) Forget(name string) { delete(m.scope[0], name) }
+
 // Get returns the value of a variable of a block.
 func (m *Machine) Get(name string) (value.Value, bool) {
 	s := m.scope[0][name]

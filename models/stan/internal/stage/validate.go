@@ -163,24 +163,3 @@ func violation(word string, f []float64, own []int) string {
 	}
 	return ""
 }
-
-func positiveDefinite(a []float64, k int) bool {
-	l := make([]float64, k*k)
-	for i := range k {
-		for j := range i + 1 {
-			s := a[i*k+j]
-			for c := range j {
-				s -= l[i*k+c] * l[j*k+c]
-			}
-			if i == j {
-				if !(s > 0) {
-					return false
-				}
-				l[i*k+i] = math.Sqrt(s)
-			} else {
-				l[i*k+j] = s / l[j*k+j]
-			}
-		}
-	}
-	return true
-}

@@ -1,0 +1,149 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stan
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// StartSettings say where chains start.
+type StartSettings struct {
+	// Values are initial values of parameters, which need not be all: one for all chains, or one for each.
+	Values []Data
+	// Radius bounds the other unconstrained parameters, which are uniform within it. Default 2; below 0 they are 0.
+	Radius float64
+	Chains int
+	Seed   uint64
+}
+
+// purposeStarts is that of the random stream of starts.
+const purposeStarts = 3
+
+// mostTries is how many random starts are tried until the density is finite.
+const mostTries = 100
+
+// Starts returns an unconstrained start for each chain, where the density is finite.
+func (p *Posterior) Starts(s StartSettings) (starts [][]float64, err error) {
+	if n := len(s.Values); n > 1 && n != s.Chains {
+		return nil, fmt.Errorf("stan: there are initial values for %d chains, and %d chains: give as many, or one set for all", n, s.Chains)
+	}
+	if s.Radius == 0 {
+		s.Radius = 2
+	}
+	for c := range s.Chains {
+		given := slices.Repeat([]float64{math.NaN()}, p.dim)
+		if len(s.Values) > 0 {
+			if given, err = p.Unconstrain(s.Values[min(c, len(s.Values)-1)]); err != nil {
+				return nil, err
+			}
+		}
+		random := tensor.NewStream(s.Seed, purposeStarts, uint32(c))
+		q, err := p.fill(given, s.Radius, &random)
+		if err != nil {
+			return nil, fmt.Errorf("stan: chain %d: %w", c+1, err)
+		}
+		starts = append(starts, q)
+	}
+	return starts, nil
+}
+
+// fill draws the numbers that are not given until the density is finite.
+func (p *Posterior) fill(given []float64, radius float64, random *tensor.Stream) ([]float64, error) {
+	free := slices.ContainsFunc(given, math.IsNaN) && radius > 0
+	g := make([]float64, p.dim)
+	var last error
+	for range mostTries {
+		q := slices.Clone(given)
+		for i, x := range q {
+			if math.IsNaN(x) {
+				q[i] = max(0, radius) * (2*random.Float64() - 1)
+			}
+		}
+		lp, err := p.LogProbGrad(q, g)
+		if err == nil && !math.IsInf(lp, 0) && !slices.ContainsFunc(g, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }) {
+			return q, nil
+		}
+		if last = err; !free {
+			break
+		}
+	}
+	if last != nil {
+		return nil, fmt.Errorf("the initial values are rejected: %w", last)
+	}
+	if !free {
+		return nil, errors.New("the log density of the initial values is not finite: choose values that the data and the priors allow")
+	}
+	return nil, fmt.Errorf("the log density is not finite at any of %d random starts with the initial values: give more of them, or a smaller radius", mostTries)
+}
+
+// Unconstrain returns the unconstrained numbers of values of parameters, with NaN for those of parameters that have none.
+func (p *Posterior) Unconstrain(d Data) ([]float64, error) {
+	block := p.program.tree.Blocks[syntax.Parameters]
+	if block == nil {
+		return nil, errors.New("stan: the program has no parameters, so that there is nothing to start from: declare one")
+	}
+	known := map[string]bool{}
+	m := p.machine.Draw()
+	for _, x := range block.List {
+		m.Forget(x.(*syntax.Declare).Name)
+	}
+	var all []float64
+	for i, x := range block.List {
+		decl, q := x.(*syntax.Declare), p.params[i]
+		known[decl.Name] = true
+		if d[decl.Name] == nil {
+			all = append(all, slices.Repeat([]float64{math.NaN()}, q.Free)...)
+			continue
+		}
+		v, err := d.value(decl.Name, decl.Unsized, q.Shape)
+		if err == nil {
+			m.Set(decl.Name, decl.Unsized, v)
+			var u []float64
+			u, err = m.Free(q, v)
+			all = append(all, u...)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("stan: the initial value of %s: %w", decl.Name, err)
+		}
+	}
+	for name := range d {
+		if !known[name] && !p.output(name) {
+			return nil, fmt.Errorf("stan: there is an initial value for %s, which is no parameter of the program: rename it to one, or leave it out", name)
+		}
+	}
+	return all, nil
+}
+
+// output says whether a name is that of a variable of the output, such as a transformed parameter, which files of initial values may have.
+func (p *Posterior) output(name string) bool {
+	return slices.ContainsFunc(p.columns, func(c column) bool { return c.name == name })
+}
+
+// Values returns the parameters at an unconstrained point as Unconstrain and files of initial values have them. Complex parameters and tuples
+// are left out.
+func (p *Posterior) Values(q []float64) (Data, error) {
+	row := make([]float64, p.Len())
+	if err := p.Write(q, row); err != nil {
+		return nil, err
+	}
+	d, at := Data{}, 0
+	for _, c := range p.columns {
+		if c.kind == Parameter && !strings.ContainsAny(c.name, ".:") {
+			v := array{shape: c.shape}
+			for i := range c.order {
+				v.numbers = append(v.numbers, asJSON(row[at+i]))
+			}
+			d[c.name] = v.json()
+		}
+		at += len(c.order)
+	}
+	return d, nil
+}
