@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -56,6 +57,14 @@ func (a *Approximation) Draws(name string) []float64 {
 // them.
 func (a *Approximation) Unconstrained(i int) []float64 { return a.q[i] }
 
+// Row returns all columns of a draw; do not write to it.
+func (a *Approximation) Row(i int) []float64 { return a.rows[i] }
+
+// LogDensities returns the log density of the target at a draw, and that of the approximation.
+func (a *Approximation) LogDensities(i int) (target, approximation float64) {
+	return a.logP[i], a.logQ[i]
+}
+
 // LogRatios returns the log density less that of the approximation, by draw.
 func (a *Approximation) LogRatios() []float64 {
 	out := make([]float64, len(a.logP))
@@ -83,6 +92,16 @@ func (a *Approximation) Summary() diag.Summary {
 	s := diag.Summarize(a.names, x, diag.Settings{})
 	s.Note = a.String()
 	return s
+}
+
+// CheckModel judges at the draws whether the model agrees with its data and its priors; see Fit.CheckModel.
+func (a *Approximation) CheckModel(s CheckSettings) (check.Verdict, error) {
+	r := record{rows: a.q}
+	if _, ok := a.target.(Outputs); ok {
+		r.outputs = a.rows
+	}
+	f := &Fit{names: a.names, n: []int{len(a.q)}, chains: []*chain{{target: a.target, kept: r}}}
+	return f.CheckModel(s)
 }
 
 // String returns one line about the approximation.

@@ -40,40 +40,74 @@ func Laplace(t Target, c LaplaceSettings) (_ *Approximation, err error) {
 	if err := given.Args("infer.Laplace", "t", t); err != nil {
 		return nil, err
 	}
-	n := t.Dim()
-	if n == 0 {
+	if t.Dim() == 0 {
 		return nil, errors.New("infer: Laplace: the target has no parameters to fit: declare at least one")
 	}
 	if c.Draws <= 0 {
 		c.Draws = 1000
 	}
-	p := &path{density: density{target: t.Clone()}, cfg: &PathfinderSettings{InitRadius: 2}, src: tensor.NewStream(c.Seed, purposeLaplace, 0)}
-	if c.Init != nil {
-		if len(c.Init) != n {
-			return nil, fmt.Errorf("infer: Laplace: Init has %d numbers: want %d, one for each unconstrained parameter", len(c.Init), n)
-		}
-		p.cfg.Init = [][]float64{c.Init}
-	}
-	a, err := p.start(0, n)
+	p, a, err := climbed(t, c)
 	if err != nil {
 		return nil, err
-	}
-	for range 5000 {
-		before := a.lp
-		if up, err := a.step(); err != nil {
-			return nil, err
-		} else if !up || a.lp-before <= 1e-15*math.Abs(a.lp) {
-			break
-		}
-	}
-	if i := endless(p.at, a.q); i >= 0 {
-		return nil, fmt.Errorf("infer: Laplace: %w", unboundedAt(t, a.q, i))
 	}
 	chol, err := p.curvature(a)
 	if err != nil {
 		return nil, err
 	}
 	return p.normal(t, a, chol, c.Draws)
+}
+
+// climbed ascends to the mode.
+func climbed(t Target, c LaplaceSettings) (*path, *ascent, error) {
+	n := t.Dim()
+	p := &path{density: density{target: t.Clone()}, cfg: &PathfinderSettings{InitRadius: 2}, src: tensor.NewStream(c.Seed, purposeLaplace, 0)}
+	if c.Init != nil {
+		if len(c.Init) != n {
+			return nil, nil, fmt.Errorf("infer: Laplace: Init has %d numbers: want %d, one for each unconstrained parameter", len(c.Init), n)
+		}
+		p.cfg.Init = [][]float64{c.Init}
+	}
+	a, err := p.start(0, n)
+	if err != nil {
+		return nil, nil, err
+	}
+	for range 5000 {
+		before := a.lp
+		if up, err := a.step(); err != nil {
+			return nil, nil, err
+		} else if !up || a.lp-before <= 1e-15*math.Abs(a.lp) {
+			break
+		}
+	}
+	if i := endless(p.at, a.q); i >= 0 {
+		return nil, nil, fmt.Errorf("infer: Laplace: %w", unboundedAt(t, a.q, i))
+	}
+	return p, a, nil
+}
+
+// Maximum is a place where the log density rises no further.
+type Maximum struct {
+	// Q are the unconstrained coordinates.
+	Q       []float64
+	LogProb float64
+	// Gradients is the number of evaluations that it took.
+	Gradients int
+}
+
+// Maximize ascends the log density by L-BFGS from a start, to a local maximum. It is an error if the density grows without end.
+func Maximize(t Target, c LaplaceSettings) (_ *Maximum, err error) {
+	defer given.Caught(&err)
+	if err := given.Args("infer.Maximize", "t", t); err != nil {
+		return nil, err
+	}
+	if t.Dim() == 0 {
+		return nil, errors.New("infer: Maximize: the target has no parameters to fit: declare at least one")
+	}
+	p, a, err := climbed(t, c)
+	if err != nil {
+		return nil, err
+	}
+	return &Maximum{a.q, a.lp, p.calls + a.calls}, nil
 }
 
 // curvature factorises minus the Hessian at the mode.

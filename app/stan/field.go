@@ -16,7 +16,8 @@ import (
 // Field is programs of the Stan language.
 func Field() frame.Field {
 	return frame.Field{
-		Commands:  []frame.Command{{Verb: "sample", New: sampleStan, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice}},
+		Commands: []frame.Command{{Verb: "sample", New: sampleStan, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
+			{Verb: "fit", New: fitStan, Takes: frame.TakesOut | frame.TakesDevice}},
 		Explained: func(name string) bool { return strings.HasSuffix(name, ".stan") },
 		Explain:   explain,
 	}

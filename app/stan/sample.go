@@ -4,10 +4,8 @@
 package stan
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -28,20 +26,19 @@ import (
 // stanConfig is the content of config.json for sample stan: the program and its data, so that the run goes on without their files.
 type stanConfig struct {
 	draws.ChainConfig
-	Program string                     `json:"program"`
-	Data    map[string]json.RawMessage `json:"data"`
+	program
 }
 
 func sampleStan(a *frame.App) *cobra.Command {
 	var cfg stanConfig
-	var data string
+	var f files
 	c := &cobra.Command{
 		Use:   "stan MODEL.stan --data FILE.json",
 		Short: "Sample the posterior of a program of the Stan language",
 		Long: `Sample the posterior of a program of the Stan language with NUTS, without a C++
-compiler. The data are a JSON object, as cmdstanr::write_stan_json and
-cmdstanpy.write_stan_json write it; a program without a data block needs none.
+compiler.
 
+` + dataHelp + `
 Settings default to Stan's: four chains of 1000 warm-up draws and 1000 draws
 that are kept. Programs in the array syntax from before Stan 2.33 are read, with
 a note.
@@ -54,49 +51,40 @@ continues with exactly the draws that an uninterrupted run would have made.
 "euryale info MODEL.stan" tells what a program needs without running it.
 
   euryale sample stan eight_schools.stan --data schools.json
+  euryale sample stan line.stan --data points.csv --init start.json
   euryale sample stan --resume run-eight_schools
 `,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
-			case a.Resume != "" && (len(args) > 0 || data != ""):
-				return exit.Usage("--resume %s has the program and its data: leave out the file and --data", a.Resume)
+			case a.Resume != "" && (len(args) > 0 || len(f.data) > 0 || f.init != ""):
+				return exit.Usage("--resume %s has the program, its data and its starts: leave out the file, --data and --init", a.Resume)
 			case a.Resume != "":
 				return resume(a, c, &cfg)
 			case len(args) == 0:
 				return exit.Usage("sample stan needs a program MODEL.stan, or --resume RUN")
 			}
-			return start(c.Context(), a, &cfg, args[0], data)
+			return start(c.Context(), a, &cfg, args[0], f)
 		},
 	}
-	c.Flags().StringVar(&data, "data", "", "JSON file with the variables of the data block, or - for standard input")
+	f.add(c.Flags())
 	cfg.Add(c, draws.DefaultChains(0))
 	return c
 }
 
-func start(ctx context.Context, a *frame.App, cfg *stanConfig, file, data string) error {
+func start(ctx context.Context, a *frame.App, cfg *stanConfig, file string, f files) error {
 	if err := cfg.Check(); err != nil {
 		return err
 	}
-	source, err := source(file)
+	if err := cfg.load(a, file, f); err != nil {
+		return err
+	}
+	cfg.File, cfg.Seed = frame.Absolute(file), a.Seed
+	post, err := cfg.compile(a, cfg.File, f.named(), stan.CompileSettings{Seed: cfg.Seed})
 	if err != nil {
 		return err
 	}
-	if strings.HasSuffix(data, ".stan") || strings.HasPrefix(strings.TrimSpace(source), "{") {
-		return exit.Usage("%s and %s are the other way round: want sample stan MODEL.stan --data FILE.json", file, cmp.Or(data, "the data"))
-	}
-	cfg.Program, cfg.File, cfg.Data, cfg.Seed = source, frame.Absolute(file), stan.Data{}, a.Seed
-	if data != "" {
-		b, err := frame.ReadInput(data)
-		if err != nil {
-			return err
-		}
-		if cfg.Data, err = stan.ReadData(bytes.NewReader(b)); err != nil {
-			return exit.With(exit.Data, fmt.Errorf("%s: %w", data, err))
-		}
-	}
-	post, err := cfg.compile(a, data)
-	if err != nil {
+	if cfg.Starts, err = f.starts(post, cfg.Chains, cfg.Seed); err != nil {
 		return err
 	}
 	dir, err := a.MakeRundir(cmp.Or(a.Out, "run-"+strings.TrimSuffix(filepath.Base(file), ".stan")))
@@ -108,19 +96,6 @@ func start(ctx context.Context, a *frame.App, cfg *stanConfig, file, data string
 		return err
 	}
 	return draws.SampleInto(ctx, a, cfg.sampling(a, dir, post), "")
-}
-
-// source reads a program with the files that it includes, which are looked for beside it.
-func source(file string) (string, error) {
-	b, err := frame.ReadInput(file)
-	if err != nil {
-		return "", err
-	}
-	text, err := stan.Expand(string(b), func(name string) (string, error) {
-		b, err := frame.ReadInput(filepath.Join(filepath.Dir(file), name))
-		return string(b), err
-	})
-	return text, exit.With(exit.Data, err)
 }
 
 func resume(a *frame.App, c *cobra.Command, cfg *stanConfig) error {
@@ -135,36 +110,11 @@ func resume(a *frame.App, c *cobra.Command, cfg *stanConfig) error {
 	if err := a.GoOnWhere(cfg.Device); err != nil {
 		return err
 	}
-	post, err := cfg.compile(a, dir.Path(runs.ConfigFile))
+	post, err := cfg.compile(a, cfg.File, dir.Path(runs.ConfigFile), stan.CompileSettings{Seed: cfg.Seed})
 	if err != nil {
 		return err
 	}
 	return draws.SampleInto(c.Context(), a, cfg.sampling(a, dir, post), a.CheckpointOf(dir))
-}
-
-// compile makes the posterior. data names the file of data in messages.
-func (cfg *stanConfig) compile(a *frame.App, data string) (*stan.Posterior, error) {
-	p, err := stan.Parse(filepath.Base(cfg.File), cfg.Program, stan.Settings{Deprecated: true})
-	if err != nil {
-		return nil, exit.With(exit.Data, err)
-	}
-	for _, n := range p.Notes {
-		a.Note("%s", n)
-	}
-	post, err := p.Compile(cfg.Data, stan.CompileSettings{Backend: a.Backend(1), Seed: cfg.Seed, Print: a.Stderr})
-	if err != nil {
-		if data == "" && len(p.Data()) > 0 {
-			return nil, &exit.Error{Code: exit.Data, Err: err, Hint: "name the file of the data with --data FILE.json"}
-		}
-		if data != "" && stan.OfData(err) {
-			err = fmt.Errorf("%s: %w", data, err)
-		}
-		return nil, exit.With(exit.Data, err)
-	}
-	if post.Dim() == 0 {
-		return nil, exit.With(exit.Data, fmt.Errorf("%s has no parameters, so that there is nothing to sample", cfg.File))
-	}
-	return post, nil
 }
 
 // sampleDoc is the JSON document of sample stan.

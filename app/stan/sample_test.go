@@ -81,7 +81,7 @@ func TestSampleStanMistakes(t *testing.T) {
 		{"sample stan " + data + " --data " + model, 64, "the other way round"},
 		{"sample stan " + apptest.Write(t, "bad.stan", "parameters { real x }"), 65, `Expected ";" after variable declaration`},
 		{"sample stan " + apptest.Write(t, "none.stan", "model { }"), 65, "has no parameters"},
-		{"sample stan " + model + " --data " + data + " --resume " + t.TempDir(), 64, "leave out the file and --data"},
+		{"sample stan " + model + " --data " + data + " --resume " + t.TempDir(), 64, "leave out the file, --data and --init"},
 		{"info " + apptest.Write(t, "name.stan", "parameters { real alpha; } model { alpah ~ normal(0, 1); }"), 65, `Did you mean "alpha"?`},
 	} {
 		code, _, stderr := apptest.Do(t, strings.Fields(c.args)...)

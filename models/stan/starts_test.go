@@ -113,11 +113,11 @@ func TestDump(t *testing.T) {
 		}
 	}
 	for text, says := range map[string]string{
-		"N <- ": "line 1: found the end of the file where a number",
-		"N <- 3\ny <- list(1)":                    `line 2: found "list(1)"`,
-		"y <- c(1 2)":                             `found "2)" where , or ) is wanted`,
+		"N <- ":                "line 1: found the end of the file where a number",
+		"N <- 3\ny <- list(1)": `line 2: found "list(1)"`,
+		"y <- c(1 2)":          `found "2)" where , or ) is wanted`,
 		"y <- structure(c(1, 2), .Dim = c(2, 2))": "has 2 numbers, and .Dim = [2 2] wants 4",
-		"y <- \"text\"":                           "where a number",
+		"y <- \"text\"": "where a number",
 	} {
 		if _, err := stan.ReadData(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %q", text, err, says)

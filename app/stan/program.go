@@ -1,0 +1,180 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stan
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/models/stan"
+)
+
+// dataHelp explains the files of data, for the help of all commands that take a program.
+const dataHelp = `The data are a JSON object, as cmdstanr::write_stan_json and
+cmdstanpy.write_stan_json write it, an R dump as rstan::stan_rdump writes it, or
+a table (.csv, .tsv) whose columns are variables and whose number of rows is
+the size that the program declares for them. Give --data again for variables in
+other files. A program without a data block needs none.
+`
+
+// files are the flags that name files.
+type files struct {
+	data []string
+	init string
+}
+
+func (f *files) add(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.data, "data", nil, "file with the variables of the data block: JSON, R dump or a table, or - for standard input; may be repeated")
+	flags.StringVar(&f.init, "init", "", "file with initial values of parameters, or one for each chain with commas between them; or a number, within which unconstrained starts are drawn")
+}
+
+// named says in messages where the data came from.
+func (f *files) named() string { return strings.Join(f.data, ", ") }
+
+// program is a program with its data, as config.json keeps them.
+type program struct {
+	Program string                     `json:"program"`
+	Data    map[string]json.RawMessage `json:"data"`
+}
+
+// load reads a program and its data.
+func (p *program) load(a *frame.App, file string, f files) error {
+	text, err := source(file)
+	if err != nil {
+		return err
+	}
+	if len(f.data) > 0 && strings.HasSuffix(f.data[0], ".stan") || strings.HasPrefix(strings.TrimSpace(text), "{") {
+		other := "the data"
+		if len(f.data) > 0 {
+			other = f.data[0]
+		}
+		return exit.Usage("%s and %s are the other way round: want MODEL.stan --data FILE.json", file, other)
+	}
+	p.Program, p.Data = text, stan.Data{}
+	table := false
+	for _, name := range f.data {
+		d, columns, err := readData(name)
+		if err != nil {
+			return err
+		}
+		table = table || columns
+		for v, x := range d {
+			if p.Data[v] != nil {
+				return exit.With(exit.Data, fmt.Errorf("%s has the variable %s, which an earlier file of --data has too: leave it out of one", name, v))
+			}
+			p.Data[v] = x
+		}
+	}
+	if !table {
+		return nil
+	}
+	parsed, err := p.parse(file)
+	if err != nil {
+		return err
+	}
+	for _, n := range parsed.CountRows(p.Data) {
+		a.Note("%s is %s, the number of rows of the table", n, p.Data[n])
+	}
+	return nil
+}
+
+// readData reads a file of variables, and says whether it is a table.
+func readData(name string) (d stan.Data, table bool, err error) {
+	b, err := frame.ReadInput(name)
+	if err != nil {
+		return nil, false, err
+	}
+	table = slices.Contains([]string{".csv", ".tsv", ".txt", ".dat"}, strings.ToLower(filepath.Ext(name))) && !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{"))
+	if table {
+		d, err = stan.ReadColumns(b)
+	} else {
+		d, err = stan.ReadData(bytes.NewReader(b))
+	}
+	if err != nil {
+		return nil, table, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
+	}
+	return d, table, nil
+}
+
+// source reads a program with the files that it includes, which are looked for beside it.
+func source(file string) (string, error) {
+	b, err := frame.ReadInput(file)
+	if err != nil {
+		return "", err
+	}
+	text, err := stan.Expand(string(b), func(name string) (string, error) {
+		b, err := frame.ReadInput(filepath.Join(filepath.Dir(file), name))
+		return string(b), err
+	})
+	return text, exit.With(exit.Data, err)
+}
+
+func (p *program) parse(file string) (*stan.Program, error) {
+	parsed, err := stan.Parse(filepath.Base(file), p.Program, stan.Settings{Deprecated: true})
+	return parsed, exit.With(exit.Data, err)
+}
+
+// compile makes the posterior. data names the files of data in messages.
+func (p *program) compile(a *frame.App, file, data string, s stan.CompileSettings) (*stan.Posterior, error) {
+	parsed, err := p.parse(file)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range parsed.Notes {
+		a.Note("%s", n)
+	}
+	s.Backend, s.Print = a.Backend(1), a.Stderr
+	post, err := parsed.Compile(p.Data, s)
+	if err != nil {
+		if data == "" && len(parsed.Data()) > 0 {
+			return nil, &exit.Error{Code: exit.Data, Err: err, Hint: "name the file of the data with --data FILE.json"}
+		}
+		if data != "" && stan.OfData(err) {
+			err = fmt.Errorf("%s: %w", data, err)
+		}
+		return nil, exit.With(exit.Data, err)
+	}
+	if post.Dim() == 0 {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s has no parameters, so that there is nothing to sample: declare them in its parameters block", file))
+	}
+	return post, nil
+}
+
+// starts are those of the flag --init, for each chain; nil without it.
+func (f *files) starts(post *stan.Posterior, chains int, seed uint64) ([][]float64, error) {
+	if f.init == "" {
+		return nil, nil
+	}
+	s := stan.StartSettings{Chains: chains, Seed: seed}
+	if r, err := strconv.ParseFloat(f.init, 64); err == nil {
+		if !(r >= 0) || r > 100 {
+			return nil, exit.Usage("--init %s: want a radius from 0 to 100, or files", f.init)
+		}
+		if s.Radius = r; r == 0 {
+			s.Radius = -1
+		}
+	} else {
+		for name := range strings.SplitSeq(f.init, ",") {
+			d, _, err := readData(name)
+			if err != nil {
+				return nil, err
+			}
+			s.Values = append(s.Values, d)
+		}
+	}
+	starts, err := post.Starts(s)
+	if err != nil {
+		return nil, exit.With(exit.Data, fmt.Errorf("--init %s: %w", f.init, err))
+	}
+	return starts, nil
+}
