@@ -4,11 +4,9 @@
 package stan
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -94,12 +92,7 @@ func readData(name string) (d stan.Data, table bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	table = slices.Contains([]string{".csv", ".tsv", ".txt", ".dat"}, strings.ToLower(filepath.Ext(name))) && !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{"))
-	if table {
-		d, err = stan.ReadColumns(b)
-	} else {
-		d, err = stan.ReadData(bytes.NewReader(b))
-	}
+	d, table, err = stan.ReadFile(name, b)
 	if err != nil {
 		return nil, table, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
 	}

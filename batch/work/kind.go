@@ -25,6 +25,7 @@ var kinds = []kind{
 	{"fit g2", "one bin of one result file", func() job { return &fitG2{} }},
 	{"fit spectra", "one star of one file of spectra", func() job { return &fitSpectra{} }},
 	{"sample g2", "the posterior of one bin of one result file", func() job { return &sampleG2{} }},
+	{"sample stan", "the posterior of one program with the data of one file", func() job { return &sampleStan{} }},
 	{"sim rsoxs", "one energy of one morphology", func() job { return &simRSoXS{} }},
 	{"correlate", "the frames of one file", func() job { return &correlateFrames{} }},
 	{"sbc", "one data set of a calibration", func() job { return &sbc{} }},

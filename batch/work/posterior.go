@@ -9,8 +9,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
+	"path/filepath"
 	"strings"
 
+	"github.com/euryale-dev/euryale/batch"
+	"github.com/euryale-dev/euryale/data/netcdf"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
@@ -123,6 +127,60 @@ func ofProblem(name, sum string, env Env) (*posterior, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return &posterior{post, nil, func(fit *infer.Fit) (check.Verdict, error) { return fit.CheckModel(infer.CheckSettings{}) }}, nil
+}
+
+// posteriorColumns are the mean, standard deviation and quantiles of each quantity, and the diagnostics of the chains and the model.
+func posteriorColumns(names, units []string) (c []batch.Column) {
+	for i, name := range names {
+		for _, what := range []string{"", "_sd", "_q05", "_q50", "_q95"} {
+			c = append(c, batch.Column{Name: name + what, Unit: units[i]})
+		}
+	}
+	return append(c, batch.Column{Name: "rhat"}, batch.Column{Name: "ess"}, batch.Column{Name: "divergent", Kind: batch.Integer}, batch.Column{Name: "chains_ok", Kind: batch.Integer},
+		batch.Column{Name: "chains", Kind: batch.Text}, batch.Column{Name: "draws", Kind: batch.Text},
+		batch.Column{Name: "model_p"}, batch.Column{Name: "model_ok", Kind: batch.Integer}, batch.Column{Name: "flags", Kind: batch.Text}, batch.Column{Name: "warnings", Kind: batch.Text})
+}
+
+// addPosterior fills posteriorColumns. Quantities that were not sampled have the value at which they are fixed; kept is the file of draws.
+func addPosterior(r *batch.Record, fit *infer.Fit, v check.Verdict, names []string, fixed map[string]float64, kept string) {
+	sum := fit.Summary()
+	for _, name := range names {
+		row := sum.Row(name)
+		if row == nil {
+			x := math.NaN()
+			if at, ok := fixed[name]; ok {
+				x = at
+			}
+			r.Numbers = append(r.Numbers, x, math.NaN(), x, x, x)
+			continue
+		}
+		r.Numbers = append(r.Numbers, row.Mean, row.SD, row.Q05, row.Q50, row.Q95)
+	}
+	rep := fit.Diagnose()
+	r.Numbers = append(r.Numbers, sum.MaxRHat(), sum.MinESS(), float64(fit.Divergent()), truth(rep.OK()), v.P, truth(v.OK))
+	r.Texts = append(r.Texts, rep.Verdict(), kept, kindsOf(v), "")
+}
+
+// keepDraws writes the draws of an item into a folder and returns the name of the file; "" without a folder.
+func keepDraws(dir string, item int64, fit *infer.Fit) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	tree, err := fit.Data(infer.DataSettings{})
+	if err != nil {
+		return "", err
+	}
+	name := fmt.Sprintf("%09d.nc", item)
+	return name, netcdf.Write(filepath.Join(dir, name), tree, netcdf.Settings{Overwrite: true})
+}
+
+// judgeChains takes the verdict about the chains, and then that about the model.
+func judgeChains(r *batch.Record) (float64, string) {
+	bad, why := verdictOf(r)
+	if r.Numbers[len(r.Numbers)-3] == 0 {
+		return bad + 1000, r.Texts[1]
+	}
+	return bad, why
 }
 
 // kindsOf lists what the flags of a verdict are about.

@@ -6,12 +6,10 @@ package work
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 
 	"github.com/euryale-dev/euryale/batch"
-	"github.com/euryale-dev/euryale/data/netcdf"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/models/g2"
 )
@@ -86,19 +84,10 @@ func (s *sampleG2) quantities(model g2.Model) (names, units []string) {
 	return append(names, "sigma"), append(units, "")
 }
 
-// Columns returns the mean, standard deviation and quantiles of each quantity, and the diagnostics of
-// the chains and the model.
+// Columns returns the place of each bin, and what is kept of its posterior.
 func (t *sampleG2Task) Columns() []batch.Column {
-	c := []batch.Column{{Name: "file", Kind: batch.Text}, {Name: "bin", Kind: batch.Integer}, {Name: "q", Unit: "1/Å"}, {Name: "phi", Unit: "°"}}
 	names, units := t.quantities(t.model)
-	for i, name := range names {
-		for _, what := range []string{"", "_sd", "_q05", "_q50", "_q95"} {
-			c = append(c, batch.Column{Name: name + what, Unit: units[i]})
-		}
-	}
-	return append(c, batch.Column{Name: "rhat"}, batch.Column{Name: "ess"}, batch.Column{Name: "divergent", Kind: batch.Integer}, batch.Column{Name: "chains_ok", Kind: batch.Integer},
-		batch.Column{Name: "chains", Kind: batch.Text}, batch.Column{Name: "draws", Kind: batch.Text},
-		batch.Column{Name: "model_p"}, batch.Column{Name: "model_ok", Kind: batch.Integer}, batch.Column{Name: "flags", Kind: batch.Text}, batch.Column{Name: "warnings", Kind: batch.Text})
+	return append([]batch.Column{{Name: "file", Kind: batch.Text}, {Name: "bin", Kind: batch.Integer}, {Name: "q", Unit: "1/Å"}, {Name: "phi", Unit: "°"}}, posteriorColumns(names, units)...)
 }
 
 // Do samples bins one after another.
@@ -140,46 +129,17 @@ func (t *sampleG2Task) one(ctx context.Context, curves []g2.Curve, source string
 	if err != nil {
 		return r, err
 	}
-	kept := ""
-	if t.dir != "" {
-		tree, err := fit.Data(infer.DataSettings{})
-		if err != nil {
-			return r, err
-		}
-		kept = fmt.Sprintf("%09d.nc", item)
-		if err := netcdf.Write(filepath.Join(t.dir, kept), tree, netcdf.Settings{Overwrite: true}); err != nil {
-			return r, err
-		}
+	kept, err := keepDraws(t.dir, item, fit)
+	if err != nil {
+		return r, err
 	}
-	r = batch.Record{Item: item, Numbers: []float64{float64(bin), curve.Q, curve.Phi}}
-	sum := fit.Summary()
+	r = batch.Record{Item: item, Numbers: []float64{float64(bin), curve.Q, curve.Phi}, Texts: []string{source}}
 	names, _ := t.quantities(t.model)
-	for _, name := range names {
-		row := sum.Row(name)
-		if row == nil {
-			x := math.NaN()
-			if fixed, ok := t.set.Fixed[name]; ok {
-				x = fixed
-			}
-			r.Numbers = append(r.Numbers, x, math.NaN(), x, x, x)
-			continue
-		}
-		r.Numbers = append(r.Numbers, row.Mean, row.SD, row.Q05, row.Q50, row.Q95)
-	}
-	rep := fit.Diagnose()
-	r.Numbers = append(r.Numbers, sum.MaxRHat(), sum.MinESS(), float64(fit.Divergent()), truth(rep.OK()), v.P, truth(v.OK))
-	r.Texts = []string{source, rep.Verdict(), kept, kindsOf(v), ""}
+	addPosterior(&r, fit, v, names, t.set.Fixed, kept)
 	return r, nil
 }
 
-// judge takes the verdict about the chains, and then that about the model.
-func (s *sampleG2) judge(r *batch.Record) (float64, string) {
-	bad, why := verdictOf(r)
-	if r.Numbers[len(r.Numbers)-3] == 0 {
-		return bad + 1000, r.Texts[1]
-	}
-	return bad, why
-}
+func (s *sampleG2) judge(r *batch.Record) (float64, string) { return judgeChains(r) }
 
 func (s *sampleG2) values() []string {
 	model, err := g2.ByName(s.Curve.Model)

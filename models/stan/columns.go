@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +18,17 @@ import (
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
 	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 )
+
+// ReadFile reads variables from the content of a file, and says whether it is a table, of which the name tells.
+func ReadFile(name string, b []byte) (d Data, table bool, err error) {
+	table = slices.Contains([]string{".csv", ".tsv", ".txt", ".dat"}, strings.ToLower(filepath.Ext(name))) && !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{"))
+	if table {
+		d, err = ReadColumns(b)
+	} else {
+		d, err = ReadData(bytes.NewReader(b))
+	}
+	return d, table, err
+}
 
 // ReadColumns reads a table as text, whose columns become arrays under their names; points in names become underscores. See
 // Program.CountRows for the number of its rows.
