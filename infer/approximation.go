@@ -172,8 +172,9 @@ func (a *Approximation) resampled(n int, src *tensor.Stream) (*Approximation, er
 
 // density counts evaluations; points that the target turns down have -Inf.
 type density struct {
-	target Target
-	calls  int
+	target   Target
+	calls    int
+	rejected error // why the last point was turned down
 }
 
 func (d *density) at(q, g []float64) (float64, error) {
@@ -183,6 +184,7 @@ func (d *density) at(q, g []float64) (float64, error) {
 	case err != nil && !hamiltonian.Recoverable(err):
 		return 0, err
 	case err != nil || math.IsNaN(lp):
+		d.rejected = err
 		return math.Inf(-1), nil
 	case math.IsInf(lp, 1):
 		return 0, ErrInfinite

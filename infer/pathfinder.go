@@ -191,6 +191,9 @@ func (p *path) start(i, n int) (*ascent, error) {
 			return newAscent(p.target, q, g, lp), nil
 		}
 	}
+	if p.rejected != nil {
+		return nil, fmt.Errorf("infer: Pathfinder: path %d found no finite start in 100 tries, the last of which was rejected: %w", i, p.rejected)
+	}
 	return nil, fmt.Errorf("infer: Pathfinder: path %d found no finite start in 100 tries: set Init, or check the priors", i)
 }
 

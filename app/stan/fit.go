@@ -62,8 +62,14 @@ and report.html. --out FILE.csv, .xlsx or .parquet writes only the table.
   euryale fit stan line.stan --data points.csv
   euryale fit stan growth.stan --data growth.json --jacobian --out growth-fit
 `,
-		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), a, args[0]) },
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			file, err := f.model("fit stan", args)
+			if err != nil {
+				return err
+			}
+			return f.run(c.Context(), a, file)
+		},
 	}
 	f.add(c.Flags())
 	c.Flags().BoolVar(&f.jacobian, "jacobian", false, "include the logarithm of the Jacobian of the constraints in the density")
@@ -147,7 +153,7 @@ type modal struct {
 }
 
 // fit climbs from all starts, and approximates the density at the highest place.
-func (f *fitting) fit(ctx context.Context, a *frame.App, post *stan.Posterior, starts [][]float64) (*modal, error) {
+func (f *fitting) fit(ctx context.Context, a *frame.App, post density, starts [][]float64) (*modal, error) {
 	w := a.Waiting("looking for the mode")
 	defer w.Close()
 	r := &modal{lp: math.Inf(-1), values: map[string]float64{}, names: post.ParameterNames()}
@@ -208,7 +214,7 @@ func (r *modal) warn(heights []float64, n int, failed error) {
 }
 
 // approximate draws from the normal distribution at the mode, and judges the model at the draws.
-func (r *modal) approximate(ctx context.Context, post *stan.Posterior, draws int, seed uint64) {
+func (r *modal) approximate(ctx context.Context, post density, draws int, seed uint64) {
 	var err error
 	if r.approx, err = infer.Laplace(post, infer.LaplaceSettings{Init: r.q, Draws: draws, Seed: seed}); err != nil {
 		r.approx = nil
@@ -223,7 +229,7 @@ func (r *modal) approximate(ctx context.Context, post *stan.Posterior, draws int
 		r.warnings = append(r.warnings, differs)
 	}
 	if post.Observations() == nil {
-		r.verdict, err = unobserved()
+		r.verdict = unobserved(post)
 	} else {
 		r.verdict, err = r.approx.CheckModel(infer.CheckSettings{})
 	}
@@ -233,7 +239,7 @@ func (r *modal) approximate(ctx context.Context, post *stan.Posterior, draws int
 }
 
 // scout samples from the mode on, and says which parameter the draws do not have where the approximation has it; "" if there is none.
-func (r *modal) scout(ctx context.Context, post *stan.Posterior, seed uint64) string {
+func (r *modal) scout(ctx context.Context, post density, seed uint64) string {
 	fit, err := infer.Sample(ctx, post, infer.Settings{Init: [][]float64{r.q, r.q}, Chains: 2, Warmup: scoutWarmup, Draws: scoutDraws, Seed: seed})
 	if err != nil {
 		return fmt.Sprintf("whether the draws around the mode stand for the density could not be seen: %v", err)
@@ -272,7 +278,7 @@ type fitDoc struct {
 	Check    *frame.CheckDoc           `json:"model_check"`
 }
 
-func (r *modal) document(file string, jacobian bool, post *stan.Posterior) fitDoc {
+func (r *modal) document(file string, jacobian bool, post density) fitDoc {
 	d := fitDoc{Engine: "stan", File: file, Device: post.Device(), Jacobian: jacobian, Names: r.names, X: map[string]frame.Number{}, SD: map[string]frame.Number{}, Interval: map[string][]frame.Number{},
 		LogProb: frame.Number(r.lp), ParetoK: frame.Number(math.NaN()), NGrad: r.grads, Status: "converged",
 		Message: fmt.Sprintf("the highest of %s", errtext.Count(r.climbs, "climb")), Warnings: append([]string{}, r.warnings...), Check: frame.CheckDocument(r.verdict)}
@@ -312,16 +318,8 @@ func (d fitDoc) text() string {
 }
 
 // save writes the mode, the draws and the page into the folder.
-func (r *modal) save(a *frame.App, to frame.Outputs, file string, post *stan.Posterior) error {
-	values, err := post.Values(r.q)
-	if err != nil {
-		return exit.With(exit.Failed, err)
-	}
-	text, err := json.MarshalIndent(values, "", "  ")
-	if err != nil {
-		return exit.With(exit.Failed, err)
-	}
-	if err := frame.WriteFile(to.Folder.Path("mode.json"), append(text, '\n')); err != nil {
+func (r *modal) save(a *frame.App, to frame.Outputs, file string, post density) error {
+	if err := r.saveMode(to, post); err != nil {
 		return err
 	}
 	if r.approx == nil {
@@ -335,6 +333,23 @@ func (r *modal) save(a *frame.App, to frame.Outputs, file string, post *stan.Pos
 		return err
 	}
 	return exit.With(exit.CannotWrite, report.StanFit(file, r.approx, r.verdict, r.warnings, a.Page(a.Seed)).Save(string(to.Folder)))
+}
+
+// saveMode writes the mode as a file of initial values, which only programs have.
+func (r *modal) saveMode(to frame.Outputs, post density) error {
+	own, ok := post.(*stan.Posterior)
+	if !ok {
+		return nil
+	}
+	values, err := own.Values(r.q)
+	if err != nil {
+		return exit.With(exit.Failed, err)
+	}
+	text, err := json.MarshalIndent(values, "", "  ")
+	if err != nil {
+		return exit.With(exit.Failed, err)
+	}
+	return frame.WriteFile(to.Folder.Path("mode.json"), append(text, '\n'))
 }
 
 // dotted writes names of elements as CmdStan's columns have them.

@@ -12,8 +12,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/euryale-dev/euryale/app/draws"
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/models/bridgestan"
 	"github.com/euryale-dev/euryale/models/stan"
 )
 
@@ -27,13 +30,37 @@ other files. A program without a data block needs none.
 
 // files are the flags that name files.
 type files struct {
-	data []string
-	init string
+	data    []string
+	init    string
+	library string
+}
+
+// density is what is sampled: a program of ours, or a library that somebody compiled.
+type density interface {
+	draws.Density
+	infer.Outputs
+	ParameterNames() []string
+	Observations() *infer.Posterior
+	Failures() (int, error)
 }
 
 func (f *files) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.data, "data", nil, "file with the variables of the data block: JSON, R dump or a table, or - for standard input; may be repeated")
+	flags.StringVar(&f.library, "library", "", "shared library that BridgeStan compiled from a program, in place of MODEL.stan; it runs with your rights")
 	flags.StringVar(&f.init, "init", "", "file with initial values of parameters, or one for each chain with commas between them; or a number, within which unconstrained starts are drawn")
+}
+
+// model is the file of the program or of the library, of the arguments of a command.
+func (f *files) model(command string, args []string) (string, error) {
+	switch {
+	case len(args) == 0 && f.library == "":
+		return "", exit.Usage("%s needs a program MODEL.stan, or --library MODEL.so", command)
+	case len(args) > 0 && f.library != "":
+		return "", exit.Usage("%s and --library %s: give one of them", args[0], f.library)
+	case f.library != "":
+		return f.library, nil
+	}
+	return args[0], nil
 }
 
 // named says in messages where the data came from.
@@ -41,12 +68,18 @@ func (f *files) named() string { return strings.Join(f.data, ", ") }
 
 // program is a program with its data, as config.json keeps them.
 type program struct {
-	Program string                     `json:"program"`
+	Program string                     `json:"program,omitempty"`
+	Library string                     `json:"library,omitempty"` // in place of the program
 	Data    map[string]json.RawMessage `json:"data"`
 }
 
 // load reads a program and its data.
 func (p *program) load(a *frame.App, file string, f files) error {
+	if f.library != "" {
+		p.Library, p.Data = frame.Absolute(f.library), stan.Data{}
+		_, err := p.loadData(f)
+		return err
+	}
 	text, err := source(file)
 	if err != nil {
 		return err
@@ -59,22 +92,9 @@ func (p *program) load(a *frame.App, file string, f files) error {
 		return exit.Usage("%s and %s are the other way round: want MODEL.stan --data FILE.json", file, other)
 	}
 	p.Program, p.Data = text, stan.Data{}
-	table := false
-	for _, name := range f.data {
-		d, columns, err := readData(name)
-		if err != nil {
-			return err
-		}
-		table = table || columns
-		for v, x := range d {
-			if p.Data[v] != nil {
-				return exit.With(exit.Data, fmt.Errorf("%s has the variable %s, which an earlier file of --data has too: leave it out of one", name, v))
-			}
-			p.Data[v] = x
-		}
-	}
-	if !table {
-		return nil
+	table, err := p.loadData(f)
+	if err != nil || !table {
+		return err
 	}
 	parsed, err := p.parse(file)
 	if err != nil {
@@ -84,6 +104,24 @@ func (p *program) load(a *frame.App, file string, f files) error {
 		a.Note("%s is %s, the number of rows of the table", n, p.Data[n])
 	}
 	return nil
+}
+
+// loadData reads all files of data, and says whether one is a table.
+func (p *program) loadData(f files) (table bool, err error) {
+	for _, name := range f.data {
+		d, columns, err := readData(name)
+		if err != nil {
+			return table, err
+		}
+		table = table || columns
+		for v, x := range d {
+			if p.Data[v] != nil {
+				return table, exit.With(exit.Data, fmt.Errorf("%s has the variable %s, which an earlier file of --data has too: leave it out of one", name, v))
+			}
+			p.Data[v] = x
+		}
+	}
+	return table, nil
 }
 
 // readData reads a file of variables, and says whether it is a table.
@@ -118,7 +156,10 @@ func (p *program) parse(file string) (*stan.Program, error) {
 }
 
 // compile makes the posterior. data names the files of data in messages.
-func (p *program) compile(a *frame.App, file, data string, s stan.CompileSettings) (*stan.Posterior, error) {
+func (p *program) compile(a *frame.App, file, data string, s stan.CompileSettings) (density, error) {
+	if p.Library != "" {
+		return p.open(s)
+	}
 	parsed, err := p.parse(file)
 	if err != nil {
 		return nil, err
@@ -143,10 +184,30 @@ func (p *program) compile(a *frame.App, file, data string, s stan.CompileSetting
 	return post, nil
 }
 
+// open opens the library.
+func (p *program) open(s stan.CompileSettings) (density, error) {
+	data, err := json.Marshal(p.Data)
+	if err != nil {
+		return nil, exit.With(exit.Data, err)
+	}
+	m, err := bridgestan.Open(p.Library, data, bridgestan.Settings{Seed: uint32(s.Seed), NoJacobian: s.NoJacobian})
+	if err != nil {
+		return nil, exit.With(exit.Data, err)
+	}
+	if m.Dim() == 0 {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s has no parameters, so that there is nothing to sample: use it where it was made", p.Library))
+	}
+	return m, nil
+}
+
 // starts are those of the flag --init, for each chain; nil without it.
-func (f *files) starts(post *stan.Posterior, chains int, seed uint64) ([][]float64, error) {
+func (f *files) starts(d density, chains int, seed uint64) ([][]float64, error) {
 	if f.init == "" {
 		return nil, nil
+	}
+	post, ok := d.(*stan.Posterior)
+	if !ok {
+		return nil, exit.Usage("--init is for programs: leave it out with --library")
 	}
 	s := stan.StartSettings{Chains: chains, Seed: seed}
 	if r, err := strconv.ParseFloat(f.init, 64); err == nil {

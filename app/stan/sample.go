@@ -57,14 +57,16 @@ continues with exactly the draws that an uninterrupted run would have made.
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
-			case a.Resume != "" && (len(args) > 0 || len(f.data) > 0 || f.init != ""):
+			case a.Resume != "" && (len(args) > 0 || len(f.data) > 0 || f.init+f.library != ""):
 				return exit.Usage("--resume %s has the program, its data and its starts: leave out the file, --data and --init", a.Resume)
 			case a.Resume != "":
 				return resume(a, c, &cfg)
-			case len(args) == 0:
-				return exit.Usage("sample stan needs a program MODEL.stan, or --resume RUN")
 			}
-			return start(c.Context(), a, &cfg, args[0], f)
+			file, err := f.model("sample stan", args)
+			if err != nil {
+				return err
+			}
+			return start(c.Context(), a, &cfg, file, f)
 		},
 	}
 	f.add(c.Flags())
@@ -87,7 +89,7 @@ func start(ctx context.Context, a *frame.App, cfg *stanConfig, file string, f fi
 	if cfg.Starts, err = f.starts(post, cfg.Chains, cfg.Seed); err != nil {
 		return err
 	}
-	dir, err := a.MakeRundir(cmp.Or(a.Out, "run-"+strings.TrimSuffix(filepath.Base(file), ".stan")))
+	dir, err := a.MakeRundir(cmp.Or(a.Out, "run-"+strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))))
 	if err != nil {
 		return err
 	}
@@ -104,7 +106,7 @@ func resume(a *frame.App, c *cobra.Command, cfg *stanConfig) error {
 	if err != nil {
 		return err
 	}
-	if cfg.Program == "" {
+	if cfg.Program+cfg.Library == "" {
 		return exit.With(exit.Config, fmt.Errorf("%s records no program: run the command again with the file", dir.Path(runs.ConfigFile)))
 	}
 	if err := a.GoOnWhere(cfg.Device); err != nil {
@@ -123,15 +125,15 @@ type sampleDoc struct {
 	draws.SampleDoc
 }
 
-func (cfg *stanConfig) sampling(a *frame.App, dir runs.Folder, post *stan.Posterior) draws.Sampling {
-	return draws.Sampling{Dir: dir, Chain: &cfg.ChainConfig, Config: cfg, Model: strings.TrimSuffix(filepath.Base(cfg.File), ".stan"), Post: post,
+func (cfg *stanConfig) sampling(a *frame.App, dir runs.Folder, post density) draws.Sampling {
+	return draws.Sampling{Dir: dir, Chain: &cfg.ChainConfig, Config: cfg, Model: strings.TrimSuffix(filepath.Base(cfg.File), filepath.Ext(cfg.File)), Post: post,
 		Document: func(d draws.SampleDoc) any { return sampleDoc{"stan", d} },
 		Report: func(fit *infer.Fit, v check.Verdict) error {
 			return exit.With(exit.CannotWrite, report.Stan(cfg.File, fit, v, draws.PageOf(a, &cfg.ChainConfig)).Save(string(dir)))
 		},
 		Check: func(fit *infer.Fit) (check.Verdict, error) {
 			if post.Observations() == nil {
-				return unobserved()
+				return unobserved(post), nil
 			}
 			return fit.CheckModel(infer.CheckSettings{})
 		},
@@ -146,22 +148,19 @@ func (cfg *stanConfig) sampling(a *frame.App, dir runs.Folder, post *stan.Poster
 }
 
 // unobserved is the verdict on a program that does not say what was observed.
-func unobserved() (check.Verdict, error) {
-	v, err := check.Judge(check.Data{}, check.Settings{})
-	for i, f := range v.Flags {
-		if f.Kind == check.KindUnjudged {
-			v.Flags[i].Text = "no distribution statement of a number has data on its left side, so that nothing was compared with the model"
-			v.Flags[i].Remedy = "write y ~ normal(...) for what was measured, or compare draws of generated quantities with the data yourself"
-		}
+func unobserved(post density) check.Verdict {
+	if _, ok := post.(*stan.Posterior); !ok {
+		return check.Unjudged("a compiled program does not say what was observed", "compare draws of its generated quantities with the data yourself")
 	}
-	return v, err
+	return check.Unjudged("no distribution statement of a number has data on its left side, so that nothing was compared with the model",
+		"write y ~ normal(...) for what was measured, or compare draws of generated quantities with the data yourself")
 }
 
 // mostRows is how many rows of parameters the table shows.
 const mostRows = 50
 
 // table is the summary of the parameters, or of all quantities.
-func table(fit *infer.Fit, post *stan.Posterior, all bool) string {
+func table(fit *infer.Fit, post density, all bool) string {
 	s := fit.Summary()
 	s.Note = fit.String() // the verdicts follow
 	if all {
