@@ -229,7 +229,7 @@ func (r *modal) approximate(ctx context.Context, post density, draws int, seed u
 		r.warnings = append(r.warnings, differs)
 	}
 	if post.Observations() == nil {
-		r.verdict = unobserved(post)
+		r.verdict, err = unobserved(post)
 	} else {
 		r.verdict, err = r.approx.CheckModel(infer.CheckSettings{})
 	}

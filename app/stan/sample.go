@@ -133,7 +133,7 @@ func (cfg *stanConfig) sampling(a *frame.App, dir runs.Folder, post density) dra
 		},
 		Check: func(fit *infer.Fit) (check.Verdict, error) {
 			if post.Observations() == nil {
-				return unobserved(post), nil
+				return unobserved(post)
 			}
 			return fit.CheckModel(infer.CheckSettings{})
 		},
@@ -148,12 +148,19 @@ func (cfg *stanConfig) sampling(a *frame.App, dir runs.Folder, post density) dra
 }
 
 // unobserved is the verdict on a program that does not say what was observed.
-func unobserved(post density) check.Verdict {
+func unobserved(post density) (check.Verdict, error) {
+	text := "no distribution statement of a number has data on its left side, so that nothing was compared with the model"
+	remedy := "write y ~ normal(...) for what was measured, or compare draws of generated quantities with the data yourself"
 	if _, ok := post.(*stan.Posterior); !ok {
-		return check.Unjudged("a compiled program does not say what was observed", "compare draws of its generated quantities with the data yourself")
+		text, remedy = "a compiled program does not say what was observed", "compare draws of its generated quantities with the data yourself"
 	}
-	return check.Unjudged("no distribution statement of a number has data on its left side, so that nothing was compared with the model",
-		"write y ~ normal(...) for what was measured, or compare draws of generated quantities with the data yourself")
+	v, err := check.Judge(check.Data{}, check.Settings{})
+	for i, f := range v.Flags {
+		if f.Kind == check.KindUnjudged {
+			v.Flags[i].Text, v.Flags[i].Remedy = text, remedy
+		}
+	}
+	return v, err
 }
 
 // mostRows is how many rows of parameters the table shows.
