@@ -81,12 +81,16 @@ intensities as .npz, .zarr, .nc or .json, to which --twotime adds C2.
 Fits, which are run folders with fit.json, folders of such folders, and saved
 --json documents, can be written as a table: .csv, .xlsx or .parquet.
 
+A problem of sample expr can be written as a Stan program, OUT.stan, with its
+data beside it.
+
   euryale convert run4 run4.nc
   euryale convert output_1.csv output_2.csv draws.zarr --compress 5
   euryale convert draws.nc chains --to csv
   euryale convert A003_results.hdf g2.csv
   euryale convert A003_results.hdf all.npz --twotime
   euryale convert fits tau.xlsx
+  euryale convert schools.json schools.stan
 `,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {

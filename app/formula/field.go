@@ -12,5 +12,5 @@ func Field() frame.Field {
 	return frame.Field{Commands: []frame.Command{
 		{Verb: "fit", New: fitNLSQ, Takes: frame.TakesOut | frame.TakesDevice},
 		{Verb: "sample", New: sampleExpr, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
-	}}
+	}, Converted: isProblem, ConvertFile: convertProblem}
 }
