@@ -1,13 +1,14 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hill adds an operation to graphs and to formulas: the Hill function of pharmacology and of gene regulation.
+// Package hill adds an operation to graphs, to formulas and to programs of the Stan language: the Hill function of pharmacology and of gene regulation.
 //
 //	y := hill.Hill(x, k, n) // the response to the concentration x; it is one half at x = k
 //
-// Its command, in cmd, is euryale with this function in formulas:
+// Its command, in cmd, is euryale with this function in formulas and programs:
 //
 //	hill fit nlsq --problem dose.json    # with "expr": "top*hill(dose, k, n)"
+//	hill sample stan dose.stan --data dose.json
 package hill
 
 import (
@@ -15,6 +16,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/autodiff/formula"
+	"github.com/euryale-dev/euryale/models/stan"
 )
 
 // Hill returns x^n / (x^n + k^n) of positive arrays, which broadcast.
@@ -46,4 +48,5 @@ func init() { // a package variable whose gradient uses it would be an initializ
 		},
 	}.Define()
 	formula.Register("hill", 3, func(in []*ad.Node) *ad.Node { return Hill(in[0], in[1], in[2]) })
+	stan.Register(stan.Function{Name: "hill", Args: []string{"vector", "real", "real"}, Result: "vector", Node: func(in []*ad.Node) *ad.Node { return Hill(in[0], in[1], in[2]) }})
 }

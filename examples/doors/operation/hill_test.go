@@ -45,8 +45,25 @@ func TestCommand(t *testing.T) {
 	if table := s.Run("summary", "run"); !strings.Contains(table, "top") {
 		t.Error(table)
 	}
+	s.Write("dose.stan", `data { int N; vector[N] dose; vector[N] y; }
+parameters { real<lower=0> top; real<lower=0> k; real<lower=0> n; real<lower=0> s; }
+model { top ~ lognormal(1, 1); k ~ lognormal(0, 1); n ~ lognormal(0, 0.5); s ~ normal(0, 0.2); y ~ normal(top * hill(dose, k, n), s); }`)
+	s.Write("dose.csv", "dose,y\n"+rows(x, y))
+	var mode struct{ X map[string]float64 }
+	s.JSON(&mode, "fit", "stan", "dose.stan", "--data", "dose.csv")
+	if math.Abs(mode.X["k"]-2) > 0.15 {
+		t.Errorf("%v, want k = 2", mode.X)
+	}
 	s.Run("plot", "pair", "run", "pair.svg")
 	s.Picture("pair.svg")
+}
+
+// rows are the lines of a table.
+func rows(x, y []string) (text string) {
+	for i := range x {
+		text += x[i] + "," + y[i] + "\n"
+	}
+	return text
 }
 
 func ExampleHill() {
