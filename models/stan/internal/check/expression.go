@@ -114,7 +114,7 @@ func (c *checker) unary(x *syntax.Unary) (typing.Type, bool) {
 			}
 		}
 	case "!":
-		if t.Is(typing.Int) || t.Is(typing.Real) {
+		if t.Is(typing.Int) {
 			return typing.Of(typing.Int), data
 		}
 	default:
@@ -134,7 +134,7 @@ func (c *checker) unary(x *syntax.Unary) (typing.Type, bool) {
 func (c *checker) binaryType(op string, a, b typing.Type) (t typing.Type, ok bool) {
 	switch op {
 	case "&&", "||":
-		return typing.Of(typing.Int), logical(a) && logical(b)
+		return typing.Of(typing.Int), a.Is(typing.Int) && b.Is(typing.Int)
 	case "==", "!=":
 		return typing.Of(typing.Int), a.Scalar() && b.Scalar()
 	case "<", "<=", ">", ">=":

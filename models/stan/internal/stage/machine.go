@@ -582,6 +582,10 @@ func (m *Machine) truncate(s *syntax.Tilde, x value.Value, params []value.Value)
 			return err
 		}
 	}
+	times, err := byElement(x, params, &lower, &upper)
+	if err != nil {
+		return err
+	}
 	var p value.Value
 	switch {
 	case s.Lower != nil && s.Upper != nil:
@@ -607,10 +611,32 @@ func (m *Machine) truncate(s *syntax.Tilde, x value.Value, params []value.Value)
 	if err != nil {
 		return err
 	}
-	if p, err = op("-", value.Real(0), p); err != nil {
+	if p, err = op("*", value.Real(-float64(times)), p); err != nil {
 		return err
 	}
 	return m.add(p)
+}
+
+// byElement prepares the parameters and the bounds of a truncation for all elements of x at once. It makes lanes of those that have several
+// elements, and returns how often the result counts, which is once if there are any.
+func byElement(x value.Value, params []value.Value, bounds ...*value.Value) (times int, err error) {
+	all := bounds
+	for i := range params {
+		all = append(all, &params[i])
+	}
+	several := slices.ContainsFunc(all, func(v *value.Value) bool { return len(v.Shape) > 0 })
+	if !several {
+		return x.Size(), nil
+	}
+	for _, v := range all {
+		if v.Lanes > 0 || x.Lanes > 0 {
+			return 0, value.ErrUnroll
+		}
+		if n := v.Size(); len(v.Shape) > 0 && n > 0 {
+			*v = v.ByLane(n)
+		}
+	}
+	return 1, nil
 }
 
 // inside makes the target -Inf where a value is beyond a bound.

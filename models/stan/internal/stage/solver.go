@@ -59,12 +59,21 @@ func gives(name string, result typing.Type, least int, leading func(args []typin
 			return result, fmt.Errorf("Ill-typed arguments supplied to function %q: the function %s takes %d arguments, and is called with %d: %s. Give it these arguments.", name, args[0].Fn.Name, len(have), len(want), typing.List(want))
 		}
 		for i := range want {
-			if !typing.Fits(have[i], want[i]) {
+			if !typing.Fits(have[i], want[i]) || exact(name, i) && have[i].Kind != want[i].Kind {
 				return result, fmt.Errorf("Ill-typed arguments supplied to function %q: argument %d of %s is of type %s, and is called with %s.", name, i+1, args[0].Fn.Name, have[i], want[i])
 			}
 		}
 		return result, nil
 	}
+}
+
+// exact says whether an argument of the function that a solver calls must be of its very type, without promotion: those that the solver
+// makes itself, such as the time and the state of a differential equation, and the ends of a slice.
+func exact(solver string, i int) bool {
+	if strings.HasPrefix(solver, "reduce_sum") {
+		return i == 1 || i == 2
+	}
+	return i < 2
 }
 
 func init() {

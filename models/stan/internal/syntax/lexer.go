@@ -34,7 +34,7 @@ type token struct {
 var reserved = set(`for in while repeat until if then else true false int real complex vector row_vector matrix complex_vector
 complex_row_vector complex_matrix ordered positive_ordered simplex unit_vector sum_to_zero_vector sum_to_zero_matrix column_stochastic_matrix
 row_stochastic_matrix cholesky_factor_corr cholesky_factor_cov corr_matrix cov_matrix array tuple functions model data parameters quantities
-transformed generated void return break continue print reject fatal_error profile target jacobian static extern var export auto struct typedef const`)
+transformed generated void return break continue print reject fatal_error profile target jacobian static extern var export auto struct typedef lower upper offset multiplier`)
 
 func set(words string) map[string]bool {
 	m := map[string]bool{}

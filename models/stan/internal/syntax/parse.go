@@ -135,7 +135,7 @@ func (p *parser) program() *Program {
 		name, words := p.blockName()
 		at := slices.Index(order, name)
 		if name == "" || at < reached {
-			p.fail(p.peek().Span, "Ill-formed program. Expected %s or end of file after %s.", blocksFrom(order[min(reached, len(order)):]), after)
+			p.fail(p.peek().Span, "Ill-formed program. Expected %s or end of file%s.", blocksFrom(order[min(reached, len(order)):]), after)
 		}
 		p.at += words
 		if name == "functions" {
@@ -149,7 +149,7 @@ func (p *parser) program() *Program {
 				}
 			}
 		}
-		reached, after = at+1, "end of "+name+" block"
+		reached, after = at+1, " after end of "+name+" block"
 	}
 	return prog
 }
@@ -204,13 +204,29 @@ func (p *parser) function() *Function {
 	return f
 }
 
+// once are reserved words that programs could use as names before Stan 2.33.
+var once = set(`array jacobian sum_to_zero_matrix sum_to_zero_vector lower upper offset multiplier tuple fatal_error profile`)
+
+// unreserve makes a word a name in the rest of the program.
+func (p *parser) unreserve(word string) {
+	for i := range p.list[p.at:] {
+		if t := &p.list[p.at+i]; t.kind == keyword && t.text == word {
+			t.kind = name
+		}
+	}
+}
+
 // name takes an identifier.
 func (p *parser) name(what string) token {
 	t := p.peek()
 	switch {
-	case t.kind == keyword && (t.text == "array" || t.text == "jacobian" || t.text == "sum_to_zero_matrix"): // words that programs used before they were reserved
+	case t.kind == keyword && once[t.text] && p.set.Deprecated:
+		p.note(t.Span, "%q is a reserved word since Stan 2.33, and names a variable here: rename it.", t.text)
+		p.unreserve(t.text)
 	case t.kind == keyword:
 		p.fail(t.Span, "Ill-formed identifier. Expected a new identifier but found reserved keyword %q.", t.text)
+	case t.text == "<":
+		p.fail(t.Span, "Ill-formed identifier. Expected the name of a %s. Constraints stand before sizes: vector<lower=0>[2] x.", what)
 	case t.kind != name:
 		p.fail(t.Span, "Ill-formed identifier. Expected the name of a %s.", what)
 	}

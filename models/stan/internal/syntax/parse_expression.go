@@ -227,9 +227,6 @@ func (p *parser) primary() Expr {
 			p.at += 2
 			close := p.want(")", "Ill-formed expression. Expected \")\": target() has no arguments.")
 			return &Target{node{span: t.Span.to(close.Span)}}
-		case t.text == "array" || t.text == "jacobian":
-			p.take()
-			return &Name{node: node{span: t.Span}, Name: t.text}
 		case kinds[t.text] != 0 && p.ahead(1).text == "(":
 			p.fail(t.Span, "Ill-formed expression. %q is a type, and not a function.", t.text)
 		}

@@ -84,6 +84,20 @@ func (v Value) Full() []int {
 	return v.Shape
 }
 
+// ByLane makes lanes of the elements of a container.
+func (v Value) ByLane(lanes int) Value {
+	v = v.Settle()
+	kind := typing.Real
+	if v.Type.Kind == typing.Int {
+		kind = typing.Int
+	}
+	out := Value{Type: typing.Of(kind), Lanes: lanes, F: v.F}
+	if v.N != nil {
+		out.N = ad.Reshape(v.N, lanes)
+	}
+	return out
+}
+
 // Int returns a known integer.
 func Int(n int) Value { return Value{Type: typing.Of(typing.Int), F: []float64{float64(n)}} }
 
