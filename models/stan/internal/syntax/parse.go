@@ -135,7 +135,7 @@ func (p *parser) program() *Program {
 		name, words := p.blockName()
 		at := slices.Index(order, name)
 		if name == "" || at < reached {
-			p.fail(p.peek().Span, "Ill-formed program. Expected %s or end of file%s.", blocksFrom(order[min(reached, len(order)):]), after)
+			p.fail(p.peek().Span, "Ill-formed program. Expected %send of file%s.", blocksFrom(order[min(reached, len(order)):]), after)
 		}
 		p.at += words
 		if name == "functions" {
@@ -159,10 +159,7 @@ func blocksFrom(names []string) string {
 	for _, n := range names {
 		s = append(s, fmt.Sprintf("%q", n+" {"))
 	}
-	if len(s) == 0 {
-		return "nothing"
-	}
-	return strings.Join(s, " or ")
+	return strings.Join(append(s, ""), " or ")
 }
 
 func (p *parser) functions() (list []*Function) {
@@ -180,7 +177,7 @@ func (p *parser) function() *Function {
 	} else {
 		f.Result = p.unsized("Ill-formed function. Expected a return type, such as \"real\" or \"void\", or \"}\" after the last function.")
 	}
-	t := p.name("function")
+	t := p.name("a function")
 	f.Name, f.At = t.text, t.Span
 	p.want("(", "Ill-formed function. Expected \"(\" after the name %q.", f.Name)
 	for !p.is(")") {
@@ -188,7 +185,7 @@ func (p *parser) function() *Function {
 		data := p.skip("data")
 		a.Type = p.unsized("Ill-formed function. Expected the type of an argument, such as \"real\" or \"array[] int\".")
 		a.Type.Data = data
-		a.Name = p.name("argument").text
+		a.Name = p.name("an argument").text
 		f.Args = append(f.Args, a)
 		if !p.skip(",") {
 			break
@@ -226,9 +223,9 @@ func (p *parser) name(what string) token {
 	case t.kind == keyword:
 		p.fail(t.Span, "Ill-formed identifier. Expected a new identifier but found reserved keyword %q.", t.text)
 	case t.text == "<":
-		p.fail(t.Span, "Ill-formed identifier. Expected the name of a %s. Constraints stand before sizes: vector<lower=0>[2] x.", what)
+		p.fail(t.Span, "Ill-formed identifier. Expected the name of %s. Constraints stand before sizes: vector<lower=0>[2] x.", what)
 	case t.kind != name:
-		p.fail(t.Span, "Ill-formed identifier. Expected the name of a %s.", what)
+		p.fail(t.Span, "Ill-formed identifier. Expected the name of %s.", what)
 	}
 	if strings.HasSuffix(t.text, "__") {
 		p.fail(t.Span, "Ill-formed identifier. Names that end with two underscores are reserved.")

@@ -37,7 +37,7 @@ func (p *parser) declarations() (list []Stmt) {
 	from := p.peek().Span
 	t := p.sized()
 	for {
-		word := p.name("variable")
+		word := p.name("a variable")
 		d := &Declare{Word: word.Span, Name: word.text, Type: t}
 		if p.is("[") {
 			d.Type = p.oldArray(t, word.text)
@@ -331,7 +331,7 @@ func (p *parser) body() Stmt {
 func (p *parser) loop() Stmt {
 	from := p.take().Span
 	p.want("(", "Ill-formed loop. Expected \"(\" after \"for\".")
-	word := p.name("variable")
+	word := p.name("a variable")
 	p.want("in", "Ill-formed loop. Expected \"in\" after the name of the loop's variable.")
 	lo := p.expression()
 	if p.skip(":") {
@@ -399,7 +399,7 @@ func isCall(x Expr) bool {
 // tilde reads ~ f(args) T[lower, upper].
 func (p *parser) tilde(from Span, x Expr) Stmt {
 	p.take()
-	word := p.name("distribution")
+	word := p.name("a distribution")
 	s := &Tilde{X: x, Name: word.text, Word: word.Span}
 	p.want("(", "Ill-formed \"~\"-statement. Expected \"(\" after the name of the distribution.")
 	if !p.is(")") {
