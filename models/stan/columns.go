@@ -13,66 +13,42 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/euryale-dev/euryale/internal/delimited"
+	"github.com/euryale-dev/euryale/data/table"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
 	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 )
 
 // ReadFile reads variables from the content of a file, and says whether it is a table, of which the name tells.
-func ReadFile(name string, b []byte) (d Data, table bool, err error) {
-	table = slices.Contains([]string{".csv", ".tsv", ".txt", ".dat"}, strings.ToLower(filepath.Ext(name))) && !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{"))
-	if table {
+func ReadFile(name string, b []byte) (d Data, columns bool, err error) {
+	columns = slices.Contains([]string{".csv", ".tsv", ".txt", ".dat", ".xlsx", ".npy"}, strings.ToLower(filepath.Ext(name))) && !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{"))
+	if columns {
 		d, err = ReadColumns(b)
 	} else {
 		d, err = ReadData(bytes.NewReader(b))
 	}
-	return d, table, err
+	return d, columns, err
 }
 
-// ReadColumns reads a table as text, whose columns become arrays under their names; points in names become underscores. See
-// Program.CountRows for the number of its rows.
+// ReadColumns reads a table, whose columns become arrays under their names; points in names become underscores. See Program.CountRows for the
+// number of its rows.
 func ReadColumns(b []byte) (Data, error) {
-	var names []string
-	var columns [][]string
-	var fault error
-	_, wrong := delimited.Read(bytes.NewReader(b), delimited.Table{
-		Known:   func(name string) bool { _, err := delimited.Number(name); return err != nil },
-		Example: "x,y",
-		Header: func(_ int, cells []string) bool {
-			for _, c := range cells {
-				name, _, _ := strings.Cut(strings.Trim(strings.TrimSpace(c), `"`), " (") // of a unit
-				names = append(names, strings.ReplaceAll(name, ".", "_"))
-			}
-			columns = make([][]string, len(names))
-			return true
-		},
-		Row: func(line int, cells []string) bool {
-			for i, c := range cells {
-				x, err := delimited.Number(c)
-				if err != nil {
-					fault = fmt.Errorf("stan: line %d: %s of column %s is not a number: number the groups 1, 2 and so on", line, strconv.Quote(foreign.Text(strings.TrimSpace(c))), foreign.Text(names[i]))
-					return false
-				}
-				columns[i] = append(columns[i], asJSON(x))
-			}
-			return true
-		}})
-	if wrong != nil {
-		return nil, fmt.Errorf("stan: line %d: %s: %s", wrong.Line, wrong.What, wrong.Try)
-	}
-	if fault != nil {
-		return nil, fault
+	t, _, err := table.Read(b)
+	if err != nil {
+		return nil, fmt.Errorf("stan: %w", err)
 	}
 	d := Data{}
-	for i, name := range names {
-		if name == "" { // the numbers of rows, as R writes them
-			continue
+	for _, c := range t.Columns {
+		numbers, ok := c.Values.([]float64)
+		if !ok {
+			i := slices.IndexFunc(c.Values.([]string), func(s string) bool { _, err := strconv.ParseFloat(s, 64); return err != nil })
+			return nil, fmt.Errorf("stan: row %d of the table: %s of column %s is not a number: number the groups 1, 2 and so on", i+1, strconv.Quote(foreign.Text(c.Values.([]string)[i])), foreign.Text(c.Name))
 		}
-		if d[name] != nil {
-			return nil, fmt.Errorf("stan: the table has two columns %s: rename one", foreign.Text(name))
+		var row []string
+		for _, x := range numbers {
+			row = append(row, asJSON(x))
 		}
-		d[name] = json.RawMessage("[" + strings.Join(columns[i], ",") + "]")
+		d[c.Name] = json.RawMessage("[" + strings.Join(row, ",") + "]")
 	}
 	return d, nil
 }

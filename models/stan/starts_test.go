@@ -142,7 +142,7 @@ func TestColumns(t *testing.T) {
 	if _, err := p.Compile(d, stan.CompileSettings{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := stan.ReadColumns([]byte("x,school\n1,Deerfield\n")); err == nil || !strings.Contains(err.Error(), `line 2: "Deerfield" of column school is not a number`) {
+	if _, err := stan.ReadColumns([]byte("x,school\n1,Deerfield\n")); err == nil || !strings.Contains(err.Error(), `row 1 of the table: "Deerfield" of column school is not a number`) {
 		t.Error(err)
 	}
 }
