@@ -29,7 +29,12 @@ func OpenProblem(path string) (*expr.Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := expr.Parse(b)
+	p, err := expr.ParseIn(b, func(name string) ([]byte, error) {
+		if !filepath.IsAbs(name) && path != "-" {
+			name = filepath.Join(filepath.Dir(path), name)
+		}
+		return frame.ReadInput(name)
+	})
 	if err != nil {
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}

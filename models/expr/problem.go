@@ -83,7 +83,10 @@ type Group struct {
 }
 
 // Parse reads a document; unknown fields are errors.
-func Parse(b []byte) (*Problem, error) {
+func Parse(b []byte) (*Problem, error) { return ParseIn(b, nil) }
+
+// ParseIn reads a document whose data may be the name of a file with a table, which read returns; see package data/table.
+func ParseIn(b []byte, read func(name string) ([]byte, error)) (*Problem, error) {
 	b, err := foreign.JSON(b)
 	if err != nil {
 		return nil, fmt.Errorf("expr: %w", err)
@@ -94,6 +97,9 @@ func Parse(b []byte) (*Problem, error) {
 	}
 	if raw == nil {
 		return nil, fmt.Errorf(`expr: the document is null: want an object, such as {"expr": "a + b*x", "data": {...}}`)
+	}
+	if b, err = withFile(b, raw, read); err != nil {
+		return nil, err
 	}
 	fields := fieldNames(reflect.TypeFor[Problem]())
 	for name := range raw {

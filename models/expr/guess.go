@@ -1,0 +1,291 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package expr
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/euryale-dev/euryale/autodiff/formula"
+	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// purposeGuess is the random stream of Guess.
+const purposeGuess uint32 = 132
+
+// Numbers of Guess: places that are tried for each parameter that the formula is not linear in, at most, and fits from the best of them.
+const (
+	placesEach, mostPlaces = 400, 4000
+	fitsFrom               = 12
+	sameMinimum            = 1e-6 // relative difference of cost
+)
+
+// Guessed says how a start was found.
+type Guessed struct {
+	Names []string // of the parameters that had none
+	Fits  int      // from different places
+	Best  int      // of them ended at the minimum with the least cost
+	Next  float64  // cost of the second best minimum divided by that of the best; NaN without one
+}
+
+// Guess gives the parameters of the formula that have no start one: the place with the least cost that fits from many places end at. Places
+// are drawn on the scales of the columns, and parameters in which the formula is linear follow from the others.
+func (p *Problem) Guess(ctx context.Context) (g Guessed, err error) {
+	f, err := formula.Parse(p.Expr)
+	if err != nil {
+		return g, fmt.Errorf("expr: field expr: %w", err)
+	}
+	for _, name := range f.Names() {
+		_, column := p.Data[name]
+		_, fixed := p.Fixed[name]
+		if !column && !fixed && p.Tied[name] == "" && p.Start[name] == nil {
+			g.Names = append(g.Names, name)
+		}
+	}
+	if len(g.Names) == 0 {
+		return g, nil
+	}
+	if p.Start == nil {
+		p.Start = map[string]Values{}
+	}
+	for _, name := range g.Names {
+		p.Start[name] = Values{1}
+		if b, ok := p.Bounds[name]; ok {
+			p.Start[name] = Values{min(max(1, b[0]), b[1])}
+		}
+	}
+	problem, s, err := p.leastSquares(nil)
+	if err != nil {
+		return g, fmt.Errorf("expr: %w", err)
+	}
+	w, err := newGuesser(p, problem, g.Names)
+	if err != nil {
+		return g, err
+	}
+	best, err := w.search(ctx, s, &g)
+	if err != nil {
+		return g, err
+	}
+	for _, name := range g.Names {
+		p.Start[name] = Values{best[slices.Index(problem.Names, name)]}
+	}
+	return g, nil
+}
+
+// guesser tries places.
+type guesser struct {
+	problem *optim.Problem
+	free    []int // parameters without a start
+	linear  []int // of these, those in which the residual is linear
+	scales  []float64
+	ranges  [][2]float64 // of the columns
+	random  tensor.Stream
+	r, j    []float64
+}
+
+func newGuesser(p *Problem, problem *optim.Problem, names []string) (*guesser, error) {
+	w := &guesser{problem: problem, random: tensor.NewStream(0, purposeGuess, 0), r: make([]float64, problem.M), j: make([]float64, problem.M*problem.N)}
+	for _, name := range names {
+		w.free = append(w.free, slices.Index(problem.Names, name))
+	}
+	y, err := p.Observed()
+	if err != nil {
+		return nil, err
+	}
+	columns := [][]float64{y}
+	for _, name := range p.Numeric() {
+		if name != p.Sigma {
+			columns = append(columns, p.Data[name].Values)
+		}
+	}
+	for _, c := range columns {
+		lo, hi := slices.Min(c), slices.Max(c)
+		w.ranges = append(w.ranges, [2]float64{lo, hi})
+		for _, s := range []float64{hi - lo, max(math.Abs(lo), math.Abs(hi))} {
+			if s > 0 {
+				w.scales = append(w.scales, s, 1/s)
+			}
+		}
+	}
+	w.scales = append(w.scales, 1)
+	w.findLinear()
+	return w, nil
+}
+
+// jacobian returns the columns of the free parameters at a place; nil where they are not finite.
+func (w *guesser) jacobian(at []float64) []float64 {
+	if w.problem.Residual(w.r, at) != nil || w.problem.Jacobian(w.j, at) != nil || !linalg.AllFinite(w.r) || !linalg.AllFinite(w.j) {
+		return nil
+	}
+	return slices.Clone(w.j)
+}
+
+// findLinear finds parameters on none of which the derivatives with respect to any of them depend.
+func (w *guesser) findLinear() {
+	column := func(j []float64, k int) []float64 { return j[k*w.problem.M : (k+1)*w.problem.M] }
+	alike := func(a, b []float64) bool {
+		scale := linalg.MaxAbs(a) + linalg.MaxAbs(b)
+		for i := range a {
+			if math.Abs(a[i]-b[i]) > 1e-9*scale {
+				return false
+			}
+		}
+		return true
+	}
+	for _, k := range w.free {
+		with := append(slices.Clone(w.linear), k)
+		ok, tried := true, 0
+		for range 40 {
+			at := w.place(w.free)
+			before := w.jacobian(at)
+			for _, moved := range with {
+				at[moved] = at[moved]*1.7 + 0.3
+			}
+			after := w.jacobian(at)
+			if before == nil || after == nil {
+				continue
+			}
+			for _, l := range with {
+				ok = ok && alike(column(before, l), column(after, l))
+			}
+			if tried++; tried == 3 || !ok {
+				break
+			}
+		}
+		if _, _, bounded := w.bounds(k); ok && tried > 0 && !bounded {
+			w.linear = with
+		}
+	}
+}
+
+// bounds returns those of a parameter, and whether it has any.
+func (w *guesser) bounds(k int) (lo, hi float64, any bool) {
+	lo, hi = math.Inf(-1), math.Inf(1)
+	if w.problem.Lower != nil {
+		lo, hi = w.problem.Lower[k], w.problem.Upper[k]
+	}
+	return lo, hi, !math.IsInf(lo, 0) || !math.IsInf(hi, 0)
+}
+
+// place draws the given parameters: on a scale of the data, most often, or within the range of a column.
+func (w *guesser) place(which []int) []float64 {
+	at := slices.Clone(w.problem.Start)
+	for _, k := range which {
+		lo, hi, _ := w.bounds(k)
+		if !math.IsInf(lo, 0) && !math.IsInf(hi, 0) {
+			at[k] = lo + (hi-lo)*w.random.Float64()
+			continue
+		}
+		var x float64
+		if u := w.random.Float64(); u < 0.6 {
+			x = w.scales[int(w.random.Float64()*float64(len(w.scales)))] * math.Pow(10, 3*w.random.Float64()-2)
+			if w.random.Float64() < 0.25 {
+				x = -x
+			}
+		} else {
+			r := w.ranges[int(w.random.Float64()*float64(len(w.ranges)))]
+			x = r[0] + (r[1]-r[0])*w.random.Float64()
+		}
+		at[k] = min(max(x, lo), hi)
+	}
+	return at
+}
+
+// follow moves the linear parameters of a place to the least cost, and returns it.
+func (w *guesser) follow(at []float64) float64 {
+	m := w.problem.M
+	if len(w.linear) > 0 && len(w.linear) <= m {
+		j := w.jacobian(at)
+		if j == nil {
+			return math.Inf(1)
+		}
+		a := mat.NewDense(m, len(w.linear), nil)
+		for c, k := range w.linear {
+			a.SetCol(c, j[k*m:(k+1)*m])
+		}
+		var step mat.VecDense
+		if err := step.SolveVec(a, mat.NewVecDense(m, slices.Clone(w.r))); err == nil || step.Len() > 0 {
+			for c, k := range w.linear {
+				at[k] -= step.AtVec(c)
+			}
+		}
+	}
+	if w.problem.Residual(w.r, at) != nil || !linalg.AllFinite(w.r) {
+		return math.Inf(1)
+	}
+	return linalg.Dot(w.r, w.r) / 2
+}
+
+// candidate is a place with its cost.
+type candidate struct {
+	at   []float64
+	cost float64
+}
+
+// search returns the best minimum of fits from the best places.
+func (w *guesser) search(ctx context.Context, s optim.Settings, g *Guessed) ([]float64, error) {
+	var all []candidate
+	bent := len(w.free) - len(w.linear)
+	for range max(1, min(mostPlaces, placesEach*bent)) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		at := w.place(w.free)
+		if cost := w.follow(at); !math.IsInf(cost, 0) {
+			all = append(all, candidate{at, cost})
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("expr: no start was found at which the formula has finite values for all rows: give a start")
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.cost, b.cost) })
+	from := min(fitsFrom, len(all))
+	if bent == 0 {
+		from = 1
+	}
+	var minima []candidate
+	best := all[0]
+	for i := range from {
+		// half from the best places, and half spread over the better half of the others, so that another basin has a chance
+		k := i
+		if i >= from/2 && from > 1 {
+			k = from/2 + (i-from/2)*max(1, (len(all)/2-from/2))/max(1, from-from/2)
+		}
+		own := *w.problem
+		own.Start = all[min(k, len(all)-1)].at
+		s.MaxEvaluations = 100 * (w.problem.N + 1)
+		r, err := optim.LeastSquares(ctx, &own, s)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil || !linalg.AllFinite(r.X) {
+			continue
+		}
+		g.Fits++
+		minima = append(minima, candidate{r.X, r.Cost})
+		if r.Cost < best.cost {
+			best = candidate{r.X, r.Cost}
+		}
+	}
+	g.Next = math.NaN()
+	next := math.Inf(1)
+	for _, m := range minima {
+		if m.cost <= best.cost*(1+sameMinimum)+1e-300 {
+			g.Best++
+			continue
+		}
+		next = min(next, m.cost)
+	}
+	if !math.IsInf(next, 0) && best.cost > 0 {
+		g.Next = next / best.cost
+	}
+	return best.at, nil
+}

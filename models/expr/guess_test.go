@@ -1,0 +1,138 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package expr_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/models/expr"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// TestGuessOnNIST fits the reference sets of NIST without any start. Those that fail are told in the log; most must not.
+func TestGuessOnNIST(t *testing.T) {
+	var sets map[string]struct {
+		Model, Response string
+		X, X1, X2, Y    []float64
+		Certified       []float64
+		RSS             float64 `json:"certified_rss"`
+	}
+	golden.JSON(t, &sets, "inference", "nist", "nist_strd.json")
+	failed := 0
+	for name, s := range sets {
+		left, right, _ := strings.Cut(s.Model, "=")
+		p := &expr.Problem{Expr: right, Y: left, Data: map[string]expr.Column{"y": {Values: s.Y}}}
+		for col, v := range map[string][]float64{"x": s.X, "x1": s.X1, "x2": s.X2} {
+			if v != nil {
+				p.Data[col] = expr.Column{Values: v}
+			}
+		}
+		g, err := p.Guess(context.Background())
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		problem, settings, err := p.LeastSquares()
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		r, _, err := p.Fit(context.Background(), problem, settings)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if worse := 2*r.Cost/s.RSS - 1; worse > 1e-4 && s.RSS > 1e-20 {
+			failed++
+			t.Logf("%s: the sum of squares is %.6g, and the least is %.6g: %+v", name, 2*r.Cost, s.RSS, g)
+		}
+	}
+	if failed > len(sets)/8 {
+		t.Errorf("%d of %d fits without a start miss the minimum", failed, len(sets))
+	}
+}
+
+// TestGuessOfCurves recovers the curves of everyday work.
+func TestGuessOfCurves(t *testing.T) {
+	for _, c := range []struct {
+		formula string
+		names   []string
+		truth   []float64
+		lo, hi  float64
+	}{
+		{"a*exp(-x/tau) + c", []string{"a", "tau", "c"}, []float64{5, 120, 1}, 0, 600},
+		{"a*exp(-(x-mu)^2/(2*s^2)) + b0 + b1*x", []string{"a", "mu", "s", "b0", "b1"}, []float64{40, 532.4, 1.2, 10, 0.01}, 500, 560},
+		{"a*sin(2*pi*f*x + phi)*exp(-x/tau)", []string{"a", "f", "phi", "tau"}, []float64{2, 1.7, 0.4, 3}, 0, 8},
+		{"k*x^n", []string{"k", "n"}, []float64{3e-4, 1.8}, 1, 1000},
+		{"top/(1 + (ec/x)^h)", []string{"top", "ec", "h"}, []float64{98, 2e-7, 1.3}, 1e-9, 1e-5},
+		{"a*exp(-x/t1) + b*exp(-x/t2)", []string{"a", "t1", "b", "t2"}, []float64{8, 3, 2, 30}, 0, 100},
+		{"v*x/(km + x)", []string{"v", "km"}, []float64{1.2e-6, 45}, 1, 400},
+		{"a/(1 + ((x - x0)/g)^2) + c", []string{"a", "x0", "g", "c"}, []float64{1e4, 8047.8, 0.08, 200}, 8047, 8049},
+	} {
+		random := tensor.NewStream(1, 0, 0)
+		var x, y []float64
+		p := &expr.Problem{Expr: c.formula, Y: "y", Fixed: map[string]float64{}, Data: map[string]expr.Column{}}
+		for i := range 120 {
+			v := c.lo + (c.hi-c.lo)*float64(i)/119
+			if c.hi/max(c.lo, 1e-300) > 1000 && c.lo > 0 {
+				v = c.lo * math.Pow(c.hi/c.lo, float64(i)/119)
+			}
+			x = append(x, v)
+		}
+		truth := map[string]float64{}
+		for i, n := range c.names {
+			truth[n] = c.truth[i]
+		}
+		y = evaluated(t, c.formula, truth, x)
+		size := 0.0
+		for _, v := range y {
+			size = max(size, math.Abs(v))
+		}
+		for i := range y {
+			y[i] += 0.005 * size * random.Normal()
+		}
+		p.Data["x"], p.Data["y"], p.Fixed = expr.Column{Values: x}, expr.Column{Values: y}, nil
+		g, err := p.Guess(context.Background())
+		if err != nil {
+			t.Errorf("%s: %v", c.formula, err)
+			continue
+		}
+		problem, settings, err := p.LeastSquares()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, v, err := p.Fit(context.Background(), problem, settings)
+		if err != nil {
+			t.Errorf("%s: %v", c.formula, err)
+			continue
+		}
+		rms := math.Sqrt(2 * r.Cost / float64(len(y)))
+		if rms > 0.0065*size || v.Disagrees() {
+			t.Errorf("%s: the residuals are %.3g of the largest value, %v: %v %+v", c.formula, rms/size, r.X, v.Summary(), g)
+		}
+	}
+}
+
+// evaluated are the values of a formula.
+func evaluated(t *testing.T, formula string, values map[string]float64, x []float64) []float64 {
+	t.Helper()
+	zero := make([]float64, len(x))
+	p := &expr.Problem{Expr: formula, Y: "y", Data: map[string]expr.Column{"x": {Values: x}, "y": {Values: zero}}, Start: map[string]expr.Values{}}
+	for n, v := range values {
+		p.Start[n] = expr.Values{v}
+	}
+	problem, _, err := p.LeastSquares()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := make([]float64, len(x))
+	if err := problem.Residual(r, problem.Start); err != nil {
+		t.Fatal(fmt.Errorf("%s: %w", formula, err))
+	}
+	return r
+}

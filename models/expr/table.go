@@ -1,0 +1,94 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package expr
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/euryale-dev/euryale/data/table"
+)
+
+// Columns are the columns of a table as a problem has them.
+func Columns(t *table.Table) map[string]Column {
+	out := map[string]Column{}
+	for _, c := range t.Columns {
+		switch v := c.Values.(type) {
+		case []float64:
+			out[c.Name] = Column{Values: v}
+		case []string:
+			out[c.Name] = Column{Labels: v}
+		}
+	}
+	return out
+}
+
+// withFile puts the columns of the file that data names in its place.
+func withFile(b []byte, raw map[string]json.RawMessage, read func(name string) ([]byte, error)) ([]byte, error) {
+	var name string
+	if !bytes.HasPrefix(bytes.TrimSpace(raw["data"]), []byte(`"`)) || json.Unmarshal(raw["data"], &name) != nil {
+		return b, nil
+	}
+	if read == nil {
+		return nil, fmt.Errorf("expr: data names the file %q, and this problem comes from no file beside which it could lie: give the columns themselves", name)
+	}
+	content, err := read(name)
+	if err != nil {
+		return nil, err
+	}
+	t, _, err := table.Read(content)
+	if err != nil {
+		return nil, fmt.Errorf("expr: data %s: %w", name, err)
+	}
+	if raw["data"], err = json.Marshal(Columns(t)); err != nil {
+		return nil, err
+	}
+	return json.Marshal(raw)
+}
+
+// Keep keeps the rows for which a function says so.
+func (p *Problem) Keep(row func(i int) bool) {
+	for name, c := range p.Data {
+		var kept Column
+		for i := range c.Len() {
+			switch {
+			case !row(i):
+			case c.Labels != nil:
+				kept.Labels = append(kept.Labels, c.Labels[i])
+			default:
+				kept.Values = append(kept.Values, c.Values[i])
+			}
+		}
+		p.Data[name] = kept
+	}
+}
+
+// DropEmpty leaves out the rows in which one of the named columns has no number, and returns how many there are.
+func (p *Problem) DropEmpty(names []string) (dropped int) {
+	empty := map[int]bool{}
+	for _, name := range names {
+		for i, v := range p.Data[name].Values {
+			if math.IsNaN(v) {
+				empty[i] = true
+			}
+		}
+	}
+	if len(empty) > 0 {
+		p.Keep(func(i int) bool { return !empty[i] })
+	}
+	return len(empty)
+}
+
+// Numeric lists the columns of numbers.
+func (p *Problem) Numeric() (names []string) {
+	for _, name := range sortedKeys(p.Data) {
+		if p.Data[name].Labels == nil {
+			names = append(names, name)
+		}
+	}
+	return slices.Clip(names)
+}
