@@ -39,7 +39,7 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		"qwertyuiop":                           "Error: there is no command qwertyuiop\nTry: euryale --help\n",
 		"help fit nothing":                     "Error: there is no command fit nothing\nTry: euryale --help\n",
 		"completion tcsh":                      "Error: completion tcsh: want one of bash, fish, powershell, zsh\n",
-		"fit":                                  "Error: fit needs a second word: one of g2, twotime, geometry, spectra, nlsq, stan\n",
+		"fit":                                  "Error: fit needs a second word: one of g2, twotime, geometry, spectra, nlsq, curve, stan\n",
 		"sim twotime " + dir + "/speckles.xyz": "Error: " + dir + "/speckles.xyz: the extension does not say which layout to write: end the name in .npz or .hdf, or give --layout\n",
 	} {
 		code, out, errs := apptest.Do(t, strings.Fields(strings.ReplaceAll(line, " F", " "+file))...)

@@ -377,8 +377,8 @@ func TestFitNLSQ(t *testing.T) {
 	if code, _, stderr := apptest.Do(t, "fit", "nlsq"); code != exit.WrongUsage {
 		t.Errorf("no problem: exit %d: %s", code, stderr)
 	}
-	if code, _, stderr := apptest.Do(t, "fit", "nlsq", "--problem", apptest.Write(t, "q.json", `{"expr": "a*x+c", "start": {"a": 1}, "data": {"x": [1, 2], "y": [1, 2]}}`)); code != exit.Data || !strings.Contains(stderr, "uses c") {
-		t.Errorf("unknown name: exit %d: %s", code, stderr)
+	if code, _, stderr := apptest.Do(t, "fit", "nlsq", "--problem", apptest.Write(t, "q.json", `{"expr": "a*X+c", "start": {"a": 1}, "data": {"x": [1, 2], "y": [1, 2]}}`)); code != exit.Data || !strings.Contains(stderr, "uses none of the columns x, y") {
+		t.Errorf("misspelt column: exit %d: %s", code, stderr)
 	}
 }
 

@@ -29,16 +29,21 @@ func OpenProblem(path string) (*expr.Problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := expr.ParseIn(b, func(name string) ([]byte, error) {
+	p, err := ParseProblem(b, path)
+	if err != nil {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+	}
+	return p, nil
+}
+
+// ParseProblem reads the problem of a file, which may name a table beside it.
+func ParseProblem(b []byte, path string) (*expr.Problem, error) {
+	return expr.ParseIn(b, func(name string) ([]byte, error) {
 		if !filepath.IsAbs(name) && path != "-" {
 			name = filepath.Join(filepath.Dir(path), name)
 		}
 		return frame.ReadInput(name)
 	})
-	if err != nil {
-		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
-	}
-	return p, nil
 }
 
 // WithLimit adds the problem-file key that limits evaluations to a piece of advice.

@@ -34,10 +34,19 @@ type ProblemRun struct {
 func (cfg *ChainConfig) AddProblem(a *frame.App, c *cobra.Command, r *ProblemRun) {
 	c.Flags().StringVar(&cfg.File, "problem", "", "JSON file with the problem, or - for standard input")
 	cfg.Add(c, DefaultChains(0))
-	c.RunE = func(c *cobra.Command, _ []string) error {
+	c.Args = cobra.MaximumNArgs(1) // the file may be given without the flag
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			if cfg.File != "" {
+				return exit.Usage("%s and --problem %s: give one of them", args[0], cfg.File)
+			}
+			cfg.File = args[0]
+		}
 		switch {
+		case a.Resume != "" && len(args) == 1:
+			return exit.Usage("--resume %s has the problem: leave out %s", a.Resume, args[0])
 		case a.Resume != "":
-			return resumeProblem(a, c, r)
+			return r.Resume(a, c)
 		case cfg.File == "":
 			return exit.Usage("%s needs --problem FILE.json, or --resume RUN", r.Command)
 		}
@@ -57,6 +66,12 @@ func startProblem(ctx context.Context, a *frame.App, r *ProblemRun) error {
 	if err := r.Read(b); err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: %w", cfg.File, err))
 	}
+	return r.Start(ctx, a)
+}
+
+// Start begins a run of a problem that has been read.
+func (r *ProblemRun) Start(ctx context.Context, a *frame.App) error {
+	cfg := r.Chain
 	post, err := r.compile(ctx, a, cfg.File)
 	if err != nil {
 		return err
@@ -77,7 +92,8 @@ func startProblem(ctx context.Context, a *frame.App, r *ProblemRun) error {
 	return SampleInto(ctx, a, r.Sampling(dir, post), "")
 }
 
-func resumeProblem(a *frame.App, c *cobra.Command, r *ProblemRun) error {
+// Resume goes on with the run of --resume.
+func (r *ProblemRun) Resume(a *frame.App, c *cobra.Command) error {
 	*r.Chain = ChainConfig{} // the run folder has all settings
 	dir, err := a.Reopen(c, r.Command, nil, r.Config, "threads")
 	if err != nil {

@@ -15,14 +15,14 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// isProblem reports whether a file is a problem of a formula.
+// isProblem reports whether a file is a problem of a formula, and no result.
 func isProblem(name string) bool {
 	if !strings.EqualFold(filepath.Ext(name), ".json") {
 		return false
 	}
 	b, err := foreign.ReadFile(name)
-	var keys struct{ Expr *json.RawMessage }
-	return err == nil && json.Unmarshal(b, &keys) == nil && keys.Expr != nil
+	var keys struct{ Expr, Data, Engine *json.RawMessage }
+	return err == nil && json.Unmarshal(b, &keys) == nil && keys.Expr != nil && keys.Data != nil && keys.Engine == nil
 }
 
 // convertedDoc is the JSON document of convert of a problem.

@@ -11,6 +11,8 @@ import (
 func Field() frame.Field {
 	return frame.Field{Commands: []frame.Command{
 		{Verb: "fit", New: fitNLSQ, Takes: frame.TakesOut | frame.TakesDevice},
+		{Verb: "fit", New: fitCurve, Takes: frame.TakesOut | frame.TakesDevice},
 		{Verb: "sample", New: sampleExpr, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
+		{Verb: "sample", New: sampleCurve, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
 	}, Converted: isProblem, ConvertFile: convertProblem}
 }

@@ -23,13 +23,17 @@ import (
 
 func fitNLSQ(a *frame.App) *cobra.Command {
 	var path string
+	var profile bool
 	c := &cobra.Command{
-		Use:   "nlsq --problem FILE.json",
+		Use:   "nlsq FILE.json",
 		Short: "Fit a formula to columns of numbers by least squares",
 		Long: `Fit a formula to columns of numbers by nonlinear least squares.
 
   {"expr": "b1*(1-exp(-b2*x))", "data": {"x": [...], "y": [...]}, "y": "y",
    "start": {"b1": 500, "b2": 1e-4}}
+
+"data" may also name a table beside the problem, such as "decay.csv". Parameters
+without a start get one from the data. "fit curve" needs no problem file.
 
 Optional keys: "sigma" (a column of errors), "bounds" {"b1": [0, null]}, "fixed"
 {"b1": 3}, "tied" {"b3": "2*b1"}, "loss" (linear, soft_l1, huber, cauchy,
@@ -43,52 +47,53 @@ row for each parameter, and as report.html with pictures of data, model and
 residuals. --out FILE.csv, .xlsx or .parquet writes only the
 table.
 
-  euryale fit nlsq --problem misra1a.json --json
-  euryale fit nlsq --problem misra1a.json --out misra1a.xlsx
+  euryale fit nlsq misra1a.json --json
+  euryale fit nlsq misra1a.json --profile --out misra1a.xlsx
 `,
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return runFitNLSQ(c.Context(), a, path) },
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 1 && path != "":
+				return exit.Usage("%s and --problem %s: give one of them", args[0], path)
+			case len(args) == 1:
+				path = args[0]
+			case path == "":
+				return exit.Usage("fit nlsq needs a problem FILE.json")
+			}
+			return runFitNLSQ(c.Context(), a, path, profile)
+		},
 	}
 	c.Flags().StringVar(&path, "problem", "", "JSON file with the problem, or - for standard input")
-	if err := c.MarkFlagRequired("problem"); err != nil {
-		panic(err)
-	}
+	c.Flags().BoolVar(&profile, "profile", false, "compute intervals of 95 % from profiles")
 	return c
 }
 
-func runFitNLSQ(ctx context.Context, a *frame.App, path string) error {
+func runFitNLSQ(ctx context.Context, a *frame.App, path string, profile bool) error {
 	f, err := draws.OpenProblem(path)
 	if err != nil {
 		return err
 	}
-	p, s, err := f.LeastSquaresOn(a.Backend(1))
-	if err != nil {
-		return exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
-	}
+	return fitProblem(ctx, a, f, path, profile)
+}
+
+// fitProblem fits a problem and gives out the results. Parameters without a start get one from the data.
+func fitProblem(ctx context.Context, a *frame.App, f *expr.Problem, path string, profile bool) error {
 	to, err := a.OpenOutputs(path)
 	if err != nil {
 		return err
 	}
-	r, v, err := f.Fit(ctx, p, s)
-	if ctx.Err() != nil {
-		return exit.With(exit.Interrupted, err)
-	}
+	one, err := fitOne(ctx, a, f, path, profile)
 	if err != nil {
-		return exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+		return err
 	}
-	draws.WithLimitIn(&v, r.Status)
-	doc := nlsqDocument(p.Device(), r, v)
-	doc.File, doc.Units = path, unitsOf(f.Units)
-	unwritten := to.SaveParameters(a, doc) // what cannot be written is printed all the same
+	unwritten := to.SaveParameters(a, one.doc) // what cannot be written is printed all the same
 	if to.Folder != "" && unwritten == nil {
-		unwritten = drawNLSQ(a, to, f, r, v, path)
+		unwritten = drawNLSQ(a, to, f, one.result, one.verdict, path)
 	}
 	if a.JSON {
-		err = a.Document(doc)
+		err = a.Document(one.doc)
 	} else {
-		if _, err = fmt.Fprint(a.Stdout, nlsqText(r, f.Sigma != "", f.Units)); err == nil {
-			err = a.PrintVerdict(doc.Check, doc.Warnings, nil)
-		}
+		err = one.print(a)
 		if told := to.Told(); told != "" && unwritten == nil {
 			a.Note("%s", told)
 		}
@@ -98,12 +103,80 @@ func runFitNLSQ(ctx context.Context, a *frame.App, path string) error {
 		return unwritten
 	case err != nil:
 		return exit.With(exit.CannotWrite, err)
-	case a.Strict && !r.Status.Converged():
-		return exit.With(exit.Failed, fmt.Errorf("the fit did not converge: %s", draws.WithLimit(r.Status, r.Status.Message())))
+	case a.Strict && !one.result.Status.Converged():
+		return exit.With(exit.Failed, fmt.Errorf("the fit did not converge: %s", draws.WithLimit(one.result.Status, one.result.Status.Message())))
 	case a.Strict:
-		return frame.Strictly(v)
+		return frame.Strictly(one.verdict)
 	}
 	return nil
+}
+
+// fitted is one fit.
+type fitted struct {
+	problem *expr.Problem
+	result  *optim.Result
+	verdict check.Verdict
+	doc     nlsqDoc
+}
+
+// fitOne fits a problem, with profile intervals if they are asked for.
+func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, profile bool) (*fitted, error) {
+	guessed, err := f.Guess(ctx)
+	if ctx.Err() != nil {
+		return nil, exit.With(exit.Interrupted, ctx.Err())
+	}
+	if err != nil {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+	}
+	tellGuess(a, guessed)
+	p, s, err := f.LeastSquaresOn(a.Backend(1))
+	if err != nil {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+	}
+	r, v, err := f.Fit(ctx, p, s)
+	if ctx.Err() != nil {
+		return nil, exit.With(exit.Interrupted, err)
+	}
+	if err != nil {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+	}
+	draws.WithLimitIn(&v, r.Status)
+	one := &fitted{f, r, v, nlsqDocument(p.Device(), r, v)}
+	one.doc.File, one.doc.Units = path, unitsOf(f.Units)
+	if !profile {
+		return one, nil
+	}
+	intervals, err := optim.Profile(ctx, p, r, optim.ProfileSettings{Settings: s})
+	if ctx.Err() != nil {
+		return nil, exit.With(exit.Interrupted, err)
+	}
+	if err != nil {
+		return nil, exit.With(exit.Failed, fmt.Errorf("%s: intervals by profiles: %w", path, err))
+	}
+	one.doc.Interval = map[string][]frame.Number{}
+	for _, i := range intervals {
+		one.doc.Interval[i.Name] = frame.Numbers([]float64{i.Lower, i.Upper})
+	}
+	return one, nil
+}
+
+// tellGuess says where starts came from, and whether fits from other places ended elsewhere.
+func tellGuess(a *frame.App, g expr.Guessed) {
+	switch n := g.Fits - g.Best; {
+	case len(g.Names) == 0 || g.Fits < 2:
+	case n == 0:
+		a.Note("starts were found from the data: all of %s ended at one minimum", errtext.Count(g.Fits, "fit"))
+	default:
+		a.Note("starts were found from the data: %d of %s ended at the best minimum, and the next best has %.4g times its sum of squares", g.Best, errtext.Count(g.Fits, "fit"), g.Next)
+	}
+}
+
+// print writes the table of the parameters and the verdict.
+func (f *fitted) print(a *frame.App) error {
+	if _, err := fmt.Fprint(a.Stdout, nlsqText(f.result, f.problem.Sigma != "", f.problem.Units, f.doc.Interval)); err != nil {
+		return err
+	}
+	return a.PrintVerdict(f.doc.Check, f.doc.Warnings, nil)
 }
 
 // drawNLSQ writes the page of a fit into the folder of the results.
@@ -117,11 +190,15 @@ func drawNLSQ(a *frame.App, to frame.Outputs, p *expr.Problem, r *optim.Result, 
 
 // nlsqText is a table of the parameters and a line on how the fit ended. The reduced chi-square is left out without errors of the data,
 // in whose units it would be, and without degrees of freedom.
-func nlsqText(r *optim.Result, weighted bool, units map[string]string) string {
+func nlsqText(r *optim.Result, weighted bool, units map[string]string, intervals map[string][]frame.Number) string {
 	var b strings.Builder
 	sd := r.SD()
 	for i, n := range r.Names {
-		fmt.Fprintf(&b, "%-12s %s\n", n, frame.WithUnit(report.PlusMinus(r.X[i], sd[i]), units[n]))
+		fmt.Fprintf(&b, "%-12s %s", n, frame.WithUnit(report.PlusMinus(r.X[i], sd[i]), units[n]))
+		if ends := intervals[n]; len(ends) == 2 {
+			fmt.Fprintf(&b, "   95 %%: %.5g to %.5g", float64(ends[0]), float64(ends[1]))
+		}
+		b.WriteString("\n")
 	}
 	b.WriteString(map[bool]string{true: "converged: ", false: "not converged: "}[r.Status.Converged()] + draws.WithLimit(r.Status, r.Status.Message()))
 	if reduced := r.ReducedChiSquared(); weighted && !math.IsNaN(reduced) {
@@ -133,24 +210,25 @@ func nlsqText(r *optim.Result, weighted bool, units map[string]string) string {
 
 // nlsqDoc is the JSON document of fit nlsq.
 type nlsqDoc struct {
-	Engine   string                  `json:"engine"`
-	File     string                  `json:"file"`
-	Device   string                  `json:"device"` // where the residuals were computed
-	Units    map[string]string       `json:"units"`  // of the parameters that the problem gives one
-	X        map[string]frame.Number `json:"x"`
-	SD       map[string]frame.Number `json:"sd"`
-	Names    []string                `json:"names"`
-	Cov      [][]frame.Number        `json:"cov"`
-	Cost     frame.Number            `json:"cost"`
-	Reduced  frame.Number            `json:"chi2_reduced"`
-	Status   string                  `json:"status"`
-	Message  string                  `json:"message"`
-	NFev     int                     `json:"nfev"`
-	NJev     int                     `json:"njev"`
-	Rank     int                     `json:"rank"`
-	Active   map[string]int          `json:"active"`
-	Warnings []string                `json:"warnings"`
-	Check    *frame.CheckDoc         `json:"model_check"`
+	Engine   string                    `json:"engine"`
+	File     string                    `json:"file"`
+	Device   string                    `json:"device"` // where the residuals were computed
+	Units    map[string]string         `json:"units"`  // of the parameters that the problem gives one
+	X        map[string]frame.Number   `json:"x"`
+	SD       map[string]frame.Number   `json:"sd"`
+	Names    []string                  `json:"names"`
+	Interval map[string][]frame.Number `json:"interval95,omitempty"` // by profiles, where asked for
+	Cov      [][]frame.Number          `json:"cov"`
+	Cost     frame.Number              `json:"cost"`
+	Reduced  frame.Number              `json:"chi2_reduced"`
+	Status   string                    `json:"status"`
+	Message  string                    `json:"message"`
+	NFev     int                       `json:"nfev"`
+	NJev     int                       `json:"njev"`
+	Rank     int                       `json:"rank"`
+	Active   map[string]int            `json:"active"`
+	Warnings []string                  `json:"warnings"`
+	Check    *frame.CheckDoc           `json:"model_check"`
 }
 
 // unitsOf returns units as documents hold them: none are an empty object.

@@ -46,7 +46,7 @@ label of the column school, which formulas write as theta[school]. "noncentred"
 func sampleExpr(a *frame.App) *cobra.Command {
 	var cfg exprConfig
 	c := &cobra.Command{
-		Use:   "expr --problem FILE.json",
+		Use:   "expr FILE.json",
 		Short: "Sample the parameters of a formula with priors",
 		Long: `Sample the posterior of the parameters of a formula with NUTS, given columns of
 numbers and priors.
@@ -55,15 +55,21 @@ Results go to a run folder: draws, summary, verdict, plots and a report. Ctrl-C
 saves the draws so far, and --resume continues with exactly the draws that an
 uninterrupted run would have made.
 
-  euryale sample expr --problem misra1a.json
-  euryale sample expr --problem schools.json --out schools --target-accept 0.95
+  euryale sample expr misra1a.json
+  euryale sample expr schools.json --out schools --target-accept 0.95
   euryale sample expr --resume schools
 `,
 		Args: cobra.NoArgs,
 	}
-	cfg.AddProblem(a, c, &draws.ProblemRun{Command: "sample expr", Folder: "run-expr", Chain: &cfg.ChainConfig, Config: &cfg,
+	cfg.AddProblem(a, c, cfg.run(a, "sample expr"))
+	return c
+}
+
+// run is the run of a problem by a command.
+func (cfg *exprConfig) run(a *frame.App, command string) *draws.ProblemRun {
+	return &draws.ProblemRun{Command: command, Folder: "run-expr", Chain: &cfg.ChainConfig, Config: cfg,
 		Read: func(b []byte) (err error) {
-			cfg.Problem, err = expr.Parse(b)
+			cfg.Problem, err = draws.ParseProblem(b, cfg.File)
 			return err
 		},
 		Has: func() bool { return cfg.Problem != nil },
@@ -72,8 +78,7 @@ uninterrupted run would have made.
 			return m, err
 		},
 		Starts:   func(post *infer.Posterior) ([][]float64, error) { return cfg.Problem.Starts(post, cfg.Chains, a.Seed) },
-		Sampling: func(dir runs.Folder, post *infer.Posterior) draws.Sampling { return exprSampling(a, dir, &cfg, post) }})
-	return c
+		Sampling: func(dir runs.Folder, post *infer.Posterior) draws.Sampling { return exprSampling(a, dir, cfg, post) }}
 }
 
 // exprDoc is the JSON document of sample expr.

@@ -35,10 +35,6 @@ func Read(content []byte) (t *Table, note string, err error) {
 	return readText(content)
 }
 
-func wrong(line int, what, try string) error {
-	return &FormatError{Format: "table", Line: line, What: what, Try: try}
-}
-
 // cells are the columns of a table as text.
 type cells struct {
 	names   []string
@@ -80,7 +76,7 @@ func readText(content []byte) (*Table, string, error) {
 		Row:     func(line int, row []string) bool { c.row(line-first, row); return true },
 	})
 	if fault != nil {
-		return nil, "", wrong(max(0, fault.Line-first), fault.What, fault.Try)
+		return nil, "", &FormatError{Format: "table", Line: max(0, fault.Line-first), What: fault.What, Try: fault.Try}
 	}
 	if strings.HasSuffix(separator, delimited.DecimalCommas) {
 		note = strings.TrimPrefix(note+"; numbers have decimal commas", "; ")
@@ -147,7 +143,7 @@ func unnamed(n int) (names []string) {
 // table makes columns of numbers where all cells are numbers.
 func (c *cells) table() (*Table, error) {
 	if len(c.lines) == 0 {
-		return nil, wrong(0, "the table has names of columns and no rows", "add the numbers below them")
+		return nil, &FormatError{Format: "table", What: "the table has names of columns and no rows", Try: "add the numbers below them"}
 	}
 	t, seen := &Table{}, map[string]int{}
 	for i, header := range c.names {
@@ -156,13 +152,13 @@ func (c *cells) table() (*Table, error) {
 			continue
 		}
 		if other, twice := seen[name]; twice {
-			return nil, wrong(0, fmt.Sprintf("the columns %d and %d are both called %s", other, i+1, foreign.Text(name)), "rename one")
+			return nil, &FormatError{Format: "table", What: fmt.Sprintf("the columns %d and %d are both called %s", other, i+1, foreign.Text(name)), Try: "rename one"}
 		}
 		seen[name] = i + 1
 		t.Add(name, unit, values(c.columns[i]))
 	}
 	if len(t.Columns) == 0 {
-		return nil, wrong(0, "the table has no column with a name", "write names such as x,y in the first line")
+		return nil, &FormatError{Format: "table", What: "the table has no column with a name", Try: "write names such as x,y in the first line"}
 	}
 	return t, nil
 }
@@ -206,16 +202,16 @@ func split(header string) (name, unit string) {
 func readWorkbook(content []byte) (*Table, string, error) {
 	book, err := excelize.OpenReader(bytes.NewReader(content))
 	if err != nil {
-		return nil, "", wrong(0, "the file begins like an Excel workbook and cannot be opened as one: "+err.Error(), "save it again as .xlsx, or export CSV")
+		return nil, "", &FormatError{Format: "table", What: "the file begins like an Excel workbook and cannot be opened as one: " + err.Error(), Try: "save it again as .xlsx, or export CSV"}
 	}
 	defer book.Close()
 	sheets := book.GetSheetList()
 	if len(sheets) == 0 {
-		return nil, "", wrong(0, "the workbook has no sheet", "save it again")
+		return nil, "", &FormatError{Format: "table", What: "the workbook has no sheet", Try: "save it again"}
 	}
 	rows, err := book.GetRows(sheets[0], excelize.Options{RawCellValue: true})
 	if err != nil {
-		return nil, "", wrong(0, fmt.Sprintf("the sheet %s cannot be read: %v", foreign.Text(sheets[0]), err), "save it again as .xlsx, or export CSV")
+		return nil, "", &FormatError{Format: "table", What: fmt.Sprintf("the sheet %s cannot be read: %v", foreign.Text(sheets[0]), err), Try: "save it again as .xlsx, or export CSV"}
 	}
 	c := &cells{}
 	note := ""
@@ -236,7 +232,7 @@ func readWorkbook(content []byte) (*Table, string, error) {
 		}
 	}
 	if c.names == nil {
-		return nil, "", wrong(0, "the first sheet is empty", "put the table on the first sheet")
+		return nil, "", &FormatError{Format: "table", What: "the first sheet is empty", Try: "put the table on the first sheet"}
 	}
 	t, err := c.table()
 	return t, note, err
@@ -259,7 +255,7 @@ func readArray(content []byte) (*Table, string, error) {
 	}
 	shape := a.Shape()
 	if len(shape) == 0 || len(shape) > 2 {
-		return nil, "", wrong(0, fmt.Sprintf("the array has the shape %v", shape), "save a table, with a row by point and a column by quantity")
+		return nil, "", &FormatError{Format: "table", What: fmt.Sprintf("the array has the shape %v", shape), Try: "save a table, with a row by point and a column by quantity"}
 	}
 	n := 1
 	if len(shape) == 2 {

@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/euryale-dev/euryale/autodiff/formula"
 	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -30,9 +32,9 @@ const (
 
 // Guessed says how a start was found.
 type Guessed struct {
-	Names []string // of the parameters that had none
-	Fits  int      // from different places
-	Best  int      // of them ended at the minimum with the least cost
+	Names []string // parameters that had no start
+	Fits  int      // fits from different places
+	Best  int      // how many of them ended at the minimum with the least cost
 	Next  float64  // cost of the second best minimum divided by that of the best; NaN without one
 }
 
@@ -53,6 +55,9 @@ func (p *Problem) Guess(ctx context.Context) (g Guessed, err error) {
 	if len(g.Names) == 0 {
 		return g, nil
 	}
+	if err := p.misspelt(f, g.Names); err != nil {
+		return g, err
+	}
 	if p.Start == nil {
 		p.Start = map[string]Values{}
 	}
@@ -62,11 +67,12 @@ func (p *Problem) Guess(ctx context.Context) (g Guessed, err error) {
 			p.Start[name] = Values{min(max(1, b[0]), b[1])}
 		}
 	}
-	problem, s, err := p.leastSquares(nil)
+	few := p.thinned(mostRows)
+	problem, s, err := few.leastSquares(nil)
 	if err != nil {
 		return g, fmt.Errorf("expr: %w", err)
 	}
-	w, err := newGuesser(p, problem, g.Names)
+	w, err := newGuesser(few, problem, g.Names)
 	if err != nil {
 		return g, err
 	}
@@ -80,15 +86,53 @@ func (p *Problem) Guess(ctx context.Context) (g Guessed, err error) {
 	return g, nil
 }
 
+// misspelt returns an error if a name that is taken for a parameter is probably that of a column, or if the formula has no column.
+func (p *Problem) misspelt(f *formula.Formula, names []string) error {
+	var unused []string
+	for _, c := range sortedKeys(p.Data) {
+		if !slices.Contains(f.Names(), c) && c != p.Sigma && c != p.Y {
+			unused = append(unused, c)
+		}
+	}
+	if len(unused) == len(p.Data) || !slices.ContainsFunc(f.Names(), func(n string) bool { _, column := p.Data[n]; return column }) {
+		return fmt.Errorf("expr: the formula %q uses none of the columns %s: write it with one of them", p.Expr, strings.Join(sortedKeys(p.Data), ", "))
+	}
+	for _, n := range names {
+		for _, c := range unused {
+			if strings.EqualFold(n, c) || len(n) > 3 && spelling.Meant(n, []string{c}) != "" {
+				return fmt.Errorf("expr: the formula has %s, which is no column, and does not use the column %s: did you mean it? If %s is a parameter, give it a start", n, c, n)
+			}
+		}
+	}
+	return nil
+}
+
+// mostRows is how many rows the search looks at.
+const mostRows = 2000
+
+// thinned returns the problem with some rows, evenly from all.
+func (p *Problem) thinned(most int) *Problem {
+	few, n := *p, 0
+	few.Data = map[string]Column{}
+	for name, c := range p.Data {
+		few.Data[name], n = c, c.Len()
+	}
+	if n > most {
+		few.Keep(func(i int) bool { return i*most/n != (i-1)*most/n || i == 0 })
+	}
+	return &few
+}
+
 // guesser tries places.
 type guesser struct {
-	problem *optim.Problem
-	free    []int // parameters without a start
-	linear  []int // of these, those in which the residual is linear
-	scales  []float64
-	ranges  [][2]float64 // of the columns
-	random  tensor.Stream
-	r, j    []float64
+	problem  *optim.Problem
+	free     []int // parameters without a start
+	linear   []int // of these, those in which the residual is linear
+	scales   []float64
+	ranges   [][2]float64 // of the columns
+	features []float64    // places, widths and frequencies that the data show
+	random   tensor.Stream
+	r, j     []float64
 }
 
 func newGuesser(p *Problem, problem *optim.Problem, names []string) (*guesser, error) {
@@ -116,6 +160,9 @@ func newGuesser(p *Problem, problem *optim.Problem, names []string) (*guesser, e
 		}
 	}
 	w.scales = append(w.scales, 1)
+	for _, c := range columns[1:] {
+		w.features = append(w.features, featuresOf(c, y)...)
+	}
 	w.findLinear()
 	return w, nil
 }
@@ -185,18 +232,81 @@ func (w *guesser) place(which []int) []float64 {
 			continue
 		}
 		var x float64
-		if u := w.random.Float64(); u < 0.6 {
+		switch u := w.random.Float64(); {
+		case u < 0.3 && len(w.features) > 0:
+			x = w.features[int(w.random.Float64()*float64(len(w.features)))]
+			if w.random.Float64() < 0.5 {
+				x *= math.Exp2(2*w.random.Float64() - 1)
+			}
+		case u < 0.7:
 			x = w.scales[int(w.random.Float64()*float64(len(w.scales)))] * math.Pow(10, 3*w.random.Float64()-2)
 			if w.random.Float64() < 0.25 {
 				x = -x
 			}
-		} else {
+		default:
 			r := w.ranges[int(w.random.Float64()*float64(len(w.ranges)))]
 			x = r[0] + (r[1]-r[0])*w.random.Float64()
 		}
 		at[k] = min(max(x, lo), hi)
 	}
 	return at
+}
+
+// featuresOf are numbers that y shows along x: where it is largest and smallest, how wide it is there, where it crosses the middle of its
+// range, and the frequencies of which it has most.
+func featuresOf(x, y []float64) []float64 {
+	if len(x) < 5 || slices.Min(x) == slices.Max(x) {
+		return nil
+	}
+	order := make([]int, len(x))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	at, v := make([]float64, len(x)), make([]float64, len(x))
+	for i, k := range order {
+		at[i], v[i] = x[k], y[k]
+	}
+	lo, hi := slices.Min(v), slices.Max(v)
+	var out []float64
+	for _, end := range []float64{hi, lo} {
+		top, half := slices.Index(v, end), (lo+hi)/2
+		left, right := top, top
+		for left > 0 && (v[left] > half) == (end > half) {
+			left--
+		}
+		for right < len(v)-1 && (v[right] > half) == (end > half) {
+			right++
+		}
+		width := at[right] - at[left]
+		out = append(out, at[top], width, width/2, width*width, at[left], at[right])
+	}
+	return append(out, frequencies(at, v)...)
+}
+
+// frequencies are those of the highest peak of the periodogram, in cycles and in radians, and its period.
+func frequencies(x, y []float64) []float64 {
+	span, mean := x[len(x)-1]-x[0], 0.0
+	for _, v := range y {
+		mean += v / float64(len(y))
+	}
+	best, at := 0.0, 0.0
+	most := min(len(x), 500)
+	for k := 1; k <= most; k++ {
+		f := float64(k) / (2 * span)
+		var re, im float64
+		for i := range x {
+			sin, cos := math.Sincos(2 * math.Pi * f * (x[i] - x[0]))
+			re, im = re+(y[i]-mean)*cos, im+(y[i]-mean)*sin
+		}
+		if power := re*re + im*im; power > best {
+			best, at = power, f
+		}
+	}
+	if at == 0 {
+		return nil
+	}
+	return []float64{at, 2 * math.Pi * at, 1 / at}
 }
 
 // follow moves the linear parameters of a place to the least cost, and returns it.

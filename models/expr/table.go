@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -91,4 +92,31 @@ func (p *Problem) Numeric() (names []string) {
 		}
 	}
 	return slices.Clip(names)
+}
+
+// GroupsOf returns the rows of each value of a column, in order of appearance, and the values as labels.
+func (p *Problem) GroupsOf(column string) (rows [][]int, labels []string, err error) {
+	c, ok := p.Data[column]
+	if !ok {
+		return nil, nil, fmt.Errorf("there is no column %s%s", column, meant(column, sortedKeys(p.Data)))
+	}
+	labels, code := c.levels()
+	rows = make([][]int, len(labels))
+	for i, k := range code {
+		rows[k] = append(rows[k], i)
+	}
+	return rows, labels, nil
+}
+
+// Rows returns the problem with some of its rows. Starts are its own.
+func (p *Problem) Rows(rows []int) *Problem {
+	few := *p
+	few.Data = maps.Clone(p.Data)
+	few.Start = maps.Clone(p.Start)
+	in := map[int]bool{}
+	for _, i := range rows {
+		in[i] = true
+	}
+	few.Keep(func(i int) bool { return in[i] })
+	return &few
 }

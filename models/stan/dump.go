@@ -55,10 +55,10 @@ func readDump(b []byte) (Data, error) {
 		}
 		name, ok := d.name()
 		if !ok {
-			return nil, d.wrong("the name of a variable")
+			return nil, d.expected("the name of a variable")
 		}
 		if d.blank(); !d.assigns() {
-			return nil, d.wrong("<- after " + foreign.Text(name))
+			return nil, d.expected("<- after " + foreign.Text(name))
 		}
 		v, err := d.value()
 		if err != nil {
@@ -68,7 +68,7 @@ func readDump(b []byte) (Data, error) {
 	}
 }
 
-func (d *dump) wrong(want string) error {
+func (d *dump) expected(want string) error {
 	found := "the end of the file"
 	if rest := d.text[d.at:]; rest != "" {
 		rest, _, _ = strings.Cut(rest, "\n")
@@ -155,7 +155,7 @@ func (d *dump) value() (array, error) {
 		}
 		n, err := strconv.Atoi(size.numbers[0])
 		if err != nil || n < 0 || n > mostSequence || !d.take(")") {
-			return size, d.wrong("a length and )")
+			return size, d.expected("a length and )")
 		}
 		v := array{shape: []int{n}}
 		for range n {
@@ -164,14 +164,14 @@ func (d *dump) value() (array, error) {
 		return v, nil
 	}
 	d.at = from
-	return array{}, d.wrong("a number, c(...), structure(...) or integer(0)")
+	return array{}, d.expected("a number, c(...), structure(...) or integer(0)")
 }
 
 // vector reads the elements of c(...).
 func (d *dump) vector() (v array, err error) {
 	for !d.take(")") {
 		if len(v.numbers) > 0 && !d.take(",") {
-			return v, d.wrong(", or )")
+			return v, d.expected(", or )")
 		}
 		if _, err = d.element(&v); err != nil {
 			return v, err
@@ -191,10 +191,10 @@ func (d *dump) structure() (array, error) {
 		d.blank()
 		name, ok := d.name()
 		if !ok || !d.take("=") {
-			return v, d.wrong("an attribute such as .Dim = c(2, 3)")
+			return v, d.expected("an attribute such as .Dim = c(2, 3)")
 		}
 		if name != "Dim" && name != ".Dim" && name != "dim" {
-			return v, d.wrong(".Dim = c(2, 3), and no other attribute")
+			return v, d.expected(".Dim = c(2, 3), and no other attribute")
 		}
 		sizes, err := d.value()
 		if err != nil {
@@ -205,7 +205,7 @@ func (d *dump) structure() (array, error) {
 		for _, s := range sizes.numbers {
 			k, err := strconv.Atoi(s)
 			if err != nil || k < 0 {
-				return v, d.wrong("sizes that are whole numbers")
+				return v, d.expected("sizes that are whole numbers")
 			}
 			v.shape, n = append(v.shape, k), n*k
 		}
@@ -214,7 +214,7 @@ func (d *dump) structure() (array, error) {
 		}
 	}
 	if !d.take(")") {
-		return v, d.wrong(")")
+		return v, d.expected(")")
 	}
 	return v, nil
 }
@@ -236,7 +236,7 @@ func (d *dump) element(v *array) (several bool, err error) {
 	a, e1 := strconv.Atoi(first)
 	b, e2 := strconv.Atoi(last)
 	if e1 != nil || e2 != nil || max(a, b)-min(a, b) > mostSequence {
-		return true, d.wrong("whole numbers on both sides of :")
+		return true, d.expected("whole numbers on both sides of :")
 	}
 	step := 1
 	if b < a {
@@ -270,7 +270,7 @@ func (d *dump) number() (string, error) {
 		}
 	}
 	if !ok {
-		return "", d.wrong("a number")
+		return "", d.expected("a number")
 	}
 	d.at += n
 	return out, nil

@@ -1,0 +1,319 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package formula
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/autodiff/formula"
+	"github.com/euryale-dev/euryale/data/table"
+	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/spelling"
+	"github.com/euryale-dev/euryale/models/expr"
+)
+
+// curveFlags describe a problem of a formula and a table without a problem file.
+type curveFlags struct {
+	y, sigma, by            string
+	start, bounds, fix, tie []string
+	ranges, exclude         []string
+	priors, flat            []string // for sampling
+	likelihood              string
+}
+
+const curveHelp = `DATA is a table: text whose columns are separated by commas, semicolons, tabs or
+blanks, with or without names, an Excel workbook or a NumPy array. FORMULA has
+columns and parameters. Every name that is no column is a parameter.
+`
+
+func (f *curveFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.y, "y", "", "column, or formula of columns, that the formula describes (default y, or the last column that the formula does not use)")
+	flags.StringVar(&f.sigma, "sigma", "", "standard errors of y: a column, a number, a share such as 5%, or poisson for counts (default a column called sigma, err, error, dy or y_err)")
+	flags.StringArrayVar(&f.bounds, "bounds", nil, "bounds of a parameter, such as tau=0:100, tau=0: or tau=:5; may be repeated")
+	flags.StringArrayVar(&f.fix, "fix", nil, "parameter held at a value, such as c=0; may be repeated")
+	flags.StringArrayVar(&f.tie, "tie", nil, "parameter that follows from others, such as b=2*a; may be repeated")
+	flags.StringArrayVar(&f.ranges, "range", nil, "rows to keep, such as x=0:10; may be repeated")
+	flags.StringArrayVar(&f.exclude, "exclude", nil, "rows to leave out, such as x=4.2:4.5; may be repeated")
+}
+
+// errorNames are names of columns that are taken for standard errors of y.
+var errorNames = []string{"sigma", "err", "error", "dy", "y_err", "yerr", "y_error", "sigma_y"}
+
+// problem makes the problem of a formula and the content of a table.
+func (f *curveFlags) problem(a *frame.App, name, text string) (*expr.Problem, error) {
+	b, err := frame.ReadInput(name)
+	if err != nil {
+		return nil, err
+	}
+	t, note, err := table.Read(b)
+	if err != nil {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
+	}
+	if note != "" {
+		a.Note("%s: %s", name, note)
+	}
+	parsed, err := formula.Parse(text)
+	if err != nil {
+		return nil, exit.Usage("%v", err)
+	}
+	p := &expr.Problem{Expr: text, Data: expr.Columns(t), Start: map[string]expr.Values{}}
+	if err := f.chooseY(p, t, parsed); err != nil {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
+	}
+	if !slices.ContainsFunc(parsed.Names(), func(n string) bool { _, column := p.Data[n]; return column }) {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: the formula %q uses none of the columns %s: write it with one of them", name, text, strings.Join(names(t), ", ")))
+	}
+	if err := f.parameters(p, parsed); err != nil {
+		return nil, err
+	}
+	if err := f.errors(a, p); err != nil {
+		return nil, err
+	}
+	if err := f.keep(p); err != nil {
+		return nil, err
+	}
+	used := append(parsed.Names(), p.Sigma)
+	if y, err := formula.Parse(p.Y); err == nil {
+		used = append(used, y.Names()...)
+	}
+	if n := p.DropEmpty(used); n > 0 {
+		a.Note("%s: %s left out, in which a cell that is needed is empty", name, errtext.Count(n, "row"))
+	}
+	return p, nil
+}
+
+func names(t *table.Table) (all []string) {
+	for _, c := range t.Columns {
+		all = append(all, c.Name)
+	}
+	return all
+}
+
+// chooseY finds the column that the formula describes.
+func (f *curveFlags) chooseY(p *expr.Problem, t *table.Table, parsed *formula.Formula) error {
+	p.Y = f.y
+	if p.Y == "" {
+		if _, ok := p.Data["y"]; ok {
+			p.Y = "y"
+			return nil
+		}
+		for _, c := range t.Columns {
+			if _, numbers := c.Values.([]float64); numbers && !slices.Contains(parsed.Names(), c.Name) && !slices.Contains(errorNames, c.Name) && c.Name != f.sigma && c.Name != f.by {
+				p.Y = c.Name
+			}
+		}
+	}
+	if p.Y == "" {
+		return fmt.Errorf("no column of numbers is left for what the formula describes: name one with --y; the columns are %s", strings.Join(names(t), ", "))
+	}
+	y, err := formula.Parse(p.Y)
+	if err != nil {
+		return fmt.Errorf("--y: %w", err)
+	}
+	for _, n := range y.Names() {
+		if _, ok := p.Data[n]; !ok {
+			return fmt.Errorf("--y %s: there is no column %s%s; the columns are %s", p.Y, n, didYouMean(n, names(t)), strings.Join(names(t), ", "))
+		}
+	}
+	return nil
+}
+
+func didYouMean(name string, all []string) string {
+	if m := spelling.Meant(name, all); m != "" {
+		return fmt.Sprintf(" (did you mean %s?)", m)
+	}
+	return ""
+}
+
+// assigned splits name=value.
+func assigned(flag, text string) (name, value string, err error) {
+	name, value, ok := strings.Cut(text, "=")
+	if name, value = strings.TrimSpace(name), strings.TrimSpace(value); !ok || name == "" || value == "" {
+		return "", "", exit.Usage("--%s %s: want a name and a value, such as --%s tau=3", flag, text, flag)
+	}
+	return name, value, nil
+}
+
+// parameters reads starts, bounds, fixed and tied parameters.
+func (f *curveFlags) parameters(p *expr.Problem, parsed *formula.Formula) error {
+	known := func(flag, name string) error {
+		if _, column := p.Data[name]; column {
+			return exit.Usage("--%s %s: this is a column and no parameter", flag, name)
+		}
+		if slices.Contains(parsed.Names(), name) || name == "sigma" || slices.ContainsFunc(f.priors, func(s string) bool { return strings.HasPrefix(s, name+"=") }) {
+			return nil
+		}
+		return exit.Usage("--%s %s: the formula %q has no parameter %s%s", flag, name, parsed, name, didYouMean(name, parsed.Names()))
+	}
+	for _, flag := range []struct {
+		name string
+		list []string
+		take func(name, value string) error
+	}{
+		{"start", f.start, func(name, value string) error {
+			x, err := strconv.ParseFloat(value, 64)
+			p.Start[name] = expr.Values{x}
+			return err
+		}},
+		{"fix", f.fix, func(name, value string) error {
+			x, err := strconv.ParseFloat(value, 64)
+			if p.Fixed == nil {
+				p.Fixed = map[string]float64{}
+			}
+			p.Fixed[name] = x
+			return err
+		}},
+		{"tie", f.tie, func(name, value string) error {
+			if p.Tied == nil {
+				p.Tied = map[string]string{}
+			}
+			p.Tied[name] = value
+			return nil
+		}},
+		{"bounds", f.bounds, func(name, value string) error {
+			if p.Bounds == nil {
+				p.Bounds = map[string]expr.Bounds{}
+			}
+			lo, hi, err := span(value)
+			p.Bounds[name] = expr.Bounds{lo, hi}
+			return err
+		}},
+		{"prior", f.priors, func(name, value string) error {
+			if p.Priors == nil {
+				p.Priors = map[string]string{}
+			}
+			p.Priors[name] = value
+			return nil
+		}},
+	} {
+		for _, text := range flag.list {
+			name, value, err := assigned(flag.name, text)
+			if err == nil && flag.name != "prior" {
+				err = known(flag.name, name)
+			}
+			if err != nil {
+				return err
+			}
+			if err := flag.take(name, value); err != nil {
+				return exit.Usage("--%s %s: %s is no number, with a point as the decimal sign", flag.name, text, value)
+			}
+		}
+	}
+	p.Flat, p.Likelihood = f.flat, f.likelihood
+	return nil
+}
+
+// span reads a range such as 0:10, 0: or :10.
+func span(text string) (lo, hi float64, err error) {
+	left, right, ok := strings.Cut(text, ":")
+	if !ok {
+		return 0, 0, fmt.Errorf("want a range such as 0:10")
+	}
+	lo, hi = math.Inf(-1), math.Inf(1)
+	if left = strings.TrimSpace(left); left != "" {
+		if lo, err = strconv.ParseFloat(left, 64); err != nil {
+			return 0, 0, err
+		}
+	}
+	if right = strings.TrimSpace(right); right != "" {
+		hi, err = strconv.ParseFloat(right, 64)
+	}
+	if err == nil && !(lo < hi) {
+		err = fmt.Errorf("the first end is not below the second")
+	}
+	return lo, hi, err
+}
+
+// errors finds the standard errors of y.
+func (f *curveFlags) errors(a *frame.App, p *expr.Problem) error {
+	if f.sigma == "" {
+		for _, n := range errorNames {
+			if c, ok := p.Data[n]; ok && c.Labels == nil && n != p.Y {
+				p.Sigma = n
+				a.Note("the column %s is taken for the standard errors of %s; --sigma names another", n, p.Y)
+				return nil
+			}
+		}
+		return nil
+	}
+	if _, ok := p.Data[f.sigma]; ok {
+		p.Sigma = f.sigma
+		return nil
+	}
+	y, err := p.Observed()
+	if err != nil {
+		return exit.With(exit.Data, err)
+	}
+	made := make([]float64, len(y))
+	share, percent := strings.CutSuffix(f.sigma, "%")
+	x, err := strconv.ParseFloat(share, 64)
+	switch {
+	case strings.EqualFold(f.sigma, "poisson"):
+		for i, v := range y {
+			if v < 0 || v != math.Trunc(v) {
+				return exit.With(exit.Data, fmt.Errorf("--sigma poisson: %s is %g in row %d, which is no count: name a column of errors instead", p.Y, v, i+1))
+			}
+			made[i] = math.Sqrt(max(v, 1))
+		}
+	case err != nil || !(x > 0) || math.IsInf(x, 0):
+		return exit.Usage("--sigma %s: this is neither a column%s nor a number above 0, a share such as 5%%, or poisson", f.sigma, didYouMean(f.sigma, p.Numeric()))
+	default:
+		for i, v := range y {
+			made[i] = x
+			if percent {
+				made[i] = x / 100 * math.Abs(v)
+			}
+			if !(made[i] > 0) {
+				return exit.With(exit.Data, fmt.Errorf("--sigma %s: %s is 0 in row %d, so that its error would be 0: give a number or a column", f.sigma, p.Y, i+1))
+			}
+		}
+	}
+	p.Sigma = "sigma_of_y"
+	p.Data[p.Sigma] = expr.Column{Values: made}
+	return nil
+}
+
+// keep leaves out rows by --range and --exclude.
+func (f *curveFlags) keep(p *expr.Problem) error {
+	for _, flag := range []struct {
+		name string
+		list []string
+		in   bool
+	}{{"range", f.ranges, true}, {"exclude", f.exclude, false}} {
+		for _, text := range flag.list {
+			name, value, err := assigned(flag.name, text)
+			if err != nil {
+				return err
+			}
+			c, ok := p.Data[name]
+			if !ok || c.Labels != nil {
+				return exit.Usage("--%s %s: there is no column of numbers %s%s", flag.name, text, name, didYouMean(name, p.Numeric()))
+			}
+			lo, hi, err := span(value)
+			if err != nil {
+				return exit.Usage("--%s %s: want a range such as %s=0:10", flag.name, text, name)
+			}
+			left := 0
+			p.Keep(func(i int) bool {
+				in := c.Values[i] >= lo && c.Values[i] <= hi
+				if in == flag.in {
+					left++
+				}
+				return in == flag.in
+			})
+			if left == 0 {
+				return exit.With(exit.Data, fmt.Errorf("--%s %s leaves no row: %s goes from %.6g to %.6g", flag.name, text, name, slices.Min(c.Values), slices.Max(c.Values)))
+			}
+		}
+	}
+	return nil
+}

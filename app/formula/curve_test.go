@@ -1,0 +1,149 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package formula_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/app/apptest"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// decay is a table of 5 exp(-t/2.3) + 1, for each of some factors, with errors of 0.05.
+func decay(header, separator string, factors ...float64) string {
+	random := tensor.NewStream(3, 0, 0)
+	lines := []string{header}
+	for g, f := range factors {
+		for i := range 40 {
+			x := float64(i) / 4
+			cells := []string{fmt.Sprintf("%.3f", x), fmt.Sprintf("%.4f", f*(5*math.Exp(-x/2.3)+1)+0.05*random.Normal())}
+			if len(factors) > 1 {
+				cells = append(cells, string(rune('A'+g)))
+			}
+			lines = append(lines, strings.Join(cells, separator))
+		}
+	}
+	return strings.Join(lines, "\n") + "\n"
+}
+
+func TestFitCurve(t *testing.T) {
+	data := apptest.Write(t, "d.csv", strings.ReplaceAll(decay("t (s);signal", ";", 1), ".", ","))
+	out := filepath.Join(t.TempDir(), "fit")
+	code, text, stderr := apptest.Do(t, "fit", "curve", data, "a*exp(-t/tau) + c", "--sigma", "0.05", "--profile", "--json", "--out", out)
+	if code != 0 {
+		t.Fatal(stderr)
+	}
+	var doc struct {
+		X        map[string]float64
+		SD       map[string]float64
+		Interval map[string][]float64  `json:"interval95"`
+		Check    struct{ Word string } `json:"model_check"`
+	}
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]float64{"a": 5, "tau": 2.3, "c": 1} {
+		ends := doc.Interval[name]
+		if math.Abs(doc.X[name]-want) > 4*doc.SD[name] || len(ends) != 2 || math.Abs(ends[1]-ends[0]-3.92*doc.SD[name]) > 0.4*doc.SD[name] {
+			t.Errorf("%s is %g +- %g, within %v: want %g", name, doc.X[name], doc.SD[name], ends, want)
+		}
+	}
+	if doc.Check.Word != "agrees" || !strings.Contains(stderr, "decimal commas") || !strings.Contains(stderr, "all of 12 fits ended at one minimum") {
+		t.Errorf("%s %s", doc.Check.Word, stderr)
+	}
+	for _, name := range []string{"fit.json", "fits.csv", "report.html"} {
+		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	code, text, stderr = apptest.Do(t, "fit", "curve", data, "a*exp(-t/tau) + c", "--fix", "c=1", "--tie", "a=5*c", "--bounds", "tau=1:3", "--range", "t=0:5", "--exclude", "t=1:2", "--loss", "huber")
+	if code != 0 || !strings.Contains(text, "tau          2.3") {
+		t.Errorf("exit %d: %s%s", code, text, stderr)
+	}
+}
+
+func TestFitCurveByGroup(t *testing.T) {
+	data := apptest.Write(t, "d.tsv", decay("t\tsignal\tdish", "\t", 1, 2, 3))
+	table := filepath.Join(t.TempDir(), "fits.csv")
+	code, text, stderr := apptest.Do(t, "fit", "curve", data, "a*exp(-t/tau) + c", "--by", "dish", "--out", table)
+	if code != 0 || !strings.Contains(text, "dish=C, 40 rows") {
+		t.Fatalf("exit %d: %s%s", code, text, stderr)
+	}
+	rows := apptest.Rows(t, table)
+	if len(rows) != 10 || rows[7][0] != "dish=C" || !strings.HasPrefix(rows[7][2], "15.") && !strings.HasPrefix(rows[7][2], "14.9") {
+		t.Errorf("%v", rows)
+	}
+}
+
+func TestCurveMistakes(t *testing.T) {
+	data := apptest.Write(t, "d.csv", decay("t,signal", ",", 1))
+	hole := apptest.Write(t, "hole.csv", "t,y\n1,2\n2,\n3,4\n4,5\n5,6.5\n")
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{data, "a*exp(-x/tau)"}, "uses none of the columns t, signal"},
+		{[]string{data, "a*exp(-T/tau) + 0*t"}, ""},
+		{[]string{data, "a*exp(-t/tau", "--y", "signal"}, "are not closed"},
+		{[]string{data, "a*exp(-t/tau)", "--y", "singal"}, "did you mean signal?"},
+		{[]string{data, "a*exp(-t/tau)", "--start", "tua=3"}, "has no parameter tua"},
+		{[]string{data, "a*exp(-t/tau)", "--start", "tau=3,5"}, "with a point as the decimal sign"},
+		{[]string{data, "a*exp(-t/tau)", "--start", "t=3"}, "this is a column"},
+		{[]string{data, "a*exp(-t/tau)", "--bounds", "tau=5"}, "--bounds tau=5"},
+		{[]string{data, "a*exp(-t/tau)", "--range", "t=50:60"}, "leaves no row: t goes from 0 to 9.75"},
+		{[]string{data, "a*exp(-t/tau)", "--sigma", "err"}, "neither a column nor a number"},
+		{[]string{data, "a*exp(-t/tau)", "--sigma", "poisson"}, "which is no count"},
+		{[]string{data, "a*exp(-t/tau)", "--by", "dish"}, "there is no column dish"},
+		{[]string{"/nowhere.csv", "a*x"}, "/nowhere.csv"},
+	} {
+		code, out, stderr := apptest.Do(t, append([]string{"fit", "curve"}, c.args...)...)
+		if c.says != "" && (code == 0 || !strings.Contains(stderr, c.says)) {
+			t.Errorf("%v\nexit %d: %s%s, want %q", c.args, code, out, stderr, c.says)
+		}
+	}
+	if code, _, stderr := apptest.Do(t, "fit", "curve", hole, "a + b*t"); code != 0 || !strings.Contains(stderr, "1 row left out, in which a cell that is needed is empty") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// TestSampleCurve samples without a problem file, and goes on with the same draws.
+func TestSampleCurve(t *testing.T) {
+	data := apptest.Write(t, "d.csv", decay("t,signal", ",", 1))
+	dir := filepath.Join(t.TempDir(), "run")
+	code, out, stderr := apptest.Do(t, "sample", "curve", data, "a*exp(-t/tau) + c", "--prior", "tau=lognormal(1, 1)", "--out", dir, "--warmup", "300", "--draws", "300", "--no-report", "--json")
+	if code != 0 || !strings.Contains(stderr, "flat priors: a, c, sigma") {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	var doc struct{ Summary map[string]map[string]any }
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	if m, _ := doc.Summary["tau"]["mean"].(float64); math.Abs(m-2.3) > 0.1 {
+		t.Errorf("tau is %g", m)
+	}
+	before := apptest.Chains(t, dir)
+	os.Remove(data)
+	if code, _, stderr := apptest.Do(t, "sample", "curve", "--resume", dir, "--quiet"); code != 0 || apptest.Chains(t, dir) != before {
+		t.Errorf("resume: exit %d: %s", code, stderr)
+	}
+}
+
+// TestProblemWithTable takes the data of a problem from a table beside it.
+func TestProblemWithTable(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"d.csv": decay("t,signal", ",", 1), "p.json": `{"expr": "a*exp(-t/tau) + c", "data": "d.csv", "y": "signal"}`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code, out, stderr := apptest.Do(t, "fit", "nlsq", filepath.Join(dir, "p.json")); code != 0 || !strings.Contains(out, "tau          2.26") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+}

@@ -1,0 +1,129 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package formula
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/models/expr"
+)
+
+func fitCurve(a *frame.App) *cobra.Command {
+	var f curveFlags
+	var loss string
+	var scale float64
+	var profile bool
+	c := &cobra.Command{
+		Use:   "curve DATA FORMULA",
+		Short: "Fit a formula to a table by least squares",
+		Long: `Fit a formula to the columns of a table by nonlinear least squares.
+
+` + curveHelp + `
+Starts are found from the data unless --start gives them: fits from the best of
+many places, of which a note says how many ended at the same minimum. --profile
+computes intervals of 95 % from profiles of the sum of squares, which hold where
+standard errors do not. With --by, rows with the same value of a column are
+fitted one after another.
+
+Results go to --out as for fit nlsq: a folder with fit.json, fits.csv and
+report.html, or only a table.
+
+  euryale fit curve decay.csv "a*exp(-t/tau) + c"
+  euryale fit curve decay.xlsx "a*exp(-t/tau)" --y counts --sigma poisson
+  euryale fit curve all.csv "vmax*s/(km + s)" --by enzyme --out kinetics.csv
+`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := f.problem(a, args[0], args[1])
+			if err != nil {
+				return err
+			}
+			if p.Loss, p.FScale = loss, scale; f.by != "" {
+				return f.fitEach(c.Context(), a, p, args[0], profile)
+			}
+			return fitProblem(c.Context(), a, p, args[0], profile)
+		},
+	}
+	f.add(c.Flags())
+	c.Flags().StringArrayVar(&f.start, "start", nil, "start of a parameter, such as tau=10; may be repeated")
+	c.Flags().StringVar(&f.by, "by", "", "column by whose values the rows are fitted one group after another")
+	c.Flags().StringVar(&loss, "loss", "", "loss of the residuals: linear, soft_l1, huber, cauchy or arctan (default linear)")
+	c.Flags().Float64Var(&scale, "f-scale", 0, "residual from which a robust loss weighs less, in standard deviations (default 1)")
+	c.Flags().BoolVar(&profile, "profile", false, "compute intervals of 95 % from profiles")
+	return c
+}
+
+// groupDoc is the JSON document of fit curve with --by.
+type groupDoc struct {
+	Engine string    `json:"engine"`
+	File   string    `json:"file"`
+	By     string    `json:"by"`
+	Fits   []nlsqDoc `json:"fits"`
+}
+
+// fitEach fits the rows of each value of a column.
+func (f *curveFlags) fitEach(ctx context.Context, a *frame.App, p *expr.Problem, path string, profile bool) error {
+	groups, label, err := p.GroupsOf(f.by)
+	if err != nil {
+		return exit.With(exit.Data, fmt.Errorf("%s: --by: %w", path, err))
+	}
+	to, err := a.OpenOutputs(path)
+	if err != nil {
+		return err
+	}
+	doc := groupDoc{Engine: "nlsq", File: path, By: f.by}
+	var failed []string
+	bad := 0
+	for k, group := range groups {
+		own := p.Rows(group)
+		delete(own.Data, f.by)
+		name := f.by + "=" + label[k]
+		one, err := fitOne(ctx, a, own, path+", "+name, profile)
+		if ctx.Err() != nil {
+			return exit.With(exit.Interrupted, ctx.Err())
+		}
+		if err != nil {
+			failed = append(failed, name)
+			a.Note("%s", exit.Text(err, nil))
+			continue
+		}
+		one.doc.File = name
+		doc.Fits = append(doc.Fits, one.doc)
+		if !one.verdict.OK {
+			bad++
+		}
+		if !a.JSON {
+			if _, err := fmt.Fprintf(a.Stdout, "%s, %s\n", name, errtext.Count(len(group), "row")); err != nil {
+				return exit.With(exit.CannotWrite, err)
+			}
+			if err := one.print(a); err != nil {
+				return err
+			}
+		}
+	}
+	if err := to.SaveParameters(a, doc); err != nil {
+		return err
+	}
+	if a.JSON {
+		if err := a.Document(doc); err != nil {
+			return exit.With(exit.CannotWrite, err)
+		}
+	} else if told := to.Told(); told != "" {
+		a.Note("%s", told)
+	}
+	switch {
+	case len(failed) > 0:
+		return exit.With(exit.Failed, fmt.Errorf("%d of %s failed: %v", len(failed), errtext.Count(len(groups), "group"), slices.Clip(failed)))
+	case a.Strict && bad > 0:
+		return exit.With(exit.Failed, fmt.Errorf("the model does not agree with the data in %d of %s", bad, errtext.Count(len(groups), "group")))
+	}
+	return nil
+}

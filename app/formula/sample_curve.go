@@ -1,0 +1,165 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package formula
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/euryale-dev/euryale/app/draws"
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/autodiff/formula"
+	"github.com/euryale-dev/euryale/models/expr"
+)
+
+func sampleCurve(a *frame.App) *cobra.Command {
+	var f curveFlags
+	var cfg exprConfig
+	c := &cobra.Command{
+		Use:   "curve DATA FORMULA",
+		Short: "Sample the parameters of a formula of a table",
+		Long: `Sample the posterior of the parameters of a formula of columns with NUTS.
+
+` + curveHelp + `
+Parameters without --prior have a flat one, between their --bounds if there are
+any; a note names them. Where the errors of y are unknown, their standard
+deviation is a parameter, sigma. --likelihood takes another distribution than
+the normal one, in which mu is the value of the formula.
+
+Chains start near the best fit. The results are those of sample expr, and
+--resume continues a run.
+
+  euryale sample curve decay.csv "a*exp(-t/tau) + c" \
+    --prior "tau=lognormal(1, 1)" --prior "c=normal(0, 2)"
+  euryale sample curve counts.csv "exp(a + b*x)" --likelihood "poisson(mu)"
+`,
+		Args: cobra.MaximumNArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			run := cfg.run(a, "sample curve")
+			switch {
+			case a.Resume != "" && len(args) == 0:
+				return run.Resume(a, c)
+			case a.Resume != "":
+				return exit.Usage("--resume %s has the table and the formula: leave both out", a.Resume)
+			case len(args) < 2:
+				return exit.Usage("sample curve needs a table and a formula, or --resume RUN")
+			}
+			if err := cfg.Check(); err != nil {
+				return err
+			}
+			p, err := f.problem(a, args[0], args[1])
+			if err != nil {
+				return err
+			}
+			if err := f.complete(c.Context(), a, p); err != nil {
+				return exit.With(exit.Data, fmt.Errorf("%s: %w", args[0], err))
+			}
+			cfg.Problem, cfg.File = p, args[0]
+			a.Out = cmp.Or(a.Out, "run-"+strings.TrimSuffix(filepath.Base(args[0]), filepath.Ext(args[0])))
+			return run.Start(c.Context(), a)
+		},
+	}
+	f.add(c.Flags())
+	c.Flags().StringArrayVar(&f.priors, "prior", nil, "prior of a parameter, such as \"tau=lognormal(1, 1)\"; may be repeated")
+	c.Flags().StringVar(&f.likelihood, "likelihood", "", "distribution of an observation, such as \"studentt(4, mu, sigma)\" or \"poisson(mu)\" (default \"normal(mu, sigma)\")")
+	cfg.Add(c, draws.DefaultChains(0))
+	return c
+}
+
+// complete gives parameters without a prior a flat one, and starts.
+func (f *curveFlags) complete(ctx context.Context, a *frame.App, p *expr.Problem) error {
+	parsed, err := formula.Parse(p.Expr)
+	if err != nil {
+		return err
+	}
+	used := parsed.Names()
+	likelihood := cmp.Or(p.Likelihood, "normal(mu, sigma)")
+	call, err := formula.ParseCall(likelihood)
+	if err != nil {
+		return fmt.Errorf("--likelihood: %w", err)
+	}
+	for _, n := range call.Names() {
+		if n != "mu" && !(n == "sigma" && p.Sigma != "") && !slices.Contains(used, n) {
+			used = append(used, n)
+		}
+	}
+	var flat []string
+	for _, n := range used {
+		_, column := p.Data[n]
+		_, fixed := p.Fixed[n]
+		if column || fixed || p.Tied[n] != "" || p.Priors[n] != "" {
+			continue
+		}
+		if _, bounded := p.Bounds[n]; !bounded && !slices.Contains(parsed.Names(), n) { // the scale or the shape of the likelihood
+			if p.Bounds == nil {
+				p.Bounds = map[string]expr.Bounds{}
+			}
+			p.Bounds[n] = expr.Bounds{0, math.Inf(1)}
+		}
+		flat = append(flat, n)
+	}
+	p.Flat = flat
+	if len(flat) > 0 {
+		a.Note("flat priors: %s; --prior gives others", strings.Join(flat, ", "))
+	}
+	return f.startNear(ctx, a, p, parsed)
+}
+
+// startNear gives a start to all parameters of the formula, where least squares describe the likelihood.
+func (f *curveFlags) startNear(ctx context.Context, a *frame.App, p *expr.Problem, parsed *formula.Formula) error {
+	p.Start = nil
+	if p.Likelihood != "" && !strings.Contains(p.Likelihood, "mu, sigma)") {
+		return nil
+	}
+	own := *p
+	own.Priors, own.Flat, own.Likelihood, own.Start = nil, nil, "", nil
+	own.Bounds = map[string]expr.Bounds{}
+	for n, b := range p.Bounds {
+		if slices.Contains(parsed.Names(), n) {
+			own.Bounds[n] = b
+		}
+	}
+	guessed, err := own.Guess(ctx)
+	if err != nil || len(guessed.Names) == 0 {
+		return ctx.Err() // chains find their own way
+	}
+	least, s, err := own.LeastSquares()
+	if err != nil {
+		return nil
+	}
+	r, _, err := own.Fit(ctx, least, s)
+	if err != nil {
+		return ctx.Err()
+	}
+	p.Start = map[string]expr.Values{}
+	for i, n := range r.Names {
+		if _, fixed := p.Fixed[n]; !fixed && p.Tied[n] == "" {
+			p.Start[n] = expr.Values{r.X[i]}
+		}
+	}
+	y, err := p.Observed()
+	if err != nil {
+		return err
+	}
+	for _, n := range p.Flat {
+		if !slices.Contains(parsed.Names(), n) {
+			p.Start[n] = expr.Values{max(math.Sqrt(2*r.Cost/float64(len(y))), 1e-300)}
+		}
+	}
+	for n := range p.Priors {
+		if p.Start[n] == nil { // of the likelihood, or a parameter of other priors
+			p.Start = nil
+			break
+		}
+	}
+	return nil
+}
