@@ -34,7 +34,7 @@ const (
 type Guessed struct {
 	Names []string // parameters that had no start
 	Fits  int      // fits from different places
-	Best  int      // how many of them ended at the minimum with the least cost
+	Best  int      // fits that ended at the minimum with the least cost
 	Next  float64  // cost of the second best minimum divided by that of the best; NaN without one
 }
 
