@@ -84,7 +84,7 @@ type Group struct {
 
 // Parse reads a document; unknown fields are errors.
 func Parse(b []byte) (*Problem, error) {
-	b, err := foreign.JSON(b)
+	b, err := foreign.Problem(b, foreign.FormulaProblem)
 	if err != nil {
 		return nil, fmt.Errorf("expr: %w", err)
 	}

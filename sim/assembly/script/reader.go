@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // reader extracts values from YAML and collects the mistakes in them.
@@ -76,7 +78,7 @@ func kindOf(n *yaml.Node) string {
 	if n.ShortTag() == "!!null" {
 		return "empty"
 	}
-	return strconv.Quote(n.Value)
+	return strconv.Quote(foreign.Short(n.Value, 60))
 }
 
 // number returns a finite number from lo to hi, or def if the node is absent.
