@@ -90,6 +90,9 @@ func wantedValue(kind, value string) string {
 		}
 		return "a whole number"
 	case "float64":
+		if d := foreign.Decimal(value); d != "" {
+			return d + ", as the decimal sign is a point"
+		}
 		return "a number"
 	case "bool":
 		return "true or false, or leave the value out"

@@ -162,9 +162,16 @@ func amplifies(constants [][]Constants, j int, energies []float64) string {
 	return first + ": matter that absorbs has a positive beta (n = 1 - delta + i beta); check the sign"
 }
 
+// leastEnergy in eV is an energy below which nothing scatters soft X-rays; a decimal comma leaves digits that are read as one.
+const leastEnergy = 10
+
 func (b *mistakes) missing(m *Material, j int, energy float64) {
 	near := m.Energies[nearest(m.Energies, energy)]
-	b.add(m.title(j), "add the energy to the table (in Go, Material.Sample interpolates)", "it has no energy %v eV; the nearest is %v eV", energy, near)
+	try := "add the energy to the table (in Go, Material.Sample interpolates)"
+	if energy < leastEnergy {
+		try = "numbers in a list are separated by commas, so that a decimal comma makes two of one: write 285.2 with a point"
+	}
+	b.add(m.title(j), try, "it has no energy %v eV; the nearest is %v eV", energy, near)
 }
 
 func (m *Material) title(j int) string {

@@ -252,7 +252,7 @@ func (r *configReader) number(key string, n *yaml.Node, lo, hi float64) (float64
 	v, err := strconv.ParseFloat(strings.ReplaceAll(r.text(key, n), "_", ""), 64)
 	switch {
 	case err != nil || !linalg.Finite(v):
-		r.wrong(n, key, "the value is %s; want a number", kindOf(n))
+		r.wrong(n, key, "the value is %s; %s", kindOf(n), foreign.NumberTry(n.Value, "want a number"))
 	case !(v >= lo && v <= hi):
 		r.wrong(n, key, "the value is %s; want %s", n.Value, between(lo, hi))
 	default:

@@ -88,7 +88,7 @@ func (r *reader) number(n *yaml.Node, what string, lo, hi, def float64) float64 
 	}
 	var v float64
 	if tag := n.ShortTag(); n.Kind != yaml.ScalarNode || tag != "!!int" && tag != "!!float" || n.Decode(&v) != nil {
-		r.at(n, "%s is %s: want a number", what, kindOf(n))
+		r.at(n, "%s is %s: %s", what, kindOf(n), foreign.NumberTry(n.Value, "want a number"))
 		return def
 	}
 	if math.IsInf(v, 0) {
