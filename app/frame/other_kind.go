@@ -83,6 +83,9 @@ func CommandsForFiles() (lines []string) {
 // and which commands take it. A document in the place of another is the whole error, since what its reader says is about something else.
 func (a *App) otherKind(c *cobra.Command, err error) error {
 	var e *exit.Error
+	if hint := a.otherWay(c); hint != "" && errors.As(err, &e) && (e.Code == exit.NoInput || e.Code == exit.CannotWrite || e.Code == exit.WrongUsage) {
+		return &exit.Error{Code: e.Code, Err: err, Hint: hint}
+	}
 	if !errors.As(err, &e) || e.Code != exit.Data && e.Code != exit.NoInput && e.Code != exit.WrongUsage && e.Code != exit.Config {
 		return err
 	}
@@ -103,6 +106,23 @@ func (a *App) otherKind(c *cobra.Command, err error) error {
 		}
 	}
 	return err
+}
+
+// otherWay returns the command line with the input and the output the other way round, if the input does not exist and the output does, or "".
+func (a *App) otherWay(c *cobra.Command) string {
+	args := c.Flags().Args()
+	if len(args) > 0 && c.Name() == "plot" { // after its kind
+		args = args[1:]
+	}
+	last := len(args) - 1
+	if !strings.Contains(c.Use, "OUT") || last != 1 || foreign.Exists(args[0]) || !foreign.Exists(args[last]) {
+		return ""
+	}
+	words := c.CommandPath()
+	if c.Name() == "plot" {
+		words += " " + c.Flags().Arg(0)
+	}
+	return fmt.Sprintf("%s %s %s, if they are the wrong way round", words, foreign.Typed(args[last]), foreign.Typed(args[0]))
 }
 
 // otherDocument is the error of a document that the command does not take.

@@ -59,3 +59,17 @@ func TestJSONOfOthers(t *testing.T) {
 		}
 	}
 }
+
+// An archive that is cut short is told with its size, and other files by what they are.
+func TestZip(t *testing.T) {
+	for text, want := range map[string]string{
+		"PK\x03\x04abc": "of 7 bytes lacks the list of its members",
+		"tau,g2\n1,2\n": `not a ZIP archive (such as .npz) but text that begins with "tau,g2"`,
+		"II*\x00":       "but a TIFF picture",
+		"":              "but empty",
+	} {
+		if _, err := foreign.Zip(strings.NewReader(text), int64(len(text))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
