@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -360,6 +361,9 @@ func correlateInto(ctx context.Context, a *frame.App, d *correlatedDoc, overwrit
 		return err
 	}
 	defer movie.Close()
+	if t := movie.Metadata().FrameTime; f.FrameTime.Given && t > 0 && math.Abs(f.FrameTime.Value-t) > 1e-3*t {
+		a.Note("%s: --frame-time %g s is used in place of the %g s that the file has", d.File, f.FrameTime.Value, t)
+	}
 	if movie.Frames == 1 && movie.Format == "pictures" {
 		return exit.With(exit.Data, fmt.Errorf("%s is a single picture, and a correlation needs at least 2 frames: name the folder of the series in place of its files, such as correlate %s/", d.File, filepath.Dir(d.File)))
 	}
