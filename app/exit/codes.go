@@ -75,6 +75,8 @@ func writable(err error) string {
 		return ""
 	case errors.Is(path.Err, fs.ErrPermission):
 		return "another place, or chmod u+w " + foreign.Typed(filepath.Dir(path.Path))
+	case errors.Is(path.Err, fs.ErrNotExist) && foreign.Exists(filepath.Dir(path.Path)):
+		return "another place"
 	case errors.Is(path.Err, fs.ErrNotExist):
 		return "mkdir -p " + foreign.Typed(filepath.Dir(path.Path))
 	}

@@ -86,7 +86,19 @@ is correlated again.
   euryale correlate scan_0012/ --qmap qmap.hdf --frame-time 10ms
   euryale correlate --watch raw --qmap qmap.hdf --correlation both --out results
 `,
-		RunE: func(c *cobra.Command, args []string) error { return runCorrelate(c.Context(), a, args, f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.Type == "multitau" {
+				if err := frame.Ignored(c, "--correlation both", "bins", "smooth", "no-age-errors"); err != nil {
+					return err
+				}
+			}
+			if f.Watch == "" {
+				if err := frame.Ignored(c, "--watch", "idle"); err != nil {
+					return err
+				}
+			}
+			return runCorrelate(c.Context(), a, args, f)
+		},
 	}
 	f.add(c)
 	return c

@@ -79,7 +79,14 @@ upwards.
   euryale qmap both.hdf --merge small.hdf,large.hdf
 `,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return runQMap(a, args[0], f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if !f.Reflection && len(f.From) == 0 { // a file may be of a reflection
+				if err := frame.Ignored(c, "--reflection", "incidence", "orientation"); err != nil {
+					return err
+				}
+			}
+			return runQMap(a, args[0], f)
+		},
 	}
 	f.add(c)
 	return c
