@@ -148,7 +148,11 @@ func similarFile(name string, names []string) string {
 	stem := strings.TrimSuffix(name, ext)
 	for _, near := range spelling.Sorted(name, names) {
 		other := strings.TrimSuffix(near, filepath.Ext(near))
-		if other == stem || spelling.Distance(stem, other) <= (1+len(stem))/3 {
+		most := (1 + len(stem)) / 3
+		if filepath.Ext(near) != ext {
+			most = min(most, 1)
+		}
+		if other == stem || spelling.Distance(stem, other) <= most {
 			return near
 		}
 	}

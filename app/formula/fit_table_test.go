@@ -42,7 +42,7 @@ func TestFitsOfFormulasAreTables(t *testing.T) {
 			t.Errorf("%s: %q", name, all)
 		}
 	}
-	if code, _, stderr := apptest.Do(t, "convert", "p.json", "new.csv"); code != exit.Data || !strings.Contains(stderr, "not the document of a fit") {
+	if code, _, stderr := apptest.Do(t, "convert", "p.json", "new.csv"); code != exit.Data || !strings.Contains(stderr, "p.json holds a problem of a formula") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

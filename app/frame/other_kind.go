@@ -28,18 +28,21 @@ type fileKind struct {
 	takes []string
 }
 
+// drawsTakers are commands that take draws.
+var drawsTakers = []string{"summary FILE", "diagnose FILE", "plot trace FILE", "compare FILE OTHER", "loo FILE", "convert FILE OUT.nc"}
+
 // hdf5Kinds tell HDF5 files apart by a path that only they have.
 var hdf5Kinds = []struct {
 	paths []string
 	fileKind
 }{
-	{[]string{"xpcs/multitau", "xpcs/twotime", "exchange/norm-0-g2", "exchange/C2T_all"}, fileKind{"a file of correlations", []string{"fit g2 FILE", "sample g2 FILE", "plot g2 FILE"}}},
-	{[]string{"qmap/dynamic_roi_map", "xpcs/qmap", "xpcs/dqmap"}, fileKind{"a q map", []string{"correlate FRAMES --qmap FILE", "plot qmap FILE"}}},
+	{[]string{"xpcs/multitau", "xpcs/twotime", "exchange/norm-0-g2", "exchange/C2T_all"}, fileKind{"a file of correlations", []string{"fit g2 FILE", "plot g2 FILE", "sample g2 FILE", "reduce ages FILE", "reduce saxs FILE", "reduce intensity FILE", "average FILE OTHER OUT.hdf", "convert FILE OUT.csv", "fit twotime FILE", "sample twotime FILE", "correlate FRAMES --qmap FILE", "qmap QMAP.hdf --from FILE", "mask MASK.h5 --image FILE"}}},
+	{[]string{"qmap/dynamic_roi_map", "xpcs/qmap", "xpcs/dqmap"}, fileKind{"a q map", []string{"correlate FRAMES --qmap FILE", "plot qmap FILE", "qmap QMAP.hdf --mask FILE", "mask MASK.h5 --from FILE", "average RESULT OTHER OUT.hdf --qmap FILE"}}},
 	{[]string{"Euler_Angles", "Vector_Morphology"}, fileKind{"a morphology", []string{"sim rsoxs FILE", "plot morphology FILE"}}},
 	{[]string{"K0"}, fileKind{"a simulated pattern", []string{"plot pattern FILE", "reduce rsoxs FILE"}}},
 	{[]string{"arms"}, fileKind{"a library of template spectra", []string{"fit spectra SPECTRUM --library FILE"}}},
-	{[]string{"posterior"}, fileKind{"a file of draws", []string{"summary FILE", "diagnose FILE"}}},
-	{[]string{"entry/data/data", "entry/data/data_000001", "exchange/data"}, fileKind{"a file of frames", []string{"correlate FILE --qmap QMAP.hdf", "qmap QMAP.hdf --from FILE"}}},
+	{[]string{"posterior"}, fileKind{"a file of draws", drawsTakers}},
+	{[]string{"entry/data/data", "entry/data/data_000001", "exchange/data"}, fileKind{"a file of frames", []string{"correlate FILE --qmap QMAP.hdf", "qmap QMAP.hdf --from FILE", "mask MASK.h5 --image FILE", "fit geometry FILE"}}},
 }
 
 // tables tell tables apart by names of their columns.
@@ -48,8 +51,8 @@ var tables = []struct {
 	fileKind
 }{
 	{[][]string{{"tau", "delay", "t_el"}, {"g2"}}, fileKind{"a table of g2", []string{"fit g2 FILE", "sample g2 FILE"}}},
-	{[][]string{{"wave", "wavelength", "lambda", "loglam"}, {"flux"}}, fileKind{"a spectrum", []string{"fit spectra FILE --library LIBRARY.h5", "sample spectrum FILE --library LIBRARY.h5"}}},
-	{[][]string{{"lp__"}}, fileKind{"a file of draws", []string{"summary FILE", "diagnose FILE"}}},
+	{[][]string{{"wave", "wavelength", "lambda", "loglam"}, {"flux"}}, fileKind{"a spectrum", []string{"fit spectra FILE --library LIBRARY.h5", "sample spectrum FILE --library LIBRARY.h5", "plot spectrum FILE --library LIBRARY.h5"}}},
+	{[][]string{{"lp__"}}, fileKind{"a file of draws", drawsTakers}},
 }
 
 // formatKinds are the formats that tell no more than where such files may be used, by their first bytes.
@@ -57,9 +60,9 @@ var formatKinds = []struct {
 	head string
 	fileKind
 }{
-	{"SIMPLE  =", fileKind{"a FITS file", []string{"fit spectra FILE --library LIBRARY.h5", "sample spectrum FILE --library LIBRARY.h5"}}},
-	{"II*\x00", fileKind{"a TIFF picture", []string{"plot image FILE", "mask MASK.h5 --image FILE", "qmap QMAP.hdf --mask FILE"}}},
-	{"MM\x00*", fileKind{"a TIFF picture", []string{"plot image FILE", "mask MASK.h5 --image FILE", "qmap QMAP.hdf --mask FILE"}}},
+	{"SIMPLE  =", fileKind{"a FITS file", []string{"fit spectra FILE --library LIBRARY.h5", "sample spectrum FILE --library LIBRARY.h5", "plot spectrum FILE --library LIBRARY.h5"}}},
+	{"II*\x00", fileKind{"a TIFF picture", []string{"mask MASK.h5 --image FILE", "qmap QMAP.hdf --mask FILE", "correlate FILE --qmap QMAP.hdf", "fit geometry FILE", "plot mask FILE"}}},
+	{"MM\x00*", fileKind{"a TIFF picture", []string{"mask MASK.h5 --image FILE", "qmap QMAP.hdf --mask FILE", "correlate FILE --qmap QMAP.hdf", "fit geometry FILE", "plot mask FILE"}}},
 }
 
 // CommandsForFiles lists the commands that are named for files of some kind.
@@ -101,7 +104,7 @@ func (a *App) otherKind(c *cobra.Command, err error) error {
 			}
 			continue
 		}
-		if k := kindOfFile(name, head); k != nil && e.Hint == "" && !takenBy(k.takes, command) && strings.Contains(err.Error(), filepath.Base(name)) {
+		if k := kindOfFile(name, head); k != nil && e.Hint == "" && !takenIn(k.takes, command, place) && strings.Contains(err.Error(), filepath.Base(name)) {
 			return &exit.Error{Code: e.Code, Err: err, Hint: fmt.Sprintf("%s is %s: %s", name, k.what, a.commandsFor(k.takes, name))}
 		}
 	}
@@ -145,11 +148,26 @@ func (a *App) commandsFor(takes []string, name string) string {
 
 // takenBy reports whether a command is one of those that take a file, in whatever place.
 func takenBy(takes []string, command string) bool {
-	return slices.ContainsFunc(takes, func(t string) bool { return strings.HasPrefix(t+" ", command+" ") })
+	return slices.ContainsFunc(takes, func(t string) bool { return alike(t, command) })
 }
 
-// notInputs are the flags that name what is written or continued.
-var notInputs = []string{"out", "resume", "overwrite", "save-recipe"}
+// alike reports whether a command line is one of a command. Kinds of plots are alike, and so is all work on batches.
+func alike(line, command string) bool {
+	verb, _, _ := strings.Cut(line, " ")
+	own, _, _ := strings.Cut(command, " ")
+	return strings.HasPrefix(line+" ", command+" ") || verb == own && (verb == "plot" || verb == "batch")
+}
+
+// takenIn reports whether a command takes a file in a place: as an argument, or by the flag that follows the command there.
+func takenIn(takes []string, command, place string) bool {
+	flag := strings.TrimSpace(strings.TrimPrefix(place, command))
+	return slices.ContainsFunc(takes, func(t string) bool {
+		return alike(t, command) && strings.Contains(t, strings.TrimSpace(flag+" FILE")) && (flag != "" || !strings.Contains(t, "--") || strings.Index(t, "FILE") < strings.Index(t, "--"))
+	})
+}
+
+// notInputs are the flags that name what is written or continued, or what may hold anything.
+var notInputs = []string{"out", "resume", "overwrite", "save-recipe", "data"} // data of Stan may have any keys
 
 // givenFiles yields the arguments and the values of flags that are names of files, with the words for their places.
 func givenFiles(c *cobra.Command, command string) func(yield func(place, name string) bool) {
