@@ -52,6 +52,7 @@ var tables = []struct {
 }{
 	{[][]string{{"tau", "delay", "t_el"}, {"g2"}}, fileKind{"a table of g2", []string{"fit g2 FILE", "sample g2 FILE"}}},
 	{[][]string{{"wave", "wavelength", "lambda", "loglam"}, {"flux"}}, fileKind{"a spectrum", []string{"fit spectra FILE --library LIBRARY.h5", "sample spectrum FILE --library LIBRARY.h5", "plot spectrum FILE --library LIBRARY.h5"}}},
+	{[][]string{{"filename"}, {"teff"}}, fileKind{"a catalogue of template spectra", []string{"build library FILE LIBRARY.h5"}}},
 	{[][]string{{"lp__"}}, fileKind{"a file of draws", drawsTakers}},
 }
 
@@ -111,7 +112,8 @@ func (a *App) otherKind(c *cobra.Command, err error) error {
 	return err
 }
 
-// otherWay returns the command line with the input and the output the other way round, if the input does not exist and the output does, or "".
+// otherWay returns the command line with the input and the output the other way round, if the input does not exist and the output is a file that commands read,
+// or "".
 func (a *App) otherWay(c *cobra.Command) string {
 	args := c.Flags().Args()
 	if len(args) > 0 && c.Name() == "plot" { // after its kind
@@ -120,6 +122,9 @@ func (a *App) otherWay(c *cobra.Command) string {
 	last := len(args) - 1
 	if !strings.Contains(c.Use, "OUT") || last != 1 || foreign.Exists(args[0]) || !foreign.Exists(args[last]) {
 		return ""
+	}
+	if head := headOf(args[last]); head == nil || kindOfFile(args[last], head) == nil {
+		return "" // no input of a command
 	}
 	words := c.CommandPath()
 	if c.Name() == "plot" {
