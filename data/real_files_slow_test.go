@@ -18,6 +18,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/fits"
 	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/data/maskfile"
 	"github.com/euryale-dev/euryale/data/netcdf"
 	"github.com/euryale-dev/euryale/data/stancsv"
 )
@@ -44,7 +45,7 @@ type found struct {
 }
 
 // realReaders return the array of a name in a file.
-var realReaders = map[string]func(file, name string) (found, error){"hdf5": ofHDF5, "fits": ofFITS, "netcdf": ofNetCDF, "stancsv": ofStan}
+var realReaders = map[string]func(file, name string) (found, error){"hdf5": ofHDF5, "fits": ofFITS, "netcdf": ofNetCDF, "stancsv": ofStan, "tiff": ofTIFF}
 
 func ofHDF5(file, name string) (got found, err error) {
 	f, err := hdf5.Open(file)
@@ -133,6 +134,14 @@ func ofStan(file, name string) (got found, err error) {
 		got.x = append(got.x, row[at])
 	}
 	return found{shape: []int{len(rows)}, x: got.x}, nil
+}
+
+func ofTIFF(file, _ string) (got found, err error) {
+	im, err := maskfile.ReadImage(file, maskfile.Settings{})
+	if err != nil {
+		return got, err
+	}
+	return found{shape: []int{im.Height, im.Width}, x: im.Values}, nil
 }
 
 // same reports whether a number is that of the list within rounding of single precision, in which sums of floats may be.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
@@ -34,11 +35,23 @@ func (f Folder) Path(elem ...string) string {
 // the run can be resumed.
 func (f Folder) Begin(config any) error { return WriteJSON(f.Path(ConfigFile), config) }
 
+// runs lists the folders of runs in a folder.
+func (f Folder) runs() (inner []string) {
+	found, _ := filepath.Glob(filepath.Join(string(f), "*", ConfigFile))
+	for _, name := range found {
+		inner = append(inner, filepath.Dir(name))
+	}
+	return inner
+}
+
 // Config reads the settings of the run. If the folder has none, the error is that of
 // reading the file.
 func (f Folder) Config(config any) error {
 	err := ReadJSON(f.Path(ConfigFile), config)
 	if errors.As(err, new(*fs.PathError)) {
+		if inner := f.runs(); len(inner) > 0 {
+			return fmt.Errorf("%s is not a run folder, but holds %s: %w: give one of them", f, errtext.Named(inner), err)
+		}
 		return fmt.Errorf("%s is not a run folder: %w: give the folder of a run", f, err)
 	}
 	return err

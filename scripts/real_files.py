@@ -9,7 +9,7 @@ of each, from GitHub or from the clones in the folder REAL_FILES_FROM (OWNER/NAM
 
     EURYALE_REAL_FILES=DIR go test -tags slow ./data -run RealFiles
 
-values needs h5py, astropy, xarray, scipy and numpy.
+values needs h5py, astropy, xarray, scipy, tifffile and numpy.
 """
 import hashlib
 import json
@@ -111,6 +111,12 @@ def of_netcdf(name):
         return {k: described(v.values) for k, v in d.variables.items() if v.dtype.kind in "iuf"}
 
 
+def of_tiff(name):
+    import tifffile
+
+    return {"image": described(tifffile.imread(name))}
+
+
 def of_stancsv(name):
     import numpy as np
 
@@ -121,7 +127,7 @@ def of_stancsv(name):
 
 
 def values(top, files):
-    read = {"hdf5": of_hdf5, "fits": of_fits, "netcdf": of_netcdf, "stancsv": of_stancsv}
+    read = {"hdf5": of_hdf5, "fits": of_fits, "netcdf": of_netcdf, "stancsv": of_stancsv, "tiff": of_tiff}
     for f in files:
         name = os.path.join(top, f["repository"], f["path"])
         f["sha256"] = hashlib.sha256(open(name, "rb").read()).hexdigest()

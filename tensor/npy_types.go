@@ -68,8 +68,8 @@ func elements[T any](size int, decode func(b []byte, o binary.ByteOrder) T) func
 		buf := make([]byte, min(n, pieceLen)*size)
 		for len(out) < n {
 			k := min(n-len(out), pieceLen)
-			if _, err := io.ReadFull(r, buf[:k*size]); err != nil {
-				return nil, fmt.Errorf("the data end in elements %d to %d of %d: the file is cut short, so copy it again: %w", len(out), len(out)+k-1, n, err)
+			if there, err := io.ReadFull(r, buf[:k*size]); err != nil {
+				return nil, fmt.Errorf("the data have %d bytes, and the header announces %d, in %d elements: the file is cut short, so copy it again: %w", len(out)*size+there, n*size, n, err)
 			}
 			if cap(out)-len(out) < k { // by doubling, since append would grow by a quarter
 				out = append(make([]T, 0, min(n, 2*cap(out)+k)), out...)

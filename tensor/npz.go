@@ -10,6 +10,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // expansion is the largest ratio by which deflate compresses, rounded up.
@@ -38,7 +40,7 @@ func WriteNPZ(w io.Writer, arrays map[string]*Tensor) error {
 // or all of them if there are no names. Members whose names do not end in .npy are ignored. A file
 // whose members overlap, so that they would expand to more than such a file can hold, is an error.
 func ReadNPZ(r io.ReaderAt, size int64, names ...string) (map[string]*Tensor, error) {
-	z, err := zip.NewReader(r, size)
+	z, err := foreign.Zip(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("tensor: npz: %w", err)
 	}

@@ -75,6 +75,8 @@ func writable(err error) string {
 		return ""
 	case errors.Is(path.Err, fs.ErrPermission):
 		return "another place, or chmod u+w " + foreign.Typed(filepath.Dir(path.Path))
+	case errors.Is(path.Err, fs.ErrNotExist) && foreign.Exists(filepath.Dir(path.Path)):
+		return "another place"
 	case errors.Is(path.Err, fs.ErrNotExist):
 		return "mkdir -p " + foreign.Typed(filepath.Dir(path.Path))
 	}
@@ -146,7 +148,11 @@ func similarFile(name string, names []string) string {
 	stem := strings.TrimSuffix(name, ext)
 	for _, near := range spelling.Sorted(name, names) {
 		other := strings.TrimSuffix(near, filepath.Ext(near))
-		if other == stem || spelling.Distance(stem, other) <= (1+len(stem))/3 {
+		most := (1 + len(stem)) / 3
+		if filepath.Ext(near) != ext {
+			most = min(most, 1)
+		}
+		if other == stem || spelling.Distance(stem, other) <= most {
 			return near
 		}
 	}

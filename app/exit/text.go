@@ -57,6 +57,8 @@ func Text(err error, args []string) string {
 func ofPath(e *fs.PathError) string {
 	name := e.Path
 	switch {
+	case errors.Is(e.Err, fs.ErrNotExist) && atomicfile.Writing(e) && foreign.Exists(filepath.Dir(e.Path)):
+		return fmt.Sprintf("nothing can be written to %s, as the system lets no files be made there", filepath.Dir(e.Path))
 	case errors.Is(e.Err, fs.ErrNotExist) && atomicfile.Writing(e):
 		return fmt.Sprintf("%s cannot be written: there is no folder %s", name, missing(filepath.Dir(e.Path)))
 	case errors.Is(e.Err, fs.ErrNotExist):

@@ -75,6 +75,16 @@ func flagError(c *cobra.Command, err error) error {
 	return &exit.Error{Code: exit.WrongUsage, Err: err, Hint: c.CommandPath() + " --help"}
 }
 
+// Ignored returns an error if one of some flags was given that does nothing where needs, such as "--watch", was not given.
+func Ignored(c *cobra.Command, needs string, flags ...string) error {
+	for _, name := range flags {
+		if c.Flags().Changed(name) {
+			return exit.Usage("--%s does nothing without %s: leave it out, or add %s", name, needs, needs)
+		}
+	}
+	return nil
+}
+
 // wantedValue describes the values of a flag of one of the parser's types, and how to write one that was meant.
 func wantedValue(kind, value string) string {
 	switch kind {
@@ -90,6 +100,9 @@ func wantedValue(kind, value string) string {
 		}
 		return "a whole number"
 	case "float64":
+		if d := foreign.Decimal(value); d != "" {
+			return d + ", as the decimal sign is a point"
+		}
 		return "a number"
 	case "bool":
 		return "true or false, or leave the value out"

@@ -4,10 +4,13 @@
 package frame
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // Quantity is the value of a flag with a unit, such as 75um. A number without a unit is in the first of them.
@@ -53,6 +56,9 @@ func (q *Quantity) Set(s string) error {
 	}
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		if d := foreign.Decimal(s); d != "" {
+			return errors.New(foreign.NumberTry(s, ""))
+		}
 		return fmt.Errorf("want a number, followed by %s or by no unit%s", strings.Join(names, ", "), q.meant(s))
 	}
 	q.Value, q.Given = v*scale, true

@@ -84,7 +84,7 @@ func Run(ctx context.Context, fields []Field, program string, args []string, std
 	if path := (*fs.PathError)(nil); !errors.As(err, &e) && errors.As(err, &path) && path.Op == "write" { // of cobra's own commands
 		err = exit.With(exit.CannotWrite, err)
 	}
-	err = parserError(root, called, err)
+	err = a.otherKind(called, parserError(root, called, err))
 	errors.As(err, &e)
 	if path := (*fs.PathError)(nil); errors.As(err, &path) {
 		foreign.Name(path.Path)

@@ -89,6 +89,11 @@ and report.html. Ctrl-C saves the best point so far, and --resume continues.
 			case len(args) == 0:
 				return exit.Usage("invert rsoxs needs PROBLEM.json, or --resume RUN")
 			}
+			if cfg.choose == 0 {
+				if err := frame.Ignored(c, "--choose-energies", "time"); err != nil {
+					return err
+				}
+			}
 			cfg.File = args[0]
 			cfg.warmupGiven, cfg.drawsGiven = c.Flags().Changed("warmup"), c.Flags().Changed("draws")
 			return startInvert(c.Context(), a, cfg)

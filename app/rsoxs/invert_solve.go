@@ -36,6 +36,9 @@ func openInversion(a *frame.App, cfg *invertConfig) (*inversion, error) {
 	task, err := cfg.Problem.TaskOn(cfg.Base, a.Threads, a.Backend(a.Threads))
 	if err == nil {
 		cfg.Device = task.Inversion.Sim.Device()
+		for _, n := range task.Measurement.Notes {
+			a.Note("note: %s", n)
+		}
 	}
 	return &inversion{Task: task, cfg: cfg}, imagesError(err)
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,7 +86,19 @@ is correlated again.
   euryale correlate scan_0012/ --qmap qmap.hdf --frame-time 10ms
   euryale correlate --watch raw --qmap qmap.hdf --correlation both --out results
 `,
-		RunE: func(c *cobra.Command, args []string) error { return runCorrelate(c.Context(), a, args, f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.Type == "multitau" {
+				if err := frame.Ignored(c, "--correlation both", "bins", "smooth", "no-age-errors"); err != nil {
+					return err
+				}
+			}
+			if f.Watch == "" {
+				if err := frame.Ignored(c, "--watch", "idle"); err != nil {
+					return err
+				}
+			}
+			return runCorrelate(c.Context(), a, args, f)
+		},
 	}
 	f.add(c)
 	return c
@@ -360,6 +373,9 @@ func correlateInto(ctx context.Context, a *frame.App, d *correlatedDoc, overwrit
 		return err
 	}
 	defer movie.Close()
+	if t := movie.Metadata().FrameTime; f.FrameTime.Given && t > 0 && math.Abs(f.FrameTime.Value-t) > 1e-3*t {
+		a.Note("%s: --frame-time %g s is used in place of the %g s that the file has", d.File, f.FrameTime.Value, t)
+	}
 	if movie.Frames == 1 && movie.Format == "pictures" {
 		return exit.With(exit.Data, fmt.Errorf("%s is a single picture, and a correlation needs at least 2 frames: name the folder of the series in place of its files, such as correlate %s/", d.File, filepath.Dir(d.File)))
 	}

@@ -174,7 +174,7 @@ func TestCorrelateFiles(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"correlate a.h5": "needs a q map", "correlate --qmap q.hdf": "name files of frames", "correlate a.h5 --qmap q.hdf --correlation three": "multitau, twotime or both",
-		"correlate a.h5 --qmap q.hdf --overwrite --begin 200": "frames 200", "correlate a.h5 --qmap q.hdf --bins 0": "from 1 on", "correlate a.h5 --qmap none.hdf": "none.hdf",
+		"correlate a.h5 --qmap q.hdf --overwrite --begin 200": "frames 200", "correlate a.h5 --qmap q.hdf --correlation both --bins 0": "from 1 on", "correlate a.h5 --qmap none.hdf": "none.hdf",
 		"correlate a.h5 --qmap q.hdf --low 9 --out new": "frame 0 is not good", "correlate a.h5 --qmap a.h5": "a.h5", "correlate a.h5 --qmap q.hdf --prefix ../x": "without a folder",
 		"qmap new.hdf --shape 4x4": "--beam-x, --beam-y, --pixel-size, --distance, --energy", "qmap x.hdf --from q.hdf --pixel-size 75ft": "75ft", "qmap x.hdf --from q.hdf --axes q,chi": `"chi"`,
 		"qmap x.hdf --from q.hdf --distance 5000": "5000mm, from 0.1mm to 200m", "mask x.h5 --from q.hdf --distance 5000 --circle 1,1,1": "5000mm, from 0.1mm to 200m",

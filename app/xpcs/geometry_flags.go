@@ -5,6 +5,7 @@ package xpcs
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -106,6 +107,19 @@ func (f *geometryFlags) known() (g sim.Geometry, lacks []string, err error) {
 	}
 	g.CenterCol, g.CenterRow = f.BeamX.Or(g.CenterCol), f.BeamY.Or(g.CenterRow)
 	g.PixelSize, g.Distance, g.Energy = f.Pixel.Or(g.PixelSize), f.Distance.Or(g.Distance), f.Energy.Or(g.Energy)
+	for _, q := range []struct {
+		what, flag, unit  string
+		have, least, most float64 // in unit
+		given             bool
+	}{
+		{"pixel size", "pixel-size", "m", g.PixelSize, 1e-7, 0.1, f.Pixel.Given},
+		{"distance", "distance", "m", g.Distance, 1e-4, 200, f.Distance.Given},
+		{"photon energy", "energy", "keV", g.Energy, 1e-3, 1e3, f.Energy.Given},
+	} {
+		if !q.given && !math.IsNaN(q.have) && q.have != 0 && !(q.have >= q.least && q.have <= q.most) {
+			return g, nil, exit.With(exit.Data, fmt.Errorf("the %s that %s gives is %.4g %s: want %g to %g: check its unit in the file (wavelengths of PONI files are in m), or give --%s", q.what, strings.Join(f.From, ", "), q.have, q.unit, q.least, q.most, q.flag))
+		}
+	}
 	g.SwingHorizontal, g.SwingVertical = f.SwingH.Or(g.SwingHorizontal), f.SwingV.Or(g.SwingVertical)
 	g.Roll = f.Roll.Or(g.Roll)
 	if g.Convention == "" || f.given("convention") {

@@ -57,7 +57,7 @@ func (m *maskSteps) add(c *cobra.Command) {
 		{"outliers", "method:cutoff", "mask pixels that differ from their neighbours: percentile or mad, and the cutoff in units of their spread; append :rings=N or :tile=N to choose the neighbours (default 100 rings of q, or tiles of 32 pixels without a geometry)", m.outliers},
 		{"parameter", "ranges", "keep ranges of the maps of the geometry, such as 'q>=0.002 & q<0.01 & -30<=phi<=30'; & (and) and | (or) are applied from left to right", m.parameter},
 		{"list", "file", "mask the pixels in a list: JSON, or two columns x, y", m.list},
-		{"file", "file", "keep only the pixels that a mask file, a q map or a result keeps; FILE:/path names a dataset in it", m.file},
+		{"file", "file", "keep only the pixels that a mask file (values above 0; in EDF and CBF 0), a q map or a result keeps; FILE:/path names a dataset in it", m.file},
 	} {
 		s.Var(&stepFlag{f.kind, f.set}, f.name, f.usage)
 	}

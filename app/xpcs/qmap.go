@@ -79,7 +79,14 @@ upwards.
   euryale qmap both.hdf --merge small.hdf,large.hdf
 `,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return runQMap(a, args[0], f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if !f.Reflection && len(f.From) == 0 { // a file may be of a reflection
+				if err := frame.Ignored(c, "--reflection", "incidence", "orientation"); err != nil {
+					return err
+				}
+			}
+			return runQMap(a, args[0], f)
+		},
 	}
 	f.add(c)
 	return c
@@ -89,7 +96,7 @@ func (f *qmapFlags) add(c *cobra.Command) {
 	f.geometryFlags.add(c)
 	f.binFlags.add(c)
 	c.Flags().StringVar(&f.Merge, "merge", "", "q maps of the same detector to join along their first axis, such as a.hdf,b.hdf")
-	c.Flags().StringVar(&f.Mask, "mask", "", "file with the mask to use: HDF5, TIFF, NPY, NPZ, text, EDF or CBF (where 0 is a good pixel), a list of pixels, a q map or a result")
+	c.Flags().StringVar(&f.Mask, "mask", "", "file with the mask to use: HDF5, TIFF, NPY, NPZ or text, in which pixels above 0 are good, EDF or CBF, in which 0 is good, a list of bad pixels, a q map or a result")
 	c.Flags().StringVar(&f.Dataset, "dataset", "", "path of the mask in HDF5 or NPZ files (default: the usual places)")
 }
 
@@ -264,8 +271,8 @@ func runQMap(a *frame.App, out string, f qmapFlags) error {
 		doc.Device = a.Where()
 		return a.Document(doc)
 	}
-	fmt.Fprintf(a.Stdout, "%s: %d x %d pixels, %d kept, in %d dynamic and %d static bins\n%s from %.4g to %.4g %s (means over the pixels of bins)\n", out, doc.Shape[0], doc.Shape[1],
-		doc.Kept, doc.Dynamic, doc.Static, doc.Axes[0], float64(doc.Range[0]), float64(doc.Range[1]), doc.Units[0])
+	fmt.Fprintf(a.Stdout, "%s: %d x %d pixels, %d kept (%.3g %%), in %d dynamic and %d static bins\n%s from %.4g to %.4g %s (means over the pixels of bins)\n", out, doc.Shape[0], doc.Shape[1],
+		doc.Kept, 100*float64(doc.Kept)/float64(doc.Shape[0]*doc.Shape[1]), doc.Dynamic, doc.Static, doc.Axes[0], float64(doc.Range[0]), float64(doc.Range[1]), doc.Units[0])
 	return nil
 }
 

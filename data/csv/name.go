@@ -5,7 +5,9 @@ package csv
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,7 +58,7 @@ func parseName(cell string) (column, error) {
 	}
 	known, ok := aliases[name]
 	if !ok {
-		return column{}, fmt.Errorf("there is no column %q: did you mean %s? The columns are bin, age, q, phi, tau, g2, g2_err, samples, skew, cov_1, cov_2 and so on", shorten(cell), nearest(name))
+		return column{}, fmt.Errorf("there is no column %q%s: the columns are bin, age, q, phi, tau, g2, g2_err, samples, skew, cov_1, cov_2 and so on", shorten(cell), guess(name))
 	}
 	of, has := unitsOf[known]
 	scale, ok := of.known[symbol]
@@ -67,6 +69,23 @@ func parseName(cell string) (column, error) {
 		return column{}, fmt.Errorf("column %s has no unit, but %q is given: remove it", known, shorten(symbol))
 	}
 	return column{known, scale, 0}, nil
+}
+
+// others are names that mean a column and are not taken for it, since they may mean something else too.
+var others = map[string]string{"time": "tau", "lagtime": "tau", "lag_time": "tau", "delay_time": "tau", "correlation": "g2", "g": "g2", "c": "g2", "g2-1": "g2", "weight": "g2_err", "std": "g2_err"}
+
+// guess asks whether a column with a name of its kind was meant, or returns "" if none is near.
+func guess(name string) string {
+	meant := others[name]
+	if meant == "" {
+		if near := spelling.Meant(shorten(name), slices.Collect(maps.Keys(aliases))); near != "" {
+			meant = nearest(name)
+		}
+	}
+	if meant == "" {
+		return ""
+	}
+	return ": did you mean " + meant + "?"
 }
 
 // nearest returns the column whose name, or alias, differs least from a cell.

@@ -148,7 +148,7 @@ func (p *parser) row(all []string) {
 	for i, c := range p.columns {
 		v, err := delimited.Number(all[i])
 		if err != nil {
-			p.fail(i+1, c.name, "write a number, or nan", "%q is not a number", shorten(all[i]))
+			p.fail(i+1, c.name, foreign.NumberTry(all[i], "write a number, or nan"), "%q is not a number", shorten(all[i]))
 			return
 		}
 		if c.cov > 0 {

@@ -4,6 +4,7 @@
 package cyrsoxs
 
 import (
+	"fmt"
 	"math"
 	"slices"
 )
@@ -64,6 +65,14 @@ func (c *Config) Angles() ([]float64, error) {
 		angles[i] = c.EAngleRotation[0] + float64(i)*c.EAngleRotation[1]
 	}
 	return angles, nil
+}
+
+// Doubts says which settings look as if they were in other units.
+func (c *Config) Doubts() (told []string) {
+	if first, step, last := c.EAngleRotation[0], c.EAngleRotation[1], c.EAngleRotation[2]; first >= 0 && last > first && last <= 2*math.Pi*1.001 && step != math.Round(step) {
+		told = append(told, fmt.Sprintf("EAngleRotation goes from %g to %g in steps of %g, which are taken as degrees: if they are radians, write [%.4g, %.4g, %.4g]", first, last, step, first*180/math.Pi, step*180/math.Pi, last*180/math.Pi))
+	}
+	return told
 }
 
 // angles returns the number of rotations.

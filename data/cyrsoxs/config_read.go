@@ -60,7 +60,7 @@ func readConfig(root *libconfig.Value) (*Config, []string, error) {
 	if err := r.bad.in(root.File()); err != nil {
 		return nil, r.warnings, err
 	}
-	return r.c, r.warnings, nil
+	return r.c, append(r.warnings, r.c.Doubts()...), nil
 }
 
 // complained reports whether a key has an error already.

@@ -129,12 +129,17 @@ func Optics(all []*Material, energies []float64) (constants [][]Constants, warni
 	if bad != nil {
 		return nil, warnings, bad.in("")
 	}
+	return constants, append(warnings, Amplifiers(all, constants, energies)...), nil
+}
+
+// Amplifiers says of each material with a negative beta, by energy and material in constants, where it is negative.
+func Amplifiers(all []*Material, constants [][]Constants, energies []float64) (told []string) {
 	for j, m := range all {
-		if told := amplifies(constants, j, energies); told != "" {
-			warnings = append(warnings, m.title(j)+": "+told)
+		if text := amplifies(constants, j, energies); text != "" {
+			told = append(told, m.title(j)+": "+text)
 		}
 	}
-	return constants, warnings, nil
+	return told
 }
 
 // amplifies is a sentence on the negative beta of material j, or "" if there is none.
@@ -162,9 +167,18 @@ func amplifies(constants [][]Constants, j int, energies []float64) string {
 	return first + ": matter that absorbs has a positive beta (n = 1 - delta + i beta); check the sign"
 }
 
+// leastEnergy in eV is an energy below which nothing scatters soft X-rays; a decimal comma leaves digits that are read as one.
+const leastEnergy = 10
+
 func (b *mistakes) missing(m *Material, j int, energy float64) {
 	near := m.Energies[nearest(m.Energies, energy)]
-	b.add(m.title(j), "add the energy to the table (in Go, Material.Sample interpolates)", "it has no energy %v eV; the nearest is %v eV", energy, near)
+	try := "add the energy to the table (in Go, Material.Sample interpolates)"
+	if keV := 1000 * energy; math.Abs(m.Energies[nearest(m.Energies, keV)]-keV) < 1e-3*keV {
+		try = fmt.Sprintf("is it in keV? energies are in eV: %g", keV)
+	} else if energy < leastEnergy {
+		try = "numbers in a list are separated by commas, so that a decimal comma makes two of one: write 285.2 with a point"
+	}
+	b.add(m.title(j), try, "it has no energy %v eV; the nearest is %v eV", energy, near)
 }
 
 func (m *Material) title(j int) string {

@@ -84,6 +84,9 @@ func (v *volume) layout() error {
 	return nil
 }
 
+// leastVoxel is the smallest edge of a voxel in nm.
+const leastVoxel = 1e-3
+
 // parameters reads the voxel size and the description of the file.
 func (v *volume) parameters() error {
 	key := parameters + "/PhysSize"
@@ -96,6 +99,9 @@ func (v *volume) parameters() error {
 	}
 	if !(v.m.PhysSize > 0) || !finite(v.m.PhysSize) {
 		return v.bad(key, "give the edge of a voxel in nm", "it is %v", v.m.PhysSize)
+	}
+	if v.m.PhysSize < leastVoxel {
+		return v.bad(key, fmt.Sprintf("give the edge of a voxel in nm; if this is in m, it is %.6g nm", v.m.PhysSize*1e9), "it is %g nm, less than an atom", v.m.PhysSize)
 	}
 	v.m.Name, v.m.Creator = v.text("name"), v.text("morphology_creator")
 	v.m.Created, v.m.Version = v.text("creation_date"), v.text("version")

@@ -140,7 +140,7 @@ func (f *File) open(in *os.File, s Settings) error {
 			if slices.Contains(pictures, strings.ToLower(filepath.Ext(f.Name))) {
 				return f.bad(convert, "the file is a picture")
 			}
-			what = fmt.Sprintf("neither the name nor the first bytes, %x, tell the format of the file", head[:min(n, 8)])
+			what = fmt.Sprintf("neither the name nor the first bytes, %x, tell the format of the file, which is %s", head[:min(n, 8)], foreign.Described(head[:n]))
 		}
 		return f.bad(fmt.Sprintf("give one of the formats %s (raw also needs height, width and type)", strings.Join(names, ", ")), "%s", what)
 	}

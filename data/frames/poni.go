@@ -114,7 +114,7 @@ func (p *poni) number(key string, missing float64) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return missing, p.bad("correct it in the file", "%s is %.40q and not a finite number", key, text)
+		return missing, p.bad(foreign.NumberTry(text, "correct it in the file"), "%s is %.40q and not a finite number", key, text)
 	}
 	return v, nil
 }

@@ -3,6 +3,12 @@
 
 package hdf5
 
+import (
+	"io"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
+)
+
 const signature = "\x89HDF\r\n\x1a\n"
 
 // superblock finds the signature at byte 0, 512, 1024, 2048, ... and reads the
@@ -23,7 +29,11 @@ func (f *File) superblock() error {
 	if total == 0 {
 		return &FormatError{Format: "hdf5", File: f.name, What: "it is empty (0 bytes)", Try: "copy it again"}
 	}
-	return &FormatError{Format: "hdf5", File: f.name, What: "it is not an HDF5 file, since there is no signature \"\\x89HDF\" at byte 0, 512, 1024, ...",
+	head := make([]byte, min(total, 512))
+	if _, err := f.r.ReadAt(head, 0); err != nil && err != io.EOF {
+		return &FormatError{Format: "hdf5", File: f.name, What: "the file cannot be read", Err: err}
+	}
+	return &FormatError{Format: "hdf5", File: f.name, What: "it is not an HDF5 file but " + foreign.Described(head) + ": no signature \"\\x89HDF\" is at byte 0, 512, 1024, ...",
 		Try: "check the name, or whether the download is an error page"}
 }
 

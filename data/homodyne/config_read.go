@@ -17,6 +17,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/internal/spelling"
@@ -39,6 +40,9 @@ func ParseConfig(text []byte, name string) (*Config, error) {
 		return nil, bad(name, "", "the file of %d bytes is %s; want a configuration in YAML or JSON of at most %d bytes", len(text), what, most)
 	}
 	text = foreign.Unmarked(text)
+	if err := foreign.NotOther(text, foreign.TwoTimeConfig); err != nil {
+		return nil, &FormatError{Format: "homodyne", File: name, What: err.Error()}
+	}
 	if strings.EqualFold(filepath.Ext(name), ".json") {
 		if _, err := foreign.JSON(text); err != nil {
 			return nil, &FormatError{Format: "homodyne", File: name, What: "the file is not JSON", Err: err}
@@ -151,6 +155,9 @@ func (r *configReader) mapping(path string, n *yaml.Node, depth int) {
 	}
 }
 
+// mostNamed is the number of keys that a message about an unknown one names.
+const mostNamed = 12
+
 // unknown reports a key with the nearest one.
 func (r *configReader) unknown(key *yaml.Node, path, at string) {
 	names := below(path)
@@ -160,9 +167,9 @@ func (r *configReader) unknown(key *yaml.Node, path, at string) {
 	} else if elsewhere := ending(key.Value); elsewhere != "" {
 		text += "; did you mean " + elsewhere + "?"
 	} else if path == "" {
-		text += "; there are " + strings.Join(names, ", ")
+		text += "; there are " + errtext.Few(names, mostNamed)
 	} else {
-		text += fmt.Sprintf("; %s has %s", path, strings.Join(names, ", "))
+		text += fmt.Sprintf("; %s has %s", path, errtext.Few(names, mostNamed))
 	}
 	r.wrong(key, "", "%s", text)
 }
@@ -245,7 +252,7 @@ func (r *configReader) number(key string, n *yaml.Node, lo, hi float64) (float64
 	v, err := strconv.ParseFloat(strings.ReplaceAll(r.text(key, n), "_", ""), 64)
 	switch {
 	case err != nil || !linalg.Finite(v):
-		r.wrong(n, key, "the value is %s; want a number", kindOf(n))
+		r.wrong(n, key, "the value is %s; %s", kindOf(n), foreign.NumberTry(n.Value, "want a number"))
 	case !(v >= lo && v <= hi):
 		r.wrong(n, key, "the value is %s; want %s", n.Value, between(lo, hi))
 	default:
@@ -334,7 +341,7 @@ func (r *configReader) fields(key string, n *yaml.Node, known map[string]func(at
 			if near := spelling.Meant(k.Value, names); near != "" {
 				text += "; did you mean " + near + "?"
 			} else {
-				text += "; there are " + strings.Join(names, ", ")
+				text += "; there are " + errtext.Few(names, mostNamed)
 			}
 			r.wrong(k, "", "%s", text)
 		case f != nil && !null(v):

@@ -52,9 +52,9 @@ func (f *File) openArrays(s *npzSource) error {
 		return err
 	}
 	s.most = expansion * st.Size()
-	z, err := zip.NewReader(s.file, st.Size())
+	z, err := foreign.Zip(s.file, st.Size())
 	if err != nil {
-		return &FormatError{Format: "homodyne", File: f.Name, What: "the file cannot be read as .npz", Try: "copy it again if it is incomplete", Err: err}
+		return &FormatError{Format: "homodyne", File: f.Name, What: "the file cannot be read as .npz", Err: err}
 	}
 	for _, m := range z.File {
 		if n, ok := strings.CutSuffix(m.Name, ".npy"); ok {

@@ -86,6 +86,7 @@ func TestParse(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	for in, want := range map[string]string{
 		"a":                             "f: line 1, column 2: found the end of the file after a",
+		"a=0,5;":                        "f: line 1, column 5: a comma between two digits ends the setting here",
 		"a b":                           "f: line 1, column 3: found 'b' after a",
 		"a=\n  ;":                       "f: line 2, column 3: found ';', want a value",
 		"a=1;\nb=2;\n a=3;":             "f: line 3, column 2: the setting a already exists, in line 1",

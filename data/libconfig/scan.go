@@ -100,6 +100,8 @@ func (s *scanner) name() (string, error) {
 	switch {
 	case s.peek() == '@':
 		return "", s.fail(m, "insert the text of that file here", "@include and other directives are not supported")
+	case isDigit(s.peek()) && s.at > 1 && s.text[s.at-1] == ',' && isDigit(s.text[s.at-2]):
+		return "", s.fail(m, "write numbers with a point, such as 0.5", "a comma between two digits ends the setting here")
 	case !isLetter(s.peek()) && s.peek() != '*':
 		return "", s.fail(m, "begin names with a letter", "found %s, want the name of a setting", s.found())
 	}

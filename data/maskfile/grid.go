@@ -104,9 +104,9 @@ func imageNPY(f file, size int64, s Settings) (*Image, error) {
 
 // imageNPZ reads the array of an NPZ file that the settings name, the one that is called mask, or the only one with two axes.
 func imageNPZ(f file, size int64, s Settings) (*Image, error) {
-	z, err := zip.NewReader(f, size)
+	z, err := foreign.Zip(f, size)
 	if err != nil {
-		return nil, fmt.Errorf("the file is not an NPZ archive: %w: save it with numpy.savez", err)
+		return nil, fmt.Errorf("%w: save it with numpy.savez", err)
 	}
 	var found []*zip.File
 	for _, member := range z.File {

@@ -68,7 +68,7 @@ func openNPZ(name string, s Settings) (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	z, err := zip.NewReader(f, info.Size())
+	z, err := foreign.Zip(f, info.Size())
 	if err != nil {
 		return nil, err
 	}

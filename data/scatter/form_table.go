@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"fmt"
 	"math"
 	"path/filepath"
 	"regexp"
@@ -142,6 +143,9 @@ func numbersIn(all []string) (out []float64, ok bool) {
 	return out, len(out) > 0
 }
 
+// decimalCommas is a number with a decimal comma before another separator than a comma.
+var decimalCommas = regexp.MustCompile(`(?m)\b[0-9]+,[0-9]+(?:[;\t]|[ ]+[0-9])`)
+
 // readTable reads a table whose lines are numbers, with names in the last line before them, which may be a comment.
 func readTable(file string) (*table, error) {
 	b, err := foreign.ReadFile(file)
@@ -175,6 +179,9 @@ func readTable(file string) (*table, error) {
 		}
 	}
 	if len(t.rows) == 0 {
+		if line := decimalCommas.Find(b); line != nil {
+			return nil, defect(file, "write points as decimal signs", "the table has no line of numbers, but numbers with decimal commas, such as %s", line)
+		}
 		return nil, defect(file, "give lines of q, I and dI", "the table has no line of numbers")
 	}
 	t.head(strings.TrimSpace(strings.TrimLeft(header, "# ")))
@@ -206,6 +213,29 @@ func (t *table) column(names ...string) int {
 	return slices.IndexFunc(t.names, func(n string) bool { return slices.Contains(names, n) })
 }
 
+// swapped says how the column of q looks like that of intensities and the other way round: intensities are evenly spaced, themselves or by their
+// logarithms, as q mostly is, and q is not. It returns "" if they do not, or there are less than 8 rows.
+func (t *table) swapped(q, i int) string {
+	const least = 8
+	if len(t.rows) < least || !even(t.rows, i) || even(t.rows, q) || t.rows[1][i] < t.rows[0][i] {
+		return ""
+	}
+	last := len(t.rows) - 1
+	return fmt.Sprintf("q goes from %.6g over %.6g to %.6g without even steps, and I in even ones from %.6g over %.6g to %.6g", t.rows[0][q], t.rows[1][q], t.rows[last][q], t.rows[0][i], t.rows[1][i], t.rows[last][i])
+}
+
+// even reports whether a column goes up or down in steps, or by factors, that are the same within 1 %.
+func even(rows [][]float64, c int) bool {
+	x := func(k int) float64 { return rows[k][c] }
+	step, factor := x(1)-x(0), x(1)/x(0)
+	steps, factors := step != 0, x(0) > 0 && factor != 1
+	for k := 1; k < len(rows); k++ {
+		steps = steps && math.Abs(x(k)-x(k-1)-step) <= 0.01*math.Abs(step)
+		factors = factors && math.Abs(x(k)/x(k-1)-factor) <= 0.01*math.Abs(factor-1)
+	}
+	return steps || factors
+}
+
 // points returns the rows as points. Without names, the columns are q, I and dI.
 func (t *table) points(file string, s Settings) (all []point, unit string, errors bool, err error) {
 	q, i, d, e := t.column("q", "qr", "|q|"), t.column("i", "intensity", "i(q)", "counts"), t.column("di", "sigma", "err", "error", "idev", "i_err", "di(q)", "std"), t.column("energy", "en", "e", "photon energy")
@@ -224,6 +254,9 @@ func (t *table) points(file string, s Settings) (all []point, unit string, error
 	}
 	if t.units != nil {
 		unit = t.units[q]
+	}
+	if text := t.swapped(q, i); text != "" {
+		return nil, "", false, defect(file, "are the columns of q and I swapped?", "%s", text)
 	}
 	energy, named := energyIn(file)
 	if e < 0 && !named {

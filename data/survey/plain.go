@@ -201,7 +201,7 @@ func readText(name string, b []byte, u Units) (*Raw, error) {
 				x, bad = map[bool]float64{true: 1}[flag], nil
 			}
 			if bad != nil {
-				err = &FormatError{Format: "survey", File: name, Line: line, Place: columns[i].name, What: "\"" + foreign.Short(s, 40) + "\" is not a number", Try: "write a number, or nan"}
+				err = &FormatError{Format: "survey", File: name, Line: line, Place: columns[i].name, What: "\"" + foreign.Short(s, 40) + "\" is not a number", Try: foreign.NumberTry(s, "write a number, or nan")}
 				return false
 			}
 			values[i] = append(values[i], x)

@@ -75,6 +75,9 @@ func (m *Workspace) Judge(d Data, s Settings) (Verdict, error) {
 		v.add(NothingLeft(), false)
 	} else if w.square > 1e280 || w.square < 1e-280 && norm(w.z) > 0 {
 		v.add(Flag{Kind: KindUnjudged, Text: fmt.Sprintf("the residuals are about %.2g, and their squares are beyond the range of 64-bit numbers", norm(w.z)/math.Sqrt(w.dof())), Remedy: "give the data in other units"}, false)
+	} else if f, without := w.withoutNoise(); without {
+		v.Reduced, v.Expected = w.square/w.dof(), [2]float64{w.expected(0, w.dof()), w.expected(1, w.dof())}
+		v.add(f, false)
 	} else {
 		w.verdict(&v, level)
 		w.sizeBeforeOutliers(&v)

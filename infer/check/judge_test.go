@@ -360,6 +360,17 @@ func TestExactData(t *testing.T) {
 	}
 }
 
+// Data without noise, whose residuals are those of interpolation and single precision, are not called a misfit.
+func TestDataWithoutNoise(t *testing.T) {
+	d := noise(rand.New(rand.NewPCG(23, 24)), 40, false)
+	scale(&d, 1e-5)
+	d.Sigma = slices.Repeat([]float64{0.1}, 40)
+	v, err := Judge(d, Settings{})
+	if err != nil || v.OK || v.Misfit() || !strings.Contains(v.Summary(), "the data have no noise, as those of a simulation have none") || !strings.HasPrefix(v.Summary(), "The model could not be judged") {
+		t.Errorf("%v %v", err, v)
+	}
+}
+
 // Of right models of a few points in one decimal at most one in a hundred is flagged.
 func TestFewRoundedPoints(t *testing.T) {
 	const sets = 3000

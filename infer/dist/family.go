@@ -112,11 +112,10 @@ func FamilyByName(name string) (Family, error) {
 				all = append(all, l.Name)
 			}
 		}
-		hint := ""
 		if m := spelling.Meant(name, all); m != "" {
-			hint = " did you mean " + m + "?"
+			return Family{}, fmt.Errorf("dist: there is no distribution %q: did you mean %s?", name, m)
 		}
-		return Family{}, fmt.Errorf("dist: there is no distribution %q:%s the distributions are %s%s", name, hint, strings.Join(all, ", "), errtext.OwnPart)
+		return Family{}, fmt.Errorf("dist: there is no distribution %q: the distributions are %s%s", name, strings.Join(all, ", "), errtext.OwnPart)
 	}
 	if l.Shapes != nil {
 		return Family{}, fmt.Errorf("dist: %s has arrays as parameters and cannot be made by name: make it in Go", l.Name)

@@ -282,6 +282,29 @@ func Range(d Dist) (lower, upper float64, err error) {
 	return lower, upper, nil
 }
 
+// Above returns the probability that a number of a scalar distribution, whose parameters do not depend on inputs, is above a limit. It is NaN
+// where neither the support nor a formula tells it.
+func Above(d Dist, limit float64) (float64, error) {
+	lower, upper, err := Range(d)
+	switch {
+	case err != nil:
+		return math.NaN(), err
+	case lower >= limit:
+		return 1, nil
+	case upper <= limit:
+		return 0, nil
+	}
+	theta, err := Numbers(d)
+	if err != nil {
+		return math.NaN(), err
+	}
+	var p []float64
+	for _, v := range theta {
+		p = append(p, v[0])
+	}
+	return 1 - d.CDF(limit, p), nil
+}
+
 // Numbers returns the parameter values, in the form that Fill takes, of a distribution
 // whose parameters do not depend on inputs.
 func Numbers(d Dist) ([][]float64, error) {

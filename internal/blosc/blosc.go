@@ -75,6 +75,9 @@ func Decode(b []byte, limit int) ([]byte, error) {
 		end := min(at+f.blockSize, f.size)
 		block := work[:end-at]
 		if err := f.block(block, k); err != nil {
+			if said := int(binary.LittleEndian.Uint32(b[12:])); said > len(b) {
+				return nil, fmt.Errorf("the Blosc frame has %d bytes, and its header announces %d: it is cut short", len(b), said)
+			}
 			return nil, fmt.Errorf("Blosc block %d: %w", k, err)
 		}
 		f.arrange(out[at:end], block)

@@ -50,10 +50,12 @@ func (a *Alike) Each(f func(text string, items []string)) {
 }
 
 // Named names the first three of some things, and says how many more there are.
-func Named(items []string) string {
-	const few = 3
-	text := strings.Join(items[:min(few, len(items))], ", ")
-	if more := len(items) - few; more > 0 {
+func Named(items []string) string { return Few(items, 3) }
+
+// Few names up to most of some things, and says how many more there are.
+func Few(items []string, most int) string {
+	text := strings.Join(items[:min(most, len(items))], ", ")
+	if more := len(items) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

@@ -6,6 +6,7 @@ package foreign
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -109,6 +110,18 @@ func NotText(head []byte) string {
 		return "UTF-16 text, or binary: save it as UTF-8"
 	}
 	return "a binary file"
+}
+
+// Described says what a file seems to be that begins with head, such as "a TIFF picture", or "text that begins with ...".
+func Described(head []byte) string {
+	if kind, _, _ := strings.Cut(NotText(head), ": "); kind != "" {
+		return kind
+	}
+	line, _, _ := bytes.Cut(bytes.TrimSpace(Unmarked(head)), []byte("\n"))
+	if len(line) == 0 {
+		return "empty"
+	}
+	return fmt.Sprintf("text that begins with %q", Short(string(bytes.TrimSpace(line)), 60))
 }
 
 // bom is the byte order mark with which Windows programs begin UTF-8 text.

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"regexp"
 	"strings"
 )
 
@@ -24,6 +25,10 @@ func JSON(b []byte) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	if err := document(d, ""); err != nil {
+		if text := bytes.TrimSpace(b); len(text) > 0 && text[0] != '{' && text[0] != '[' {
+			line, _, _ := bytes.Cut(text, []byte("\n"))
+			return nil, fmt.Errorf("the file is not JSON: it begins with %q, where { is wanted", Short(string(bytes.TrimSpace(line)), 60))
+		}
 		return nil, placed(b, d.InputOffset(), err)
 	}
 	if _, err := d.Token(); err != io.EOF {
@@ -45,12 +50,18 @@ func Decode(b []byte, v any, strict bool) error {
 	return InWords(b, d.Decode(v))
 }
 
+// decimalComma is a number with a comma behind a key, as in "voxel": 2,5.
+var decimalComma = regexp.MustCompile(`:\s*(-?[0-9]+)\s*,\s*([0-9]+(?:[eE][+-]?[0-9]+)?)\s*[,}\n]?`)
+
 // placed adds the position to an error.
 func placed(b []byte, at int64, err error) error {
 	if errors.As(err, new(*json.SyntaxError)) { // of what comes next
 		at += int64(len(b[at:]) - len(bytes.TrimLeft(b[at:], " \t\r\n:,")))
 	}
 	line, column := Position(b, at)
+	if m := decimalComma.FindSubmatch(b[max(0, min(at, int64(len(b)))-40):min(at+40, int64(len(b)))]); m != nil && errors.As(err, new(*json.SyntaxError)) {
+		return fmt.Errorf("line %d: %s,%s has a comma as the decimal sign: write %s.%s", line, m[1], m[2], m[1], m[2])
+	}
 	for _, word := range []string{"NaN", "Infinity", "-Infinity", "nan", "inf", "-inf"} {
 		if at <= int64(len(b)) && errors.As(err, new(*json.SyntaxError)) && bytes.HasPrefix(b[at:], []byte(word)) {
 			err = fmt.Errorf("%s is not JSON: leave the value out, or write %q or null where it may be missing", word, map[byte]string{'N': "NaN", 'n': "NaN", 'I': "Infinity", 'i': "Infinity", '-': "-Infinity"}[word[0]])

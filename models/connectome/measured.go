@@ -43,7 +43,7 @@ var measuredFits = []string{"p", "beta", "completion", "association", "formation
 
 // ParseMeasured reads a document. Unknown keys are errors.
 func ParseMeasured(b []byte) (*Measured, error) {
-	b, err := foreign.JSON(b)
+	b, err := foreign.Problem(b, foreign.MeasuredAssemblies)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ type Degrees struct {
 // Beta returns the exact posterior of the probability p of a synapse, Beta(alpha,
 // beta), after the prior Beta(1, 1).
 func (d Degrees) Beta() (alpha, beta float64, err error) {
-	if err := counts("degree", d.Count, d.K); err != nil {
+	if err := counts("count", d.Count, d.K); err != nil {
 		return 0, 0, err
 	}
 	sum := d.sum()
@@ -47,7 +47,7 @@ func (d Degrees) sum() (n int) {
 // The sum of the degrees is sufficient for p, but not for checking the model: each degree is
 // observed separately, so that degrees which scatter more than binomial ones are noticed.
 func (d Degrees) Model() (*infer.Model, error) {
-	if err := counts("degree", d.Count, d.K); err != nil {
+	if err := counts("count", d.Count, d.K); err != nil {
 		return nil, err
 	}
 	m := infer.NewModel("connection probability")
@@ -283,14 +283,14 @@ func sampled(ctx context.Context, model func() (*infer.Model, error), c infer.Se
 // counts returns an error unless v are counts of neurons or synapses out of k.
 func counts(what string, v []int, k int) error {
 	if len(v) == 0 {
-		return fmt.Errorf("connectome: there are no counts %s: give at least one", what)
+		return fmt.Errorf("connectome: the list of counts, %s, is empty: give at least one", what)
 	}
 	if k < 1 {
 		return fmt.Errorf("connectome: the counts %s are out of K = %d neurons: want K of at least 1", what, k)
 	}
 	for i, c := range v {
 		if c < 0 || c > k {
-			return fmt.Errorf("connectome: %s[%d] is %d, but K is %d: want 0 to K", what, i, c, k)
+			return fmt.Errorf("connectome: %s[%d] is %d, but k is %d: want 0 to k", what, i, c, k)
 		}
 	}
 	return nil

@@ -89,7 +89,7 @@ var (
 
 // ParseProblem reads a problem and lists all its mistakes at once.
 func ParseProblem(b []byte) (*Problem, error) {
-	b, err := foreign.JSON(b)
+	b, err := foreign.Problem(b, foreign.CircuitProblem)
 	if err != nil {
 		return nil, fmt.Errorf("connectome: problem: %w", err)
 	}

@@ -92,12 +92,12 @@ func TestMisfitsOfFormulasAreNamed(t *testing.T) {
 	}
 }
 
-// Of 1,000 right models, and of 10,000 in the slow tier, at most 1 % and what chance adds are flagged.
+// Of 60,000 right models in the slow tier at most 1 % are flagged, and of 1,000 what chance adds.
 func TestRightFormulasAreSeldomFlagged(t *testing.T) {
 	kinds := map[string]int{}
-	flagged, models, most := 0, tier.Of(1000, 10000), tier.Of(20, 130) // three standard deviations above 1 %
+	flagged, models, most := 0, tier.Of(1000, 60000), tier.Of(20, 600)
 	for k := range models {
-		if v := judged(t, decays(rand.New(rand.NewPCG(uint64(k), 9)), nil)); !v.OK {
+		if v := judged(t, decays(rand.New(rand.NewPCG(uint64(k), 77)), nil)); !v.OK {
 			flagged++
 			kinds[v.Flags[0].Kind]++
 		}

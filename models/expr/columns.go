@@ -8,11 +8,14 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/autodiff/formula"
 	"github.com/euryale-dev/euryale/internal/errtext"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // columns turns the columns of numbers into constants; all must have one length.
@@ -91,6 +94,12 @@ func (p *Problem) labels(formula, name string) error {
 	c, column := p.Data[name]
 	if !column || len(c.Labels) == 0 {
 		return nil
+	}
+	for i, l := range c.Labels { // numbers but for a few texts
+		_, first := strconv.ParseFloat(c.Labels[0], 64)
+		if _, err := strconv.ParseFloat(l, 64); err != nil && first == nil {
+			return fmt.Errorf("%q uses %s, whose value %d is %q and no number, which makes it a column of labels: correct the value, or use the column only as an index", formula, name, i+1, foreign.Short(l, 40))
+		}
 	}
 	return fmt.Errorf("%q uses %s, which is a column of labels such as %q and not of numbers: write its numbers without quotation marks, or use it only as an index", formula, name, c.Labels[0])
 }

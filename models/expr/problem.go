@@ -87,7 +87,7 @@ func Parse(b []byte) (*Problem, error) { return ParseIn(b, nil) }
 
 // ParseIn reads a document whose data may be the name of a file with a table, which read returns; see package data/table.
 func ParseIn(b []byte, read func(name string) ([]byte, error)) (*Problem, error) {
-	b, err := foreign.JSON(b)
+	b, err := foreign.Problem(b, foreign.FormulaProblem)
 	if err != nil {
 		return nil, fmt.Errorf("expr: %w", err)
 	}

@@ -5,6 +5,7 @@ package g2
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -54,12 +55,28 @@ func OpenCurves(path string) ([]Curve, error) {
 				c.Skew = s.Skew
 			}
 		}
+		if text := swapped(c); text != "" {
+			return nil, fmt.Errorf("%s: bin %d: %s: are the columns of tau and g2 swapped?", path, b, text)
+		}
 		out = append(out, c)
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("%s has no rows below the header: give at least one point", path)
 	}
 	return out, nil
+}
+
+// swapped says how the delays of a curve look like values of g2 and the other way round, or returns "": delays from 0.5 to 3 that do not
+// increase, and values of g2 that increase by more than a factor of 10 to above 3, or where delays go up and down.
+func swapped(c Curve) string {
+	n := len(c.X)
+	if n < 5 || slices.Min(c.X) < 0.5 || slices.Max(c.X) > 3 || slices.IsSorted(c.X) || !slices.IsSorted(c.Y) || !(c.Y[0] > 0 && c.Y[n-1] > 10*c.Y[0]) {
+		return ""
+	}
+	if falls := slices.IsSortedFunc(c.X, func(a, b float64) int { return cmp.Compare(b, a) }); falls && c.Y[n-1] <= 3 {
+		return ""
+	}
+	return fmt.Sprintf("the delays lie between %g and %g and do not increase, but g2 does, from %g to %g", slices.Min(c.X), slices.Max(c.X), c.Y[0], c.Y[n-1])
 }
 
 func isHDF5(path string) (bool, error) {

@@ -21,7 +21,7 @@ func (s Settings) penalised(model Model) (Settings, error) {
 	if len(s.Priors) == 0 {
 		return s, nil
 	}
-	if err := s.checkPriors(); err != nil {
+	if err := s.checkPriors(model.Params); err != nil {
 		return s, err
 	}
 	s.support = map[string][2]float64{}

@@ -38,7 +38,7 @@ func Posterior(model Model, c Curve, s Settings) (*infer.Model, error) {
 	if err := s.checkBounds(params); err != nil {
 		return nil, err
 	}
-	if err := s.checkPriors(); err != nil {
+	if err := s.checkPriors(params); err != nil {
 		return nil, err
 	}
 	if err := model.ranged(params, c, s); err != nil {

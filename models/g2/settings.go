@@ -102,8 +102,11 @@ func (s Settings) checkStarts(model Model, c Curve) error {
 	return nil
 }
 
-// checkPriors compares priors with fixed values, bounds and starts.
-func (s Settings) checkPriors() error {
+// rarest is the smallest probability that a prior may leave for the values that a parameter can have.
+const rarest = 1e-6
+
+// checkPriors compares priors with what parameters can be, fixed values, bounds and starts.
+func (s Settings) checkPriors(params []Param) error {
 	for _, name := range slices.Sorted(maps.Keys(s.Priors)) {
 		if v, ok := s.Fixed[name]; ok {
 			return fmt.Errorf("g2: %s is fixed at %g but also has a prior: leave one of them out", name, v)
@@ -114,6 +117,11 @@ func (s Settings) checkPriors() error {
 		low, high, err := dist.Range(s.Priors[name])
 		if err != nil {
 			return fmt.Errorf("g2: prior of %s: %w", name, err)
+		}
+		if i := slices.IndexFunc(params, func(p Param) bool { return p.Name == name }); i >= 0 && params[i].positive {
+			if share, err := dist.Above(s.Priors[name], 0); err == nil && share < rarest {
+				return fmt.Errorf("g2: the prior of %s is %s, which leaves a probability of %.2g for values above 0, but %s is a relaxation time, which must be positive: give a prior such as lognormal(-1, 2)", name, s.Priors[name], share, name)
+			}
 		}
 		if b, ok := s.Bounds[name]; ok && (high <= b[0] || low >= b[1]) {
 			return fmt.Errorf("g2: the prior of %s lies between %g and %g, outside its bounds %g to %g: change one of them", name, low, high, b[0], b[1])

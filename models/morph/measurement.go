@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/infer/check"
@@ -24,6 +25,8 @@ type Measurement struct {
 	Mask   *tensor.Tensor // mask with the shape of Data, or nil
 	// Altered lists the data that were left out, for the verdict.
 	Altered []check.Alteration
+	// Notes say what looks wrong in the files and the problem, such as a negative beta, or another size of voxels than was simulated.
+	Notes []string
 }
 
 // Measure reads the files that the problem names. Relative paths start from the folder
@@ -34,7 +37,7 @@ func (p *Problem) Measure(base string) (m Measurement, err error) {
 	if err != nil {
 		return m, err
 	}
-	if m.Config, err = p.measurementConfig(at); err != nil {
+	if m.Config, m.Notes, err = p.measurementConfig(at); err != nil {
 		return m, err
 	}
 	if m.Data, m.Config.Energies, err = p.openImages(at(name)); err != nil {
@@ -49,8 +52,47 @@ func (p *Problem) Measure(base string) (m Measurement, err error) {
 		return m, err
 	}
 	m.Altered = append(m.Altered, counts...)
-	m.Optics, err = p.openConstants(at, m.Config.Energies)
+	m.Notes = append(m.Notes, p.otherVoxels(at(name))...)
+	few, none := p.fewPixels(m)
+	if none {
+		return m, fmt.Errorf("%s: no pixel is left to compare", strings.Join(append(m.Notes, few), "; "))
+	}
+	if few != "" {
+		m.Notes = append(m.Notes, few)
+	}
+	var told []string
+	m.Optics, told, err = p.openConstants(at, m.Config.Energies)
+	m.Notes = append(m.Notes, told...)
 	return m, err
+}
+
+// otherVoxels notes that patterns were simulated with voxels of another size than those of the problem.
+func (p *Problem) otherVoxels(name string) []string {
+	const same = 0.01 // relative difference
+	v, err := FindVoxel(name)
+	if err != nil || math.Abs(v-p.Grid.Voxel) <= same*v {
+		return nil
+	}
+	return []string{fmt.Sprintf("the patterns in %s were simulated with voxels of %g nm, as the record beside them says, and grid.voxel is %g nm: q of the pixels follows from grid.voxel", name, v, p.Grid.Voxel)}
+}
+
+// fewPixels says that mask.q keeps few pixels, and which q there are, or returns "". It reports whether it keeps none.
+func (p *Problem) fewPixels(m Measurement) (text string, none bool) {
+	const few = 0.05
+	kept, all := 0, m.Mask.Float64s()
+	for _, x := range all {
+		if x != 0 {
+			kept++
+		}
+	}
+	if p.Mask.Q == nil || float64(kept) > few*float64(len(all)) {
+		return "", false
+	}
+	text = fmt.Sprintf("mask.q, %g to %g 1/nm, keeps %d of %d pixels, whose q reaches %.3g 1/nm along the axes", p.Mask.Q[0], p.Mask.Q[1], kept, len(all), math.Pi/p.Grid.Voxel)
+	if 10*p.Mask.Q[0] < math.Pi/p.Grid.Voxel && p.Mask.Q[1] < math.Pi/p.Grid.Voxel {
+		text += fmt.Sprintf(": if it is in 1/angstrom, write [%.4g, %.4g]", 10*p.Mask.Q[0], 10*p.Mask.Q[1])
+	}
+	return text, kept == 0
 }
 
 // Masked returns the data with NaN where the mask excludes pixels.
@@ -69,7 +111,7 @@ func (m Measurement) Masked() *tensor.Tensor {
 }
 
 // measurementConfig returns the settings of the measurement without its energies.
-func (p *Problem) measurementConfig(at func(string) string) (rsoxs.Config, error) {
+func (p *Problem) measurementConfig(at func(string) string) (rsoxs.Config, []string, error) {
 	c := rsoxs.Config{RotMask: p.RotMask, CorrectBaseAngle: true}
 	if p.Hann {
 		c.Window = rsoxs.Hann
@@ -78,18 +120,18 @@ func (p *Problem) measurementConfig(at func(string) string) (rsoxs.Config, error
 		c.Angles = rsoxs.Angles{Start: p.Angles[0], Increment: p.Angles[1], End: p.Angles[2]}
 	}
 	if p.Config == "" {
-		return c, nil
+		return c, nil, nil
 	}
 	if p.RotMask || p.Hann || p.Angles != nil {
-		return c, fmt.Errorf("config sets angles, rot_mask and hann itself: leave these out of the problem, or leave config out")
+		return c, nil, fmt.Errorf("config sets angles, rot_mask and hann itself: leave these out of the problem, or leave config out")
 	}
 	file, _, err := cyrsoxs.ReadConfig(at(p.Config))
 	if err != nil {
-		return c, err
+		return c, nil, err
 	}
 	c = SimulatorConfig(file)
 	c.CorrectBaseAngle = true
-	return c, nil
+	return c, file.Doubts(), nil
 }
 
 // openImages returns intensities [energy, beam, QY, QX] and their energies.

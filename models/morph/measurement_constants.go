@@ -12,19 +12,19 @@ import (
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 )
 
-// openConstants returns the optical constants by energy and material.
-func (p *Problem) openConstants(at func(string) string, energies []float64) (rsoxs.Optics, error) {
+// openConstants returns the optical constants by energy and material, and says where beta is negative.
+func (p *Problem) openConstants(at func(string) string, energies []float64) (rsoxs.Optics, []string, error) {
 	var all []*cyrsoxs.Material
 	for i, raw := range p.Constants {
 		m, err := material(raw, at, energies)
 		if err != nil {
-			return nil, fmt.Errorf("constants of material %d: %w", i+1, err)
+			return nil, nil, fmt.Errorf("constants of material %d: %w", i+1, err)
 		}
 		all = append(all, m)
 	}
 	table, _, err := cyrsoxs.Optics(all, energies)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	o := make(rsoxs.Optics, len(table))
 	for e, row := range table {
@@ -32,7 +32,7 @@ func (p *Problem) openConstants(at func(string) string, energies []float64) (rso
 			o[e] = append(o[e], rsoxs.Constants(c))
 		}
 	}
-	return o, nil
+	return o, cyrsoxs.Amplifiers(all, table, energies), nil
 }
 
 // material reads a file such as "Material1.txt", "vacuum", or rows of numbers by energy.

@@ -147,7 +147,7 @@ func ParseProblem(b []byte) (*Problem, error) { return ParseProblemIn(b, "") }
 // ParseProblemIn is ParseProblem for a document whose relative paths start from a folder: a folder of data that holds images or a Zarr store
 // is one of measured patterns without a key that says so. An empty folder looks at no files.
 func ParseProblemIn(b []byte, base string) (*Problem, error) {
-	b, err := foreign.JSON(b)
+	b, err := foreign.Problem(b, foreign.MorphologyProblem)
 	if err != nil {
 		return nil, fmt.Errorf("morph: problem: %w", err)
 	}
@@ -232,7 +232,7 @@ func unknown(what, path, name string, known []string) error {
 	if m := spelling.Meant(name, known); m != "" {
 		return fmt.Errorf("unknown %s %q: did you mean %q?", what, path, m)
 	}
-	return fmt.Errorf("unknown %s %q: choose from %s", what, path, strings.Join(known, ", "))
+	return fmt.Errorf("unknown %s %q: choose from %s", what, path, errtext.Few(known, 24))
 }
 
 // mostVoxels is the largest volume of a problem; each voxel needs about a hundred bytes.

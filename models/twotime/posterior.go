@@ -119,9 +119,12 @@ func motion(d *Data, p *Priors) (*infer.Model, []*ad.Node, error) {
 	m := infer.NewModel("two-time")
 	names := d.Setup.Names()
 	var theta []*ad.Node
-	for name := range p.Motion {
+	for name, prior := range p.Motion {
 		if !slices.Contains(names, strings.TrimPrefix(name, "log_")) {
 			return nil, nil, fmt.Errorf("twotime: there is no parameter %s to give a prior: choose from %s, each also with log_ before it", name, strings.Join(names, ", "))
+		}
+		if err := CheckPrior(name, prior); err != nil {
+			return nil, nil, err
 		}
 	}
 	for name, v := range p.Fixed {

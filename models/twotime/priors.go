@@ -4,11 +4,26 @@
 package twotime
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
+
+// rarest is the smallest probability that a prior may leave for the values that a parameter can have.
+const rarest = 1e-6
+
+// CheckPrior returns an error if the prior of a rate leaves no probability for rates above 0.
+func CheckPrior(name string, prior dist.Dist) error {
+	if !isRate(name) {
+		return nil
+	}
+	if share, err := dist.Above(prior, 0); err == nil && share < rarest {
+		return fmt.Errorf("twotime: the prior of %s is %s, which leaves a probability of %.2g for values above 0, but %s is a rate, which must be positive: give a prior such as lognormal(7, 1)", name, prior, share, name)
+	}
+	return nil
+}
 
 // DefaultPriors returns weak priors that follow from what a measurement can see. Rates are
 // lognormal about those that decorrelate frames a fifth of the measurement apart, with a standard

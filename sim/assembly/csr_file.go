@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/tensor"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // WriteNPZ writes the synapses as scipy.sparse.save_npz does, row by source neuron:
@@ -109,7 +111,7 @@ func readCSR(r io.ReaderAt, size int64) (*CSR, error) {
 // textMember returns the text of a member that is one NPY string of bytes or characters, or "" if
 // there is no such member.
 func textMember(r io.ReaderAt, size int64, name string) (string, error) {
-	z, err := zip.NewReader(r, size)
+	z, err := foreign.Zip(r, size)
 	if err != nil {
 		return "", err
 	}

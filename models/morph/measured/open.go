@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/data/scatter"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/spelling"
@@ -223,6 +224,7 @@ func (t *Task) constants(p *morph.Problem, folder string) error {
 			return fmt.Errorf("measured: constants of material %d: %w", i+1, err)
 		}
 		first.Names, first.Tables = append(first.Names, name), append(first.Tables, table)
+		t.Read = append(t.Read, table.amplifies(cmp.Or(name, fmt.Sprintf("material %d", i+1)))...)
 	}
 	if n := len(first.Tables); p.Options.Matrix && n > 0 {
 		first.Matrix, first.Tables = &first.Tables[n-1], first.Tables[:n-1]
@@ -231,6 +233,15 @@ func (t *Task) constants(p *morph.Problem, folder string) error {
 		m.Names, m.Tables, m.Matrix = first.Names, first.Tables, first.Matrix
 	}
 	return nil
+}
+
+// amplifies says where the beta of a table is negative.
+func (t Table) amplifies(name string) []string {
+	rows := make([][]cyrsoxs.Constants, len(t.Constants))
+	for i, c := range t.Constants {
+		rows[i] = []cyrsoxs.Constants{cyrsoxs.Constants(c)}
+	}
+	return cyrsoxs.Amplifiers([]*cyrsoxs.Material{{Name: name}}, rows, t.Energies)
 }
 
 // openTable reads a file of constants, "vacuum", or rows of numbers by energy.

@@ -72,7 +72,7 @@ func ReadLines(name string) (*LineList, error) {
 //
 // Columns may have any order; c2 is h c/k by default. Other members are ignored.
 func ParseLines(b []byte) (*LineList, error) {
-	b, err := foreign.JSON(b)
+	b, err := foreign.Problem(b, foreign.LineList)
 	if err != nil {
 		return nil, err
 	}

@@ -161,8 +161,12 @@ func (p *Pipeline) Spectrum(s *Source, row int, t Taking) (spec *spectra.Spectru
 	}
 	n := len(raw.Wave)
 	if to-from < 10 {
-		return nil, 0, fmt.Errorf("%s: %d of its %s, %.6g to %.6g Angstrom, %s within %.6g to %.6g, where arm %s has templates for velocities up to %g km/s: want 10 or more",
-			s.Name, max(0, to-from), errtext.Count(n, "pixel"), raw.Wave[0], raw.Wave[n-1], errtext.Agree(to-from, "is", "are"), lo, hi, arm, max(math.Abs(p.s.Config.MinVel), math.Abs(p.s.Config.MaxVel)))
+		want := "want 10 or more"
+		if 10*raw.Wave[0] < hi && 10*raw.Wave[n-1] > lo {
+			want += "; if the wavelengths are in nm, say so in the name of their column, as in wavelength (nm)"
+		}
+		return nil, 0, fmt.Errorf("%s: %d of its %s, %.6g to %.6g Angstrom, %s within %.6g to %.6g, where arm %s has templates for velocities up to %g km/s: %s",
+			s.Name, max(0, to-from), errtext.Count(n, "pixel"), raw.Wave[0], raw.Wave[n-1], errtext.Agree(to-from, "is", "are"), lo, hi, arm, max(math.Abs(p.s.Config.MinVel), math.Abs(p.s.Config.MaxVel)), want)
 	}
 	cut := &survey.Raw{Name: arm, Wave: raw.Wave[from:to], Flux: raw.Flux[from:to], IVar: raw.IVar[from:to]}
 	if raw.Mask != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/penalty"
 	"github.com/euryale-dev/euryale/models/twotime"
 )
@@ -38,6 +39,11 @@ func (r *Request) Penalties(problem *Problem) (all []twotime.Penalty, err error)
 			return nil, wrong("prior", "%q: %s already has a prior: give only one", text, plain)
 		case inLogs && d.Name != "normal":
 			return nil, wrong("prior", "%q: want a normal distribution of the logarithm, such as %s=normal(7,1), in a fit", text, name)
+		}
+		if !inLogs {
+			if err := twotime.CheckPrior(plain, d); err != nil {
+				return nil, wrong("prior", "%q: %v", text, errtext.Without("twotime: ", err))
+			}
 		}
 		seen[plain] = true
 		p, within, err := penalty.Of(plain, d)

@@ -48,7 +48,7 @@ func TestFitsTakePriors(t *testing.T) {
 	if _, row := fit(setting.Texts{"alpha": "normal(0,100)", "log_D0": "normal(9,50)"}); math.Abs(row.Value-free.Value) > 0.01*free.SD {
 		t.Errorf("a wide prior moved alpha from %g to %g", free.Value, row.Value)
 	}
-	for text, want := range map[string]string{"contrast=normal(0.3,0.1)": "leave this prior to sample twotime", "D0=beta(1,2)": "no penalty of a fit", "x=normal(0,1)": "parameter"} {
+	for text, want := range map[string]string{"contrast=normal(0.3,0.1)": "leave this prior to sample twotime", "D0=beta(1,2)": "no penalty of a fit", "D0=uniform(-5,-1)": "a probability of 0 for values above 0, but D0 is a rate", "x=normal(0,1)": "parameter"} {
 		name, law, _ := strings.Cut(text, "=")
 		r := motion.Request{Priors: setting.Texts{name: law}}
 		if _, err := r.Penalties(sheared(t, config(t, flow), truth, 0.3, 0.3, 0.3)); err == nil || !strings.Contains(err.Error(), want) {

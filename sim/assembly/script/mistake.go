@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -66,9 +67,5 @@ func did(name string, known []string) string {
 	if len(known) == 0 {
 		return "there is none"
 	}
-	known = slices.Sorted(slices.Values(known))
-	if len(known) > 12 {
-		return fmt.Sprintf("choose from %s and %d more", strings.Join(known[:12], ", "), len(known)-12)
-	}
-	return "choose from " + strings.Join(known, ", ")
+	return "choose from " + errtext.Few(slices.Sorted(slices.Values(known)), 12)
 }

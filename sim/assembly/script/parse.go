@@ -91,6 +91,10 @@ func document(wrong *Mistakes, text []byte) *yaml.Node {
 		wrong.add(Mistake{What: "the script is " + what})
 		return nil
 	}
+	if err := foreign.NotOther(text, foreign.AssemblyScript); err != nil {
+		wrong.add(Mistake{What: err.Error()})
+		return nil
+	}
 	d := yaml.NewDecoder(bytes.NewReader(text))
 	err := d.Decode(&doc)
 	switch {

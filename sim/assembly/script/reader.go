@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
 // reader extracts values from YAML and collects the mistakes in them.
@@ -76,7 +78,7 @@ func kindOf(n *yaml.Node) string {
 	if n.ShortTag() == "!!null" {
 		return "empty"
 	}
-	return strconv.Quote(n.Value)
+	return strconv.Quote(foreign.Short(n.Value, 60))
 }
 
 // number returns a finite number from lo to hi, or def if the node is absent.
@@ -86,7 +88,7 @@ func (r *reader) number(n *yaml.Node, what string, lo, hi, def float64) float64 
 	}
 	var v float64
 	if tag := n.ShortTag(); n.Kind != yaml.ScalarNode || tag != "!!int" && tag != "!!float" || n.Decode(&v) != nil {
-		r.at(n, "%s is %s: want a number", what, kindOf(n))
+		r.at(n, "%s is %s: %s", what, kindOf(n), foreign.NumberTry(n.Value, "want a number"))
 		return def
 	}
 	if math.IsInf(v, 0) {

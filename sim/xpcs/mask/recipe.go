@@ -37,6 +37,9 @@ type Recipe struct {
 // not be the same.
 func ReadRecipe(b []byte) (Recipe, error) {
 	var r Recipe
+	if err := foreign.NotOther(b, foreign.MaskRecipe); err != nil {
+		return r, fmt.Errorf("mask: %w", err)
+	}
 	if err := foreign.Decode(b, &r, true); err != nil {
 		return r, fmt.Errorf("mask: the recipe cannot be read: %w: want the JSON that a History's recipe has", err)
 	}
