@@ -59,7 +59,7 @@ func TestFileOfAnotherKind(t *testing.T) {
 		"build library stars.h5 g2.csv":               "Try: euryale build library g2.csv stars.h5, if they are the wrong way round",
 		"plot morphology x.svg g2.csv":                "Try: euryale plot morphology g2.csv x.svg, if they",
 		"fit nlsq --problem line.json --out fits.xls": "--out fits.xls: a table has the ending",
-		"sample expr line.json":                       "did you mean --problem line.json?",
+		"sbc line.json":                               "did you mean --problem line.json?",
 		"plot morphology im.tif x.svg":                "it is not an HDF5 file but a TIFF picture",
 	} {
 		code, _, text := apptest.Do(t, strings.Fields(line)...)

@@ -21,7 +21,7 @@ type Document struct {
 
 // The documents that the readers of problems ask for.
 var (
-	FormulaProblem = &Document{What: "a problem of a formula", Takes: []string{"sample expr --problem FILE", "fit nlsq --problem FILE", "sbc --problem FILE"},
+	FormulaProblem = &Document{What: "a problem of a formula", Takes: []string{"sample expr FILE", "fit nlsq FILE", "sbc --problem FILE", "convert FILE OUT.stan"},
 		keys: [][]string{{"expr"}}}
 	MorphologyProblem = &Document{What: "a problem of an inversion", Takes: []string{"invert rsoxs FILE"},
 		keys: [][]string{{"model", "grid"}, {"model", "parameters", "constants"}}}
