@@ -8,17 +8,13 @@ package measured_test
 import (
 	"math"
 	"path"
-	"slices"
 	"testing"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/euryale-dev/euryale/infer"
-	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/golden"
-	"github.com/euryale-dev/euryale/models/morph"
-	"github.com/euryale-dev/euryale/models/morph/measured"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -36,61 +32,6 @@ func TestFits(t *testing.T) {
 		for i, name := range s.Names {
 			q := r.Parameters[name]
 			t.Logf("%-16s %10.5g +- %-9.4g truth %10.5g pull %6.2f, sd/crb %.3f", name, s.X[i], s.SD[i], q.Truth, (s.X[i]-q.Truth)/s.SD[i], s.SD[i]/q.CRB)
-		}
-	})
-}
-
-// A right model is not flagged, and what a model leaves out is named first or second.
-func TestVerdicts(t *testing.T) {
-	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
-		r := openReference(t, path.Dir(name))
-		d := r.drawn(1)
-		for _, c := range []struct {
-			out  []string
-			want string
-		}{{nil, ""}, {[]string{"centre_x", "centre_y"}, "beam centre"}, {[]string{"resolution"}, "blur"}, {[]string{"background"}, "background"},
-			{[]string{"background_q4"}, "background that falls with q"}, {[]string{"fluorescence_1", "fluorescence_2", "fluorescence_3", "fluorescence_4"}, "fluorescence"},
-			{[]string{"energy_shift"}, "photon energy"}, {[]string{"constants"}, "optical constants"}, {[]string{"edges"}, "edges"}} {
-			k := r.task(t, d)
-			k.Params = slices.DeleteFunc(k.Params, func(p measured.Param) bool { return slices.Contains(c.out, p.Name) })
-			switch {
-			case c.want == "optical constants" && r.Constants != nil:
-				k.Model.Tables = slices.Clone(k.Model.Tables)
-				last := len(k.Model.Tables) - 1
-				table := k.Model.Tables[last]
-				table.Constants = slices.Clone(table.Constants)
-				x := &table.Constants[1]
-				x.DeltaPara, x.DeltaPerp, x.BetaPara, x.BetaPerp = 0.9*x.DeltaPara, 0.9*x.DeltaPerp, 1.1*x.BetaPara, 1.1*x.BetaPerp
-				k.Model.Tables[last] = table
-			case c.want == "edges" && r.Grid.Width > 0:
-				k.Fixed, k.Model.Width = map[string]float64{}, 0.9
-				scene := k.Model.Scene
-				k.Model.Scene = func(at morph.Values) morph.Scene {
-					r.problem.Options.Width = 0.9
-					defer func() { r.problem.Options.Width = r.Grid.Width }()
-					return scene(at)
-				}
-			case c.out != nil && len(k.Params) == len(r.Parameters):
-				continue
-			}
-			for i, p := range k.Params {
-				k.Params[i].Start = r.Parameters[p.Name].Truth
-			}
-			s, err := k.Fit(t.Context(), optim.Settings{MaxEvaluations: 30})
-			if err != nil {
-				t.Fatal(c.out, err)
-			}
-			v, err := k.Check(s)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("without %v: %v, deviance %g", c.out, s.Status, s.Deviance)
-			for i, f := range v.Flags {
-				t.Logf("  %d %s: %s; %s", i+1, f.Kind, f.Text, f.Remedy)
-			}
-			if c.want == "" && !v.OK || c.want != "" && !slices.ContainsFunc(v.Flags[:min(2, len(v.Flags))], func(f check.Flag) bool { return f.Kind == c.want }) {
-				t.Errorf("without %v: want %q", c.out, c.want)
-			}
 		}
 	})
 }

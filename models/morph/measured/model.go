@@ -416,6 +416,9 @@ func (p *pass) frame(f *Frame) *ad.Node {
 	if f.Flux != 0 {
 		total = ad.Scale(f.Flux, total)
 	}
+	if x := s.value(fmt.Sprintf("exposure_%d", s.number)); x != nil {
+		total = ad.Mul(ad.Exp(x), total)
+	}
 	if d := s.dark(); d != nil {
 		total = ad.Add(total, d)
 	}
