@@ -385,7 +385,7 @@ func (p *pass) needs(angle float64) []float64 {
 func (p *pass) q(l *light, least float64) *ad.Node {
 	d := l.direction
 	square := ad.AddN(ad.Square(d.X), ad.Square(d.Y), ad.Square(d.Z))
-	return ad.Maximum(ad.Mul(l.k, ad.Sqrt(p.cropped(square))), ad.Scalar(least))
+	return ad.Sqrt(ad.Maximum(ad.Mul(ad.Square(l.k), p.cropped(square)), ad.Scalar(least*least))) // the root has a derivative above 0 only
 }
 
 // cropped leaves the padding of the detector away.

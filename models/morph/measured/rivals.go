@@ -55,9 +55,9 @@ func (t *Task) withCause(v check.Verdict, s *Solution, list []looked, causes int
 	}
 	switch {
 	case len(v.Flags) > 0:
-		rivals = append(rivals, t.turned(s.X, t.starts())...)
+		rivals = append(rivals, t.conventions(s.X, t.starts())...)
 	case t.Model.Closed != nil && causes == 0: // a fit is quick
-		rivals = t.turned(s.X)
+		rivals = t.conventions(s.X)
 	}
 	base, err := t.costAt(s)
 	if err != nil || len(rivals) == 0 {
@@ -223,7 +223,7 @@ func (r *rival) try(scales map[string]float64) error {
 
 // costAt returns the sum of squares at a solution.
 func (t *Task) costAt(s *Solution) (float64, error) {
-	if s.cost > 0 {
+	if s.cost > 0 && len(t.scales()) == 0 { // scales are found after a fit
 		return s.cost, nil
 	}
 	k := *t

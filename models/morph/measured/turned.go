@@ -12,6 +12,28 @@ import (
 // kindTurned is the finding that directions are not those of the files.
 const kindTurned = "direction of the field"
 
+// kindSolidAngle is the finding that the pixels' solid angle is in the numbers or is not.
+const kindSolidAngle = "solid angle"
+
+// conventions are fits of data that follow other conventions than the problem says: directions, and whether numbers hold the solid angle of
+// their pixels.
+func (t *Task) conventions(starts ...[]float64) (out []rival) {
+	out = t.turned(starts...)
+	if t.Model.Data.Fan != nil {
+		return out
+	}
+	k, _ := t.altered(func(*Frame) bool { return true })
+	for _, m := range k.models() {
+		m.SolidAngle = !m.SolidAngle
+	}
+	text := "numbers that are divided by the solid angle of their pixels would fit better"
+	if k.Model.SolidAngle {
+		text = "numbers that hold the solid angle of their pixels would fit better"
+	}
+	remedy := fmt.Sprintf(`give "solid_angle": %v: raw counts hold it, reduced intensities do not`, k.Model.SolidAngle)
+	return append(out, rival{kind: kindSolidAngle, task: k, starts: starts, say: func(*Solution) (string, string) { return text, remedy }})
+}
+
 // turned are fits with directions as other conventions have them: the electric field turned by 90 degrees, angles counted the other way, and
 // for reduced patterns the azimuth chi turned or mirrored while the field stays. Each is fitted from some starts.
 func (t *Task) turned(starts ...[]float64) (out []rival) {

@@ -62,6 +62,7 @@ type inspection struct {
 	order []string
 	mean  []float64
 	scale []float64 // standard deviation of a count over the strength of its residual
+	apart []int     // the numbers that share no pixels with each other; nil for all
 }
 
 // Check judges a solution: quantile residuals of the counts against their distribution, neighbouring pixels, patterns along q, azimuth
@@ -199,7 +200,8 @@ func (c *inspection) collect(s *Solution) (d check.Data, err error) {
 		scale := c.scaleAt(p, scales)
 		for i := range p.values {
 			m := c.mean[k+i]
-			c.scale[k+i] = math.Sqrt(p.noise.variance(p, i, m, scale))
+			spread := math.Sqrt(at(p.spread, i, 1))
+			c.scale[k+i] = spread * math.Sqrt(p.noise.variance(p, i, m, scale))
 			if p.noise.name == "poisson" {
 				c.scale[k+i] /= morph.CountStrength(m)
 			}
@@ -209,7 +211,10 @@ func (c *inspection) collect(s *Solution) (d check.Data, err error) {
 		d.Counts = d.Counts && p.noise.whole
 		d.Relative = d.Relative || p.noise.scale != "" && !p.noise.whole
 		d.Quantiles = d.Quantiles || !p.noise.whole
+		d.SigmaEstimated = d.SigmaEstimated || p.noise.law == nil && p.noise.scale != "" // there is no distribution to judge, but a mean and a variance
 	}
+	c.findApart()
+	d.Z, d.Mean = c.thinned(d.Z), c.thinned(d.Mean)
 	for _, p := range c.Params {
 		if c.isScale(p.Name) { // it moves no expectation
 			d.Jacobian = append(d.Jacobian, make([]float64, len(d.Z))...)
@@ -233,6 +238,39 @@ func (c *inspection) collect(s *Solution) (d check.Data, err error) {
 	return d, nil
 }
 
+// findApart finds the numbers of interpolated maps that share no pixels: those of every second row and column.
+func (c *inspection) findApart() {
+	k, thin := 0, false
+	var list []int
+	for _, p := range c.single.parts {
+		for i, o := range p.from {
+			if b := c.models()[o.model].Data.Frames[o.frame].Bins; b != nil && b.Interpolated {
+				columns := b.length() / b.Rows
+				if thin = true; o.bin/columns%2 != 0 || o.bin%columns%2 != 0 {
+					continue
+				}
+			}
+			list = append(list, k+i)
+		}
+		k += len(p.from)
+	}
+	if thin {
+		c.apart = list
+	}
+}
+
+// thinned returns the numbers that are judged.
+func (c *inspection) thinned(x []float64) []float64 {
+	if c.apart == nil {
+		return x
+	}
+	out := make([]float64, len(c.apart))
+	for i, k := range c.apart {
+		out[i] = x[k]
+	}
+	return out
+}
+
 // purposeCounts is the random stream that places counts within their probability.
 const purposeCounts uint32 = 157
 
@@ -249,7 +287,7 @@ func (c *inspection) slope(name string, h float64) ([]float64, error) {
 	for i := range up {
 		up[i] = (up[i] - down[i]) / (2 * h * c.scale[i])
 	}
-	return up, nil
+	return c.thinned(up), nil
 }
 
 // direction returns how an effect would change the residuals.
@@ -267,6 +305,7 @@ func (c *inspection) direction(e effect) (check.Direction, error) {
 				for i := range column {
 					column[i] = (column[i] - c.mean[i]) / (amount * c.scale[i])
 				}
+				column = c.thinned(column)
 			}
 		} else {
 			column, err = c.slope(name, e.step)
@@ -304,6 +343,7 @@ func (c *inspection) places(d *check.Data) {
 			index = append(index, o.frame*data.pixels()+o.bin)
 		}
 	}
+	q.Values, chi.Values, energy.Values = c.thinned(q.Values), c.thinned(chi.Values), c.thinned(energy.Values)
 	d.Axes = []check.Axis{q}
 	if directed {
 		d.Axes = append(d.Axes, chi)
