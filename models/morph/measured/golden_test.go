@@ -337,3 +337,21 @@ func (r *reference) closed(t testing.TB, d *measured.Data) *measured.Task {
 	}
 	return k
 }
+
+// expectClosed replaces the expectations by those of the closed form, from which draws are then made: coarse voxels move parameters that tens
+// of thousands of pixels know by a standard deviation.
+func (r *reference) expectClosed(t testing.TB) {
+	all := *r.model.Data
+	all.Keep = nil
+	mu, err := r.closed(t, &all).Means()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := *r.model.Data
+	d.Frames = slices.Clone(d.Frames)
+	for i := range d.Frames {
+		n := len(d.Frames[i].Counts)
+		d.Frames[i].Counts, mu = mu[:n], mu[n:]
+	}
+	r.model.Data = &d
+}

@@ -12,7 +12,6 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/models/morph"
-	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -358,15 +357,11 @@ func (c *inspection) places(d *check.Data) {
 
 // whereabouts returns about where a pixel lies: q in 1/nm and the direction in degrees.
 func (c *inspection) whereabouts(m *Model, f *Frame, i int) (q, chi float64) {
-	det, g := m.Data.Detector, m.Data.Geometry
-	x0, y0 := g.PoniX-g.Distance*math.Tan(g.Rot1), g.PoniY+g.Distance*math.Tan(g.Rot2)
 	of := func(name string) float64 {
 		if x, ok := c.at[name+m.Suffix]; ok {
 			return x
 		}
 		return c.at[name]
 	}
-	y := (float64(i/det.Columns)+0.5)*det.PixelY - y0 - of("centre_y")*det.PixelY
-	x := (float64(i%det.Columns)+0.5)*det.PixelX - x0 - of("centre_x")*det.PixelX
-	return 2 * rsoxs.Wavenumber(f.Energy) * math.Sin(math.Atan(math.Hypot(x, y)/g.Distance)/2), 180 / math.Pi * math.Atan2(y, x)
+	return m.Data.place(i, f.Energy, of("centre_x"), of("centre_y"))
 }
