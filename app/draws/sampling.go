@@ -41,6 +41,8 @@ type Sampling struct {
 	Extra func(fit *infer.Fit) error
 	// Metric is that of the posterior where it is known, so that the warm-up finds the step size only; nil to learn it.
 	Metric *infer.Metric
+	// StepJitter is the relative range of the step size. Default 0.
+	StepJitter float64
 	// Units are the units of parameters that have one, by name.
 	Units map[string]string
 	// Returns the printed table; nil prints that of all draws.
@@ -92,7 +94,7 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	if s.Metric != nil {
 		kind = infer.FixedMetric
 	}
-	fit, err := infer.Sample(ctx, s.Post, infer.Settings{StartMetric: s.Metric, Metric: kind, Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
+	fit, err := infer.Sample(ctx, s.Post, infer.Settings{StartMetric: s.Metric, Metric: kind, StepJitter: s.StepJitter, Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
 		TargetAccept: cfg.TargetAccept, MaxTreeDepth: cfg.MaxTreeDepth, Init: cfg.Starts, Parallel: a.Threads, Resume: resume,
 		Checkpoint: infer.Checkpoint{Path: s.Dir.Path("checkpoint"), Every: every, Patience: tune.Patience, Failing: a.NotSaved}, Progress: meter.Update})
 	meter.Close()

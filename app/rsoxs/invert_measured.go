@@ -182,7 +182,7 @@ func (m *measurement) sample(ctx context.Context, a *frame.App, s *measured.Solu
 		metric = nil // the warm-up learns it
 	}
 	compared := m.newComparison(s)
-	return draws.SampleInto(ctx, a, draws.Sampling{Metric: metric, Dir: m.dir, Chain: &m.cfg.ChainConfig, Config: m.cfg, Model: m.cfg.Problem.Model, Units: m.units(), Post: post,
+	return draws.SampleInto(ctx, a, draws.Sampling{Metric: metric, StepJitter: measured.UsualJitter, Dir: m.dir, Chain: &m.cfg.ChainConfig, Config: m.cfg, Model: m.cfg.Problem.Model, Units: m.units(), Post: post,
 		Document: func(d draws.SampleDoc) any {
 			return struct {
 				Engine string `json:"engine"`

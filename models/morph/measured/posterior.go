@@ -94,7 +94,7 @@ func limit(x float64) *ad.Node {
 }
 
 // Sample draws from the posterior, from starts around the fit that s has, or around one of its own if it is nil. The metric is that of the
-// Fisher information at the fit, so that a short warm-up finds the step size: by default 60 draws, before 400 that are kept.
+// Fisher information at the fit, so that a short warm-up finds the step size: by default 60 draws, before 750 that are kept.
 func (t *Task) Sample(ctx context.Context, s *Solution, set infer.Settings) (*infer.Fit, error) {
 	post, err := t.Posterior()
 	if err != nil {
@@ -107,7 +107,7 @@ func (t *Task) Sample(ctx context.Context, s *Solution, set infer.Settings) (*in
 	}
 	set.Warmup, set.Draws, set.TargetAccept = cmp.Or(set.Warmup, UsualWarmup), cmp.Or(set.Draws, UsualDraws), cmp.Or(set.TargetAccept, UsualAccept)
 	if m, err := t.Metric(s); err == nil && set.StartMetric == nil {
-		set.StartMetric, set.Metric, set.StepSize = m, infer.FixedMetric, cmp.Or(set.StepSize, firstStep)
+		set.StartMetric, set.Metric, set.StepSize, set.StepJitter = m, infer.FixedMetric, cmp.Or(set.StepSize, firstStep), cmp.Or(set.StepJitter, UsualJitter)
 	}
 	if set.Init == nil && set.Resume == "" {
 		if set.Init, err = post.WarmStart(s.Names, s.X, s.Cov, cmp.Or(set.Chains, 4), set.Seed); err != nil {
@@ -119,11 +119,15 @@ func (t *Task) Sample(ctx context.Context, s *Solution, set infer.Settings) (*in
 
 // UsualWarmup and UsualDraws are how many draws of a chain adapt and are kept, since the posterior of a measured pattern is close to the
 // normal distribution that its metric comes from: draws are nearly independent.
-const UsualWarmup, UsualDraws = 60, 400
+const UsualWarmup, UsualDraws = 60, 750
 
 // UsualAccept is the target acceptance rate. In the coordinates of its metric a posterior is nearly a standard normal distribution of few
-// dimensions, for which long steps are the cheapest: 0.6 takes 4 gradients a draw and 0.8 takes 6.
-const UsualAccept = 0.6
+// dimensions, for which long steps are the cheapest.
+const UsualAccept = 0.65
+
+// UsualJitter is the relative range of the step size. With steps of one size, all trajectories of such a posterior end near the mirror image
+// of their start about the mean, and chains keep their distances from it for long.
+const UsualJitter = 0.4
 
 // firstStep is the step size at which a warm-up with a metric from the Fisher information begins.
 const firstStep = 0.7

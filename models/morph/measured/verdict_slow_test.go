@@ -128,16 +128,19 @@ func TestOmissions(t *testing.T) {
 
 // Of right models few are flagged: the level is 1 %.
 func TestRightModelsAreNotFlagged(t *testing.T) {
-	const draws = 300
+	const draws = 200
 	flagged := 0
 	for seed := range uint64(draws) {
 		if first, words := judged(t, smallOf(t, 100+seed, true)); first != "" {
 			flagged++
 			t.Logf("draw %d: %s", seed, words)
 		}
+		if seed%20 == 19 {
+			t.Logf("%d of %d", flagged, seed+1)
+		}
 	}
 	t.Logf("%d of %d right models are flagged", flagged, draws)
-	if flagged > 8 { // 3 are expected, and more than 8 have a probability of 0.4 %
+	if flagged > 6 { // 2 are expected, and more than 6 have a probability of 0.4 %
 		t.Errorf("%d of %d right models are flagged", flagged, draws)
 	}
 }
