@@ -125,8 +125,8 @@ const UsualWarmup, UsualDraws = 60, 750
 // dimensions, for which long steps are the cheapest.
 const UsualAccept = 0.65
 
-// UsualJitter is the relative range of the step size. With steps of one size, all trajectories of such a posterior end near the mirror image
-// of their start about the mean, and chains keep their distances from it for long.
+// UsualJitter is the relative range of the step size, so that trajectories of such a posterior do not all end near the mirror image of their
+// start about the mean. Whether that lowers R-hat is not shown: of two seeds each on one measurement, runs with and without are alike.
 const UsualJitter = 0.4
 
 // firstStep is the step size at which a warm-up with a metric from the Fisher information begins.
