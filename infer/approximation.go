@@ -37,6 +37,24 @@ type Approximation struct {
 	target Target
 }
 
+// LogEvidence estimates the log evidence of a density with all constants by importance sampling from the approximation, with the standard
+// error of the estimate. ParetoK above 0.7 says that neither is to be trusted.
+//
+//	log Z = log mean(p(x_i)/q(x_i))
+func (a *Approximation) LogEvidence() (estimate, se float64) {
+	top, n := math.Inf(-1), float64(len(a.logP))
+	for i, p := range a.logP {
+		top = max(top, p-a.logQ[i])
+	}
+	sum, square := 0.0, 0.0
+	for i, p := range a.logP {
+		r := math.Exp(p - a.logQ[i] - top)
+		sum, square = sum+r, square+r*r
+	}
+	mean := sum / n
+	return top + math.Log(mean), math.Sqrt(max(0, square/n-mean*mean)/n) / mean
+}
+
 // Names returns the names of the columns.
 func (a *Approximation) Names() []string { return a.names }
 

@@ -259,10 +259,12 @@ func (e *exporter) logLik() {
 	}
 	d := e.group("log_likelihood")
 	for _, o := range e.post.model.observed {
-		x, err := e.fit.LogLik(o.name)
+		x, err := e.fit.LogLikTogether(o.name)
 		e.note(err)
 		shape, dims := o.shape(), o.data.dims
-		if o.kept != nil {
+		if o.together != nil {
+			shape, dims = []int{o.blocks()}, nil
+		} else if o.kept != nil {
 			shape, dims = []int{len(o.kept)}, nil
 		} else if o.dist.Event > 0 && dims != nil {
 			dims = dims[:len(dims)-o.dist.Event]

@@ -71,6 +71,7 @@ type Option struct {
 	weak       bool
 	impute     bool
 	mask       []bool
+	together   []int
 }
 
 // Shape makes it an array.
@@ -113,6 +114,11 @@ func Impute() Option { return Option{impute: true} }
 // NaN. It serves ragged data.
 func Mask(keep []bool) Option { return Option{mask: keep} }
 
+// Together says which values of an observation belong together, by a number from 0 for each, of those that are not masked: they are left out
+// together when the model is compared with others, because neighbours tell of each other. The log-likelihoods that are stored are sums over
+// the values of each number.
+func Together(block []int) Option { return Option{together: block} }
+
 // options folds a list of options into one, later ones first.
 func options(list []Option) (all Option) {
 	for _, o := range list {
@@ -127,6 +133,9 @@ func options(list []Option) (all Option) {
 		}
 		if o.mask != nil {
 			all.mask = o.mask
+		}
+		if o.together != nil {
+			all.together = o.together
 		}
 		all.nonCentred = all.nonCentred || o.nonCentred
 		all.weak = all.weak || o.weak

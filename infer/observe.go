@@ -23,6 +23,8 @@ type observation struct {
 	// kept are the places of values that are not masked, nil for all.
 	kept   []int
 	impute bool
+	// together are the numbers of values that are left out together, nil for one by one.
+	together []int
 	// missing are the places of imputed values.
 	missing []int
 }
@@ -36,7 +38,7 @@ func (m *Model) Observe(name string, d dist.Dist, values []float64, list ...Opti
 		return
 	}
 	opt := options(list)
-	o := &observation{name: name, dist: d, impute: opt.impute}
+	o := &observation{name: name, dist: d, impute: opt.impute, together: opt.together}
 	if opt.mask != nil && len(opt.mask) != len(values) {
 		m.fault(fmt.Errorf("observation %s: the mask has length %d for %d values: make them equal", name, len(opt.mask), len(values)))
 		return

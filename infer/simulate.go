@@ -210,6 +210,42 @@ func (f *Fit) LogLik(name string) ([][][]float64, error) {
 	return out, nil
 }
 
+// LogLikTogether is LogLik of one observation with the sums over the values that [Together] says: [chain][draw][block]. Without it each value
+// is a block of its own.
+func (f *Fit) LogLikTogether(name string) ([][][]float64, error) {
+	p, err := f.posterior()
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(p.model.observed, func(o *observation) bool { return o.name == name })
+	if i < 0 || p.model.observed[i].together == nil {
+		return f.LogLik(name)
+	}
+	o := p.model.observed[i]
+	from, n := p.logLikSpan(name)
+	if len(o.together) != n {
+		return nil, fmt.Errorf("infer: observation %s: Together has %d numbers for %d values: give one for each", name, len(o.together), n)
+	}
+	out := make([][][]float64, f.Chains())
+	for c := range out {
+		for k := range f.Len(c) {
+			ll, err := p.LogLik(f.Unconstrained(c, k))
+			if err != nil {
+				return nil, err
+			}
+			sums := make([]float64, o.blocks())
+			for j, v := range ll[from : from+n] {
+				sums[o.together[j]] += v
+			}
+			out[c] = append(out[c], sums)
+		}
+	}
+	return out, nil
+}
+
+// blocks returns the number of blocks of values that are left out together.
+func (o *observation) blocks() int { return slices.Max(o.together) + 1 }
+
 // Observed returns the values of each observation, by its name.
 func (f *Fit) Observed() (map[string][]float64, error) {
 	p, err := f.posterior()

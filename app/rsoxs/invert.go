@@ -31,9 +31,9 @@ type invertConfig struct {
 	Restarts int            `json:"restarts"`
 	Zarr     bool           `json:"zarr,omitempty"` // whether fit.zarr is written beside fit.nc
 
-	warmupGiven, drawsGiven bool
-	choose                  int     // number of energies to choose, 0 to fit
-	time                    float64 // s, to be divided among them
+	warmupGiven, drawsGiven, acceptGiven bool
+	choose                               int     // number of energies to choose, 0 to fit
+	time                                 float64 // s, to be divided among them
 }
 
 const invertCommand = "invert rsoxs"
@@ -95,7 +95,7 @@ and report.html. Ctrl-C saves the best point so far, and --resume continues.
 				}
 			}
 			cfg.File = args[0]
-			cfg.warmupGiven, cfg.drawsGiven = c.Flags().Changed("warmup"), c.Flags().Changed("draws")
+			cfg.warmupGiven, cfg.drawsGiven, cfg.acceptGiven = c.Flags().Changed("warmup"), c.Flags().Changed("draws"), c.Flags().Changed("target-accept")
 			return startInvert(c.Context(), a, cfg)
 		},
 	}

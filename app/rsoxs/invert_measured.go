@@ -62,6 +62,9 @@ func startMeasured(ctx context.Context, a *frame.App, cfg *invertConfig, out str
 	if !cfg.drawsGiven {
 		cfg.Draws = measured.UsualDraws
 	}
+	if !cfg.acceptGiven {
+		cfg.TargetAccept = measured.UsualAccept
+	}
 	if m.dir, err = a.MakeRundir(out); err != nil {
 		return err
 	}
@@ -178,6 +181,7 @@ func (m *measurement) sample(ctx context.Context, a *frame.App, s *measured.Solu
 	if err != nil {
 		metric = nil // the warm-up learns it
 	}
+	compared := m.newComparison(s)
 	return draws.SampleInto(ctx, a, draws.Sampling{Metric: metric, Dir: m.dir, Chain: &m.cfg.ChainConfig, Config: m.cfg, Model: m.cfg.Problem.Model, Units: m.units(), Post: post,
 		Document: func(d draws.SampleDoc) any {
 			return struct {
@@ -185,9 +189,14 @@ func (m *measurement) sample(ctx context.Context, a *frame.App, s *measured.Solu
 				Model  string `json:"model"`
 				Method string `json:"method"`
 				draws.SampleDoc
-			}{"rsoxs", m.cfg.Problem.Model, "nuts", d}
+				comparisonDoc
+			}{"rsoxs", m.cfg.Problem.Model, "nuts", d, compared.doc}
 		},
-		Check: m.CheckDraws,
+		Check: func(fit *infer.Fit) (check.Verdict, error) {
+			compared.fill(fit)
+			return m.CheckDraws(fit)
+		},
+		Notes: func() []string { return compared.notes },
 		Report: func(fit *infer.Fit, verdict check.Verdict) error {
 			x, sd := m.Moments(fit)
 			if err := m.datasets(x, sd); err != nil {

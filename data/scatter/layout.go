@@ -269,7 +269,10 @@ func (l *layout) take(set *Set, s Settings) (*taken, error) {
 		return nil, err
 	}
 	if t.energies == nil {
-		if t.energies = fromSettings(s.Energies, n); t.energies == nil {
+		if t.energies = fromSettings(s.Energies, n); t.energies == nil && len(s.Energies) > 0 {
+			return nil, defect(set.Name, `give one energy for each pattern, in the order of the file`, "\"energies\" has %d numbers, and there are %s", len(s.Energies), count(n, "pattern"))
+		}
+		if t.energies == nil {
 			return nil, defect(set.Name, `give them with "energies": [...] in eV`, "there are %s and no photon energies (looked for energy, en_energy_setpoint, photon_energy and wavelength)", count(n, "pattern"))
 		}
 	}
@@ -347,6 +350,9 @@ func (t *taken) inElectronVolts(set *Set, unit string) error {
 
 // inSeconds converts exposures.
 func (t *taken) inSeconds(set *Set, s Settings, unit string) error {
+	if s.Exposure >= longestExposure {
+		set.note("\"exposure\" is %g s for each pattern: is it in ms?", s.Exposure)
+	}
 	if s.Exposure > 0 {
 		t.exposures = spread([]float64{s.Exposure}, len(t.energies), nil)
 		return nil

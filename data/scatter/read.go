@@ -295,6 +295,7 @@ func (s *Set) dropEmpty() {
 func (s *Set) tell(t *tally, l *layout) {
 	for reason := range partial {
 		if t.n[reason] > 0 {
+			s.unusable = append(s.unusable, fmt.Sprintf("%s %s, the first at %s", count(t.n[reason], "pixel"), reasons[reason], t.first[reason]))
 			s.note("%s of the file %s and left out, the first at %s", count(t.n[reason], "pixel"), reasons[reason], t.first[reason])
 		}
 	}
@@ -313,7 +314,11 @@ const highestRate = 1e5
 // wholesome refuses sets of which nothing is left, and doubts exposures.
 func (s *Set) wholesome() error {
 	if len(s.Frames) == 0 {
-		return s.defect("compare the file with others of the scan", "no pixel of any pattern is a number that can be used")
+		why := ""
+		if len(s.unusable) > 0 {
+			why = ": " + strings.Join(s.unusable, ", ")
+		}
+		return s.defect("compare the file with others of the scan", "no pixel of any pattern is a number that can be used%s", why)
 	}
 	if s.Rates {
 		return nil

@@ -51,7 +51,8 @@ type Set struct {
 	axes     string // of the numbers, for the summary
 	source   string // of the geometry
 	smallest float64
-	part     string // place of the first number that is not whole
+	unusable []string // what is wrong with pixels that were left out, with their numbers
+	part     string   // place of the first number that is not whole
 }
 
 // Frame is an image of the detector.

@@ -69,6 +69,8 @@ type Solution struct {
 	NFev              int
 	Status            optim.Status
 	Warnings          []string
+
+	cost float64 // sum of the squared residuals of the joined numbers and the priors
 }
 
 // start returns the value at which a parameter starts, or at which it is held.
@@ -128,6 +130,9 @@ func (t *Task) build(nodes map[string]*ad.Node) (*ad.Node, error) {
 	places := 0
 	t.single, places = selected(t.models())
 	t.joined = t.single.joined(places)
+	for _, p := range slices.Concat(t.single.parts, t.joined.parts) {
+		p.pedestal = nodes["pedestal"]
+	}
 	if t.single.size() == 0 {
 		return nil, fmt.Errorf("measured: no pixel is left to compare (%v left out): widen the mask", t.single.left)
 	}
@@ -267,7 +272,7 @@ func (t *Task) fitAt(ctx context.Context, p *optim.Problem, s optim.Settings, sc
 	if r == nil {
 		return nil, err
 	}
-	out := &Solution{NFev: r.NFev, Status: r.Status, Warnings: r.Warnings, Pixels: t.single.size()}
+	out := &Solution{NFev: r.NFev, Status: r.Status, Warnings: r.Warnings, Pixels: t.single.size(), cost: 2 * r.Cost}
 	for _, q := range t.Params {
 		out.Names = append(out.Names, q.Name)
 		if k := slices.Index(r.Names, q.Name); k >= 0 {

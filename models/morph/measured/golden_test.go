@@ -314,3 +314,44 @@ func (r *reference) task(t testing.TB, d *measured.Data) *measured.Task {
 	}
 	return k
 }
+
+// closed is a fit of a draw in closed form, from the truth: it has the expectations of the voxels to 0.02 standard deviations of a count.
+func (r *reference) closed(t testing.TB, d *measured.Data) *measured.Task {
+	k := r.task(t, d)
+	known := k.Model.Morphology
+	r.problem.Options.Closed, r.problem.Parameters = true, map[string]morph.ProblemParam{}
+	for name, q := range r.Parameters {
+		r.problem.Parameters[name] = morph.ProblemParam{Start: morph.StartValues{q.Truth}}
+	}
+	k.Model.Closed = func(at morph.Values, q float64) morph.ClosedForm {
+		given := map[string]*ad.Node{}
+		for _, name := range known {
+			if n := at(name); n != nil {
+				given[name] = n
+			}
+		}
+		return r.problem.Closed(r.problem.Values(given), q)
+	}
+	for i, p := range k.Params {
+		k.Params[i].Start = r.Parameters[p.Name].Truth
+	}
+	return k
+}
+
+// expectClosed replaces the expectations by those of the closed form, from which draws are then made: coarse voxels move parameters that tens
+// of thousands of pixels know by a standard deviation.
+func (r *reference) expectClosed(t testing.TB) {
+	all := *r.model.Data
+	all.Keep = nil
+	mu, err := r.closed(t, &all).Means()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := *r.model.Data
+	d.Frames = slices.Clone(d.Frames)
+	for i := range d.Frames {
+		n := len(d.Frames[i].Counts)
+		d.Frames[i].Counts, mu = mu[:n], mu[n:]
+	}
+	r.model.Data = &d
+}

@@ -385,7 +385,7 @@ func (p *pass) needs(angle float64) []float64 {
 func (p *pass) q(l *light, least float64) *ad.Node {
 	d := l.direction
 	square := ad.AddN(ad.Square(d.X), ad.Square(d.Y), ad.Square(d.Z))
-	return ad.Maximum(ad.Mul(l.k, ad.Sqrt(p.cropped(square))), ad.Scalar(least))
+	return ad.Sqrt(ad.Maximum(ad.Mul(ad.Square(l.k), p.cropped(square)), ad.Scalar(least*least))) // the root has a derivative above 0 only
 }
 
 // cropped leaves the padding of the detector away.
@@ -415,6 +415,9 @@ func (p *pass) frame(f *Frame) *ad.Node {
 	}
 	if f.Flux != 0 {
 		total = ad.Scale(f.Flux, total)
+	}
+	if x := s.value(fmt.Sprintf("exposure_%d", s.number)); x != nil {
+		total = ad.Mul(ad.Exp(x), total)
 	}
 	if d := s.dark(); d != nil {
 		total = ad.Add(total, d)

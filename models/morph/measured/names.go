@@ -46,6 +46,8 @@ func (d *Data) lacks(name string) string {
 	switch {
 	case d.Fan != nil && slices.Contains([]string{"centre_x", "centre_y", "distance", "rot1", "rot2", "rot3", "resolution"}, name):
 		return `the detector is not known: give "geometry" with distance, pixel, beam and shape`
+	case name == "pedestal" && !slices.ContainsFunc(d.Frames, func(f Frame) bool { return f.Bins == nil }):
+		return "reduced numbers have no pedestal of their pixels"
 	case ratios && name == "log_scale":
 		return "A(q) does not depend on the scale of the intensities"
 	}

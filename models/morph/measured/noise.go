@@ -60,10 +60,10 @@ func between(below, upTo, u float64) float64 {
 	return mathext.NormalQuantile(min(max(below+u*(upTo-below), least), 1-least))
 }
 
-// declare adds the numbers of a part to a model.
-func (p *part) declare(m *infer.Model, name string, mean, scale *ad.Node) {
+// declare adds the numbers of a part to a model; blocks are those of the places of rates.
+func (p *part) declare(m *infer.Model, name string, mean, scale *ad.Node, blocks []int) {
 	if p.noise.law != nil {
-		m.Observe(name, p.noise.law(p, mean, scale), p.values)
+		m.Observe(name, p.noise.law(p, mean, scale), p.values, infer.Together(p.together(blocks)))
 		return
 	}
 	l := ad.Scale(-0.5, ad.Sum(ad.Square(p.noise.residual(p, mean, scale))))

@@ -6,6 +6,8 @@ package measured
 import (
 	"math"
 
+	"gonum.org/v1/gonum/mathext"
+
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/models/morph"
 )
@@ -36,6 +38,14 @@ func quasi(name, scale, about string) noise {
 			return -d/(2*scale*scale) - at(p.spread, i, 1)*math.Log(scale)
 		},
 		variance: variance,
-		score:    gaussianScore(variance),
+		// Numbers over their dispersion have the mean and the variance of counts, and about their skewness.
+		score: func(p *part, i int, mean, scale, u float64) float64 {
+			dispersion := scale * scale * at(p.spread, i, 1)
+			k, below := p.values[i]/dispersion, 0.0
+			if k > 0 {
+				below = mathext.GammaIncRegComp(k, mean/dispersion)
+			}
+			return between(below, mathext.GammaIncRegComp(k+1, mean/dispersion), u)
+		},
 	}
 }

@@ -50,6 +50,7 @@ var inf = math.Inf(1)
 var nuisances = []Nuisance{
 	{"log_scale", "", "The logarithm of what converts simulated intensities to counts per second.", func(*guess, int) Param { return Param{} }},
 	{"scale_N", "", "The logarithm of the flux at energy N relative to that at the first.", func(*guess, int) Param { return around(0, 0.05) }},
+	{"exposure_N", "", "The logarithm of the exposure times the flux at energy N relative to what the file says; backgrounds are multiplied, too.", func(*guess, int) Param { return around(0, 0.05) }},
 	{"centre_x", "pixels", "The distance along x of the beam's foot from where the file has it.", func(g *guess, _ int) Param { return around(g.centre()[0], 3) }},
 	{"centre_y", "pixels", "The distance along y of the beam's foot from where the file has it.", func(g *guess, _ int) Param { return around(g.centre()[1], 3) }},
 	{"distance", "mm", "The distance of the detector from the sample.", func(g *guess, _ int) Param { x := g.Geometry.Distance; return around(x, x/100) }},
@@ -66,6 +67,7 @@ var nuisances = []Nuisance{
 	{"fluorescence", "counts/s", "Light of other energies, the same in all pixels, which the sample does not absorb.", func(g *guess, _ int) Param { return within(g.dark(-1)/2, 0, inf) }},
 	{"fluorescence_N", "counts/s", "The fluorescence at energy N, which is added to that of all energies.", func(g *guess, e int) Param { return within(g.dark(e)/2, 0, inf) }},
 	{"dark", "counts/s", "What a pixel counts in a second without light.", func(g *guess, _ int) Param { return within(max(g.Frames[0].Dark, 1e-3), 0, inf) }},
+	{"pedestal", "counts", "What each pixel of a frame holds beside its counts, whatever the exposure.", func(*guess, int) Param { return within(0, -inf, inf) }},
 	{"delta_M_N", "", "The relative error of delta of material M at energy N.", func(*guess, int) Param { return around(0, 0.05) }},
 	{"beta_M_N", "", "The relative error of beta of material M at energy N.", func(*guess, int) Param { return around(0, 0.05) }},
 	{"noise", "", "The scale of noise that is found from the residuals: a width, or the root of the variance over the mean.", func(*guess, int) Param { return within(1, 0, inf) }},

@@ -119,6 +119,10 @@ type part struct {
 	// spread is the variance of each number over that of independent ones, where numbers are interpolated; nil for 1.
 	spread []float64
 	from   []origin // nil once exposures are joined
+	// pedestal is what every frame holds beside its counts, if that is searched for; frames is the number of frames of pixels that a number
+	// adds up.
+	pedestal *ad.Node
+	frames   []float64
 }
 
 // origin is where a number comes from.
@@ -129,6 +133,9 @@ func (p *part) expected(rates *ad.Node) *ad.Node {
 	x := ad.Mul(ad.Gather(rates, ad.Ints(p.place), 0), ad.Const(p.gain))
 	if p.offset != nil {
 		x = ad.Add(x, ad.Const(p.offset))
+	}
+	if p.pedestal != nil {
+		x = ad.Add(x, ad.Mul(p.pedestal, ad.Const(p.frames)))
 	}
 	if p.noise.positive {
 		x = ad.Maximum(x, ad.Scalar(leastCounts))
@@ -232,6 +239,11 @@ func (s *selection) part(n *noise, model int) *part {
 func (p *part) add(f *Frame, i, place int, from origin) {
 	p.place, p.from = append(p.place, place), append(p.from, from)
 	p.gain, p.values = append(p.gain, at(f.Gains, i, f.Exposure)), append(p.values, f.Counts[i])
+	if f.Bins == nil {
+		p.frames = append(p.frames, 1)
+	} else {
+		p.frames = append(p.frames, 0)
+	}
 	if f.Offsets != nil && p.offset == nil {
 		p.offset = make([]float64, len(p.values)-1)
 	}
@@ -273,12 +285,12 @@ func (s *selection) joined(places int) selection {
 			if k < 0 {
 				k = len(q.place)
 				where[place] = k
-				q.place, q.gain, q.values = append(q.place, place), append(q.gain, 0), append(q.values, 0)
+				q.place, q.gain, q.values, q.frames = append(q.place, place), append(q.gain, 0), append(q.values, 0), append(q.frames, 0)
 				if p.offset != nil {
 					q.offset = append(q.offset, 0)
 				}
 			}
-			q.gain[k], q.values[k] = q.gain[k]+p.gain[i], q.values[k]+p.values[i]
+			q.gain[k], q.values[k], q.frames[k] = q.gain[k]+p.gain[i], q.values[k]+p.values[i], q.frames[k]+p.frames[i]
 			if p.offset != nil {
 				q.offset[k] += p.offset[i]
 			}

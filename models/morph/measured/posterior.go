@@ -33,23 +33,29 @@ func (t *Task) Posterior() (*infer.Posterior, error) {
 	if err != nil {
 		return nil, err
 	}
+	blocks := t.blocks()
 	for i, p := range t.joined.parts {
-		name := "counts"
-		if i > 0 {
-			name = fmt.Sprintf("counts_%d", i+1)
-		}
+		name := partName(i)
 		var scale *ad.Node
 		if s := p.scaleName(t.models()); s != "" {
 			if scale = nodes[s]; scale == nil {
 				scale = ad.Scalar(1)
 			}
 		}
-		p.declare(m, name, p.expected(rates), scale)
+		p.declare(m, name, p.expected(rates), scale, blocks)
 	}
 	if t.Backend == nil {
 		return m.Compile()
 	}
 	return m.CompileOn(t.Backend)
+}
+
+// partName is the name of the observation of a part.
+func partName(i int) string {
+	if i == 0 {
+		return "counts"
+	}
+	return fmt.Sprintf("counts_%d", i+1)
 }
 
 // declare adds the parameter to a model.
@@ -88,7 +94,7 @@ func limit(x float64) *ad.Node {
 }
 
 // Sample draws from the posterior, from starts around the fit that s has, or around one of its own if it is nil. The metric is that of the
-// Fisher information at the fit, so that a short warm-up finds the step size: by default 60 draws, before 250 that are kept.
+// Fisher information at the fit, so that a short warm-up finds the step size: by default 60 draws, before 750 that are kept.
 func (t *Task) Sample(ctx context.Context, s *Solution, set infer.Settings) (*infer.Fit, error) {
 	post, err := t.Posterior()
 	if err != nil {
@@ -99,7 +105,7 @@ func (t *Task) Sample(ctx context.Context, s *Solution, set infer.Settings) (*in
 			return nil, err
 		}
 	}
-	set.Warmup, set.Draws = cmp.Or(set.Warmup, UsualWarmup), cmp.Or(set.Draws, UsualDraws)
+	set.Warmup, set.Draws, set.TargetAccept = cmp.Or(set.Warmup, UsualWarmup), cmp.Or(set.Draws, UsualDraws), cmp.Or(set.TargetAccept, UsualAccept)
 	if m, err := t.Metric(s); err == nil && set.StartMetric == nil {
 		set.StartMetric, set.Metric, set.StepSize = m, infer.FixedMetric, cmp.Or(set.StepSize, firstStep)
 	}
@@ -113,7 +119,10 @@ func (t *Task) Sample(ctx context.Context, s *Solution, set infer.Settings) (*in
 
 // UsualWarmup and UsualDraws are how many draws of a chain adapt and are kept, since the posterior of a measured pattern is close to the
 // normal distribution that its metric comes from: draws are nearly independent.
-const UsualWarmup, UsualDraws = 60, 250
+const UsualWarmup, UsualDraws = 60, 500
+
+// UsualAccept is the target acceptance rate.
+const UsualAccept = 0.8
 
 // firstStep is the step size at which a warm-up with a metric from the Fisher information begins.
 const firstStep = 0.7

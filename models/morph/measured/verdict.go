@@ -7,84 +7,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/models/morph"
-	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/tensor"
 )
-
-// effect is something that a measurement may have and a fit may leave out.
-type effect struct {
-	kind   string
-	params []string // parameters by whose change it would be seen; {N} stands for each energy
-	step   float64  // change that is tried of each
-	// finite says that the change is tried as it is; otherwise it is the derivative that counts.
-	finite bool
-	of     func(change float64) float64 // what a coefficient multiplies; nil for the change itself
-	// simpler is a kind of effect that this one resembles: it is only looked for where it explains much more.
-	simpler string
-	where   string // distinction from others of the kind
-	// when reports whether a model can have it at all; nil for always.
-	when func(t *Task) bool
-	say  func(t *Task, p, sd []float64) (text, remedy string)
-}
-
-// add is the line that a problem lacks.
-func add(name string) string {
-	return fmt.Sprintf("add %q: {} to the parameters", name)
-}
-
-// effects are what verdicts look for by name.
-var effects = []effect{
-	{kind: "beam centre", params: []string{"centre_x", "centre_y"}, step: 0.02, say: func(_ *Task, p, _ []float64) (string, string) {
-		return fmt.Sprintf("a beam centre shifted by about %s pixels along x and %s along y (a rough estimate) would fit better", check.Rough(p[0]), check.Rough(p[1])), `add "centre_x": {}, "centre_y": {} to the parameters`
-	}},
-	{kind: "blur", params: []string{"resolution"}, step: 0.5, finite: true, of: func(x float64) float64 { return x * x }, say: func(_ *Task, p, _ []float64) (string, string) {
-		if p[0] < 0 {
-			return "images that are sharper than the model's would fit better", "check the resolution, and the edges of the model (width)"
-		}
-		return fmt.Sprintf("images that are blurred by about %.2g pixels (a rough estimate) would fit better", math.Sqrt(p[0])), add("resolution")
-	}},
-	{kind: "background", params: []string{"background"}, step: 0.01, finite: true, say: func(_ *Task, p, _ []float64) (string, string) {
-		return fmt.Sprintf("a constant background of about %s counts/s (a rough estimate) would fit better", check.Rough(p[0])), add("background")
-	}},
-	{kind: "background that falls with q", params: []string{"background_q4"}, step: 0.01, finite: true, say: func(_ *Task, p, _ []float64) (string, string) {
-		return fmt.Sprintf("a background that falls with q^-4, of about %s counts/s at q = %g 1/nm (a rough estimate), would fit better", check.Rough(p[0]), q0), add("background_q4")
-	}},
-	{kind: "fluorescence", simpler: "background", params: []string{"fluorescence_{N}"}, step: 0.01, finite: true, say: func(t *Task, p, sd []float64) (string, string) {
-		e := largest(p, sd)
-		return fmt.Sprintf("light that is the same in all directions and differs between energies would fit better, most at %.6g eV, about %s counts/s (a rough estimate)", t.energies()[e], check.Rough(p[e])), `add "fluorescence_1": {} and so on to the parameters, one for each energy`
-	}},
-	{kind: "flux", params: []string{"scale_{N}"}, step: 0.01, say: func(t *Task, p, sd []float64) (string, string) {
-		e := largest(p, sd)
-		return fmt.Sprintf("a flux that differs between energies would fit better, most at %.6g eV, by about %s %% (a rough estimate)", t.energies()[e], check.Rough(100*p[e])), fmt.Sprintf("add \"scale_%d\": {\"prior\": \"normal(0, 0.02)\"} to the parameters, or check the optical constants there", e+1)
-	}},
-	{kind: "photon energy", params: []string{"energy_shift"}, step: 0.002, when: func(t *Task) bool { return t.tabulated() }, say: func(_ *Task, p, _ []float64) (string, string) {
-		return fmt.Sprintf("photon energies that are about %s eV above their nominal values (a rough estimate) would fit better", check.Rough(p[0])), `add "energy_shift": {"prior": "normal(0, 0.2)"} to the parameters`
-	}},
-	{kind: "tilt of the detector", simpler: "beam centre", params: []string{"rot1", "rot2"}, step: 0.002, when: func(t *Task) bool { return len(t.More) == 0 }, say: func(_ *Task, p, _ []float64) (string, string) {
-		return fmt.Sprintf("a detector that is turned further by about %s and %s mrad about its vertical and horizontal axis (a rough estimate) would fit better", check.Rough(1e3*p[0]), check.Rough(1e3*p[1])), `give the rotations of the calibration, or add "rot1": {}, "rot2": {} to the parameters`
-	}},
-	{kind: "scale of q", simpler: "beam centre", params: []string{"distance"}, step: 0.001, when: func(t *Task) bool { return len(t.More) == 0 }, say: func(t *Task, p, _ []float64) (string, string) {
-		return fmt.Sprintf("a detector that is farther away by about %s %% (a rough estimate) would fit better", check.Rough(100*p[0]/t.Model.Data.Geometry.Distance)), "check the distance and the size of the voxels"
-	}},
-	{kind: "absorption", params: []string{"thickness"}, step: 1, when: func(t *Task) bool { return t.Model.Matrix != nil && len(t.energies()) > 1 }, say: func(_ *Task, p, _ []float64) (string, string) {
-		return fmt.Sprintf("absorption by about %s nm more of the surrounding material (a rough estimate) would fit better", check.Rough(p[0])), add("thickness")
-	}},
-	{kind: "polarisation", params: []string{"purity"}, step: -0.01, when: func(t *Task) bool { return t.anisotropic() }, say: func(_ *Task, p, _ []float64) (string, string) {
-		return fmt.Sprintf("light of which about %s %% (a rough estimate) is polarised across the nominal direction would fit better", check.Rough(-100*p[0])), `add "purity": {"prior": "normal(0.98, 0.02)"} to the parameters`
-	}},
-	{kind: "edges", params: []string{"width"}, step: 0.02, when: func(t *Task) bool { return t.knows("width") }, say: func(_ *Task, p, _ []float64) (string, string) {
-		if p[0] < 0 {
-			return fmt.Sprintf("edges that are sharper by about %.2g nm (a rough estimate) would fit better", -p[0]), add("width")
-		}
-		return fmt.Sprintf("edges that are softer by about %.2g nm (a rough estimate) would fit better", p[0]), add("width")
-	}},
-}
 
 // muchMore is how many times as much an effect must explain as a simpler one to be looked for beside it.
 const muchMore = 1.25
@@ -124,69 +53,6 @@ func gain(z, jacobian []float64, columns [][]float64) float64 {
 	return explained(all) - explained(all[len(columns):])
 }
 
-// constantEffects are errors of the optical constants, of each material at each energy.
-func (t *Task) constantEffects() (list []effect) {
-	materials := len(t.Model.Tables) + len(matrixOf(t.Model))
-	for m := range materials {
-		for e, energy := range t.energies() {
-			what := fmt.Sprintf("%s at %.6g eV", t.Model.material(m), energy)
-			names := []string{constantName("delta", m, e), constantName("beta", m, e)}
-			list = append(list, effect{kind: "optical constants", where: what, params: names, step: 0.002, say: func(_ *Task, p, _ []float64) (string, string) {
-				return fmt.Sprintf("optical constants of %s whose delta differs by about %s %% and beta by about %s %% (a rough estimate) would fit better", what, check.Rough(100*p[0]), check.Rough(100*p[1])),
-					fmt.Sprintf("check the table there, or add %q: {\"prior\": \"normal(0, 0.05)\"} and %q likewise to the parameters", names[0], names[1])
-			}})
-		}
-	}
-	return list
-}
-
-// largest returns the index of the coefficient that is farthest from 0 in units of its error.
-func largest(p, sd []float64) (at int) {
-	for i := range p {
-		if math.Abs(p[i]/sd[i]) > math.Abs(p[at]/sd[at]) {
-			at = i
-		}
-	}
-	return at
-}
-
-// energies returns the nominal energies of the measurement, each once.
-func (t *Task) energies() []float64 { return t.Model.energies() }
-
-// tabulated reports whether the optical constants are known beside the nominal energies.
-func (t *Task) tabulated() bool {
-	for _, e := range t.energies() {
-		for _, table := range append(slices.Clone(t.Model.Tables), matrixOf(t.Model)...) {
-			if n := len(table.Energies); n < 2 || e-reach < table.Energies[0] || e+reach > table.Energies[n-1] {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-func matrixOf(m *Model) []Table {
-	if m.Matrix == nil {
-		return nil
-	}
-	return []Table{*m.Matrix}
-}
-
-// anisotropic reports whether the direction of the field matters.
-func (t *Task) anisotropic() bool {
-	return slices.ContainsFunc(t.Model.Tables, func(x Table) bool {
-		for _, c := range x.Constants {
-			if c.DeltaPara != c.DeltaPerp || c.BetaPara != c.BetaPerp {
-				return true
-			}
-		}
-		return false
-	})
-}
-
-// knows reports whether the morphology has a parameter.
-func (t *Task) knows(name string) bool { return slices.Contains(t.Model.Morphology, name) }
-
 // inspection is a task at its solution, with the parameters that it leaves out as further inputs.
 type inspection struct {
 	*Task
@@ -195,6 +61,7 @@ type inspection struct {
 	order []string
 	mean  []float64
 	scale []float64 // standard deviation of a count over the strength of its residual
+	apart []int     // the numbers that share no pixels with each other; nil for all
 }
 
 // Check judges a solution: quantile residuals of the counts against their distribution, neighbouring pixels, patterns along q, azimuth
@@ -202,9 +69,69 @@ type inspection struct {
 func (t *Task) Check(s *Solution) (check.Verdict, error) { return t.check(s, nil) }
 
 func (t *Task) check(s *Solution, priors []check.Prior) (check.Verdict, error) {
-	if err := t.prepare(); err != nil {
-		return check.Verdict{}, err
+	v, list, err := t.judge(s, priors)
+	if err != nil {
+		return v, err
 	}
+	return t.withCause(v, s, list, 0)
+}
+
+// looked is an effect that a model could have, with the direction in which it would move the residuals and how much that explains of them.
+type looked struct {
+	effect
+	direction check.Direction
+	gain      float64
+}
+
+// judge looks for effects by their derivatives at a solution.
+func (t *Task) judge(s *Solution, priors []check.Prior) (check.Verdict, []looked, error) {
+	if err := t.prepare(); err != nil {
+		return check.Verdict{}, nil, err
+	}
+	c, list, err := t.inspect(s)
+	if err != nil {
+		return check.Verdict{}, nil, err
+	}
+	d, err := c.collect(s)
+	if err != nil {
+		return check.Verdict{}, nil, err
+	}
+	gains := map[string]float64{}
+	for i := range list {
+		l := &list[i]
+		if l.direction, err = c.direction(l.effect); err != nil {
+			return check.Verdict{}, nil, err
+		}
+		l.gain = gain(d.Z, d.Jacobian, l.direction.Columns)
+		gains[l.kind] = max(gains[l.kind], l.gain)
+		if l.simpler == "" || gains[l.kind] > muchMore*gains[l.simpler] {
+			d.Directions = append(d.Directions, l.direction)
+		}
+	}
+	d.Priors = priors
+	if priors == nil {
+		d.Priors, d.Findings = t.strained(s), check.Unconverged(s.Status)
+	}
+	v, err := check.Judge(d, check.Settings{})
+	if f, ok := c.noiseless(); ok && err == nil {
+		v.OK, v.Flags = false, []check.Flag{f}
+	}
+	return v, list, err
+}
+
+// strained says where a fit lies in its Gaussian priors.
+func (t *Task) strained(s *Solution) (list []check.Prior) {
+	for i, p := range t.Params {
+		if p.SD > 0 {
+			z := math.Abs(s.X[i]-p.Mean) / p.SD
+			list = append(list, check.Prior{Name: p.Name, Distribution: fmt.Sprintf("normal(%g, %g)", p.Mean, p.SD), Value: s.X[i], P: math.Erfc(z / math.Sqrt2)})
+		}
+	}
+	return list
+}
+
+// inspect builds the graph of the expectations at a solution with the parameters of all effects that the model leaves out or holds.
+func (t *Task) inspect(s *Solution) (*inspection, []looked, error) {
 	c := &inspection{Task: t, at: map[string]float64{}}
 	all := *t
 	all.mean, all.Params = nil, slices.Clone(t.Params)
@@ -212,7 +139,7 @@ func (t *Task) check(s *Solution, priors []check.Prior) (check.Verdict, error) {
 		all.Params[i].Start = s.X[i]
 		c.at[all.Params[i].Name], c.order = s.X[i], append(c.order, all.Params[i].Name)
 	}
-	var looked []effect
+	var list []looked
 	for _, e := range append(slices.Clone(effects), t.constantEffects()...) {
 		if e.when != nil && !e.when(t) {
 			continue
@@ -221,7 +148,7 @@ func (t *Task) check(s *Solution, priors []check.Prior) (check.Verdict, error) {
 		if len(e.params) == 0 {
 			continue
 		}
-		looked = append(looked, e)
+		list = append(list, looked{effect: e})
 		for _, name := range e.params {
 			off := t.off(name)
 			c.at[name], c.order = off, append(c.order, name)
@@ -229,73 +156,14 @@ func (t *Task) check(s *Solution, priors []check.Prior) (check.Verdict, error) {
 		}
 	}
 	if err := all.prepare(); err != nil {
-		return check.Verdict{}, err
+		return nil, nil, err
 	}
 	program, err := ad.Compile([]*ad.Node{all.mean}, ad.Settings{Inputs: all.in, Backend: t.Backend})
 	if err != nil {
-		return check.Verdict{}, err
+		return nil, nil, err
 	}
 	c.state = program.NewState()
-	d, err := c.collect(s)
-	if err != nil {
-		return check.Verdict{}, err
-	}
-	gains := map[string]float64{}
-	for _, e := range looked {
-		direction, err := c.direction(e)
-		if err != nil {
-			return check.Verdict{}, err
-		}
-		gains[e.kind] = gain(d.Z, d.Jacobian, direction.Columns)
-		if e.simpler == "" || gains[e.kind] > muchMore*gains[e.simpler] {
-			d.Directions = append(d.Directions, direction)
-		}
-	}
-	d.Priors = priors
-	if priors == nil {
-		d.Findings = check.Unconverged(s.Status)
-	}
-	return check.Judge(d, check.Settings{})
-}
-
-// expanded replaces {N} by the numbers of the energies, and leaves out what is searched for or held. The first energy's scale is
-// log_scale.
-func (t *Task) expanded(names []string) (out []string) {
-	for _, name := range names {
-		list := []string{name}
-		if strings.HasSuffix(name, "{N}") {
-			list = nil
-			for i := range t.energies() {
-				if name != "scale_{N}" || i > 0 {
-					list = append(list, strings.TrimSuffix(name, "{N}")+fmt.Sprint(i+1))
-				}
-			}
-		}
-		for _, n := range list {
-			if t.lacks(n) == "" && !t.has(n) {
-				out = append(out, n)
-			}
-		}
-	}
-	return out
-}
-
-// off is the value of a parameter at which its effect is none.
-func (t *Task) off(name string) float64 {
-	g := t.Model.Data.Geometry
-	switch name {
-	case "distance":
-		return g.Distance
-	case "rot1":
-		return g.Rot1
-	case "rot2":
-		return g.Rot2
-	case "purity":
-		return 1
-	case "width":
-		return t.Model.Width
-	}
-	return 0
+	return c, list, nil
 }
 
 // means returns the expected counts with one parameter changed.
@@ -331,7 +199,8 @@ func (c *inspection) collect(s *Solution) (d check.Data, err error) {
 		scale := c.scaleAt(p, scales)
 		for i := range p.values {
 			m := c.mean[k+i]
-			c.scale[k+i] = math.Sqrt(p.noise.variance(p, i, m, scale))
+			spread := math.Sqrt(at(p.spread, i, 1))
+			c.scale[k+i] = spread * math.Sqrt(p.noise.variance(p, i, m, scale))
 			if p.noise.name == "poisson" {
 				c.scale[k+i] /= morph.CountStrength(m)
 			}
@@ -341,7 +210,10 @@ func (c *inspection) collect(s *Solution) (d check.Data, err error) {
 		d.Counts = d.Counts && p.noise.whole
 		d.Relative = d.Relative || p.noise.scale != "" && !p.noise.whole
 		d.Quantiles = d.Quantiles || !p.noise.whole
+		d.SigmaEstimated = d.SigmaEstimated || p.noise.law == nil && p.noise.scale != "" // there is no distribution to judge, but a mean and a variance
 	}
+	c.findApart()
+	d.Z, d.Mean = c.thinned(d.Z), c.thinned(d.Mean)
 	for _, p := range c.Params {
 		if c.isScale(p.Name) { // it moves no expectation
 			d.Jacobian = append(d.Jacobian, make([]float64, len(d.Z))...)
@@ -365,6 +237,39 @@ func (c *inspection) collect(s *Solution) (d check.Data, err error) {
 	return d, nil
 }
 
+// findApart finds the numbers of interpolated maps that share no pixels: those of every second row and column.
+func (c *inspection) findApart() {
+	k, thin := 0, false
+	var list []int
+	for _, p := range c.single.parts {
+		for i, o := range p.from {
+			if b := c.models()[o.model].Data.Frames[o.frame].Bins; b != nil && b.Interpolated {
+				columns := b.length() / b.Rows
+				if thin = true; o.bin/columns%2 != 0 || o.bin%columns%2 != 0 {
+					continue
+				}
+			}
+			list = append(list, k+i)
+		}
+		k += len(p.from)
+	}
+	if thin {
+		c.apart = list
+	}
+}
+
+// thinned returns the numbers that are judged.
+func (c *inspection) thinned(x []float64) []float64 {
+	if c.apart == nil {
+		return x
+	}
+	out := make([]float64, len(c.apart))
+	for i, k := range c.apart {
+		out[i] = x[k]
+	}
+	return out
+}
+
 // purposeCounts is the random stream that places counts within their probability.
 const purposeCounts uint32 = 157
 
@@ -381,12 +286,12 @@ func (c *inspection) slope(name string, h float64) ([]float64, error) {
 	for i := range up {
 		up[i] = (up[i] - down[i]) / (2 * h * c.scale[i])
 	}
-	return up, nil
+	return c.thinned(up), nil
 }
 
 // direction returns how an effect would change the residuals.
 func (c *inspection) direction(e effect) (check.Direction, error) {
-	d := check.Direction{Kind: e.kind, Of: e.where, Say: func(p, sd []float64) (string, string) { return e.say(c.Task, p, sd) }}
+	d := check.Direction{Kind: e.kind, Of: e.where, Say: func(p, sd []float64) (string, string) { return e.say(moved{c.Task, e.params, p, sd}) }}
 	for _, name := range e.params {
 		var column []float64
 		var err error
@@ -399,6 +304,7 @@ func (c *inspection) direction(e effect) (check.Direction, error) {
 				for i := range column {
 					column[i] = (column[i] - c.mean[i]) / (amount * c.scale[i])
 				}
+				column = c.thinned(column)
 			}
 		} else {
 			column, err = c.slope(name, e.step)
@@ -436,6 +342,7 @@ func (c *inspection) places(d *check.Data) {
 			index = append(index, o.frame*data.pixels()+o.bin)
 		}
 	}
+	q.Values, chi.Values, energy.Values = c.thinned(q.Values), c.thinned(chi.Values), c.thinned(energy.Values)
 	d.Axes = []check.Axis{q}
 	if directed {
 		d.Axes = append(d.Axes, chi)
@@ -450,15 +357,11 @@ func (c *inspection) places(d *check.Data) {
 
 // whereabouts returns about where a pixel lies: q in 1/nm and the direction in degrees.
 func (c *inspection) whereabouts(m *Model, f *Frame, i int) (q, chi float64) {
-	det, g := m.Data.Detector, m.Data.Geometry
-	x0, y0 := g.PoniX-g.Distance*math.Tan(g.Rot1), g.PoniY+g.Distance*math.Tan(g.Rot2)
 	of := func(name string) float64 {
 		if x, ok := c.at[name+m.Suffix]; ok {
 			return x
 		}
 		return c.at[name]
 	}
-	y := (float64(i/det.Columns)+0.5)*det.PixelY - y0 - of("centre_y")*det.PixelY
-	x := (float64(i%det.Columns)+0.5)*det.PixelX - x0 - of("centre_x")*det.PixelX
-	return 2 * rsoxs.Wavenumber(f.Energy) * math.Sin(math.Atan(math.Hypot(x, y)/g.Distance)/2), 180 / math.Pi * math.Atan2(y, x)
+	return m.Data.place(i, f.Energy, of("centre_x"), of("centre_y"))
 }
