@@ -6,6 +6,7 @@ package library
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
@@ -342,7 +343,9 @@ func regressions() {
 		before string // arguments before the design
 		after  string // arguments after the coefficients
 		of     func(eta *ad.Node, before, after []*ad.Node) dist.Dist
-		drop   func(y float64, args []value.Value, i int) float64 // by outcome
+		// elementwise is the density of one outcome with a plain formula, if there is one.
+		elementwise string
+		drop        func(y float64, args []value.Value, i int) float64 // by outcome
 	}
 	pick := func(v value.Value, i int) float64 {
 		if v.Size() == 1 {
@@ -351,10 +354,10 @@ func regressions() {
 		return v.F[i]
 	}
 	list := []glm{
-		{name: "bernoulli_logit_glm_lpmf", first: "ints", of: func(eta *ad.Node, b, p []*ad.Node) dist.Dist { return dist.BernoulliLogit(eta) }},
-		{name: "poisson_log_glm_lpmf", first: "ints", of: func(eta *ad.Node, b, p []*ad.Node) dist.Dist { return dist.PoissonLog(eta) },
+		{name: "bernoulli_logit_glm_lpmf", elementwise: "bernoulli_logit", first: "ints", of: func(eta *ad.Node, b, p []*ad.Node) dist.Dist { return dist.BernoulliLogit(eta) }},
+		{name: "poisson_log_glm_lpmf", elementwise: "poisson_log", first: "ints", of: func(eta *ad.Node, b, p []*ad.Node) dist.Dist { return dist.PoissonLog(eta) },
 			drop: func(y float64, a []value.Value, i int) float64 { return -lg(y + 1) }},
-		{name: "normal_id_glm_lpdf", first: "reals", after: " real|vector", of: func(eta *ad.Node, b, p []*ad.Node) dist.Dist { return dist.Normal(eta, p[0]) },
+		{name: "normal_id_glm_lpdf", elementwise: "normal", first: "reals", after: " real|vector", of: func(eta *ad.Node, b, p []*ad.Node) dist.Dist { return dist.Normal(eta, p[0]) },
 			drop: func(y float64, a []value.Value, i int) float64 {
 				d := -halfLog2Pi
 				if a[4].Known() {
@@ -374,7 +377,7 @@ func regressions() {
 				}
 				return d
 			}},
-		{name: "binomial_logit_glm_lpmf", first: "ints", before: " ints", of: func(eta *ad.Node, b, p []*ad.Node) dist.Dist { return dist.BinomialLogit(b[0], eta) },
+		{name: "binomial_logit_glm_lpmf", elementwise: "binomial_logit", first: "ints", before: " ints", of: func(eta *ad.Node, b, p []*ad.Node) dist.Dist { return dist.BinomialLogit(b[0], eta) },
 			drop: func(y float64, a []value.Value, i int) float64 {
 				n := pick(a[1], i)
 				return lg(n+1) - lg(y+1) - lg(n-y+1)
@@ -397,7 +400,9 @@ func regressions() {
 				eta = ad.Add(ad.MatMul(x[skip], x[skip+2]), x[skip+1])
 			}
 			n := max(a[0].Size(), eta.Size())
-			return ad.Broadcast(g.of(eta, x[1:skip], x[skip+3:]).LogProb(x[0]), n), nil
+			own := slices.Concat(x[1:skip], []*ad.Node{eta}, x[skip+3:])
+			of := func([]*ad.Node) dist.Dist { return g.of(eta, x[1:skip], x[skip+3:]) }
+			return ad.Broadcast(logDensity(g.elementwise, of, x[0], own), n), nil
 		}, func(a []value.Value) float64 {
 			if g.drop == nil {
 				return 0
