@@ -258,6 +258,7 @@ func (p *Posterior) compileDensity(lp *ad.Node, s CompileSettings) error {
 	if backend == nil {
 		backend = ad.CPU{Threads: 1}
 	}
+	lp = ad.Condense(lp)
 	var err error
 	p.density, err = ad.Compile(append([]*ad.Node{lp}, ad.Grad(lp, p.inputs...)...), ad.Settings{Inputs: p.inputs, Backend: backend})
 	return err

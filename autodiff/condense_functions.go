@@ -1,0 +1,111 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package autodiff
+
+import "slices"
+
+// simplerFunctions returns x with logarithms of exponentials and of sigmoids resolved, and functions of gathered elements computed before
+// they are gathered.
+func simplerFunctions(x *Node) *Node {
+	made := map[*Node]*Node{}
+	for _, n := range upstream(x) {
+		in, changed := make([]*Node, len(n.in)), false
+		for i, y := range n.in {
+			if in[i] = y; made[y] != nil {
+				in[i], changed = made[y], true
+			}
+		}
+		m := n
+		if changed {
+			c := *n
+			c.in, c.id = in, lastID.Add(1)
+			m = &c
+		}
+		if s := simplerLog(m); s != nil {
+			m = s
+		} else if s := beforeGather(m); s != nil {
+			m = s
+		}
+		if m != n {
+			made[n] = m
+		}
+	}
+	if made[x] != nil {
+		return made[x]
+	}
+	return x
+}
+
+// simplerLog returns the logarithm of an exponential or a sigmoid, or of 1 minus a sigmoid, without the logarithm; nil if n is none.
+func simplerLog(n *Node) *Node {
+	if n.op != logOp && n.op != log1pOp {
+		return nil
+	}
+	arg, places := placesOf(n.in[0])
+	var y *Node
+	switch {
+	case n.op == logOp && arg.op == expOp:
+		y = arg.in[0]
+	case n.op == logOp && arg.op == sigmoidOp:
+		y = Neg(Softplus(Neg(arg.in[0])))
+	case n.op == log1pOp && arg.op == negOp, n.op == logOp && arg.op == subOp && isOne(arg.in[0]) && arg.in[1].Size() == arg.Size():
+		inner, more := placesOf(arg.in[len(arg.in)-1])
+		if inner.op != sigmoidOp {
+			return nil
+		}
+		places = through(more, places)
+		y = Neg(Softplus(inner.in[0]))
+	default:
+		return nil
+	}
+	if places != nil {
+		y = taken(y, places)
+	}
+	return Reshape(y, n.shape...)
+}
+
+// isOne says whether n is the number 1.
+func isOne(n *Node) bool { return len(n.data) == 1 && n.data[0] == 1 }
+
+// beforeGather returns an elementwise function of gathered elements as gathered elements of the function, if these are fewer and all of them
+// are used; otherwise nil. A function of an element that is not used might have no derivative.
+func beforeGather(n *Node) *Node {
+	if n.op == nil || n.op.kind != elementwiseKind {
+		return nil
+	}
+	var from *Node
+	for _, x := range n.in {
+		switch {
+		case x.Size() == 1:
+		case x.op != gatherOp || x.in[1].ints == nil || len(x.in[0].shape) != 1 || len(x.shape) != 1:
+			return nil
+		case from == nil:
+			from = x
+		case x.in[0].Size() != from.in[0].Size() || !slices.Equal(x.in[1].ints, from.in[1].ints):
+			return nil
+		}
+	}
+	if from == nil || from.in[0].Size() >= from.Size() || len(n.shape) != 1 || !usesAll(from.in[1].ints, from.in[0].Size()) {
+		return nil
+	}
+	in := slices.Clone(n.in)
+	for i, x := range in {
+		if x.Size() > 1 {
+			in[i] = x.in[0]
+		}
+	}
+	return Gather(apply(n.op, in...), from.in[1], 0)
+}
+
+// usesAll says whether all of n elements are among the indices.
+func usesAll(idx []int64, n int) bool {
+	seen, count := make([]bool, n), 0
+	for _, k := range idx {
+		if k >= 0 && int(k) < n && !seen[k] {
+			seen[k] = true
+			count++
+		}
+	}
+	return count == n
+}
