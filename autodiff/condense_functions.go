@@ -24,6 +24,8 @@ func simplerFunctions(x *Node) *Node {
 		}
 		if s := simplerLog(m); s != nil {
 			m = s
+		} else if s := simplerPower(m); s != nil {
+			m = s
 		} else if s := beforeGather(m); s != nil {
 			m = s
 		}
@@ -45,6 +47,8 @@ func simplerLog(n *Node) *Node {
 	arg, places := placesOf(n.in[0])
 	var y *Node
 	switch {
+	case n.op == logOp && arg.op == mulOp && isPositive(arg, 8) && places == nil && arg.in[0].shape.Equal(arg.shape) && arg.in[1].shape.Equal(arg.shape):
+		y = Add(logOf(arg.in[0]), logOf(arg.in[1]))
 	case n.op == logOp && arg.op == expOp:
 		y = arg.in[0]
 	case n.op == logOp && arg.op == sigmoidOp:
@@ -63,6 +67,42 @@ func simplerLog(n *Node) *Node {
 		y = taken(y, places)
 	}
 	return Reshape(y, n.shape...)
+}
+
+// logOf is the logarithm of n in its simplest form.
+func logOf(n *Node) *Node {
+	l := Log(n)
+	if s := simplerLog(l); s != nil {
+		return s
+	}
+	return l
+}
+
+// simplerPower returns a positive number to the power of known exponents as an exponential; nil if n is no such power.
+func simplerPower(n *Node) *Node {
+	switch {
+	case n.op == powOp && len(n.in[1].data) > 1 && isPositive(n.in[0], 8):
+		return Exp(Mul(n.in[1], logOf(n.in[0])))
+	case n.op == mulOp && n.in[0].op == expOp && n.in[1].op == expOp && n.in[0].shape.Equal(n.in[1].shape):
+		return Exp(Add(n.in[0].in[0], n.in[1].in[0]))
+	}
+	return nil
+}
+
+// isPositive says that the elements of n are above 0 by the way they are computed, unless they underflow.
+func isPositive(n *Node, depth int) bool {
+	n, _ = placesOf(n)
+	switch {
+	case n.data != nil:
+		return !slices.ContainsFunc(n.data, func(v float64) bool { return !(v > 0) })
+	case depth == 0:
+		return false
+	case n.op == expOp || n.op == sigmoidOp || n.op == softplusOp:
+		return true
+	case n.op == addOp || n.op == mulOp || n.op == divOp:
+		return isPositive(n.in[0], depth-1) && isPositive(n.in[1], depth-1)
+	}
+	return false
 }
 
 // isOne says whether n is the number 1.

@@ -87,6 +87,10 @@ func condensables() []condensable {
 			i := cycle(n, 5)
 			return ad.Sum(ad.Mul(y, ad.Exp(ad.Mul(s, ad.Sin(ad.Gather(a, i, 0))))))
 		}},
+		{"powers", n, func(a, b, s *ad.Node) *ad.Node {
+			p := ad.Mul(ad.Pow(ad.Sigmoid(s), x), ad.Pow(ad.Add(ad.Scalar(0.5), ad.Exp(s)), y))
+			return ad.Add(ad.Sum(ad.Log(p)), ad.Sum(ad.Sin(p)))
+		}},
 		{"shared parts", n, func(a, b, s *ad.Node) *ad.Node {
 			d := ad.Sub(y, ad.Mul(s, x))
 			v := ad.Sum(ad.Exp(d))
