@@ -3,12 +3,17 @@
 
 package autodiff
 
-import "slices"
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+)
 
-// simplerFunctions returns x with logarithms of exponentials and of sigmoids resolved, and functions of gathered elements computed before
-// they are gathered.
+// simplerFunctions returns x with Nodes that are computed alike made one, so that their gradients are added up before they are passed on,
+// with logarithms of exponentials and of sigmoids resolved, and with functions of gathered elements computed before they are gathered.
 func simplerFunctions(x *Node) *Node {
 	made := map[*Node]*Node{}
+	known := &alike{of: map[alikeKey]*Node{}, is: map[*Node]bool{}}
 	for _, n := range upstream(x) {
 		in, changed := make([]*Node, len(n.in)), false
 		for i, y := range n.in {
@@ -29,6 +34,7 @@ func simplerFunctions(x *Node) *Node {
 		} else if s := beforeGather(m); s != nil {
 			m = s
 		}
+		m = known.all(m)
 		if m != n {
 			made[n] = m
 		}
@@ -37,6 +43,78 @@ func simplerFunctions(x *Node) *Node {
 		return made[x]
 	}
 	return x
+}
+
+// alike finds Nodes that are computed alike.
+type alike struct {
+	of  map[alikeKey]*Node
+	is  map[*Node]bool // the first of their kind, and all that they are made from
+	buf []byte
+}
+
+// all returns the first Node that is computed as n is, with inputs that are the first of their kind.
+func (k *alike) all(n *Node) *Node {
+	if k.is[n] {
+		return n
+	}
+	in, changed := make([]*Node, len(n.in)), false
+	for i, x := range n.in {
+		in[i] = k.all(x)
+		changed = changed || in[i] != x
+	}
+	if changed {
+		c := *n
+		c.in, c.id = in, lastID.Add(1)
+		n = &c
+	}
+	n = k.first(n)
+	k.is[n] = true
+	return n
+}
+
+// alikeKey is what a Node is computed from. Attributes, shapes and further inputs are in rest.
+type alikeKey struct {
+	op      *Op
+	a, b, c *Node
+	rest    string
+}
+
+// mostAlike is the size up to which constants are compared.
+const mostAlike = 16
+
+// first returns the first Node that is computed as n is.
+func (k *alike) first(n *Node) *Node {
+	if n.obj != nil || n.isInput() || n.op == nil && len(n.data) > mostAlike || n.ints != nil || n.name != "" {
+		return n
+	}
+	key := alikeKey{op: n.op}
+	for i, p := range []**Node{&key.a, &key.b, &key.c} {
+		if i < len(n.in) {
+			*p = n.in[i]
+		}
+	}
+	if n.op == nil || n.op.kind != elementwiseKind {
+		b := k.buf[:0]
+		for _, d := range n.shape {
+			b = binary.AppendUvarint(b, uint64(d))
+		}
+		b = append(b, '|')
+		for _, d := range n.attr {
+			b = binary.AppendVarint(b, int64(d))
+		}
+		for _, v := range n.data {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+		for _, x := range n.in[min(3, len(n.in)):] {
+			b = binary.LittleEndian.AppendUint64(b, x.id)
+		}
+		k.buf, key.rest = b, string(b)
+	}
+	if old := k.of[key]; old != nil {
+		return old
+	}
+	k.of[key] = n
+	return n
 }
 
 // simplerLog returns the logarithm of an exponential or a sigmoid, or of 1 minus a sigmoid, without the logarithm; nil if n is none.

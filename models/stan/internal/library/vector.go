@@ -107,6 +107,13 @@ func reductions() {
 		if c.Args[0].Size() == 0 {
 			return value.Real(-inf), nil
 		}
+		if own := c.Args[0].Scalars(); len(own) > 1 && len(own) <= mostScalars {
+			z := own[0]
+			for _, x := range own[1:] {
+				z = ad.LogAddExp(z, x)
+			}
+			return result(c, z, 0)
+		}
 		return reduced(c, c.Args[0], func(f []float64) float64 {
 			m := slices.Max(f)
 			if math.IsInf(m, 0) {
@@ -190,6 +197,9 @@ func reductions() {
 	}, "int[]|real[]|vector|row_vector => $1")
 	register("quantile", false, quantiles, "list real => real", "list real[] => real[]")
 }
+
+// mostScalars is up to how many single numbers are reduced one by one, which is faster than putting them together first.
+const mostScalars = 8
 
 // flatten gives vectors of any kind the same type.
 func flatten(v value.Value) value.Value {

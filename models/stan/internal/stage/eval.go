@@ -92,7 +92,9 @@ func (m *Machine) variable(x *syntax.Name) (value.Value, error) {
 	if err := m.readWhole(s); err != nil {
 		return value.Value{}, err
 	}
-	s.v = s.v.Settle()
+	if m.unrolled == 0 || s.v.Lanes > 0 || s.v.Size() >= fewRepetitions { // single numbers stay such where loops are unrolled
+		s.v = s.v.Settle()
+	}
 	s.owned = false
 	return m.inLanes(s, s.v), nil
 }

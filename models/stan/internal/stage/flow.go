@@ -65,7 +65,8 @@ func (m *Machine) loop(s *syntax.For) (end, error) {
 		return m.ragged(s, lo, hi)
 	}
 	from, to := lo.Integer(), hi.Integer()
-	if m.graph && m.lanes == nil && to-from >= 2 && !m.stuck[s] && !jumps(s.Body) {
+	few := m.unrolled > 0 && to-from < fewRepetitions // single numbers are faster than arrays of a few
+	if m.graph && m.lanes == nil && to-from >= 2 && !few && !m.stuck[s] && !jumps(s.Body) {
 		index := make([]float64, to-from+1)
 		for i := range index {
 			index[i] = float64(from + i)
@@ -81,6 +82,10 @@ func (m *Machine) loop(s *syntax.For) (end, error) {
 		}
 		m.stuck[s] = true
 	}
+	if m.graph && m.lanes == nil && to-from >= 2 {
+		m.unrolled++
+		defer func() { m.unrolled-- }()
+	}
 	for i := from; i <= to; i++ {
 		e, err := m.once(s.Name, value.Int(i), s.Body)
 		if err != nil || e.way == returned || e.way == rejected {
@@ -92,6 +97,9 @@ func (m *Machine) loop(s *syntax.For) (end, error) {
 	}
 	return end{}, nil
 }
+
+// fewRepetitions is the number of repetitions of a loop inside of one that is unrolled below which it is unrolled too.
+const fewRepetitions = 8
 
 // recoverable says whether a mistake may come from running repetitions at once: those that name a place come again if they are real.
 func recoverable(err error) bool {

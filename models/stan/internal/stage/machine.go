@@ -51,6 +51,7 @@ type Machine struct {
 	journal      []*change
 	logging      bool
 	steps, depth int
+	unrolled     int // loops that run one repetition after another
 	stuck        map[*syntax.For]bool
 	late         bool // a late statement runs, or one that may become one
 	compiled     calls

@@ -213,10 +213,34 @@ func (v Value) assemble() *ad.Node {
 	if len(pieces) > 1 {
 		all = ad.Concat(0, pieces...)
 	}
-	if !identity || total != n {
+	switch {
+	case identity && total == n:
+	case run(index):
+		all = ad.Slice(all, 0, index[0], index[0]+n)
+	default:
 		all = ad.Gather(all, ad.Ints(index, n), 0)
 	}
 	return ad.Reshape(all, v.Full()...)
+}
+
+// Scalars returns the elements of a value that was put together from single numbers, each as a Node without axes; nil for other values.
+func (v Value) Scalars() []*ad.Node {
+	if v.parts == nil || v.Lanes > 0 {
+		return nil
+	}
+	out := make([]*ad.Node, len(v.parts.from))
+	for i, f := range v.parts.from {
+		if f < 0 {
+			out[i] = ad.Scalar(v.F[i])
+			continue
+		}
+		n := v.parts.nodes[f]
+		if n.Size() > 1 {
+			n = ad.Slice(n, 0, int(v.parts.at[i]), int(v.parts.at[i])+1)
+		}
+		out[i] = ad.Reshape(n)
+	}
+	return out
 }
 
 func (p *parts) inOrder() bool {
