@@ -32,7 +32,7 @@ type Posterior struct {
 	state   *ad.State
 	point   []float64 // where state has the unconstrained numbers and the gradient
 	slope   []float64
-	derive  *ad.Program
+	derive  *derived // nil if all columns are known
 	written *ad.State
 	columns []column
 	late    []syntax.Stmt
@@ -297,9 +297,31 @@ func (p *Posterior) outputs() error {
 	if len(nodes) == 0 {
 		return nil
 	}
-	var err error
-	p.derive, err = ad.Compile(nodes, ad.Settings{Inputs: p.inputs, Backend: ad.CPU{Threads: 1}})
-	return err
+	for _, n := range nodes {
+		if err := n.Err(); err != nil {
+			return err
+		}
+	}
+	p.derive = &derived{nodes: nodes, inputs: p.inputs}
+	return nil
+}
+
+// derived computes the columns of the output. It is compiled when the first draw is written, and shared by clones.
+type derived struct {
+	nodes, inputs []*ad.Node
+	once          sync.Once
+	program       *ad.Program
+	err           error
+}
+
+func (d *derived) state() (*ad.State, error) {
+	d.once.Do(func() {
+		d.program, d.err = ad.Compile(d.nodes, ad.Settings{Inputs: d.inputs, Backend: ad.CPU{Threads: 1}})
+	})
+	if d.err != nil {
+		return nil, d.err
+	}
+	return d.program.NewState(), nil
 }
 
 func (p *Posterior) addColumns(name string, v value.Value, k Kind, late bool, node func(value.Value) int) {
@@ -427,7 +449,10 @@ func (p *Posterior) Len() int {
 func (p *Posterior) Write(q, out []float64) error {
 	if p.derive != nil {
 		if p.written == nil {
-			p.written = p.derive.NewState()
+			var err error
+			if p.written, err = p.derive.state(); err != nil {
+				return err
+			}
 		}
 		copy(p.written.InputSpan(0, len(p.inputs)), q)
 		if err := p.written.Run(); err != nil {
@@ -533,7 +558,7 @@ func (p *Posterior) runLate(q []float64) (map[string]value.Value, error) {
 	}
 	r := tensor.NewStream(h, 1, 0)
 	d.Random = &r
-	first := p.derive.Outputs() - len(p.latent)
+	first := len(p.derive.nodes) - len(p.latent)
 	all := p.machine.Variables()
 	for i, name := range p.latent {
 		v := all[name]
