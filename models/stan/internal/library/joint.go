@@ -10,6 +10,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
@@ -40,6 +41,43 @@ func joint(name string, graph func(x []*ad.Node, args []value.Value) (*ad.Node, 
 		return combine(v, value.Real(drop(c.Args)), v.Type, func(x, y float64) float64 { return x - y }, ad.Sub)
 	}, signatures...)
 	functions[name].Graph = true
+}
+
+// inLanes gives a density of an outcome and a vector a form for the lanes of a loop; it returns nil where that is not possible.
+func inLanes(name string, of func(y, p value.Value) *ad.Node) {
+	f := functions[name]
+	f.Lanes = true
+	one := f.Do
+	f.Do = func(c *Call) (value.Value, error) {
+		lanes := lanesOf(c.Args...)
+		if lanes == 0 {
+			return one(c)
+		}
+		y, p := c.Args[0], c.Args[1]
+		if len(y.Shape) > 0 || !y.Known() || p.Known() || len(p.Shape) != 1 {
+			return value.Value{}, value.ErrUnroll
+		}
+		y, p = y.Spread(lanes), p.Spread(lanes)
+		for _, k := range y.F {
+			if k < 1 || int(k) > p.Shape[0] {
+				return value.Value{}, value.ErrUnroll // the function itself says so
+			}
+		}
+		n := of(y, p)
+		if n == nil {
+			return value.Value{}, value.ErrUnroll
+		}
+		return result(c, n, lanes)
+	}
+}
+
+// chosenOf takes the element of p that y names, by lane.
+func chosenOf(y, p value.Value) *ad.Node {
+	index := make([]int, y.Lanes)
+	for l, k := range y.F {
+		index[l] = l*p.Shape[0] + int(k) - 1
+	}
+	return p.Take(index, typing.Of(typing.Real), y.Lanes).Node()
 }
 
 // number evaluates a graph of known numbers.
@@ -168,7 +206,14 @@ func simplices() {
 		}
 	}
 	joint("categorical_lpmf", categories(func(p any) dist.Dist { return dist.Categorical(p) }), nil, "ints vector => real", "int[] vector[] => real")
+	inLanes("categorical_lpmf", func(y, p value.Value) *ad.Node {
+		if s := source(p.Node()); s.Op() == nil || s.Op().Name != "exp" || s.In()[0].Op() == nil || s.In()[0].Op().Name != "sub" {
+			return nil // not made by softmax, so that it may be no simplex
+		}
+		return ad.Log(chosenOf(y, p))
+	})
 	joint("categorical_logit_lpmf", categories(func(p any) dist.Dist { return dist.CategoricalLogits(p) }), nil, "ints vector => real", "int[] vector[] => real")
+	inLanes("categorical_logit_lpmf", func(y, p value.Value) *ad.Node { return ad.Sub(chosenOf(y, p), ad.LogSumExp(p.Node(), 1)) })
 	trials := func(y value.Value) float64 {
 		s := 0.0
 		for _, x := range y.F {

@@ -310,7 +310,11 @@ func shapes() {
 	overload("append_array", o)
 	firstLast := func(name string, place func(n, k int) (from, to int)) {
 		register(name, true, func(c *Call) (value.Value, error) {
-			v, k := c.Args[0], c.Args[1].Integer()
+			v := c.Args[0]
+			k, err := c.Args[1].Same()
+			if err != nil {
+				return v, err
+			}
 			from, to := place(v.Shape[0], k)
 			if k < 0 || from < 0 || to > v.Shape[0] {
 				return v, fmt.Errorf("%d of %d elements are wanted: take no more than there are", k, v.Shape[0])
@@ -321,7 +325,12 @@ func shapes() {
 	firstLast("head", func(n, k int) (int, int) { return 0, k })
 	firstLast("tail", func(n, k int) (int, int) { return n - k, n })
 	register("segment", true, func(c *Call) (value.Value, error) {
-		v, i, k := c.Args[0], c.Args[1].Integer(), c.Args[2].Integer()
+		v := c.Args[0]
+		at, err := sameInAll(c.Args[1:]...)
+		if err != nil {
+			return v, err
+		}
+		i, k := at[0], at[1]
 		if k < 0 || (k > 0 && (i < 1 || i+k-1 > v.Shape[0])) {
 			return v, fmt.Errorf("the elements from %d to %d of %d are wanted: take such as there are", i, i+k-1, v.Shape[0])
 		}
@@ -349,6 +358,18 @@ func shapes() {
 		}
 		return rowsOf(v, index), nil
 	}, "vector|row_vector|allarray => $1")
+}
+
+// sameInAll returns known integers that are the same in all lanes.
+func sameInAll(vs ...value.Value) (out []int, err error) {
+	for _, v := range vs {
+		n, err := v.Same()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, n)
+	}
+	return out, nil
 }
 
 // stretch returns the elements of the first dimension from one to before another.
@@ -530,15 +551,16 @@ func makers() {
 		}
 		return v.Take(index, c.Result, v.Lanes, full...), nil
 	}
-	register("rep_vector", true, func(c *Call) (value.Value, error) { return repeat(c, c.Args[1].Integer()) }, "real int => vector")
-	register("rep_row_vector", true, func(c *Call) (value.Value, error) { return repeat(c, c.Args[1].Integer()) }, "real int => row_vector")
-	register("rep_array", true, func(c *Call) (value.Value, error) {
-		var shape []int
-		for _, a := range c.Args[1:] {
-			shape = append(shape, a.Integer())
+	repeated := func(c *Call) (value.Value, error) {
+		shape, err := sameInAll(c.Args[1:]...)
+		if err != nil {
+			return value.Value{}, err
 		}
 		return repeat(c, shape...)
-	})
+	}
+	register("rep_vector", true, repeated, "real int => vector")
+	register("rep_row_vector", true, repeated, "real int => row_vector")
+	register("rep_array", true, repeated)
 	for n := 1; n <= 3; n++ {
 		text := "int|real|complex|vector|row_vector|matrix|int[]|real[]|vector[]|row_vector[]|matrix[]|int[,]|real[,]"
 		for range n {

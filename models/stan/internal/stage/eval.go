@@ -226,6 +226,11 @@ func (m *Machine) call(x *syntax.Call) (value.Value, error) {
 	if s, ok := solvers[name]; ok {
 		return s.do(m, x)
 	}
+	if f := spans[name]; f != nil && m.graph && len(m.funcs[name]) == 0 {
+		if v, ok, err := m.part(x, f); ok || err != nil {
+			return v, err
+		}
+	}
 	var args []value.Value
 	for _, a := range x.Args {
 		v, err := m.eval(a)

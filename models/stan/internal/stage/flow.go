@@ -113,13 +113,49 @@ func (m *Machine) atOnce(name string, index value.Value, body syntax.Stmt) error
 	assignedIn(body, m.assigned)
 	m.push()
 	m.scope[len(m.scope)-1][name] = &slot{name: name, v: index, typ: typing.Of(typing.Int), lanes: m.lanes}
-	e, err := m.block(body)
+	last := m.privates(body)
+	err := m.divided(func() error {
+		e, err := m.block(body)
+		if err == nil && e.way != on {
+			err = value.ErrUnroll
+		}
+		return err
+	})
 	m.pop()
 	m.lanes = nil
-	if err == nil && e.way != on {
-		err = value.ErrUnroll
+	if err == nil {
+		last()
 	}
 	return err
+}
+
+// mostParts bounds the parts into which repetitions are divided.
+const mostParts = 64
+
+// divided runs f for the lanes, in several parts if sizes differ between them.
+func (m *Machine) divided(f func() error) error {
+	err := m.attempt(f)
+	var s *value.Split
+	if !errors.As(err, &s) || len(s.By) != m.lanes.n {
+		return err
+	}
+	var keys []float64
+	parts := map[float64][]int{}
+	for l, k := range s.By {
+		if parts[k] == nil {
+			keys = append(keys, k)
+		}
+		parts[k] = append(parts[k], l)
+	}
+	if len(keys) > mostParts {
+		return value.ErrUnroll
+	}
+	for _, k := range keys {
+		if err := m.some(parts[k], f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // once runs one repetition.
@@ -174,10 +210,10 @@ func (m *Machine) some(at []int, f func() error) error {
 	}
 	outer := m.lanes
 	if len(at) == outer.n {
-		return f()
+		return m.divided(f)
 	}
 	m.lanes = &lanes{n: len(at), up: outer, pick: at}
-	err := f()
+	err := m.divided(f)
 	m.lanes = outer
 	return err
 }

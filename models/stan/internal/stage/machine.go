@@ -446,7 +446,7 @@ func (m *Machine) shape(t *syntax.Sized) ([]int, error) {
 		}
 		if v.Lanes > 0 {
 			if v = common(v); v.Lanes > 0 {
-				return nil, value.ErrUnroll
+				return nil, &value.Split{By: v.F}
 			}
 		}
 		n := v.Integer()

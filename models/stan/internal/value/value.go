@@ -51,6 +51,24 @@ var (
 // ErrUnroll says that something cannot be done for all repetitions of a loop at once.
 var ErrUnroll = errors.New("stan: the repetitions of this loop depend on each other: run them one after another")
 
+// Split is an ErrUnroll that happens because numbers differ between repetitions: those with the same number can run at once.
+type Split struct{ By []float64 }
+
+func (s *Split) Error() string { return ErrUnroll.Error() }
+
+// Is says that a Split is an ErrUnroll.
+func (s *Split) Is(target error) bool { return target == ErrUnroll }
+
+// Same returns a known integer that is the same in all lanes; otherwise a *Split.
+func (v Value) Same() (int, error) {
+	for _, x := range v.F {
+		if x != v.F[0] {
+			return 0, &Split{v.F}
+		}
+	}
+	return int(v.F[0]), nil
+}
+
 // Size is the number of elements of a shape.
 func Size(shape []int) int {
 	n := 1
