@@ -10,7 +10,6 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
-	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
@@ -54,10 +53,10 @@ func inLanes(name string, of func(y, p value.Value) *ad.Node) {
 			return one(c)
 		}
 		y, p := c.Args[0], c.Args[1]
-		if len(y.Shape) > 0 || !y.Known() || p.Known() || len(p.Shape) != 1 {
+		if len(y.Shape) > 0 || !y.Known() || p.Known() || len(p.Shape) != 1 || p.Shape[0] > value.MostColumns {
 			return value.Value{}, value.ErrUnroll
 		}
-		y, p = y.Spread(lanes), p.Spread(lanes)
+		y = y.Spread(lanes)
 		for _, k := range y.F {
 			if k < 1 || int(k) > p.Shape[0] {
 				return value.Value{}, value.ErrUnroll // the function itself says so
@@ -71,13 +70,17 @@ func inLanes(name string, of func(y, p value.Value) *ad.Node) {
 	}
 }
 
-// chosenOf takes the element of p that y names, by lane.
-func chosenOf(y, p value.Value) *ad.Node {
-	index := make([]int, y.Lanes)
-	for l, k := range y.F {
-		index[l] = l*p.Shape[0] + int(k) - 1
+// chosenOf takes the column that y names, by lane.
+func chosenOf(y value.Value, cols []*ad.Node) *ad.Node {
+	out := cols[0]
+	for j := 1; j < len(cols); j++ {
+		is := make([]float64, y.Lanes)
+		for l, k := range y.F {
+			is[l] = b2f(int(k) == j+1)
+		}
+		out = ad.Where(ad.Const(is), cols[j], out)
 	}
-	return p.Take(index, typing.Of(typing.Real), y.Lanes).Node()
+	return out
 }
 
 // number evaluates a graph of known numbers.
@@ -207,13 +210,21 @@ func simplices() {
 	}
 	joint("categorical_lpmf", categories(func(p any) dist.Dist { return dist.Categorical(p) }), nil, "ints vector => real", "int[] vector[] => real")
 	inLanes("categorical_lpmf", func(y, p value.Value) *ad.Node {
-		if s := source(p.Node()); s.Op() == nil || s.Op().Name != "exp" || s.In()[0].Op() == nil || s.In()[0].Op().Name != "sub" {
-			return nil // not made by softmax, so that it may be no simplex
+		cols := p.Columns(p.Shape[0])
+		for j, x := range cols {
+			s := source(x)
+			if s.Op() == nil || s.Op().Name != "exp" || s.In()[0].Op() == nil || s.In()[0].Op().Name != "sub" {
+				return nil // not made by softmax, so that it may be no simplex
+			}
+			cols[j] = ad.Log(x)
 		}
-		return ad.Log(chosenOf(y, p))
+		return chosenOf(y, cols)
 	})
 	joint("categorical_logit_lpmf", categories(func(p any) dist.Dist { return dist.CategoricalLogits(p) }), nil, "ints vector => real", "int[] vector[] => real")
-	inLanes("categorical_logit_lpmf", func(y, p value.Value) *ad.Node { return ad.Sub(chosenOf(y, p), ad.LogSumExp(p.Node(), 1)) })
+	inLanes("categorical_logit_lpmf", func(y, p value.Value) *ad.Node {
+		cols := p.Columns(p.Shape[0])
+		return ad.Sub(chosenOf(y, cols), logSumExpColumns(cols))
+	})
 	trials := func(y value.Value) float64 {
 		s := 0.0
 		for _, x := range y.F {

@@ -206,6 +206,12 @@ func product(a, b value.Value, t typing.Type) (value.Value, error) {
 		switch {
 		case lanes == 0:
 			out.N = ad.Dot(a.Node(), b.Node())
+		case a.ByColumns() || b.ByColumns():
+			p, err := combinedColumns(a, b, typing.Of(typing.Vector), inner, ad.Mul)
+			if err != nil {
+				return p, err
+			}
+			return foldedColumns(p, t, ad.Add)
 		case b.Lanes == 0: // one product for all lanes
 			out.N = ad.MatMul(a.Node(), b.Node())
 		case a.Lanes == 0:

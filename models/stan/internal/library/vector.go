@@ -114,6 +114,9 @@ func reductions() {
 			}
 			return result(c, z, 0)
 		}
+		if v := c.Args[0]; v.ByColumns() {
+			return result(c, logSumExpColumns(v.Columns(v.Shape[0])), v.Lanes)
+		}
 		return reduced(c, c.Args[0], func(f []float64) float64 {
 			m := slices.Max(f)
 			if math.IsInf(m, 0) {
@@ -149,6 +152,9 @@ func reductions() {
 		if lanesOf(c.Args...) == 0 && !p.Known() {
 			return result(c, ad.Dot(flatten(c.Args[0]).Node(), flatten(c.Args[1]).Node()), 0)
 		}
+		if p.ByColumns() {
+			return foldedColumns(p, c.Result, ad.Add)
+		}
 		return reduced(c, p, add, ad.SumAxes)
 	}, "vector|row_vector vector|row_vector => real", "real[] real[] => real")
 	for _, name := range []string{"squared_distance", "distance"} {
@@ -181,6 +187,15 @@ func reductions() {
 			if v.Size() == 0 {
 				return v, nil
 			}
+			if v.ByColumns() {
+				z := logSumExpColumns(v.Columns(v.Shape[0]))
+				return mappedColumns(v, c.Result, func(x *ad.Node) *ad.Node {
+					if name == "softmax" {
+						return ad.Exp(ad.Sub(x, z))
+					}
+					return ad.Sub(x, z)
+				})
+			}
 			return result(c, graph(v.Node(), last(v)), v.Lanes, v.Shape...)
 		}, "vector => vector")
 	}
@@ -192,6 +207,16 @@ func reductions() {
 				out.F[i] += out.F[i-1]
 			}
 			return out, nil
+		}
+		if v.ByColumns() {
+			var sum *ad.Node
+			return mappedColumns(v, c.Result, func(x *ad.Node) *ad.Node {
+				if sum != nil {
+					x = ad.Add(sum, x)
+				}
+				sum = x
+				return x
+			})
 		}
 		return result(c, ad.Cumsum(v.Node(), last(v)), v.Lanes, v.Shape...)
 	}, "int[]|real[]|vector|row_vector => $1")
@@ -463,6 +488,9 @@ func appended(c *Call, axis int) (value.Value, error) {
 			if len(v.Shape) == 0 {
 				*v = v.Reshape(c.Result, 1)
 			}
+		}
+		if k := a.Shape[0] + b.Shape[0]; lanesOf(a, b) > 0 && k <= value.MostColumns && (a.ByColumns() || b.ByColumns()) {
+			return value.FromColumns(c.Result, lanesOf(a, b), append(a.Columns(a.Shape[0]), b.Columns(b.Shape[0])...)), nil
 		}
 		return join(c.Result, 0, a, b), nil
 	}

@@ -92,7 +92,8 @@ func (m *Machine) variable(x *syntax.Name) (value.Value, error) {
 	if err := m.readWhole(s); err != nil {
 		return value.Value{}, err
 	}
-	if m.unrolled == 0 || s.v.Lanes > 0 || s.v.Size() >= fewRepetitions { // single numbers stay such where loops are unrolled
+	// Single numbers stay such where loops are unrolled, and so do columns.
+	if (m.unrolled == 0 || s.v.Lanes > 0 || s.v.Size() >= fewRepetitions) && !s.v.ByColumns() {
 		s.v = s.v.Settle()
 	}
 	s.owned = false

@@ -40,6 +40,7 @@ type parts struct {
 	nodes []*ad.Node // flat
 	from  []int32    // by element: the index of a node, or -1 for the number in F
 	at    []int32    // by element: the place in the node
+	cols  []*ad.Node // of a vector in lanes: its elements by lane, if that is how it was put together
 }
 
 // Unset are the values of variables before they are assigned to.
@@ -189,6 +190,9 @@ func flat(n *ad.Node) *ad.Node {
 func (v Value) assemble() *ad.Node {
 	p := v.parts
 	n := len(p.from)
+	if p.cols != nil {
+		return ad.Permute(ad.Stack(0, p.cols...), 1, 0)
+	}
 	// one node in its own order
 	if len(p.nodes) == 1 && p.nodes[0].Size() == n && p.inOrder() {
 		return ad.Reshape(p.nodes[0], v.Full()...)
@@ -390,6 +394,9 @@ func (v Value) Take(index []int, t typing.Type, lanes int, shape ...int) Value {
 		r := t
 		r.Kind = r.Kind.Realed()
 		return Complex(t, v.Elems[0].Take(index, r, lanes, shape...), v.Elems[1].Take(index, r, lanes, shape...))
+	}
+	if k := len(index) / max(1, lanes); lanes > 0 && len(shape) == 1 && k > 1 && k <= MostColumns && !v.Known() && len(index) > 0 {
+		return v.columnsAt(index, t, lanes, k)
 	}
 	out := v.pick(index)
 	out.Type, out.Shape, out.Lanes = t, shape, lanes
