@@ -107,7 +107,8 @@ func reductions() {
 		if c.Args[0].Size() == 0 {
 			return value.Real(-inf), nil
 		}
-		if own := c.Args[0].Scalars(); len(own) > 1 && len(own) <= mostScalars {
+		if v := c.Args[0]; v.Scattered() && v.Size() > 1 && v.Size() <= mostScalars {
+			own := v.Scalars()
 			z := own[0]
 			for _, x := range own[1:] {
 				z = ad.LogAddExp(z, x)

@@ -245,20 +245,39 @@ func (v Value) assemble() *ad.Node {
 	return ad.Reshape(all, v.Full()...)
 }
 
-// Scalars returns the elements of a value that was put together from single numbers, each as a Node without axes; nil for other values.
-func (v Value) Scalars() []*ad.Node {
-	if v.parts == nil || v.Lanes > 0 {
-		return nil
+// FromScalars returns a value of its elements, Nodes without axes; without lengths it has one dimension.
+func FromScalars(t typing.Type, list []*ad.Node, shape ...int) Value {
+	if shape == nil {
+		shape = []int{len(list)}
 	}
-	out := make([]*ad.Node, len(v.parts.from))
-	for i, f := range v.parts.from {
-		if f < 0 {
+	p := &parts{nodes: make([]*ad.Node, len(list)), from: make([]int32, len(list)), at: make([]int32, len(list))}
+	for i, n := range list {
+		p.nodes[i], p.from[i] = ad.Reshape(n, 1), int32(i)
+	}
+	return Value{Type: t, Shape: shape, F: make([]float64, len(list)), parts: p}
+}
+
+// Scattered says whether a value without lanes was put together from single elements.
+func (v Value) Scattered() bool { return v.parts != nil && v.Lanes == 0 }
+
+// Scalars returns the elements of a value without lanes, each as a Node without axes.
+func (v Value) Scalars() []*ad.Node {
+	out := make([]*ad.Node, v.Size())
+	var whole *ad.Node
+	for i := range out {
+		n, at := whole, i
+		switch {
+		case v.parts != nil && v.parts.from[i] >= 0:
+			n, at = v.parts.nodes[v.parts.from[i]], int(v.parts.at[i])
+		case v.F != nil:
 			out[i] = ad.Scalar(v.F[i])
 			continue
+		case n == nil:
+			whole = flat(v.N)
+			n = whole
 		}
-		n := v.parts.nodes[f]
 		if n.Size() > 1 {
-			n = ad.Slice(n, 0, int(v.parts.at[i]), int(v.parts.at[i])+1)
+			n = ad.Slice(n, 0, at, at+1)
 		}
 		out[i] = ad.Reshape(n)
 	}
