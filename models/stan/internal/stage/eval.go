@@ -217,6 +217,9 @@ func (m *Machine) listValue(x *syntax.List) (value.Value, error) {
 		}
 		out = out.Put(index, v.Spread(lanes), owned)
 	}
+	if m.unrolled > 0 && lanes == 0 && out.Size() < fewRepetitions {
+		return out, nil
+	}
 	return out.Settle(), nil
 }
 

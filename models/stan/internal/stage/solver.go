@@ -187,7 +187,7 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 	}
 	set := ode.Settings{RTol: 1e-6, ATol: 1e-6, MaxSteps: 1_000_000}
 	if stiff {
-		set = ode.Settings{Method: ode.Rodas, RTol: 1e-10, ATol: 1e-10, MaxSteps: 100_000_000}
+		set = ode.Settings{Method: ode.Auto, RTol: 1e-10, ATol: 1e-10, MaxSteps: 100_000_000}
 	}
 	rest := args[skip:]
 	tolerances := args[4:skip]
@@ -202,7 +202,7 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 		set.RTol, set.ATol, set.MaxSteps = tolerances[0].Number(), tolerances[1].Number(), tolerances[2].Integer()
 	}
 	// a solution that is tighter than asked for is cheap, and its gradient is closer to that of the true one
-	set.RTol, set.ATol = min(max(set.RTol/100, 1e-12), 1e-7), min(max(set.ATol/100, 1e-12), 1e-7)
+	set.RTol, set.ATol = min(max(set.RTol/10, 1e-11), 1e-7), min(max(set.ATol/10, 1e-11), 1e-7)
 	set.MaxSteps = max(set.MaxSteps, 10_000)
 	last := t0.Number()
 	for i, t := range ts.F {
@@ -285,7 +285,8 @@ func (m *Machine) settled(v value.Value, args []value.Value) (value.Value, error
 func (m *Machine) detached(name string, args []value.Value) (value.Value, error) {
 	was, terms, lanes := m.graph, m.terms, m.lanes
 	m.graph, m.lanes = true, nil
-	defer func() { m.graph, m.terms, m.lanes = was, terms, lanes }()
+	m.unrolled++ // single numbers stay such
+	defer func() { m.graph, m.terms, m.lanes = was, terms, lanes; m.unrolled-- }()
 	return m.invoke(name, args, typing.Type{}, false)
 }
 
