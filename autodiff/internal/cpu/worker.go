@@ -92,9 +92,14 @@ func (w *worker[T]) bind(j *machineJob[T]) *boundLoop[T] {
 	l := j.loop
 	b := &boundLoop[T]{Loop: l, job: j, tile: l.Tile(), rowAt: make([]int, len(l.Rows))}
 	if l.Scalar {
+		inside := map[*T]bool{} // registers
 		for _, o := range l.Ops {
 			b.scalar = append(b.scalar, w.bindScalar(b, o))
+			if o.Dst.Kind == compiler.InRegister {
+				inside[b.scalar[len(b.scalar)-1].dst] = true
+			}
 		}
+		b.scalar = joined(b.scalar, inside)
 		return b
 	}
 	for _, o := range l.Ops {
