@@ -27,7 +27,9 @@ func simplerFunctions(x *Node) *Node {
 			c.in, c.id = in, lastID.Add(1)
 			m = &c
 		}
-		if s := simplerLog(m); s != nil {
+		if s := number(m); s != nil {
+			m = s
+		} else if s := simplerLog(m); s != nil {
 			m = s
 		} else if s := simplerPower(m); s != nil {
 			m = s
@@ -43,6 +45,21 @@ func simplerFunctions(x *Node) *Node {
 		return made[x]
 	}
 	return x
+}
+
+// number returns an elementwise function of known numbers as a number; nil if n is none.
+func number(n *Node) *Node {
+	if n.op == nil || n.op.kind != elementwiseKind || n.Size() != 1 {
+		return nil
+	}
+	x := make([]float64, len(n.in))
+	for i, y := range n.in {
+		if len(y.data) != 1 {
+			return nil
+		}
+		x[i] = y.data[0]
+	}
+	return Reshape(Scalar(n.op.prim.Eval(x...)), n.shape...)
 }
 
 // alike finds Nodes that are computed alike.
@@ -125,8 +142,12 @@ func simplerLog(n *Node) *Node {
 	arg, places := placesOf(n.in[0])
 	var y *Node
 	switch {
-	case n.op == logOp && arg.op == mulOp && isPositive(arg, 8) && places == nil && arg.in[0].shape.Equal(arg.shape) && arg.in[1].shape.Equal(arg.shape):
-		y = Add(logOf(arg.in[0]), logOf(arg.in[1]))
+	case n.op == logOp && (arg.op == mulOp || arg.op == divOp) && isPositive(arg, 8) && places == nil:
+		a, b := logOf(arg.in[0]), logOf(arg.in[1])
+		if arg.op == divOp {
+			b = Neg(b)
+		}
+		y = Add(a, b)
 	case n.op == logOp && arg.op == expOp:
 		y = arg.in[0]
 	case n.op == logOp && arg.op == sigmoidOp:
@@ -156,10 +177,10 @@ func logOf(n *Node) *Node {
 	return l
 }
 
-// simplerPower returns a positive number to the power of known exponents as an exponential; nil if n is no such power.
+// simplerPower returns a positive number to a power other than one known number as an exponential; nil if n is no such power.
 func simplerPower(n *Node) *Node {
 	switch {
-	case n.op == powOp && len(n.in[1].data) > 1 && isPositive(n.in[0], 8):
+	case n.op == powOp && len(n.in[1].data) != 1 && isPositive(n.in[0], 8):
 		return Exp(Mul(n.in[1], logOf(n.in[0])))
 	case n.op == mulOp && n.in[0].op == expOp && n.in[1].op == expOp && n.in[0].shape.Equal(n.in[1].shape):
 		return Exp(Add(n.in[0].in[0], n.in[1].in[0]))
