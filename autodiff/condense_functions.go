@@ -33,6 +33,8 @@ func simplerFunctions(x *Node) *Node {
 			m = s
 		} else if s := simplerPower(m); s != nil {
 			m = s
+		} else if s := fewerColumns(m); s != nil {
+			m = s
 		} else if s := beforeGather(m); s != nil {
 			m = s
 		}
@@ -202,6 +204,45 @@ func isPositive(n *Node, depth int) bool {
 		return isPositive(n.in[0], depth-1) && isPositive(n.in[1], depth-1)
 	}
 	return false
+}
+
+// fewerColumns returns the product of a known matrix and a vector times known factors, of which some are 0, without the columns of these;
+// nil if n is no such product.
+func fewerColumns(n *Node) *Node {
+	if n.op != matmulOp || n.in[0].data == nil || len(n.in[0].shape) != 2 {
+		return nil
+	}
+	v, places := placesOf(n.in[1])
+	if places != nil || v.op != mulOp {
+		return nil
+	}
+	for i, c := range v.in {
+		if x := v.in[1-i]; c.data != nil && slices.Contains(c.data, 0) && c.Size() == v.Size() && x.Size() == v.Size() {
+			return someColumns(n.in[0], c.data, x)
+		}
+	}
+	return nil
+}
+
+// someColumns is the product of a matrix and a vector times factors, with the columns whose factor is not 0.
+func someColumns(a *Node, factors []float64, x *Node) *Node {
+	var kept []int32
+	for j, c := range factors {
+		if c != 0 {
+			kept = append(kept, int32(j))
+		}
+	}
+	rows, cols := a.shape[0], a.shape[1]
+	if len(kept) == 0 {
+		return Full(0, rows, 1)
+	}
+	data := make([]float64, 0, rows*len(kept))
+	for i := range rows {
+		for _, j := range kept {
+			data = append(data, a.data[i*cols+int(j)]*factors[j])
+		}
+	}
+	return MatMul(Const(data, rows, len(kept)), Reshape(taken(x, kept), len(kept), 1))
 }
 
 // isOne says whether n is the number 1.

@@ -91,6 +91,11 @@ func condensables() []condensable {
 			p := ad.Mul(ad.Pow(ad.Sigmoid(s), x), ad.Pow(ad.Add(ad.Scalar(0.5), ad.Exp(s)), y))
 			return ad.Add(ad.Sum(ad.Log(p)), ad.Sum(ad.Sin(p)))
 		}},
+		{"columns that count for nothing", n, func(a, b, s *ad.Node) *ad.Node {
+			some := ad.MatMul(design, ad.Mul(b, ad.Const([]float64{2, 0, -1})))
+			none := ad.MatMul(design, ad.Mul(ad.Const([]float64{0, 0, 0}), b))
+			return ad.Add(ad.Sum(ad.Sin(some)), ad.Sum(ad.Exp(none)))
+		}},
 		{"shared parts", n, func(a, b, s *ad.Node) *ad.Node {
 			d := ad.Sub(y, ad.Mul(s, x))
 			v := ad.Sum(ad.Exp(d))
