@@ -16,8 +16,11 @@ import "slices"
 //
 // Call it before Grad, so that the gradient has fewer elements too. The gradient agrees up to rounding as well.
 func Condense(x *Node) *Node {
-	if x.err != nil || x.isInt || x.Size() != 1 {
-		return x
+	if bad := notReal("condense", x); bad != nil {
+		return bad
+	}
+	if x.Size() != 1 {
+		return mistake("condense", "%v has %d elements: want a single number", x, x.Size())
 	}
 	simple := simplerFunctions(x)
 	c := &condenser{uses: map[*Node]int{}, by: map[*Node]*weighted{}, products: map[[2]*Node]*Node{}, inverses: map[*Node]*Node{}}

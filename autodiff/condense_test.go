@@ -4,10 +4,12 @@
 package autodiff_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // condensable is a sum over many elements, and the largest number of elements that a condensed form may compute at once.
@@ -145,6 +147,58 @@ func TestCondense(t *testing.T) {
 				t.Errorf("an array of %d elements is computed, want at most %d", n, c.most)
 			}
 		})
+	}
+}
+
+// Sums over every operation are condensed without a change of value or gradient.
+func TestCondenseOfOperations(t *testing.T) {
+	for _, op := range ad.Ops() {
+		if op.Sample == nil || !op.Differentiable() {
+			continue
+		}
+		random := tensor.NewStream(7, 0, 0)
+		var in []*ad.Node
+		var at [][]float64
+		nodes := op.Sample(func(lo, hi float64, shape ...int) *ad.Node {
+			x := ad.Input(fmt.Sprintf("x%d", len(in)), shape...)
+			f := make([]float64, x.Size())
+			for i := range f {
+				f[i] = lo + (hi-lo)*random.Float64()
+			}
+			in, at = append(in, x), append(at, f)
+			return x
+		})
+		var terms []*ad.Node
+		for i, n := range nodes {
+			if !n.IsInt() {
+				terms = append(terms, ad.Scale(float64(i+1), ad.Sum(n)), ad.Sum(ad.Square(ad.Sub(n, ad.Scalar(0.3)))))
+			}
+		}
+		x := ad.AddN(terms...)
+		y := ad.Condense(x)
+		p, err := ad.Compile(append(append([]*ad.Node{x, y}, ad.Grad(x, in...)...), ad.Grad(y, in...)...), ad.Settings{Inputs: in})
+		if err != nil {
+			t.Fatalf("%s: %v", op.Name, err)
+		}
+		s := p.NewState()
+		for i, f := range at {
+			copy(s.Input(i), f)
+		}
+		if err := s.Run(); err != nil {
+			t.Fatalf("%s: %v", op.Name, err)
+		}
+		for k := range 1 + len(in) {
+			i, j := 0, 1
+			if k > 0 {
+				i, j = 1+k, 1+len(in)+k
+			}
+			want, got := s.Output(i), s.Output(j)
+			for e := range want {
+				if !(math.Abs(got[e]-want[e]) <= 1e-9*(1+math.Abs(want[e]))) && !(math.IsNaN(got[e]) && math.IsNaN(want[e])) {
+					t.Errorf("%s: output %d, element %d is %.16g, want %.16g", op.Name, k, e, got[e], want[e])
+				}
+			}
+		}
 	}
 }
 
