@@ -44,11 +44,19 @@ func gaussian(y, mu, sigma *ad.Node) *ad.Node {
 	if sigma.Size() == 1 { // one division for all
 		return ad.Sub(ad.Mul(ad.Div(ad.Scalar(-0.5), ad.Square(sigma)), ad.Square(d)), ad.Log(sigma))
 	}
-	return ad.Sub(ad.Scale(-0.5, ad.Square(ad.Div(d, sigma))), ad.Log(sigma))
+	return ad.Sub(ad.Scale(-0.5, ad.Square(over(d, sigma))), ad.Log(sigma))
+}
+
+// over is x divided by s, as a product if s is known.
+func over(x, s *ad.Node) *ad.Node {
+	if s.Numbers() == nil {
+		return ad.Div(x, s)
+	}
+	return ad.Mul(x, mapped(s, func(v float64) float64 { return 1 / v }))
 }
 
 func directCauchy(y *ad.Node, p []*ad.Node) *ad.Node {
-	z := ad.Div(ad.Sub(y, p[0]), p[1])
+	z := over(ad.Sub(y, p[0]), p[1])
 	return ad.Shift(ad.Neg(ad.Add(ad.Log1p(ad.Square(z)), ad.Log(p[1]))), -math.Log(math.Pi))
 }
 
@@ -56,10 +64,10 @@ func directStudent(y *ad.Node, p []*ad.Node) *ad.Node {
 	if !fixed(p[0], positive) {
 		return nil
 	}
-	z := ad.Div(ad.Sub(y, p[1]), p[2])
+	z := over(ad.Sub(y, p[1]), p[2])
 	half := mapped(p[0], func(nu float64) float64 { return -(nu + 1) / 2 })
 	off := mapped(p[0], func(nu float64) float64 { return lg((nu+1)/2) - lg(nu/2) - 0.5*math.Log(math.Pi*nu) })
-	return ad.Add(ad.Sub(ad.Mul(half, ad.Log1p(ad.Div(ad.Square(z), p[0]))), ad.Log(p[2])), off)
+	return ad.Add(ad.Sub(ad.Mul(half, ad.Log1p(over(ad.Square(z), p[0]))), ad.Log(p[2])), off)
 }
 
 func directLogNormal(y *ad.Node, p []*ad.Node) *ad.Node {
@@ -106,7 +114,7 @@ func directUniform(y *ad.Node, p []*ad.Node) *ad.Node {
 		return nil
 	}
 	lo, hi := bounds(y)
-	if lo < slices.Max(p[0].Numbers()) || hi > slices.Min(p[1].Numbers()) {
+	if lo < slices.Max(source(p[0]).Numbers()) || hi > slices.Min(source(p[1]).Numbers()) {
 		return nil
 	}
 	return ad.Neg(ad.Log(ad.Sub(p[1], p[0])))
@@ -146,11 +154,11 @@ func directBinomialLogit(y *ad.Node, p []*ad.Node) *ad.Node {
 
 // countsOf says that y are known numbers of successes in n trials.
 func countsOf(y, n *ad.Node) bool {
-	a, b := y.Numbers(), n.Numbers()
+	a, b := source(y).Numbers(), source(n).Numbers()
 	if len(a) == 0 || len(b) == 0 || slices.Min(a) < 0 || slices.Min(b) < 0 {
 		return false
 	}
-	if len(a) != len(b) {
+	if y.Op() != nil || n.Op() != nil || len(a) != len(b) { // not element by element
 		return slices.Max(a) <= slices.Min(b)
 	}
 	for i := range a {
@@ -162,14 +170,14 @@ func countsOf(y, n *ad.Node) bool {
 }
 
 func directPoisson(y *ad.Node, p []*ad.Node) *ad.Node {
-	if !fixed(y, finite) || slices.Min(y.Numbers()) < 0 || !openBelow(p[0], 6) {
+	if !fixed(y, finite) || slices.Min(source(y).Numbers()) < 0 || !openBelow(p[0], 6) {
 		return nil
 	}
 	return ad.Sub(ad.Sub(ad.Mul(y, ad.Log(p[0])), p[0]), ad.Lgamma(ad.Shift(y, 1)))
 }
 
 func directPoissonLog(y *ad.Node, p []*ad.Node) *ad.Node {
-	if !fixed(y, finite) || slices.Min(y.Numbers()) < 0 {
+	if !fixed(y, finite) || slices.Min(source(y).Numbers()) < 0 {
 		return nil
 	}
 	return ad.Sub(ad.Sub(ad.Mul(y, p[0]), ad.Exp(p[0])), ad.Lgamma(ad.Shift(y, 1)))
@@ -189,7 +197,7 @@ func finite(x float64) bool   { return math.Abs(x) <= math.MaxFloat64 }
 
 // fixed says that n is known and all of its numbers satisfy ok.
 func fixed(n *ad.Node, ok func(x float64) bool) bool {
-	f := n.Numbers()
+	f := source(n).Numbers()
 	return len(f) > 0 && !slices.ContainsFunc(f, func(x float64) bool { return !ok(x) })
 }
 
