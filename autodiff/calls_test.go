@@ -32,7 +32,7 @@ var builders = map[string]any{
 	"CExp": ad.CExp, "CMul": ad.CMul, "CScale": ad.CScale, "Call": ad.Call, "Cbrt": ad.Cbrt, "Ceil": ad.Ceil,
 	"Cholesky": ad.Cholesky, "CholeskyLogDet": ad.CholeskyLogDet, "CholeskyOrNaN": ad.CholeskyOrNaN,
 	"CholeskySolve": ad.CholeskySolve, "Clip": ad.Clip, "Complex": ad.Complex, "Concat": ad.Concat, "Conj": ad.Conj,
-	"Convolve": ad.Convolve, "ConvolveSparse": ad.ConvolveSparse, "Correlate": ad.Correlate,
+	"Convolve": ad.Convolve, "Condense": ad.Condense, "ConvolveSparse": ad.ConvolveSparse, "Correlate": ad.Correlate,
 	"Const": ad.Const, "Cos": ad.Cos, "Cosh": ad.Cosh, "Cummax": ad.Cummax, "Cummin": ad.Cummin, "Cumprod": ad.Cumprod,
 	"Cumsum": ad.Cumsum, "CumsumWith": ad.CumsumWith, "Delay": ad.Delay, "Det": ad.Det, "Diag": ad.Diag,
 	"DiagMatrix": ad.DiagMatrix, "Digamma": ad.Digamma, "Div": ad.Div, "Dot": ad.Dot,

@@ -50,7 +50,8 @@
 //     sum whose terms overflow when their sizes are added.
 //
 // Constants are computed in float64 in every precision and rounded once. [Hoist],
-// which is asked for, rounds quotients once more.
+// which is asked for, rounds quotients once more, and [Condense], which is asked for too, takes sums
+// apart by the algebra of real numbers.
 //
 // # Conventions
 //

@@ -89,21 +89,24 @@ func directions(op string, xs, vs []*Node) *Node {
 // vjp returns sum_k gs[k] dys[k]/dxs. If mirror is not nil, the derivative rules see mirror(n) in
 // place of the forward value n: see GradCheckpoint.
 func vjp(ys, gs, xs []*Node, mirror *recompute) []*Node {
-	grads := map[*Node]*Node{}
+	grads := map[*Node][]*Node{} // what has to be added up
 	for i, y := range ys {
-		grads[y] = accumulate(grads[y], gs[i])
+		grads[y] = append(grads[y], gs[i])
 	}
 	order := upstream(ys...)
 	need := reaches(order, xs)
 	for _, n := range slices.Backward(order) {
-		g := grads[n]
+		g := gathered(grads[n])
+		if g != nil {
+			grads[n] = []*Node{g}
+		}
 		if g == nil || n.op == nil || n.op.vjp == nil || !need[n] {
 			continue
 		}
 		if g.err != nil { // the error goes on as it is; its shape would lead to further ones
 			for _, x := range n.in {
 				if need[x] {
-					grads[x] = g
+					grads[x] = []*Node{g}
 				}
 			}
 			continue
@@ -117,16 +120,59 @@ func vjp(ys, gs, xs []*Node, mirror *recompute) []*Node {
 			if d.err == nil && !reducible(d.shape, x.shape) {
 				d = mistake(n.called(), "its VJP returns a gradient of shape %v for input %d, which has the shape %v: want this shape, or one that it was broadcast to", d.shape, i, x.shape)
 			}
-			grads[x] = accumulate(grads[x], sumTo(d, x.shape))
+			grads[x] = append(grads[x], sumTo(d, x.shape))
 		}
 	}
 	out := make([]*Node, len(xs))
 	for i, x := range xs {
-		if out[i] = grads[x]; out[i] == nil {
+		if out[i] = gathered(grads[x]); out[i] == nil {
 			out[i] = Full(0, x.shape...)
 		}
 	}
 	return out
+}
+
+// manyPlaced is the number of pieces of a vector from which on their gradients are put together in one step.
+const manyPlaced = 8
+
+// gathered adds gradients up; nil if there are none. Where many of them are pieces placed among zeros, the pieces are joined first.
+func gathered(list []*Node) (sum *Node) {
+	var pieces, rest []*Node
+	for _, g := range list {
+		if g.op == embedOp && len(g.shape) == 1 && g.attr[1] == 1 && g.in[0].Size() > 0 {
+			pieces = append(pieces, g)
+		} else {
+			rest = append(rest, g)
+		}
+	}
+	if len(pieces) >= manyPlaced {
+		list = append(rest, joinedPieces(pieces))
+	}
+	for _, g := range list {
+		sum = accumulate(sum, g)
+	}
+	return sum
+}
+
+// joinedPieces is the sum of pieces placed in a vector.
+func joinedPieces(pieces []*Node) *Node {
+	n := pieces[0].shape[0]
+	slices.SortStableFunc(pieces, func(a, b *Node) int { return a.attr[0] - b.attr[0] })
+	var inner []*Node
+	var idx []int
+	whole := true
+	for _, p := range pieces {
+		for k := range p.in[0].Size() {
+			whole = whole && p.attr[0]+k == len(idx)
+			idx = append(idx, p.attr[0]+k)
+		}
+		inner = append(inner, p.in[0])
+	}
+	all := Concat(0, inner...)
+	if whole && len(idx) == n {
+		return all
+	}
+	return ScatterAdd(all, Ints(idx), 0, n)
 }
 
 // called returns the name of the operation that made n.

@@ -19,6 +19,9 @@ func tidyLoops(outputs []*Node) []*Node {
 		order := upstream(outputs...)
 		n := lastUntidy(order, whole)
 		if n == nil {
+			if !slices.ContainsFunc(order, func(n *Node) bool { return n.op == scanOp }) {
+				return outputs
+			}
 			return withConstants(outputs)
 		}
 		var from, to []*Node

@@ -132,6 +132,14 @@ func (n *Node) IsInt() bool { return n.isInt }
 // IsConst reports whether n is a constant leaf.
 func (n *Node) IsConst() bool { return n.op == nil && (n.data != nil || n.ints != nil) }
 
+// Numbers returns the elements of a constant, which must not be changed. It is nil for other Nodes, and for indices.
+func (n *Node) Numbers() []float64 {
+	if n.op != nil {
+		return nil
+	}
+	return n.data
+}
+
 // isInput reports whether n is a leaf that runs fill.
 func (n *Node) isInput() bool { return n.op == nil && n.data == nil && n.ints == nil }
 

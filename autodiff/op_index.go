@@ -136,6 +136,9 @@ func init() {
 func gather[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	outer, inner, n := around(c.InShape[0], c.Attr[0])
 	idx := c.Ints[1]
+	if outer == 1 && inner == 1 && gatherVector(out, in[0], idx) {
+		return nil
+	}
 	for o := range outer {
 		src, dst := in[0][o*n*inner:], out[o*len(idx)*inner:]
 		for k, i := range idx {
@@ -152,11 +155,41 @@ func gather[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	return nil
 }
 
+// gatherVector gathers elements of a vector; false: an index is out of range.
+func gatherVector[T cpu.Real](out, from []T, idx []int64) bool {
+	out = out[:len(idx)]
+	for k, i := range idx {
+		if uint64(i) >= uint64(len(from)) {
+			return false
+		}
+		out[k] = from[i]
+	}
+	return true
+}
+
+// scatterVector adds elements of a vector; false: an index is out of range.
+func scatterVector[T cpu.Real](out, from []T, idx []int64) bool {
+	from = from[:len(idx)]
+	for k, i := range idx {
+		if uint64(i) >= uint64(len(out)) {
+			return false
+		}
+		out[i] += from[k]
+	}
+	return true
+}
+
 // scatter is the transpose of gather.
 func scatter[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	outer, inner, n := around(c.Shape, c.Attr[0])
 	idx := c.Ints[1]
 	clear(out)
+	if outer == 1 && inner == 1 {
+		if scatterVector(out, in[0], idx) {
+			return nil
+		}
+		clear(out) // the general way says what is wrong
+	}
 	for o := range outer {
 		dst, src := out[o*n*inner:(o+1)*n*inner], in[0][o*len(idx)*inner:(o+1)*len(idx)*inner]
 		for k, i := range idx {

@@ -6,6 +6,7 @@ package ode_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -146,6 +147,10 @@ func TestStiff(t *testing.T) {
 	z, _, dp, err := runner(t, robertson, 3, 3, times, ode.Settings{Method: ode.Rodas, RTol: 1e-8, ATol: 1e-12, MaxSteps: 4000})([]float64{1, 0, 0}, []float64{0.04, 1e4, 3e7})
 	if err != nil {
 		t.Fatal(err)
+	}
+	auto, _, dpAuto, err := runner(t, robertson, 3, 3, times, ode.Settings{Method: ode.Auto, RTol: 1e-8, ATol: 1e-12, MaxSteps: 4000})([]float64{1, 0, 0}, []float64{0.04, 1e4, 3e7})
+	if err != nil || !slices.Equal(auto, z) || !slices.Equal(dpAuto, dp) {
+		t.Errorf("Auto on a stiff system: %v, %v, %v: want the numbers of Rodas", err, auto, dpAuto)
 	}
 	for i := range times {
 		for j := range 2 {

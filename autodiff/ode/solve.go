@@ -4,6 +4,7 @@
 package ode
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -29,7 +30,13 @@ const (
 	// Reference: Hairer and Wanner, Solving Ordinary Differential Equations II, section IV.10,
 	// RODAS.
 	Rodas
+	// Auto is RK45, and Rodas for values for which that would need more than a thousand steps, as it does where the system is stiff. Which
+	// of them computes a solution depends on the values alone.
+	Auto
 )
+
+// mostExplicit is the number of steps after which Auto changes to Rodas.
+const mostExplicit = 1000
 
 // Settings are the method and the accuracy of a solution; the zero value is the default.
 type Settings struct {
@@ -81,17 +88,58 @@ func SolveVector(f func(t, y *ad.Node, p []*ad.Node) *ad.Node, y0 *ad.Node, t0 f
 }
 
 func solve(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, state []*ad.Node, y0 *ad.Node, t0 float64, times []float64, p *ad.Node, s Settings) *ad.Node {
-	pr, err := newProblem(f, state, p, s)
-	if err == nil {
-		err = pr.schedule(y0, t0, times)
-	}
+	list, err := problems(f, state, y0, t0, times, p, s)
 	if err != nil {
 		failed := &ad.Custom{Name: "ode", Shape: func(...tensor.Shape) (tensor.Shape, error) { return nil, err }}
 		return ad.Call(failed, y0, p)
 	}
-	op := &ad.Custom{Name: "ode", Forward: pr.forward, Adjoint: pr.adjoint,
-		Shape: func(...tensor.Shape) (tensor.Shape, error) { return tensor.Shape{len(times), pr.n}, nil }}
+	op := &ad.Custom{Name: "ode", Forward: list[0].forward, Adjoint: list[0].adjoint,
+		Shape: func(...tensor.Shape) (tensor.Shape, error) { return tensor.Shape{len(times), list[0].n}, nil }}
+	if len(list) > 1 {
+		op.Forward = func(out []float64, in ...[]float64) error {
+			return list.first(func(pr *problem) error { return pr.forward(out, in...) })
+		}
+		op.Adjoint = func(dIn [][]float64, g, out []float64, in ...[]float64) error {
+			return list.first(func(pr *problem) error { return pr.adjoint(dIn, g, out, in...) })
+		}
+	}
 	return ad.Call(op, y0, p)
+}
+
+// attempts are the same system with methods to be tried in order.
+type attempts []*problem
+
+func problems(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, state []*ad.Node, y0 *ad.Node, t0 float64, times []float64, p *ad.Node, s Settings) (list attempts, err error) {
+	each := []Settings{s}
+	if s.Method == Auto {
+		explicit, implicit := s, s
+		explicit.Method, implicit.Method = RK45, Rodas
+		explicit.MaxSteps = mostExplicit
+		each = []Settings{explicit, implicit}
+	}
+	for _, s := range each {
+		pr, err := newProblem(f, state, p, s)
+		if err == nil {
+			err = pr.schedule(y0, t0, times)
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, pr)
+	}
+	return list, nil
+}
+
+// first runs a method, and the next one where it cannot go on.
+func (list attempts) first(run func(pr *problem) error) error {
+	var stopped *Error
+	for i, pr := range list {
+		err := run(pr)
+		if err == nil || i == len(list)-1 || !errors.As(err, &stopped) {
+			return err
+		}
+	}
+	return nil
 }
 
 // problem is a system with its compiled steps.

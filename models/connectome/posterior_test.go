@@ -95,10 +95,10 @@ func TestPosteriorGoldens(t *testing.T) {
 func TestBadObservations(t *testing.T) {
 	ctx, c := context.Background(), infer.Settings{}
 	fits := map[string]func() (*infer.Fit, error){
-		"count[1] is 7, but k is 5": func() (*infer.Fit, error) { return FitP(ctx, Degrees{[]int{1, 7}, 5}, c) },
-		"the list of counts, count, is empty":          func() (*infer.Fit, error) { return FitP(ctx, Degrees{K: 5}, c) },
-		"out of K = 0":              func() (*infer.Fit, error) { return FitP(ctx, Degrees{Count: []int{0}}, c) },
-		"2 weights, 1 count":        func() (*infer.Fit, error) { return FitBeta(ctx, Strengths{[]float64{1, 2}, []int{1}, []int{1, 2}}, c) },
+		"count[1] is 7, but k is 5":           func() (*infer.Fit, error) { return FitP(ctx, Degrees{[]int{1, 7}, 5}, c) },
+		"the list of counts, count, is empty": func() (*infer.Fit, error) { return FitP(ctx, Degrees{K: 5}, c) },
+		"out of K = 0":                        func() (*infer.Fit, error) { return FitP(ctx, Degrees{Count: []int{0}}, c) },
+		"2 weights, 1 count":                  func() (*infer.Fit, error) { return FitBeta(ctx, Strengths{[]float64{1, 2}, []int{1}, []int{1, 2}}, c) },
 		"weight[0] is NaN": func() (*infer.Fit, error) {
 			return FitBeta(ctx, Strengths{[]float64{math.NaN()}, []int{1}, []int{1}}, c)
 		},

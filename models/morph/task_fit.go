@@ -147,7 +147,9 @@ func (t *Task) elsewhere(ctx context.Context, s FitSettings, best *Solution) (*S
 // misfit reports whether a flag is of a kind that another minimum could remove. Parameters that the data do not determine, and data
 // that cannot judge a model, are not of this kind.
 func misfit(v check.Verdict) bool {
-	return slices.ContainsFunc(v.Flags, func(f check.Flag) bool { return f.Kind != check.KindUnconverged && f.Kind != check.KindUnknown && f.Kind != check.KindUnjudged })
+	return slices.ContainsFunc(v.Flags, func(f check.Flag) bool {
+		return f.Kind != check.KindUnconverged && f.Kind != check.KindUnknown && f.Kind != check.KindUnjudged
+	})
 }
 
 // judge returns the verdict about the model at a fit.

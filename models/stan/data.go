@@ -61,7 +61,7 @@ func quoted(b []byte) []byte {
 	if !bytes.ContainsAny(b, "NI") {
 		return b
 	}
-	var out []byte
+	out := make([]byte, 0, len(b)+64)
 	for i := 0; i < len(b); {
 		c := b[i]
 		if c == '"' {
@@ -74,6 +74,13 @@ func quoted(b []byte) []byte {
 			}
 			j = min(j+1, len(b))
 			out, i = append(out, b[i:j]...), j
+			continue
+		}
+		if n := bytes.IndexAny(b[i:], `"-IN`); n != 0 { // nothing to put in quotation marks before
+			if n < 0 {
+				n = len(b) - i
+			}
+			out, i = append(out, b[i:i+n]...), i+n
 			continue
 		}
 		word := ""

@@ -27,9 +27,12 @@ type Posterior struct {
 	machine *stage.Machine // with the values of data, and nodes of the rest
 	dim     int
 	params  []stage.Param
+	inputs  []*ad.Node // unconstrained numbers of each parameter that has any
 	density *ad.Program
 	state   *ad.State
-	derive  *ad.Program
+	point   []float64 // where state has the unconstrained numbers and the gradient
+	slope   []float64
+	derive  *derived // nil if all columns are known
 	written *ad.State
 	columns []column
 	late    []syntax.Stmt
@@ -157,15 +160,11 @@ func (p *Posterior) build(s CompileSettings) error {
 			p.dim += q.Free
 		}
 	}
-	u := ad.Input("u", p.dim)
-	at := 0
 	for i, q := range p.params {
 		var own *ad.Node
 		if q.Free > 0 {
-			own = u
-			if q.Free < p.dim {
-				own = ad.Slice(u, 0, at, at+q.Free)
-			}
+			own = ad.Input(decls[i].Name, q.Free)
+			p.inputs = append(p.inputs, own)
 		}
 		v, j, err := m.Constrain(q, own)
 		if err != nil {
@@ -175,7 +174,6 @@ func (p *Posterior) build(s CompileSettings) error {
 		if j != nil && !s.NoJacobian {
 			m.Add(j)
 		}
-		at += q.Free
 	}
 	for _, b := range []int{syntax.TransformedParameters, syntax.Model} {
 		block := tree.Blocks[b]
@@ -195,11 +193,10 @@ func (p *Posterior) build(s CompileSettings) error {
 			return err
 		}
 	}
-	lp := m.Target()
-	if err := p.compileDensity(u, lp, s); err != nil {
+	if err := p.compileDensity(m.Target(), s); err != nil {
 		return err
 	}
-	if err := p.observations(u); err != nil {
+	if err := p.observations(); err != nil {
 		return err
 	}
 	if b := tree.Blocks[syntax.GeneratedQuantities]; b != nil {
@@ -208,17 +205,22 @@ func (p *Posterior) build(s CompileSettings) error {
 			return err
 		}
 	}
-	return p.outputs(u)
+	return p.outputs()
 }
 
 // observations makes the model that checks compare with the data.
-func (p *Posterior) observations(u *ad.Node) error {
+func (p *Posterior) observations() error {
 	list := p.machine.Observations()
 	if len(list) == 0 || p.dim == 0 {
 		return nil
 	}
 	m := infer.NewModel(p.program.tree.Source.Name)
 	free := m.Flat("u", dist.IdentityTransform(), infer.Shape(p.dim))
+	parts, at := make([]*ad.Node, len(p.inputs)), 0
+	for i, u := range p.inputs {
+		parts[i] = ad.Slice(free, 0, at, at+u.Size())
+		at += u.Size()
+	}
 	names := map[string]int{}
 	for _, o := range list {
 		for i, y := range o.Y {
@@ -226,7 +228,7 @@ func (p *Posterior) observations(u *ad.Node) error {
 				return &dataError{fmt.Errorf("observation %d of %s is NaN, so that the log density is never a number: leave it out of the data, or declare what is missing as parameters", i+1, o.Name)}
 			}
 		}
-		params := ad.Substitute(o.Params, []*ad.Node{u}, []*ad.Node{free})
+		params := ad.Substitute(o.Params, p.inputs, parts)
 		own, ok := o.With(params)
 		if !ok {
 			continue
@@ -248,7 +250,7 @@ func (p *Posterior) Observations() *infer.Posterior { return p.seen }
 // Device returns where the log density runs.
 func (p *Posterior) Device() string { return p.density.Device() }
 
-func (p *Posterior) compileDensity(u, lp *ad.Node, s CompileSettings) error {
+func (p *Posterior) compileDensity(lp *ad.Node, s CompileSettings) error {
 	if err := lp.Err(); err != nil {
 		return err
 	}
@@ -256,17 +258,14 @@ func (p *Posterior) compileDensity(u, lp *ad.Node, s CompileSettings) error {
 	if backend == nil {
 		backend = ad.CPU{Threads: 1}
 	}
-	out := []*ad.Node{lp}
-	if p.dim > 0 {
-		out = append(out, ad.Grad(lp, u)...)
-	}
+	lp = ad.Condense(lp)
 	var err error
-	p.density, err = ad.Compile(out, ad.Settings{Inputs: []*ad.Node{u}, Backend: backend})
+	p.density, err = ad.Compile(append([]*ad.Node{lp}, ad.Grad(lp, p.inputs...)...), ad.Settings{Inputs: p.inputs, Backend: backend})
 	return err
 }
 
 // outputs finds the columns and compiles what they need.
-func (p *Posterior) outputs(u *ad.Node) error {
+func (p *Posterior) outputs() error {
 	var nodes []*ad.Node
 	node := func(v value.Value) int {
 		nodes = append(nodes, v.Node())
@@ -298,9 +297,31 @@ func (p *Posterior) outputs(u *ad.Node) error {
 	if len(nodes) == 0 {
 		return nil
 	}
-	var err error
-	p.derive, err = ad.Compile(nodes, ad.Settings{Inputs: []*ad.Node{u}, Backend: ad.CPU{Threads: 1}})
-	return err
+	for _, n := range nodes {
+		if err := n.Err(); err != nil {
+			return err
+		}
+	}
+	p.derive = &derived{nodes: nodes, inputs: p.inputs}
+	return nil
+}
+
+// derived computes the columns of the output. It is compiled when the first draw is written, and shared by clones.
+type derived struct {
+	nodes, inputs []*ad.Node
+	once          sync.Once
+	program       *ad.Program
+	err           error
+}
+
+func (d *derived) state() (*ad.State, error) {
+	d.once.Do(func() {
+		d.program, d.err = ad.Compile(d.nodes, ad.Settings{Inputs: d.inputs, Backend: ad.CPU{Threads: 1}})
+	})
+	if d.err != nil {
+		return nil, d.err
+	}
+	return d.program.NewState(), nil
 }
 
 func (p *Posterior) addColumns(name string, v value.Value, k Kind, late bool, node func(value.Value) int) {
@@ -359,8 +380,9 @@ func (p *Posterior) Dim() int { return p.dim }
 func (p *Posterior) LogProbGrad(q, g []float64) (float64, error) {
 	if p.state == nil {
 		p.state = p.density.NewState()
+		p.point, p.slope = p.state.InputSpan(0, len(p.inputs)), p.state.OutputSpan(1, 1+len(p.inputs))
 	}
-	copy(p.state.Input(0), q)
+	copy(p.point, q)
 	if err := p.state.Run(); err != nil {
 		var fault interface{ AtPoint() bool }
 		if errors.As(err, &fault) && fault.AtPoint() { // not of the program
@@ -368,9 +390,7 @@ func (p *Posterior) LogProbGrad(q, g []float64) (float64, error) {
 		}
 		return 0, err
 	}
-	if p.dim > 0 {
-		copy(g, p.state.Output(1))
-	}
+	copy(g, p.slope)
 	lp := p.state.Output(0)[0]
 	if math.IsNaN(lp) || math.IsInf(lp, -1) {
 		return math.Inf(-1), nil
@@ -381,7 +401,7 @@ func (p *Posterior) LogProbGrad(q, g []float64) (float64, error) {
 // Clone returns a copy with a workspace of its own.
 func (p *Posterior) Clone() infer.Target {
 	c := *p
-	c.state, c.written = nil, nil
+	c.state, c.written, c.point, c.slope = nil, nil, nil, nil
 	return &c
 }
 
@@ -429,9 +449,12 @@ func (p *Posterior) Len() int {
 func (p *Posterior) Write(q, out []float64) error {
 	if p.derive != nil {
 		if p.written == nil {
-			p.written = p.derive.NewState()
+			var err error
+			if p.written, err = p.derive.state(); err != nil {
+				return err
+			}
 		}
-		copy(p.written.Input(0), q)
+		copy(p.written.InputSpan(0, len(p.inputs)), q)
 		if err := p.written.Run(); err != nil {
 			return err
 		}
@@ -535,7 +558,7 @@ func (p *Posterior) runLate(q []float64) (map[string]value.Value, error) {
 	}
 	r := tensor.NewStream(h, 1, 0)
 	d.Random = &r
-	first := p.derive.Outputs() - len(p.latent)
+	first := len(p.derive.nodes) - len(p.latent)
 	all := p.machine.Variables()
 	for i, name := range p.latent {
 		v := all[name]

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -59,23 +60,28 @@ func database(t *testing.T) string {
 }
 
 func unzipped(t testing.TB, path string) []byte {
+	b, err := unzip(path)
+	if err != nil {
+		t.Skip(err)
+	}
+	return b
+}
+
+// unzip returns the only file of a .zip, or the file beside it that has been taken out already.
+func unzip(path string) ([]byte, error) {
 	if b, err := os.ReadFile(strings.TrimSuffix(path, ".zip")); err == nil {
-		return b
+		return b, nil
 	}
 	z, err := zip.OpenReader(path)
 	if err != nil {
-		t.Skip(err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	defer z.Close()
 	f, err := z.File[0].Open()
 	if err != nil {
-		t.Fatal(err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	b, err := io.ReadAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return io.ReadAll(f)
 }
 
 func gunzipped(t *testing.T, path string) []byte {

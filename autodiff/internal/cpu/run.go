@@ -29,6 +29,9 @@ func (m *Machine[T]) Run() error {
 		case b.Loop.Scalar:
 			runScalar(b.scalar)
 			continue
+		case b.single:
+			w.runSingle(b)
+			continue
 		case b.Loop.Blocks > 1 && m.o.Threads > 1:
 			m.shareBlocks(j)
 		default:
@@ -42,6 +45,37 @@ func (m *Machine[T]) Run() error {
 		}
 	}
 	return nil
+}
+
+// runSingle runs a loop of one tile whose sums are totals: block and merge without what several tiles need.
+func (w *worker[T]) runSingle(b *boundLoop[T]) {
+	n := b.Loop.N
+	w.fillOnce(b)
+	for i := range b.loads {
+		w.load(b, &b.loads[i], 0, n)
+	}
+	for i := range b.ops {
+		o := &b.ops[i]
+		dst, a := (*T)(o.dst.base), (*T)(o.a.base)
+		switch {
+		case o.f2 != nil:
+			o.f2(dst, a, (*T)(o.b.base), n)
+		case o.f1 != nil:
+			o.f1(dst, a, n)
+		default:
+			o.f3(dst, a, (*T)(o.b.base), (*T)(o.c.base), n)
+		}
+	}
+	for i := range b.sums {
+		s := &b.sums[i]
+		v := 0.0
+		if s.dot != nil {
+			v = s.dot((*T)(s.a.base), (*T)(s.b.base), n)
+		} else {
+			v = s.reduce((*T)(s.a.base), n)
+		}
+		s.out[0] = T(s.combine(s.identity(), v))
+	}
 }
 
 // Step runs one job, which is a step.

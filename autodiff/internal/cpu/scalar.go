@@ -34,6 +34,14 @@ const (
 	sLog
 	sSqrt
 	sCopy
+	// Operations that are made of two.
+	sMulAdd     // a*b + c
+	sMulSub     // a*b - c
+	sSubMul     // c - a*b
+	sMulMul     // a*b*c
+	sAddAdd     // a + b + c
+	sAddMul     // (a + b)*c
+	sSubThenMul // (a - b)*c
 )
 
 // scalarCodes are the operations that runScalar writes out.
@@ -80,6 +88,20 @@ func runScalar[T Real](ops []scalarOp[T]) {
 			*o.dst = T(math.Log(float64(*o.a)))
 		case sSqrt:
 			*o.dst = T(math.Sqrt(float64(*o.a)))
+		case sMulAdd:
+			*o.dst = T(*o.a**o.b) + *o.c
+		case sMulSub:
+			*o.dst = T(*o.a**o.b) - *o.c
+		case sSubMul:
+			*o.dst = *o.c - T(*o.a**o.b)
+		case sMulMul:
+			*o.dst = *o.a * *o.b * *o.c
+		case sAddAdd:
+			*o.dst = *o.a + *o.b + *o.c
+		case sAddMul:
+			*o.dst = (*o.a + *o.b) * *o.c
+		case sSubThenMul:
+			*o.dst = (*o.a - *o.b) * *o.c
 		case sCopy:
 			*o.dst = *o.a
 		case sCall1:

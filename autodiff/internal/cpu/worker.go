@@ -4,6 +4,7 @@
 package cpu
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
@@ -28,6 +29,7 @@ type boundLoop[T Real] struct {
 	fills  []boundFill[T]
 	sums   []boundSum[T]
 	rowAt  []int // first element of the current row, by row view
+	single bool  // whether runSingle runs it
 }
 
 // at is the address of a tile: base plus the worker's offset of the slot.
@@ -92,9 +94,14 @@ func (w *worker[T]) bind(j *machineJob[T]) *boundLoop[T] {
 	l := j.loop
 	b := &boundLoop[T]{Loop: l, job: j, tile: l.Tile(), rowAt: make([]int, len(l.Rows))}
 	if l.Scalar {
+		inside := map[*T]bool{} // registers
 		for _, o := range l.Ops {
 			b.scalar = append(b.scalar, w.bindScalar(b, o))
+			if o.Dst.Kind == compiler.InRegister {
+				inside[b.scalar[len(b.scalar)-1].dst] = true
+			}
 		}
+		b.scalar = joined(b.scalar, inside)
 		return b
 	}
 	for _, o := range l.Ops {
@@ -109,6 +116,7 @@ func (w *worker[T]) bind(j *machineJob[T]) *boundLoop[T] {
 	for i, s := range l.Sums {
 		b.sums = append(b.sums, w.bindSum(b, i, s))
 	}
+	b.single = !l.ByRow && l.Blocks == 1 && 0 < l.N && l.N <= b.tile && !slices.ContainsFunc(l.Sums, func(s compiler.Reduce) bool { return s.Kind != compiler.Total })
 	return b
 }
 

@@ -297,12 +297,22 @@ func (f family) density(c *Call) (value.Value, error) {
 	for _, a := range args[1:] {
 		p = append(p, ranked(a, len(shape)))
 	}
-	n := total(f.of(p).LogProb(ranked(args[0], len(shape))), lanes, shape)
+	n := total(logDensity(f.name, f.of, ranked(args[0], len(shape)), p), lanes, shape)
 	v, err := result(c, n, lanes)
 	if err != nil || !c.Drop {
 		return v, err
 	}
 	return f.thinned(v, args, shape)
+}
+
+// logDensity is the log density of the elements of y, by its plain formula if it has one.
+func logDensity(name string, of func(p []*ad.Node) dist.Dist, y *ad.Node, p []*ad.Node) *ad.Node {
+	if plain := directs[name]; plain != nil {
+		if e := plain(y, p); e != nil {
+			return e
+		}
+	}
+	return of(p).LogProb(y)
 }
 
 // thinned subtracts the terms that depend on known numbers only.

@@ -6,6 +6,7 @@ package library
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
@@ -39,6 +40,47 @@ func joint(name string, graph func(x []*ad.Node, args []value.Value) (*ad.Node, 
 		return combine(v, value.Real(drop(c.Args)), v.Type, func(x, y float64) float64 { return x - y }, ad.Sub)
 	}, signatures...)
 	functions[name].Graph = true
+}
+
+// inLanes gives a density of an outcome and a vector a form for the lanes of a loop; it returns nil where that is not possible.
+func inLanes(name string, of func(y, p value.Value) *ad.Node) {
+	f := functions[name]
+	f.Lanes = true
+	one := f.Do
+	f.Do = func(c *Call) (value.Value, error) {
+		lanes := lanesOf(c.Args...)
+		if lanes == 0 {
+			return one(c)
+		}
+		y, p := c.Args[0], c.Args[1]
+		if len(y.Shape) > 0 || !y.Known() || p.Known() || len(p.Shape) != 1 || p.Shape[0] > value.MostColumns {
+			return value.Value{}, value.ErrUnroll
+		}
+		y = y.Spread(lanes)
+		for _, k := range y.F {
+			if k < 1 || int(k) > p.Shape[0] {
+				return value.Value{}, value.ErrUnroll // the function itself says so
+			}
+		}
+		n := of(y, p)
+		if n == nil {
+			return value.Value{}, value.ErrUnroll
+		}
+		return result(c, n, lanes)
+	}
+}
+
+// chosenOf takes the column that y names, by lane.
+func chosenOf(y value.Value, cols []*ad.Node) *ad.Node {
+	out := cols[0]
+	for j := 1; j < len(cols); j++ {
+		is := make([]float64, y.Lanes)
+		for l, k := range y.F {
+			is[l] = b2f(int(k) == j+1)
+		}
+		out = ad.Where(ad.Const(is), cols[j], out)
+	}
+	return out
 }
 
 // number evaluates a graph of known numbers.
@@ -167,7 +209,22 @@ func simplices() {
 		}
 	}
 	joint("categorical_lpmf", categories(func(p any) dist.Dist { return dist.Categorical(p) }), nil, "ints vector => real", "int[] vector[] => real")
+	inLanes("categorical_lpmf", func(y, p value.Value) *ad.Node {
+		cols := p.Columns(p.Shape[0])
+		for j, x := range cols {
+			s := source(x)
+			if s.Op() == nil || s.Op().Name != "exp" || s.In()[0].Op() == nil || s.In()[0].Op().Name != "sub" {
+				return nil // not made by softmax, so that it may be no simplex
+			}
+			cols[j] = ad.Log(x)
+		}
+		return chosenOf(y, cols)
+	})
 	joint("categorical_logit_lpmf", categories(func(p any) dist.Dist { return dist.CategoricalLogits(p) }), nil, "ints vector => real", "int[] vector[] => real")
+	inLanes("categorical_logit_lpmf", func(y, p value.Value) *ad.Node {
+		cols := p.Columns(p.Shape[0])
+		return ad.Sub(chosenOf(y, cols), logSumExpColumns(cols))
+	})
 	trials := func(y value.Value) float64 {
 		s := 0.0
 		for _, x := range y.F {
@@ -342,7 +399,9 @@ func regressions() {
 		before string // arguments before the design
 		after  string // arguments after the coefficients
 		of     func(eta *ad.Node, before, after []*ad.Node) dist.Dist
-		drop   func(y float64, args []value.Value, i int) float64 // by outcome
+		// elementwise is the density of one outcome with a plain formula, if there is one.
+		elementwise string
+		drop        func(y float64, args []value.Value, i int) float64 // by outcome
 	}
 	pick := func(v value.Value, i int) float64 {
 		if v.Size() == 1 {
@@ -351,10 +410,10 @@ func regressions() {
 		return v.F[i]
 	}
 	list := []glm{
-		{name: "bernoulli_logit_glm_lpmf", first: "ints", of: func(eta *ad.Node, b, p []*ad.Node) dist.Dist { return dist.BernoulliLogit(eta) }},
-		{name: "poisson_log_glm_lpmf", first: "ints", of: func(eta *ad.Node, b, p []*ad.Node) dist.Dist { return dist.PoissonLog(eta) },
+		{name: "bernoulli_logit_glm_lpmf", elementwise: "bernoulli_logit", first: "ints", of: func(eta *ad.Node, b, p []*ad.Node) dist.Dist { return dist.BernoulliLogit(eta) }},
+		{name: "poisson_log_glm_lpmf", elementwise: "poisson_log", first: "ints", of: func(eta *ad.Node, b, p []*ad.Node) dist.Dist { return dist.PoissonLog(eta) },
 			drop: func(y float64, a []value.Value, i int) float64 { return -lg(y + 1) }},
-		{name: "normal_id_glm_lpdf", first: "reals", after: " real|vector", of: func(eta *ad.Node, b, p []*ad.Node) dist.Dist { return dist.Normal(eta, p[0]) },
+		{name: "normal_id_glm_lpdf", elementwise: "normal", first: "reals", after: " real|vector", of: func(eta *ad.Node, b, p []*ad.Node) dist.Dist { return dist.Normal(eta, p[0]) },
 			drop: func(y float64, a []value.Value, i int) float64 {
 				d := -halfLog2Pi
 				if a[4].Known() {
@@ -374,7 +433,7 @@ func regressions() {
 				}
 				return d
 			}},
-		{name: "binomial_logit_glm_lpmf", first: "ints", before: " ints", of: func(eta *ad.Node, b, p []*ad.Node) dist.Dist { return dist.BinomialLogit(b[0], eta) },
+		{name: "binomial_logit_glm_lpmf", elementwise: "binomial_logit", first: "ints", before: " ints", of: func(eta *ad.Node, b, p []*ad.Node) dist.Dist { return dist.BinomialLogit(b[0], eta) },
 			drop: func(y float64, a []value.Value, i int) float64 {
 				n := pick(a[1], i)
 				return lg(n+1) - lg(y+1) - lg(n-y+1)
@@ -397,7 +456,9 @@ func regressions() {
 				eta = ad.Add(ad.MatMul(x[skip], x[skip+2]), x[skip+1])
 			}
 			n := max(a[0].Size(), eta.Size())
-			return ad.Broadcast(g.of(eta, x[1:skip], x[skip+3:]).LogProb(x[0]), n), nil
+			own := slices.Concat(x[1:skip], []*ad.Node{eta}, x[skip+3:])
+			of := func([]*ad.Node) dist.Dist { return g.of(eta, x[1:skip], x[skip+3:]) }
+			return ad.Broadcast(logDensity(g.elementwise, of, x[0], own), n), nil
 		}, func(a []value.Value) float64 {
 			if g.drop == nil {
 				return 0

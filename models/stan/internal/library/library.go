@@ -165,6 +165,9 @@ func elementwise(v value.Value, t typing.Type, native func(float64) float64, gra
 		}
 		return out, nil
 	}
+	if v.ByColumns() {
+		return mappedColumns(v, t, graph)
+	}
 	out.N = graph(v.Node())
 	if err := out.N.Err(); err != nil {
 		return out, err
@@ -219,6 +222,9 @@ func combine(a, b value.Value, t typing.Type, native func(x, y float64) float64,
 			}
 		}
 		return out, nil
+	}
+	if byColumns(a, b, shape) {
+		return combinedColumns(a, b, t, shape[0], graph)
 	}
 	out.N = graph(ranked(a, len(shape)), ranked(b, len(shape)))
 	if err := out.N.Err(); err != nil {

@@ -206,6 +206,12 @@ func product(a, b value.Value, t typing.Type) (value.Value, error) {
 		switch {
 		case lanes == 0:
 			out.N = ad.Dot(a.Node(), b.Node())
+		case a.ByColumns() || b.ByColumns():
+			p, err := combinedColumns(a, b, typing.Of(typing.Vector), inner, ad.Mul)
+			if err != nil {
+				return p, err
+			}
+			return foldedColumns(p, t, ad.Add)
 		case b.Lanes == 0: // one product for all lanes
 			out.N = ad.MatMul(a.Node(), b.Node())
 		case a.Lanes == 0:
@@ -224,6 +230,10 @@ func product(a, b value.Value, t typing.Type) (value.Value, error) {
 		out.N = ad.MatMul(b.Node(), transposed(a))
 	case lanes > 0 && ka == typing.RowVector && kb == typing.Matrix && b.Lanes == 0:
 		out.N = ad.MatMul(a.Node(), b.Node())
+	case lanes > 0 && ka == typing.Matrix && kb == typing.Vector && b.Lanes == 0:
+		out.N = ad.MatMul(a.Node(), b.Node())
+	case lanes > 0 && ka == typing.Matrix && kb == typing.Vector:
+		out.N = ad.Reshape(ad.MatMul(a.Node(), ad.Reshape(b.Node(), lanes, inner, 1)), lanes, shape[0])
 	case lanes > 0:
 		return a, value.ErrUnroll
 	default:

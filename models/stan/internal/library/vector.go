@@ -107,6 +107,17 @@ func reductions() {
 		if c.Args[0].Size() == 0 {
 			return value.Real(-inf), nil
 		}
+		if v := c.Args[0]; v.Scattered() && v.Size() > 1 && v.Size() <= mostScalars {
+			own := v.Scalars()
+			z := own[0]
+			for _, x := range own[1:] {
+				z = ad.LogAddExp(z, x)
+			}
+			return result(c, z, 0)
+		}
+		if v := c.Args[0]; v.ByColumns() {
+			return result(c, logSumExpColumns(v.Columns(v.Shape[0])), v.Lanes)
+		}
 		return reduced(c, c.Args[0], func(f []float64) float64 {
 			m := slices.Max(f)
 			if math.IsInf(m, 0) {
@@ -142,6 +153,9 @@ func reductions() {
 		if lanesOf(c.Args...) == 0 && !p.Known() {
 			return result(c, ad.Dot(flatten(c.Args[0]).Node(), flatten(c.Args[1]).Node()), 0)
 		}
+		if p.ByColumns() {
+			return foldedColumns(p, c.Result, ad.Add)
+		}
 		return reduced(c, p, add, ad.SumAxes)
 	}, "vector|row_vector vector|row_vector => real", "real[] real[] => real")
 	for _, name := range []string{"squared_distance", "distance"} {
@@ -174,6 +188,15 @@ func reductions() {
 			if v.Size() == 0 {
 				return v, nil
 			}
+			if v.ByColumns() {
+				z := logSumExpColumns(v.Columns(v.Shape[0]))
+				return mappedColumns(v, c.Result, func(x *ad.Node) *ad.Node {
+					if name == "softmax" {
+						return ad.Exp(ad.Sub(x, z))
+					}
+					return ad.Sub(x, z)
+				})
+			}
 			return result(c, graph(v.Node(), last(v)), v.Lanes, v.Shape...)
 		}, "vector => vector")
 	}
@@ -186,10 +209,23 @@ func reductions() {
 			}
 			return out, nil
 		}
+		if v.ByColumns() {
+			var sum *ad.Node
+			return mappedColumns(v, c.Result, func(x *ad.Node) *ad.Node {
+				if sum != nil {
+					x = ad.Add(sum, x)
+				}
+				sum = x
+				return x
+			})
+		}
 		return result(c, ad.Cumsum(v.Node(), last(v)), v.Lanes, v.Shape...)
 	}, "int[]|real[]|vector|row_vector => $1")
 	register("quantile", false, quantiles, "list real => real", "list real[] => real[]")
 }
+
+// mostScalars is up to how many single numbers are reduced one by one, which is faster than putting them together first.
+const mostScalars = 8
 
 // flatten gives vectors of any kind the same type.
 func flatten(v value.Value) value.Value {
@@ -300,7 +336,11 @@ func shapes() {
 	overload("append_array", o)
 	firstLast := func(name string, place func(n, k int) (from, to int)) {
 		register(name, true, func(c *Call) (value.Value, error) {
-			v, k := c.Args[0], c.Args[1].Integer()
+			v := c.Args[0]
+			k, err := c.Args[1].Same()
+			if err != nil {
+				return v, err
+			}
 			from, to := place(v.Shape[0], k)
 			if k < 0 || from < 0 || to > v.Shape[0] {
 				return v, fmt.Errorf("%d of %d elements are wanted: take no more than there are", k, v.Shape[0])
@@ -311,7 +351,12 @@ func shapes() {
 	firstLast("head", func(n, k int) (int, int) { return 0, k })
 	firstLast("tail", func(n, k int) (int, int) { return n - k, n })
 	register("segment", true, func(c *Call) (value.Value, error) {
-		v, i, k := c.Args[0], c.Args[1].Integer(), c.Args[2].Integer()
+		v := c.Args[0]
+		at, err := sameInAll(c.Args[1:]...)
+		if err != nil {
+			return v, err
+		}
+		i, k := at[0], at[1]
 		if k < 0 || (k > 0 && (i < 1 || i+k-1 > v.Shape[0])) {
 			return v, fmt.Errorf("the elements from %d to %d of %d are wanted: take such as there are", i, i+k-1, v.Shape[0])
 		}
@@ -339,6 +384,18 @@ func shapes() {
 		}
 		return rowsOf(v, index), nil
 	}, "vector|row_vector|allarray => $1")
+}
+
+// sameInAll returns known integers that are the same in all lanes.
+func sameInAll(vs ...value.Value) (out []int, err error) {
+	for _, v := range vs {
+		n, err := v.Same()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, n)
+	}
+	return out, nil
 }
 
 // stretch returns the elements of the first dimension from one to before another.
@@ -433,6 +490,9 @@ func appended(c *Call, axis int) (value.Value, error) {
 				*v = v.Reshape(c.Result, 1)
 			}
 		}
+		if k := a.Shape[0] + b.Shape[0]; lanesOf(a, b) > 0 && k <= value.MostColumns && (a.ByColumns() || b.ByColumns()) {
+			return value.FromColumns(c.Result, lanesOf(a, b), append(a.Columns(a.Shape[0]), b.Columns(b.Shape[0])...)), nil
+		}
 		return join(c.Result, 0, a, b), nil
 	}
 	for _, v := range []*value.Value{&a, &b} {
@@ -495,127 +555,6 @@ func toMatrix(c *Call) (value.Value, error) {
 		}
 	}
 	return v.Take(index, c.Result, 0, rows, cols), nil
-}
-
-// makers are functions that make containers.
-func makers() {
-	repeat := func(c *Call, shape ...int) (value.Value, error) {
-		for _, n := range shape {
-			if n < 0 {
-				return value.Value{}, fmt.Errorf("the size %d is negative: use one of at least 0", n)
-			}
-		}
-		if value.Size(shape) > mostElements {
-			return value.Value{}, fmt.Errorf("%s are more elements than the %d that are allowed", sizes(shape), mostElements)
-		}
-		v := c.Args[0]
-		full := append(slices.Clone(shape), v.Shape...)
-		index := make([]int, 0, max(1, v.Lanes)*value.Size(full))
-		for l := range max(1, v.Lanes) {
-			for range value.Size(shape) {
-				for k := range v.Size() {
-					index = append(index, l*v.Size()+k)
-				}
-			}
-		}
-		return v.Take(index, c.Result, v.Lanes, full...), nil
-	}
-	register("rep_vector", true, func(c *Call) (value.Value, error) { return repeat(c, c.Args[1].Integer()) }, "real int => vector")
-	register("rep_row_vector", true, func(c *Call) (value.Value, error) { return repeat(c, c.Args[1].Integer()) }, "real int => row_vector")
-	register("rep_array", true, func(c *Call) (value.Value, error) {
-		var shape []int
-		for _, a := range c.Args[1:] {
-			shape = append(shape, a.Integer())
-		}
-		return repeat(c, shape...)
-	})
-	for n := 1; n <= 3; n++ {
-		text := "int|real|complex|vector|row_vector|matrix|int[]|real[]|vector[]|row_vector[]|matrix[]|int[,]|real[,]"
-		for range n {
-			text += " int"
-		}
-		o := typing.Sig(text + " => real")
-		o.Result = func(a []typing.Type) (typing.Type, bool) { return a[0].Array(n), true }
-		overload("rep_array", o)
-	}
-	register("rep_matrix", false, func(c *Call) (value.Value, error) {
-		if len(c.Args) == 3 {
-			return repeat(c, c.Args[1].Integer(), c.Args[2].Integer())
-		}
-		v := c.Args[0]
-		m, err := repeat(c, c.Args[1].Integer())
-		if err != nil || v.Type.Kind == typing.RowVector {
-			return m, err
-		}
-		return Transpose(m, c.Result)
-	}, "real int int => matrix", "vector int => matrix", "row_vector int => matrix")
-	fill := func(name string, kind string, numbers func(args []value.Value) ([]float64, error), args string) {
-		register(name, false, func(c *Call) (value.Value, error) {
-			n := c.Args[0].Integer()
-			if n < 0 || n > mostElements {
-				return value.Value{}, fmt.Errorf("the size is %d: want one from 0 to %d", n, mostElements)
-			}
-			f, err := numbers(c.Args)
-			return value.Known(c.Result, f, n), err
-		}, args+" => "+kind)
-	}
-	for suffix, kind := range map[string]string{"vector": "vector", "row_vector": "row_vector", "array": "real[]", "int_array": "int[]"} {
-		whole := suffix == "int_array"
-		fill("linspaced_"+suffix, kind, func(a []value.Value) ([]float64, error) {
-			n, lo, hi := a[0].Integer(), a[1].Number(), a[2].Number()
-			if hi < lo || n == 0 && whole {
-				return nil, fmt.Errorf("the upper end %g is below the lower one %g", hi, lo)
-			}
-			f := make([]float64, n)
-			for i := range f {
-				switch {
-				case i == n-1:
-					f[i] = hi
-				default:
-					f[i] = lo + (hi-lo)*float64(i)/float64(n-1)
-				}
-				if whole {
-					f[i] = math.Trunc(f[i])
-				}
-			}
-			return f, nil
-		}, map[bool]string{false: "int real real", true: "int int int"}[whole])
-		for name, x := range map[string]float64{"zeros_": 0, "ones_": 1} {
-			fill(name+suffix, kind, func(a []value.Value) ([]float64, error) {
-				f := make([]float64, a[0].Integer())
-				for i := range f {
-					f[i] = x
-				}
-				return f, nil
-			}, "int")
-		}
-		fill("one_hot_"+suffix, kind, func(a []value.Value) ([]float64, error) {
-			f, k := make([]float64, a[0].Integer()), a[1].Integer()
-			if k < 1 || k > len(f) {
-				return nil, fmt.Errorf("the place %d is not one of %d: use one from 1 to the size", k, len(f))
-			}
-			f[k-1] = 1
-			return f, nil
-		}, "int int")
-	}
-	fill("uniform_simplex", "vector", func(a []value.Value) ([]float64, error) {
-		f := make([]float64, a[0].Integer())
-		for i := range f {
-			f[i] = 1 / float64(len(f))
-		}
-		return f, nil
-	}, "int")
-	register("identity_matrix", false, func(c *Call) (value.Value, error) {
-		n := c.Args[0].Integer()
-		if n < 0 || n > 10000 {
-			return value.Value{}, fmt.Errorf("the size is %d: want one from 0 to 10000", n)
-		}
-		f := make([]float64, n*n)
-		for i := range n {
-			f[i*n+i] = 1
-		}
-		return value.Known(c.Result, f, n, n), nil
-	}, "int => matrix")
 }
 
 // mostElements is the size of the largest container.

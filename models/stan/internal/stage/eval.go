@@ -92,7 +92,10 @@ func (m *Machine) variable(x *syntax.Name) (value.Value, error) {
 	if err := m.readWhole(s); err != nil {
 		return value.Value{}, err
 	}
-	s.v = s.v.Settle()
+	// Single numbers stay such where loops are unrolled, and so do columns.
+	if (m.unrolled == 0 || s.v.Lanes > 0 || s.v.Size() >= fewRepetitions) && !s.v.ByColumns() {
+		s.v = s.v.Settle()
+	}
 	s.owned = false
 	return m.inLanes(s, s.v), nil
 }
@@ -214,6 +217,9 @@ func (m *Machine) listValue(x *syntax.List) (value.Value, error) {
 		}
 		out = out.Put(index, v.Spread(lanes), owned)
 	}
+	if m.unrolled > 0 && lanes == 0 && out.Size() < fewRepetitions {
+		return out, nil
+	}
 	return out.Settle(), nil
 }
 
@@ -223,6 +229,11 @@ func (m *Machine) call(x *syntax.Call) (value.Value, error) {
 	drop := name != x.Name && (m.drop || !m.inFunction())
 	if s, ok := solvers[name]; ok {
 		return s.do(m, x)
+	}
+	if f := spans[name]; f != nil && m.graph && len(m.funcs[name]) == 0 {
+		if v, ok, err := m.part(x, f); ok || err != nil {
+			return v, err
+		}
 	}
 	var args []value.Value
 	for _, a := range x.Args {

@@ -65,7 +65,8 @@ func (m *Machine) loop(s *syntax.For) (end, error) {
 		return m.ragged(s, lo, hi)
 	}
 	from, to := lo.Integer(), hi.Integer()
-	if m.graph && m.lanes == nil && to-from >= 2 && !m.stuck[s] && !jumps(s.Body) {
+	few := m.unrolled > 0 && to-from < fewRepetitions // single numbers are faster than arrays of a few
+	if m.graph && m.lanes == nil && to-from >= 2 && !few && !m.stuck[s] && !jumps(s.Body) {
 		index := make([]float64, to-from+1)
 		for i := range index {
 			index[i] = float64(from + i)
@@ -81,6 +82,10 @@ func (m *Machine) loop(s *syntax.For) (end, error) {
 		}
 		m.stuck[s] = true
 	}
+	if m.graph && m.lanes == nil && to-from >= 2 {
+		m.unrolled++
+		defer func() { m.unrolled-- }()
+	}
 	for i := from; i <= to; i++ {
 		e, err := m.once(s.Name, value.Int(i), s.Body)
 		if err != nil || e.way == returned || e.way == rejected {
@@ -92,6 +97,9 @@ func (m *Machine) loop(s *syntax.For) (end, error) {
 	}
 	return end{}, nil
 }
+
+// fewRepetitions is the number of repetitions of a loop inside of one that is unrolled below which it is unrolled too.
+const fewRepetitions = 8
 
 // recoverable says whether a mistake may come from running repetitions at once: those that name a place come again if they are real.
 func recoverable(err error) bool {
@@ -105,13 +113,49 @@ func (m *Machine) atOnce(name string, index value.Value, body syntax.Stmt) error
 	assignedIn(body, m.assigned)
 	m.push()
 	m.scope[len(m.scope)-1][name] = &slot{name: name, v: index, typ: typing.Of(typing.Int), lanes: m.lanes}
-	e, err := m.block(body)
+	last := m.privates(body)
+	err := m.divided(func() error {
+		e, err := m.block(body)
+		if err == nil && e.way != on {
+			err = value.ErrUnroll
+		}
+		return err
+	})
 	m.pop()
 	m.lanes = nil
-	if err == nil && e.way != on {
-		err = value.ErrUnroll
+	if err == nil {
+		last()
 	}
 	return err
+}
+
+// mostParts bounds the parts into which repetitions are divided.
+const mostParts = 64
+
+// divided runs f for the lanes, in several parts if sizes differ between them.
+func (m *Machine) divided(f func() error) error {
+	err := m.attempt(f)
+	var s *value.Split
+	if !errors.As(err, &s) || len(s.By) != m.lanes.n {
+		return err
+	}
+	var keys []float64
+	parts := map[float64][]int{}
+	for l, k := range s.By {
+		if parts[k] == nil {
+			keys = append(keys, k)
+		}
+		parts[k] = append(parts[k], l)
+	}
+	if len(keys) > mostParts {
+		return value.ErrUnroll
+	}
+	for _, k := range keys {
+		if err := m.some(parts[k], f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // once runs one repetition.
@@ -166,10 +210,10 @@ func (m *Machine) some(at []int, f func() error) error {
 	}
 	outer := m.lanes
 	if len(at) == outer.n {
-		return f()
+		return m.divided(f)
 	}
 	m.lanes = &lanes{n: len(at), up: outer, pick: at}
-	err := f()
+	err := m.divided(f)
 	m.lanes = outer
 	return err
 }

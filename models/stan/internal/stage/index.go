@@ -163,6 +163,10 @@ func (m *Machine) rangeOf(a axis, p syntax.Place) (axis, error) {
 	}
 	lanes := max(1, lo.Lanes, hi.Lanes)
 	out := axis{stride: a.stride}
+	lengths := make([]float64, lanes)
+	for l := range lengths {
+		lengths[l] = max(0, byLane(hi.F, l)-byLane(lo.F, l)+1)
+	}
 	for l := range lanes {
 		i, j := int(byLane(lo.F, l)), int(byLane(hi.F, l))
 		n := max(0, j-i+1)
@@ -170,7 +174,7 @@ func (m *Machine) rangeOf(a axis, p syntax.Place) (axis, error) {
 			return a, fmt.Errorf("the range %d:%d is out of range: the size is %d, use indices from 1 to it", i, j, a.n)
 		}
 		if l > 0 && n != out.n {
-			return a, value.ErrUnroll
+			return a, &value.Split{By: lengths}
 		}
 		out.n = n
 		at := make([]int, n)

@@ -51,6 +51,7 @@ type Machine struct {
 	journal      []*change
 	logging      bool
 	steps, depth int
+	unrolled     int // loops that run one repetition after another
 	stuck        map[*syntax.For]bool
 	late         bool // a late statement runs, or one that may become one
 	compiled     calls
@@ -448,7 +449,7 @@ func (m *Machine) shape(t *syntax.Sized) ([]int, error) {
 		}
 		if v.Lanes > 0 {
 			if v = common(v); v.Lanes > 0 {
-				return nil, value.ErrUnroll
+				return nil, &value.Split{By: v.F}
 			}
 		}
 		n := v.Integer()

@@ -173,13 +173,16 @@ func refill(args []value.Value, p []*ad.Node) ([]value.Value, []*ad.Node) {
 			if len(a.Shape) == 0 {
 				out[i] = value.Of(a.Type, p[0])
 			} else {
-				out[i] = value.Of(a.Type, ad.Reshape(ad.Stack(0, p[:n]...), a.Shape...), a.Shape...)
+				out[i] = value.FromScalars(a.Type, p[:n], a.Shape...)
 			}
 			p = p[n:]
 		}
 	}
 	return out, p
 }
+
+// mostStates is the number of components up to which a system is computed with single numbers, which are faster than arrays of a few.
+const mostStates = 32
 
 // solveODE solves y' = f(t, y, args). skip is where the arguments of f start; old is the interface with arrays.
 func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Value, error) {
@@ -193,7 +196,7 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 	}
 	set := ode.Settings{RTol: 1e-6, ATol: 1e-6, MaxSteps: 1_000_000}
 	if stiff {
-		set = ode.Settings{Method: ode.Rodas, RTol: 1e-10, ATol: 1e-10, MaxSteps: 100_000_000}
+		set = ode.Settings{Method: ode.Auto, RTol: 1e-10, ATol: 1e-10, MaxSteps: 100_000_000}
 	}
 	rest := args[skip:]
 	tolerances := args[4:skip]
@@ -208,7 +211,7 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 		set.RTol, set.ATol, set.MaxSteps = tolerances[0].Number(), tolerances[1].Number(), tolerances[2].Integer()
 	}
 	// a solution that is tighter than asked for is cheap, and its gradient is closer to that of the true one
-	set.RTol, set.ATol = min(max(set.RTol/100, 1e-12), 1e-7), min(max(set.ATol/100, 1e-12), 1e-7)
+	set.RTol, set.ATol = min(max(set.RTol/10, 1e-11), 1e-7), min(max(set.ATol/10, 1e-11), 1e-7)
 	set.MaxSteps = max(set.MaxSteps, 10_000)
 	last := t0.Number()
 	for i, t := range ts.F {
@@ -219,22 +222,21 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 	}
 	n := y0.Size()
 	var failed error
-	f := func(t, y *ad.Node, p []*ad.Node) *ad.Node {
+	rates := func(t *ad.Node, state value.Value, p []*ad.Node) *value.Value {
 		own, _ := refill(rest, p)
-		state := value.Of(typing.Of(typing.Vector), y, n)
+		state.Type = typing.Of(typing.Vector)
 		if old {
 			state.Type = typing.Of(typing.Real, 1)
 		}
 		v, err := m.detached(name, append([]value.Value{value.Of(typing.Of(typing.Real), t), state}, own...))
+		if err == nil && v.Size() != n {
+			err = fmt.Errorf("%s returns %d derivatives, and the state has %d elements: return one derivative for each", name, v.Size(), n)
+		}
 		if err != nil {
 			failed = err
-			return ad.Fail(err)
+			return nil
 		}
-		if v.Size() != n {
-			failed = fmt.Errorf("%s returns %d derivatives, and the state has %d elements: return one derivative for each", name, v.Size(), n)
-			return ad.Fail(failed)
-		}
-		return v.Node()
+		return &v
 	}
 	var p *ad.Node
 	if list := free(rest); len(list) > 0 {
@@ -242,7 +244,24 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 	} else {
 		p = ad.Const(nil, 0)
 	}
-	z := ode.SolveVector(f, ad.Reshape(y0.Node(), n), t0.Number(), slices.Clone(ts.F), p, set)
+	var z *ad.Node
+	if start := ad.Reshape(y0.Node(), n); n <= mostStates {
+		z = ode.Solve(func(t *ad.Node, y, p []*ad.Node) []*ad.Node {
+			v := rates(t, value.FromScalars(typing.Of(typing.Real, 1), y), p)
+			if v == nil {
+				return slices.Repeat([]*ad.Node{ad.Fail(failed)}, n)
+			}
+			return v.Scalars()
+		}, start, t0.Number(), slices.Clone(ts.F), p, set)
+	} else {
+		z = ode.SolveVector(func(t, y *ad.Node, p []*ad.Node) *ad.Node {
+			v := rates(t, value.Of(typing.Of(typing.Real, 1), y, n), p)
+			if v == nil {
+				return ad.Fail(failed)
+			}
+			return v.Node()
+		}, start, t0.Number(), slices.Clone(ts.F), p, set)
+	}
 	if failed != nil {
 		return y0, failed
 	}
@@ -275,7 +294,8 @@ func (m *Machine) settled(v value.Value, args []value.Value) (value.Value, error
 func (m *Machine) detached(name string, args []value.Value) (value.Value, error) {
 	was, terms, lanes := m.graph, m.terms, m.lanes
 	m.graph, m.lanes = true, nil
-	defer func() { m.graph, m.terms, m.lanes = was, terms, lanes }()
+	m.unrolled++ // single numbers stay such
+	defer func() { m.graph, m.terms, m.lanes = was, terms, lanes; m.unrolled-- }()
 	return m.invoke(name, args, typing.Type{}, false)
 }
 

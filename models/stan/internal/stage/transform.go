@@ -199,13 +199,30 @@ func (m *Machine) bounded(p Param, x *ad.Node) (*ad.Node, *ad.Node, error) {
 	case lo == nil && hi == nil:
 		return x, nil, nil
 	case hi == nil:
-		return ad.Add(lo, ad.Exp(x)), ad.Sum(x), nil
+		return shifted(lo, ad.Exp(x)), ad.Sum(x), nil
 	case lo == nil:
 		return ad.Sub(hi, ad.Exp(x)), ad.Sum(x), nil
 	}
-	d := ad.Sub(hi, lo)
-	j := ad.Add(whole(ad.Log(d)), ad.Sum(ad.Add(ad.LogSigmoid(x), ad.LogSigmoid(ad.Neg(x)))))
-	return ad.Add(lo, ad.Mul(d, ad.Sigmoid(x))), j, nil
+	y := ad.Sigmoid(x)
+	j := ad.Neg(ad.Sum(ad.Add(x, ad.Scale(2, ad.Softplus(ad.Neg(x)))))) // log sigmoid(x) + log sigmoid(-x)
+	if !all(hi, 1) || !all(lo, 0) {
+		d := ad.Sub(hi, lo)
+		y, j = ad.Mul(d, y), ad.Add(whole(ad.Log(d)), j)
+	}
+	return shifted(lo, y), j, nil
+}
+
+// all says whether n is known and all of its numbers are x.
+func all(n *ad.Node, x float64) bool {
+	return n.Numbers() != nil && !slices.ContainsFunc(n.Numbers(), func(v float64) bool { return v != x })
+}
+
+// shifted adds a bound to x, unless it is 0.
+func shifted(by, x *ad.Node) *ad.Node {
+	if all(by, 0) {
+		return x
+	}
+	return ad.Add(by, x)
 }
 
 // vectors are the transforms of constrained vectors and matrices: from an unconstrained matrix with a row by element of the array.

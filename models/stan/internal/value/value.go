@@ -40,6 +40,7 @@ type parts struct {
 	nodes []*ad.Node // flat
 	from  []int32    // by element: the index of a node, or -1 for the number in F
 	at    []int32    // by element: the place in the node
+	cols  []*ad.Node // of a vector in lanes: its elements by lane, if that is how it was put together
 }
 
 // Unset are the values of variables before they are assigned to.
@@ -50,6 +51,24 @@ var (
 
 // ErrUnroll says that something cannot be done for all repetitions of a loop at once.
 var ErrUnroll = errors.New("stan: the repetitions of this loop depend on each other: run them one after another")
+
+// Split is an ErrUnroll that happens because numbers differ between repetitions: those with the same number can run at once.
+type Split struct{ By []float64 }
+
+func (s *Split) Error() string { return ErrUnroll.Error() }
+
+// Is says that a Split is an ErrUnroll.
+func (s *Split) Is(target error) bool { return target == ErrUnroll }
+
+// Same returns a known integer that is the same in all lanes; otherwise a *Split.
+func (v Value) Same() (int, error) {
+	for _, x := range v.F {
+		if x != v.F[0] {
+			return 0, &Split{v.F}
+		}
+	}
+	return int(v.F[0]), nil
+}
 
 // Size is the number of elements of a shape.
 func Size(shape []int) int {
@@ -185,6 +204,9 @@ func flat(n *ad.Node) *ad.Node {
 func (v Value) assemble() *ad.Node {
 	p := v.parts
 	n := len(p.from)
+	if p.cols != nil {
+		return ad.Permute(ad.Stack(0, p.cols...), 1, 0)
+	}
 	// one node in its own order
 	if len(p.nodes) == 1 && p.nodes[0].Size() == n && p.inOrder() {
 		return ad.Reshape(p.nodes[0], v.Full()...)
@@ -227,10 +249,53 @@ func (v Value) assemble() *ad.Node {
 	if len(pieces) > 1 {
 		all = ad.Concat(0, pieces...)
 	}
-	if !identity || total != n {
+	switch {
+	case identity && total == n:
+	case run(index):
+		all = ad.Slice(all, 0, index[0], index[0]+n)
+	default:
 		all = ad.Gather(all, ad.Ints(index, n), 0)
 	}
 	return ad.Reshape(all, v.Full()...)
+}
+
+// FromScalars returns a value of its elements, Nodes without axes; without lengths it has one dimension.
+func FromScalars(t typing.Type, list []*ad.Node, shape ...int) Value {
+	if shape == nil {
+		shape = []int{len(list)}
+	}
+	p := &parts{nodes: make([]*ad.Node, len(list)), from: make([]int32, len(list)), at: make([]int32, len(list))}
+	for i, n := range list {
+		p.nodes[i], p.from[i] = ad.Reshape(n, 1), int32(i)
+	}
+	return Value{Type: t, Shape: shape, F: make([]float64, len(list)), parts: p}
+}
+
+// Scattered says whether a value without lanes was put together from single elements.
+func (v Value) Scattered() bool { return v.parts != nil && v.Lanes == 0 }
+
+// Scalars returns the elements of a value without lanes, each as a Node without axes.
+func (v Value) Scalars() []*ad.Node {
+	out := make([]*ad.Node, v.Size())
+	var whole *ad.Node
+	for i := range out {
+		n, at := whole, i
+		switch {
+		case v.parts != nil && v.parts.from[i] >= 0:
+			n, at = v.parts.nodes[v.parts.from[i]], int(v.parts.at[i])
+		case v.F != nil:
+			out[i] = ad.Scalar(v.F[i])
+			continue
+		case n == nil:
+			whole = flat(v.N)
+			n = whole
+		}
+		if n.Size() > 1 {
+			n = ad.Slice(n, 0, at, at+1)
+		}
+		out[i] = ad.Reshape(n)
+	}
+	return out
 }
 
 func (p *parts) inOrder() bool {
@@ -362,6 +427,9 @@ func (v Value) Take(index []int, t typing.Type, lanes int, shape ...int) Value {
 		r := t
 		r.Kind = r.Kind.Realed()
 		return Complex(t, v.Elems[0].Take(index, r, lanes, shape...), v.Elems[1].Take(index, r, lanes, shape...))
+	}
+	if k := len(index) / max(1, lanes); lanes > 0 && len(shape) == 1 && k > 1 && k <= MostColumns && !v.Known() && len(index) > 0 {
+		return v.columnsAt(index, t, lanes, k)
 	}
 	out := v.pick(index)
 	out.Type, out.Shape, out.Lanes = t, shape, lanes
