@@ -48,7 +48,7 @@ func TestFileOfAnotherKind(t *testing.T) {
 	}
 	t.Chdir(dir)
 	for line, want := range map[string]string{
-		"invert rsoxs line.json":                      `line.json holds a problem of a formula (it has the key "expr"), which invert rsoxs does not take` + "\nTry: euryale sample expr --problem line.json",
+		"invert rsoxs line.json":                      `line.json holds a problem of a formula (it has the key "expr"), which invert rsoxs does not take` + "\nTry: euryale sample expr line.json",
 		"sample expr --problem ball.json":             "which sample expr --problem does not take\nTry: euryale invert rsoxs ball.json",
 		"sim rsoxs curve.json":                        "Try: euryale sample assembly --problem curve.json",
 		"fit g2 flow.yaml":                            "Try: euryale fit twotime flow.yaml",

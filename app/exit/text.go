@@ -17,7 +17,7 @@ import (
 )
 
 // Packages are the names with which packages begin the texts of their errors.
-var Packages = strings.Fields(`arrow assembly autodiff basic batch bridgestan build ccf cells check connectome constants correlate csv cuda cyrsoxs delaunay demo device
+var Packages = strings.Fields(`arrow assembly autodiff basic batch bridgestan build ccf cells check columns connectome constants correlate csv cuda cyrsoxs delaunay demo device
 	diag dist dl expr farfield fitfile fits formula frames g2 geometry gorgonia gp hdf5 homodyne idata infer interp kernels language
 	lib libconfig lines localweb mask maskfile maskpage measured morph motion ndimage nemo netcdf nexus nn noise nrrd nvrtc optim
 	particle partition peer phasing pretend queue reduce report rsoxs runs rvspecfit safetensors scatter script smooth speckle spectra

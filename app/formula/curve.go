@@ -15,7 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/autodiff/formula"
-	"github.com/euryale-dev/euryale/data/table"
+	"github.com/euryale-dev/euryale/data/columns"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/models/expr"
@@ -54,7 +54,7 @@ func (f *curveFlags) problem(a *frame.App, name, text string) (*expr.Problem, er
 	if err != nil {
 		return nil, err
 	}
-	t, note, err := table.Read(b)
+	t, note, err := columns.Read(b)
 	if err != nil {
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
 	}
@@ -91,22 +91,22 @@ func (f *curveFlags) problem(a *frame.App, name, text string) (*expr.Problem, er
 	return p, nil
 }
 
-func names(t *table.Table) (all []string) {
-	for _, c := range t.Columns {
+func names(t columns.Table) (all []string) {
+	for _, c := range t {
 		all = append(all, c.Name)
 	}
 	return all
 }
 
 // chooseY finds the column that the formula describes.
-func (f *curveFlags) chooseY(p *expr.Problem, t *table.Table, parsed *formula.Formula) error {
+func (f *curveFlags) chooseY(p *expr.Problem, t columns.Table, parsed *formula.Formula) error {
 	p.Y = f.y
 	if p.Y == "" {
 		if _, ok := p.Data["y"]; ok {
 			p.Y = "y"
 			return nil
 		}
-		for _, c := range t.Columns {
+		for _, c := range t {
 			if _, numbers := c.Values.([]float64); numbers && !slices.Contains(parsed.Names(), c.Name) && !slices.Contains(errorNames, c.Name) && c.Name != f.sigma && c.Name != f.by {
 				p.Y = c.Name
 			}

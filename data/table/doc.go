@@ -1,7 +1,7 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package table writes tables of results as CSV, Excel workbooks (.xlsx) and Parquet, and reads the tables that people have, see Read. Headers hold the units, and are the same in all formats.
+// Package table writes tables of results as CSV, Excel workbooks (.xlsx) and Parquet, and reads workbooks for package data/columns. Headers hold the units, and are the same in all formats.
 //
 //	var t table.Table
 //	t.Add("bin", "", []int64{1, 2})

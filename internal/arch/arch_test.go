@@ -47,7 +47,7 @@ var allowed = map[string][]string{
 // what they may all use.
 var (
 	siblings = []string{"sim", "models", "data", "app"}
-	shared   = []string{"app/exit", "app/frame", "app/draws", "app/internal/tune", "sim/rsoxs/farfield", "sim/xpcs/partition", "models/spectra/ccf", "data/hdf5", "data/libconfig", "data/fits", "data/torch", "data/netcdf", "data/zarr", "data/maskfile", "data/cyrsoxs"}
+	shared   = []string{"app/exit", "app/frame", "app/draws", "app/internal/tune", "sim/rsoxs/farfield", "sim/xpcs/partition", "models/spectra/ccf", "data/columns", "data/hdf5", "data/libconfig", "data/fits", "data/torch", "data/netcdf", "data/zarr", "data/maskfile", "data/cyrsoxs"}
 )
 
 // rooms are packages that see less of the house than their folder does: themselves and

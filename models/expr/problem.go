@@ -85,7 +85,7 @@ type Group struct {
 // Parse reads a document; unknown fields are errors.
 func Parse(b []byte) (*Problem, error) { return ParseIn(b, nil) }
 
-// ParseIn reads a document whose data may be the name of a file with a table, which read returns; see package data/table.
+// ParseIn reads a document whose data may be the name of a file with a table, which read returns; see package data/columns.
 func ParseIn(b []byte, read func(name string) ([]byte, error)) (*Problem, error) {
 	b, err := foreign.Problem(b, foreign.FormulaProblem)
 	if err != nil {

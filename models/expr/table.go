@@ -11,13 +11,13 @@ import (
 	"math"
 	"slices"
 
-	"github.com/euryale-dev/euryale/data/table"
+	"github.com/euryale-dev/euryale/data/columns"
 )
 
 // Columns are the columns of a table as a problem has them.
-func Columns(t *table.Table) map[string]Column {
+func Columns(t columns.Table) map[string]Column {
 	out := map[string]Column{}
-	for _, c := range t.Columns {
+	for _, c := range t {
 		switch v := c.Values.(type) {
 		case []float64:
 			out[c.Name] = Column{Values: v}
@@ -41,7 +41,7 @@ func withFile(b []byte, raw map[string]json.RawMessage, read func(name string) (
 	if err != nil {
 		return nil, err
 	}
-	t, _, err := table.Read(content)
+	t, _, err := columns.Read(content)
 	if err != nil {
 		return nil, fmt.Errorf("expr: data %s: %w", name, err)
 	}

@@ -13,32 +13,32 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/euryale-dev/euryale/data/table"
+	"github.com/euryale-dev/euryale/data/columns"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
 	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 )
 
 // ReadFile reads variables from the content of a file, and says whether it is a table, of which the name tells.
-func ReadFile(name string, b []byte) (d Data, columns bool, err error) {
-	columns = slices.Contains([]string{".csv", ".tsv", ".txt", ".dat", ".xlsx", ".npy"}, strings.ToLower(filepath.Ext(name))) && !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{"))
-	if columns {
+func ReadFile(name string, b []byte) (d Data, table bool, err error) {
+	table = slices.Contains([]string{".csv", ".tsv", ".txt", ".dat", ".xlsx", ".npy"}, strings.ToLower(filepath.Ext(name))) && !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{"))
+	if table {
 		d, err = ReadColumns(b)
 	} else {
 		d, err = ReadData(bytes.NewReader(b))
 	}
-	return d, columns, err
+	return d, table, err
 }
 
 // ReadColumns reads a table, whose columns become arrays under their names; points in names become underscores. See Program.CountRows for the
 // number of its rows.
 func ReadColumns(b []byte) (Data, error) {
-	t, _, err := table.Read(b)
+	t, _, err := columns.Read(b)
 	if err != nil {
 		return nil, fmt.Errorf("stan: %w", err)
 	}
 	d := Data{}
-	for _, c := range t.Columns {
+	for _, c := range t {
 		numbers, ok := c.Values.([]float64)
 		if !ok {
 			i := slices.IndexFunc(c.Values.([]string), func(s string) bool { _, err := strconv.ParseFloat(s, 64); return err != nil })

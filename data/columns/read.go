@@ -1,15 +1,20 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package table
+// Package columns reads the tables that people have: text with any separator, with or without names, and NumPy arrays; and Excel workbooks
+// where package data/table is part of the program.
+//
+//	t, note, err := columns.Read(content)
+//	for _, c := range t {
+//		fmt.Println(c.Name, c.Unit, c.Values)
+//	}
+package columns
 
 import (
 	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/xuri/excelize/v2"
 
 	"github.com/euryale-dev/euryale/data"
 	"github.com/euryale-dev/euryale/internal/delimited"
@@ -20,12 +25,26 @@ import (
 // FormatError says what is wrong with a file, and where.
 type FormatError = data.FormatError
 
+// Table is columns of one length, from the left.
+type Table []Column
+
+// Column is a column of numbers or texts.
+type Column struct {
+	Name, Unit string
+	// Values are []float64, in which empty cells are NaN, or []string.
+	Values any
+}
+
+// Workbook reads the cells of the first sheet of an Excel workbook, and says how many sheets there are and what the first is called. It is
+// nil where no package provides it.
+var Workbook func(content []byte) (rows [][]string, sheets int, first string, err error)
+
 // Read reads a table from the content of a file: text whose columns are separated by commas, semicolons, tabs or blanks, the first sheet of
 // an Excel workbook, or a NumPy array of one or two axes. A column is []float64 if all of its cells are numbers, where empty cells are NaN, and []string otherwise.
 // Names are such as formulas take: Dose (mg) becomes Dose with the unit mg, and characters that are no letters or digits become
 // underscores. Columns of a table without names are x and y, with sigma as a third, or c1, c2 and so on if there are more; note says so, and
 // whether numbers have decimal commas.
-func Read(content []byte) (t *Table, note string, err error) {
+func Read(content []byte) (t Table, note string, err error) {
 	switch {
 	case bytes.HasPrefix(content, []byte("PK\x03\x04")):
 		return readWorkbook(content)
@@ -57,7 +76,7 @@ func (c *cells) row(line int, row []string) {
 	c.lines = append(c.lines, line)
 }
 
-func readText(content []byte) (*Table, string, error) {
+func readText(content []byte) (Table, string, error) {
 	c, note := &cells{}, ""
 	if names := namesFor(content); names != nil {
 		content = append([]byte(strings.Join(names, "\t")+"\n"), content...)
@@ -76,7 +95,7 @@ func readText(content []byte) (*Table, string, error) {
 		Row:     func(line int, row []string) bool { c.row(line-first, row); return true },
 	})
 	if fault != nil {
-		return nil, "", &FormatError{Format: "table", Line: max(0, fault.Line-first), What: fault.What, Try: fault.Try}
+		return nil, "", &FormatError{Format: "columns", Line: max(0, fault.Line-first), What: fault.What, Try: fault.Try}
 	}
 	if strings.HasSuffix(separator, delimited.DecimalCommas) {
 		note = strings.TrimPrefix(note+"; numbers have decimal commas", "; ")
@@ -141,24 +160,24 @@ func unnamed(n int) (names []string) {
 }
 
 // table makes columns of numbers where all cells are numbers.
-func (c *cells) table() (*Table, error) {
+func (c *cells) table() (Table, error) {
 	if len(c.lines) == 0 {
-		return nil, &FormatError{Format: "table", What: "the table has names of columns and no rows", Try: "add the numbers below them"}
+		return nil, &FormatError{Format: "columns", What: "the table has names of columns and no rows", Try: "add the numbers below them"}
 	}
-	t, seen := &Table{}, map[string]int{}
+	t, seen := Table{}, map[string]int{}
 	for i, header := range c.names {
 		name, unit := split(header)
 		if name == "" { // numbers of rows, as R and pandas write them
 			continue
 		}
 		if other, twice := seen[name]; twice {
-			return nil, &FormatError{Format: "table", What: fmt.Sprintf("the columns %d and %d are both called %s", other, i+1, foreign.Text(name)), Try: "rename one"}
+			return nil, &FormatError{Format: "columns", What: fmt.Sprintf("the columns %d and %d are both called %s", other, i+1, foreign.Text(name)), Try: "rename one"}
 		}
 		seen[name] = i + 1
-		t.Add(name, unit, values(c.columns[i]))
+		t = append(t, Column{name, unit, values(c.columns[i])})
 	}
-	if len(t.Columns) == 0 {
-		return nil, &FormatError{Format: "table", What: "the table has no column with a name", Try: "write names such as x,y in the first line"}
+	if len(t) == 0 {
+		return nil, &FormatError{Format: "columns", What: "the table has no column with a name", Try: "write names such as x,y in the first line"}
 	}
 	return t, nil
 }
@@ -199,24 +218,18 @@ func split(header string) (name, unit string) {
 }
 
 // readWorkbook reads the first sheet of a workbook.
-func readWorkbook(content []byte) (*Table, string, error) {
-	book, err := excelize.OpenReader(bytes.NewReader(content))
-	if err != nil {
-		return nil, "", &FormatError{Format: "table", What: "the file begins like an Excel workbook and cannot be opened as one: " + err.Error(), Try: "save it again as .xlsx, or export CSV"}
+func readWorkbook(content []byte) (Table, string, error) {
+	if Workbook == nil {
+		return nil, "", &FormatError{Format: "columns", What: "the file begins like an Excel workbook, which this program does not read", Try: "export CSV, or import package data/table"}
 	}
-	defer book.Close()
-	sheets := book.GetSheetList()
-	if len(sheets) == 0 {
-		return nil, "", &FormatError{Format: "table", What: "the workbook has no sheet", Try: "save it again"}
-	}
-	rows, err := book.GetRows(sheets[0], excelize.Options{RawCellValue: true})
+	rows, sheets, first, err := Workbook(content)
 	if err != nil {
-		return nil, "", &FormatError{Format: "table", What: fmt.Sprintf("the sheet %s cannot be read: %v", foreign.Text(sheets[0]), err), Try: "save it again as .xlsx, or export CSV"}
+		return nil, "", &FormatError{Format: "columns", What: "the file begins like an Excel workbook and cannot be opened as one: " + err.Error(), Try: "save it again as .xlsx, or export CSV"}
 	}
 	c := &cells{}
 	note := ""
-	if len(sheets) > 1 {
-		note = fmt.Sprintf("the first of %d sheets is read, %s", len(sheets), foreign.Text(sheets[0]))
+	if sheets > 1 {
+		note = fmt.Sprintf("the first of %d sheets is read, %s", sheets, foreign.Text(first))
 	}
 	for i, row := range rows {
 		switch {
@@ -232,7 +245,7 @@ func readWorkbook(content []byte) (*Table, string, error) {
 		}
 	}
 	if c.names == nil {
-		return nil, "", &FormatError{Format: "table", What: "the first sheet is empty", Try: "put the table on the first sheet"}
+		return nil, "", &FormatError{Format: "columns", What: "the first sheet is empty", Try: "put the table on the first sheet"}
 	}
 	t, err := c.table()
 	return t, note, err
@@ -248,27 +261,27 @@ func numeric(row []string) bool {
 }
 
 // readArray reads a NumPy array: a column, or one column for each index of the second axis.
-func readArray(content []byte) (*Table, string, error) {
+func readArray(content []byte) (Table, string, error) {
 	a, err := tensor.ReadNPY(bytes.NewReader(content))
 	if err != nil {
 		return nil, "", err
 	}
 	shape := a.Shape()
 	if len(shape) == 0 || len(shape) > 2 {
-		return nil, "", &FormatError{Format: "table", What: fmt.Sprintf("the array has the shape %v", shape), Try: "save a table, with a row by point and a column by quantity"}
+		return nil, "", &FormatError{Format: "columns", What: fmt.Sprintf("the array has the shape %v", shape), Try: "save a table, with a row by point and a column by quantity"}
 	}
 	n := 1
 	if len(shape) == 2 {
 		n = shape[1]
 	}
 	flat, names := a.Float64s(), unnamed(n)
-	t := &Table{}
+	t := Table{}
 	for k, name := range names {
 		column := make([]float64, shape[0])
 		for i := range column {
 			column[i] = flat[i*n+k]
 		}
-		t.Add(name, "", column)
+		t = append(t, Column{name, "", column})
 	}
 	return t, "the columns of the array are called " + strings.Join(names, ", "), nil
 }

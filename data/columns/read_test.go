@@ -1,7 +1,7 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package table_test
+package columns_test
 
 import (
 	"bytes"
@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/euryale-dev/euryale/data/table"
+	"github.com/euryale-dev/euryale/data/columns"
+	"github.com/euryale-dev/euryale/data/table" // which reads workbooks
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -45,13 +46,13 @@ func TestRead(t *testing.T) {
 		"workbook":   {book.String(), "dose who", "", []any{[]float64{1, 2}, []string{"A", "B"}}},
 		"array":      {array.String(), "x y", "called x, y", []any{[]float64{1, 2, 3}, []float64{5, 6, 7}}},
 	} {
-		got, note, err := table.Read([]byte(c.text))
+		got, note, err := columns.Read([]byte(c.text))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		var names []string
-		for i, col := range got.Columns {
+		for i, col := range got {
 			names = append(names, col.Name)
 			if i < len(c.values) && !reflect.DeepEqual(col.Values, c.values[i]) && !(name == "labels" && i == 1) {
 				t.Errorf("%s: column %s is %v, want %v", name, col.Name, col.Values, c.values[i])
@@ -61,7 +62,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s: the columns are %v with the note %q", name, names, note)
 		}
 	}
-	if got, _, err := table.Read([]byte("Zeit (s);m [mg]\n1;0,5\n")); err != nil || got.Columns[0].Unit != "s" || got.Columns[1].Unit != "mg" {
+	if got, _, err := columns.Read([]byte("Zeit (s);m [mg]\n1;0,5\n")); err != nil || got[0].Unit != "s" || got[1].Unit != "mg" {
 		t.Errorf("units: %v %v", got, err)
 	}
 	for text, says := range map[string]string{
@@ -73,7 +74,7 @@ func TestRead(t *testing.T) {
 		"PK\x03\x04xxxx":    "cannot be opened as one",
 		"\x93NUMPY\x01\x00": "",
 	} {
-		if _, _, err := table.Read([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
+		if _, _, err := columns.Read([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v, want %q", text, err, says)
 		}
 	}
