@@ -69,11 +69,12 @@ pages, EDF files of many images, or a folder with a series of numbered TIFF, EDF
 or CBF files. Missing numbers and empty files of a series are named, and their
 frames are bad. Memory does not grow with the number of frames. Pixels without a
 count in most frames, or in so many that a quarter of them would be bad, dead
-pixels among lit ones and pixels below 0 on average are left out with a note.
-Other frames with pixels without a count inside the bins, frames whose mean
-intensity is outside --low to --high, and frames named by --skip are bad. Each
-is replaced by the frame half the movie away, so that all delays are kept; this
-is reported and recorded in the result.
+pixels among lit ones and pixels below 0 on average are left out with a note;
+those that show only over the whole movie, and areas without any count, are
+named, to be masked. Other frames with pixels without a count inside the bins,
+frames whose mean intensity is outside --low to --high, and frames named by
+--skip are bad. Each is replaced by the frame half the movie away, so that all
+delays are kept; this is reported and recorded in the result.
 
 Existing results are kept unless --overwrite is given, so the same command
 continues after an interruption. A file that fails is reported, and the others

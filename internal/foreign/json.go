@@ -92,8 +92,10 @@ func InWords(b []byte, err error) error {
 	case !errors.As(err, &kind):
 		return err
 	}
-	have, _, _ := strings.Cut(kind.Value, " ") // a number may follow
-	if names := map[string]string{"array": "a list", "object": "an object", "bool": "true or false", "number": "a number", "string": "a text"}; names[have] != "" {
+	have, number, _ := strings.Cut(kind.Value, " ")
+	if have == "number" && number != "" {
+		have = number
+	} else if names := map[string]string{"array": "a list", "object": "an object", "bool": "true or false", "number": "a number", "string": "a text"}; names[have] != "" {
 		have = names[have]
 	}
 	text := fmt.Sprintf("the value is %s: want %s", have, jsonName(kind.Type))

@@ -30,7 +30,7 @@ func TestInWords(t *testing.T) {
 		`{"name": 3}`:           "line 1, column 10: field name is a number: want a text in quotation marks",
 		"{\n\"data\": [1]}":     "line 2, column 9: field data is a list: want an object {...}",
 		`{"list": "x"}`:         "line 1, column 12: field list is a text: want a list [...]",
-		`{"inner": {"n": 1.5}}`: "line 1, column 19: field inner.n is a number: want a whole number",
+		`{"inner": {"n": 1.5}}`: "line 1, column 19: field inner.n is 1.5: want a whole number",
 		`{"on": {}}`:            "line 1, column 8: field on is an object: want true or false",
 		"{\n \"nme\": 3}":       `line 2, column 2: there is no field "nme": remove it, or correct its name`,
 	} {

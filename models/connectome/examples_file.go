@@ -6,8 +6,11 @@ package connectome
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/tensor"
@@ -43,8 +46,13 @@ func openExamples(name string) (e Examples, err error) {
 		return e, fmt.Errorf("%s: %w", name, err)
 	}
 	x, labels := arrays["x"], arrays["labels"]
-	if x == nil || labels == nil || len(x.Shape()) != 2 || len(labels.Shape()) != 1 || x.Shape()[0] != labels.Shape()[0] {
-		return e, fmt.Errorf("%s lacks the arrays x [examples, stimulus neurons] and labels [examples], or their sizes differ: write both with the same number of examples", name)
+	switch {
+	case x == nil || labels == nil:
+		return e, fmt.Errorf("%s has the arrays %s: want x [examples, stimulus neurons] and labels [examples]", name, strings.Join(slices.Sorted(maps.Keys(arrays)), ", "))
+	case len(x.Shape()) != 2 || len(labels.Shape()) != 1:
+		return e, fmt.Errorf("%s: x has the shape %v and labels %v: want two axes, examples and stimulus neurons, and one, examples", name, x.Shape(), labels.Shape())
+	case x.Shape()[0] != labels.Shape()[0]:
+		return e, fmt.Errorf("%s: x has %d examples and labels %d: write one label for each example", name, x.Shape()[0], labels.Shape()[0])
 	}
 	rows, columns := x.Shape()[0], x.Shape()[1]
 	values := x.Float64s()

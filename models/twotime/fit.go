@@ -182,11 +182,16 @@ func (f *fitter) search(start []float64, bounded bool) (*solution, error) {
 		settings.FTol, settings.NoPolish = 1e-3, true
 	}
 	found, err := optim.LeastSquares(f.ctx, f.problem(c, start, bounded), settings)
+	var rough *solution
 	if err == nil && !bounded {
 		theta := c.theta(found.X)
+		rough = &solution{theta: slices.Clone(theta), ssq: 2 * found.Cost, status: found.Status, active: make([]int, len(f.free))}
 		c.bend(theta)
 		settings.FTol, settings.NoPolish = 0, false
 		found, err = optim.LeastSquares(f.ctx, f.problem(c, theta, bounded), settings)
+	}
+	if rough != nil && f.fault == nil && f.ctx.Err() == nil && (err != nil || !(2*found.Cost <= rough.ssq)) {
+		return rough, nil // where exponents are so near 0 that the other coordinates overflow
 	}
 	if f.fault != nil {
 		return nil, f.fault

@@ -122,7 +122,9 @@ func (f *fitter) screened() ([]*solution, error) {
 
 // bestOf returns a few solutions that are not alike, the best first, and none that is much worse than it.
 func (f *fitter) bestOf(all []*solution) (out []*solution) {
+	all = slices.DeleteFunc(all, func(one *solution) bool { return math.IsNaN(one.ssq) })
 	slices.SortStableFunc(all, func(a, b *solution) int { return cmp.Compare(a.ssq, b.ssq) })
+	f.leastFirst(all)
 	for _, one := range all {
 		f.canonical(one.theta)
 		f.order(one.theta)
@@ -135,6 +137,25 @@ func (f *fitter) bestOf(all []*solution) (out []*solution) {
 		}
 	}
 	return out
+}
+
+// leastFirst orders solutions that are as good as the best by the size of their parameters: where the data do not tell an amplitude from an
+// offset, both grow along a valley, and far out their difference loses its digits.
+func (f *fitter) leastFirst(all []*solution) {
+	if len(all) == 0 {
+		return
+	}
+	n, most := 0, all[0].ssq+0.01*f.unit(all[0].ssq)
+	for n < len(all) && all[n].ssq <= most {
+		n++
+	}
+	size := func(one *solution) (sum float64) {
+		for _, k := range f.free {
+			sum += math.Abs(one.theta[k])
+		}
+		return sum
+	}
+	slices.SortStableFunc(all[:n], func(a, b *solution) int { return cmp.Compare(size(a), size(b)) })
 }
 
 // unit is how much of a sum of squares is one of chi-square, given the least sum.

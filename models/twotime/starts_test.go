@@ -284,3 +284,18 @@ func TestTable(t *testing.T) {
 		}
 	}
 }
+
+// Of minima that are as good as the best, the one with the least parameters is followed, and sums that are no numbers are left out.
+func TestBestOfValley(t *testing.T) {
+	d, theta := scatter(transport.Laminar, false, 40, true, false)
+	f := fitterOf(t, d, Settings{Start: theta})
+	valley := func(ssq, far float64) *solution {
+		p := slices.Clone(theta)
+		p[0], p[2] = p[0]+far, p[2]-far
+		return &solution{theta: p, ssq: ssq}
+	}
+	found := f.bestOf([]*solution{valley(math.NaN(), 0), valley(100, 1e9), valley(100+2e-6, 0), valley(100+1e-6, 1e6)})
+	if len(found) == 0 || found[0].theta[0] != theta[0] {
+		t.Errorf("the minimum that is followed has the parameters %v, want %v", found, theta)
+	}
+}

@@ -64,6 +64,7 @@ type Done struct {
 	Dead       []int   // Dead lists the pixels of bins that never count where those around count much, and were left out
 	Negative   []int   // Negative lists the pixels of bins whose mean is below 0, and were left out
 	Unlit      []int   // Unlit lists the pixels of bins that are dead by all frames of a faint movie, and were not left out
+	Blank      []int   // Blank lists the pixels of bins in areas without any count among lit ones, which were not left out
 	mark       float64 // number that marks pixels without a count by the type of the frames; 0 if there is none
 	Marked     string  // marks of pixels without a count that the frames have, in words; empty if there are none
 }
@@ -281,6 +282,7 @@ func (j Job) intensities(r *correlate.Result, done *Done) {
 		res.Attrs[nexus.AttrBadFrames], _ = done.flat()
 	}
 	done.Hot, done.Unlit = hotPixels(m, r.Image, r.Frames), deadPixels(m, r.Image, r.Frames)
+	done.Blank = emptyAreas(m, r.Image, r.Frames, done.Unlit)
 	res.SAXS = filled(r.SAXS)
 	res.Segments = &nexus.Matrix{Rows: 1, Cols: len(res.SAXS), Data: res.SAXS} // the viewer wants one part at least
 	if len(r.SAXSParts) > 0 {

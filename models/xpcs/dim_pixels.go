@@ -5,6 +5,7 @@ package xpcs
 
 import (
 	"math"
+	"slices"
 
 	"github.com/euryale-dev/euryale/data/nexus"
 )
@@ -40,6 +41,62 @@ func deadPixels(m *nexus.Maps, mean []float64, frames int) (dead []int) {
 		}
 	}
 	return withoutDim(m, dead, dim)
+}
+
+// emptyAreas returns the pixels of bins in connected areas without any count whose rims are lit: dead parts of a detector, and beam stops with
+// sharp edges. Soft shadows and dark speckles have rims of dim pixels. Known pixels are left out.
+func emptyAreas(m *nexus.Maps, mean []float64, frames int, known []int) (empty []int) {
+	of, seen := binMeans(m, mean), make([]bool, len(mean))
+	for _, p := range known {
+		seen[p] = true
+	}
+	dark := func(p int) bool { return !seen[p] && m.Dynamic[p] > 0 && m.Static[p] > 0 && mean[p] == 0 }
+	for p := range mean {
+		if !dark(p) {
+			continue
+		}
+		seen[p] = true
+		area := []int{p}
+		for i := 0; i < len(area); i++ {
+			row, column := area[i]/m.Width, area[i]%m.Width
+			for _, next := range [][2]int{{row - 1, column}, {row + 1, column}, {row, column - 1}, {row, column + 1}} {
+				if q := next[0]*m.Width + next[1]; next[0] >= 0 && next[0] < m.Height && next[1] >= 0 && next[1] < m.Width && dark(q) {
+					seen[q] = true
+					area = append(area, q)
+				}
+			}
+		}
+		if litRim(m, mean, frames, of, area) {
+			empty = append(empty, area...)
+		}
+	}
+	slices.Sort(empty)
+	return empty
+}
+
+// litRim says whether the pixels of bins around an area are bright, nearly all of them.
+func litRim(m *nexus.Maps, mean []float64, frames int, of map[int32]float64, area []int) bool {
+	inside, rim := map[int]bool{}, map[int]bool{}
+	for _, p := range area {
+		inside[p] = true
+	}
+	for _, p := range area {
+		row, column := p/m.Width, p%m.Width
+		for r := max(row-1, 0); r <= min(row+1, m.Height-1); r++ {
+			for c := max(column-1, 0); c <= min(column+1, m.Width-1); c++ {
+				if q := r*m.Width + c; !inside[q] && m.Dynamic[q] > 0 && m.Static[q] > 0 && !math.IsNaN(mean[q]) {
+					rim[q] = true
+				}
+			}
+		}
+	}
+	lit := 0
+	for q := range rim {
+		if mean[q] >= shadowShare*of[m.Dynamic[q]] && mean[q]*float64(frames) >= deadCounts {
+			lit++
+		}
+	}
+	return len(rim) >= deadNeighbors && float64(lit) >= litShare*float64(len(rim))
 }
 
 // withoutDim leaves out pixels of bins that have as many dim pixels, and those that are all of their static bin.

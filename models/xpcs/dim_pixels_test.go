@@ -30,6 +30,33 @@ func TestDeadPixelsAreLeftOut(t *testing.T) {
 	}
 }
 
+// Areas without any count are told where their rims are lit, and those in a soft shadow are not.
+func TestEmptyAreas(t *testing.T) {
+	const side, frames = 40, 2000
+	for _, soft := range []bool{false, true} {
+		z := tensor.NewStream(1, 1, 0)
+		m := &nexus.Maps{Height: side, Width: side, Dynamic: make([]int32, side*side), Static: make([]int32, side*side)}
+		mean, want := make([]float64, side*side), []int{}
+		for p := range mean {
+			m.Dynamic[p], m.Static[p] = 1, int32(1+p/side/5)
+			light := 0.09 * frames
+			if row, column := p/side, p%side; row >= 10 && row < 16 && column >= 10 && column < 30 {
+				light = 0
+				want = append(want, p)
+			} else if soft {
+				light *= max(0, min(1, (math.Hypot(float64(row-13), float64(column-20))-11)/20))
+			}
+			mean[p] = poissonOf(&z, light) / frames
+		}
+		if soft {
+			want = nil
+		}
+		if got := emptyAreas(m, mean, frames, nil); !slices.Equal(got, want) {
+			t.Errorf("soft edge %v: %d pixels, want %d", soft, len(got), len(want))
+		}
+	}
+}
+
 // A step of the intensity is told with its frame and factor.
 func TestStepOfIntensityIsTold(t *testing.T) {
 	_, notes := notesOf(t, wide(t, 100, func(frame, _ int, count uint16) uint16 {

@@ -74,6 +74,9 @@ func (d *Done) Notes() []string {
 }
 
 // dim names the pixels without light.
+// toMask says how pixels without counts are masked.
+const toMask = "mask them (mask --threshold 1e-9:, then qmap --mask)"
+
 func (d *Done) dim() (lines []string) {
 	m := d.Result.QMap.Maps
 	if m == nil {
@@ -87,7 +90,8 @@ func (d *Done) dim() (lines []string) {
 	left := func(pixels []int) string { return errtext.Agree(len(pixels), "it was", "they were") + " left out" }
 	add(d.Negative, "below 0 on average, as no count is", left(d.Negative))
 	add(d.Dead, "dead, without any count where the pixels around have many", left(d.Dead))
-	add(d.Unlit, "dead, without any count where the pixels around have many, and "+errtext.Agree(len(d.Unlit), "lowers", "lower")+" the means of their static bins", "mask them (mask --threshold, then qmap --mask)")
+	add(d.Unlit, "dead, without any count where the pixels around have many, and "+errtext.Agree(len(d.Unlit), "lowers", "lower")+" the means of their static bins", toMask)
+	add(d.Blank, "without any count in areas among lit pixels, as behind a beam stop and in dead parts of a detector, and "+errtext.Agree(len(d.Blank), "lowers", "lower")+" the means of their static bins", toMask)
 	return lines
 }
 
