@@ -28,11 +28,12 @@ func TestFoldersInPlaceOfFiles(t *testing.T) {
 	}
 	const results = "d is a folder: name a file in it, such as d/a.h5, d/b.hdf, d/k.h5 (and 1 more)"
 	const problems = "d is a folder: name a file in it, such as d/e.json, d/f.yaml"
+	const formulas = "d is a folder: name a file in it, such as d/e.json\n"
 	for line, want := range map[string]string{
 		"fit g2 d": "such as d/a.h5, d/b.hdf, d/c.csv (and 2 more)", "sample g2 d": "such as d/a.h5, d/b.hdf, d/c.csv (and 2 more)",
 		"fit twotime d": "such as d/a.h5, d/b.hdf, d/h.npz (and 2 more)", "sample twotime d": "such as d/a.h5, d/b.hdf, d/h.npz (and 2 more)",
-		"fit twotime --config d": problems, "fit nlsq --problem d": problems, "sample expr --problem d": problems, "sample assembly --problem d": problems,
-		"sbc --problem d": problems, "sim assembly d": problems, "invert rsoxs d": problems, "train connectome d": problems,
+		"fit twotime --config d": problems, "fit nlsq --problem d": formulas, "sample expr --problem d": formulas, "sample assembly --problem d": formulas,
+		"sbc --problem d": formulas, "sim assembly d": problems, "invert rsoxs d": problems, "train connectome d": problems,
 		"correlate a.h5 --qmap d": results, "correlate a.h5 --qmap none": "none is a folder without any file that ends in .h5",
 		"correlate none --qmap d/a.h5": "", "qmap o.hdf --from d": results, "reduce ages d": results, "reduce intensity d": results, "reduce saxs d": results,
 		"plot g2 d": results, "plot image d": results, "plot morphology d": results, "mask o.h5 --image d": "d is a folder", "plot mask d": "d is a folder: name a file in it, such as d/a.h5",

@@ -25,7 +25,7 @@ func problemFolder(file, otherwise string) string {
 
 // OpenProblem reads a problem file, or standard input for "-".
 func OpenProblem(path string) (*expr.Problem, error) {
-	b, err := frame.ReadInput(path)
+	b, err := frame.ReadInput(path, ".json")
 	if err != nil {
 		return nil, err
 	}

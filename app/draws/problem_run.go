@@ -59,7 +59,7 @@ func startProblem(ctx context.Context, a *frame.App, r *ProblemRun) error {
 	if err := cfg.Check(); err != nil {
 		return err
 	}
-	b, err := frame.ReadInput(cfg.File)
+	b, err := frame.ReadInput(cfg.File, ".json")
 	if err != nil {
 		return err
 	}

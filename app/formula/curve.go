@@ -50,7 +50,7 @@ var errorNames = []string{"sigma", "err", "error", "dy", "y_err", "yerr", "y_err
 
 // problem makes the problem of a formula and the content of a table.
 func (f *curveFlags) problem(a *frame.App, name, text string) (*expr.Problem, error) {
-	b, err := frame.ReadInput(name)
+	b, err := frame.ReadInput(name, ".csv", ".tsv", ".txt", ".dat", ".xlsx", ".npy")
 	if err != nil {
 		return nil, err
 	}

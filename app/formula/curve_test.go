@@ -102,6 +102,7 @@ func TestCurveMistakes(t *testing.T) {
 		{[]string{data, "a*exp(-t/tau)", "--sigma", "poisson"}, "which is no count"},
 		{[]string{data, "a*exp(-t/tau)", "--by", "dish"}, "there is no column dish"},
 		{[]string{"/nowhere.csv", "a*x"}, "/nowhere.csv"},
+		{[]string{filepath.Dir(data), "a*x"}, "name a file in it, such as " + data},
 	} {
 		code, out, stderr := apptest.Do(t, append([]string{"fit", "curve"}, c.args...)...)
 		if c.says != "" && (code == 0 || !strings.Contains(stderr, c.says)) {

@@ -12,13 +12,17 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// ReadInput reads a file, or standard input for "-".
-func ReadInput(path string) ([]byte, error) {
+// ReadInput reads a file, or standard input for "-". Where a folder is named, the error lists its files with one of the endings, by default those of
+// documents.
+func ReadInput(path string, endings ...string) ([]byte, error) {
 	if path == "-" {
 		b, err := io.ReadAll(os.Stdin)
 		return b, exit.Input(err)
 	}
-	b, err := foreign.ReadFile(path, ".yaml", ".yml", ".json")
+	if len(endings) == 0 {
+		endings = []string{".yaml", ".yml", ".json"}
+	}
+	b, err := foreign.ReadFile(path, endings...)
 	return b, exit.Input(err)
 }
 

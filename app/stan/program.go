@@ -126,7 +126,7 @@ func (p *program) loadData(f files) (table bool, err error) {
 
 // readData reads a file of variables, and says whether it is a table.
 func readData(name string) (d stan.Data, table bool, err error) {
-	b, err := frame.ReadInput(name)
+	b, err := frame.ReadInput(name, ".json", ".r", ".csv", ".tsv", ".xlsx", ".npy")
 	if err != nil {
 		return nil, false, err
 	}
@@ -139,7 +139,7 @@ func readData(name string) (d stan.Data, table bool, err error) {
 
 // source reads a program with the files that it includes, which are looked for beside it.
 func source(file string) (string, error) {
-	b, err := frame.ReadInput(file)
+	b, err := frame.ReadInput(file, ".stan")
 	if err != nil {
 		return "", err
 	}

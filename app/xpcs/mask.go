@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"runtime/debug"
 	"slices"
@@ -274,12 +275,17 @@ func runMask(ctx context.Context, a *frame.App, out string, f maskFlags) error {
 	if n := withoutNumber(src.Image) + withoutNumber(src.Compact); n > 0 {
 		a.Note("%s: masked %s without a valid number", f.Image, errtext.Count(n, "pixel"))
 	}
+	lowest, highest, counted := countsOf(src)
 	h, src, image = nil, mask.Source{}, nil // memory for writing
 	if m.Height*m.Width > largeImage {
 		debug.FreeOSMemory()
 	}
 	if m.Count() == 0 {
-		a.Note("the mask keeps no pixel: leave out steps to find the one that masks too much, and check its limits")
+		told := ""
+		if counted {
+			told = fmt.Sprintf(" (the image of %s goes from %.4g to %.4g, and --threshold LOW:HIGH keeps what lies between)", f.Image, lowest, highest)
+		}
+		a.Note("the mask keeps no pixel: leave out steps to find the one that masks too much, and check its limits%s", told)
 	}
 	if err := writeMask(out, m, a.Overwrite); err != nil {
 		return err
@@ -336,4 +342,21 @@ func writeSetup(name string, s xpcs.Setup) error {
 func there(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil
+}
+
+// countsOf is the range of the numbers of an image, if there is one.
+func countsOf(src mask.Source) (lowest, highest float64, ok bool) {
+	lowest, highest = math.Inf(1), math.Inf(-1)
+	take := func(v float64) {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			lowest, highest = min(lowest, v), max(highest, v)
+		}
+	}
+	for _, v := range src.Image {
+		take(v)
+	}
+	for _, v := range src.Compact {
+		take(float64(v))
+	}
+	return lowest, highest, lowest <= highest
 }

@@ -10,23 +10,25 @@ import "slices"
 // slow.
 const longest = 64
 
-// Distance returns Levenshtein's distance: how many bytes to insert, delete or replace.
+// Distance returns how many bytes to insert, delete or replace, where two neighbours that are exchanged count as one.
 func Distance(a, b string) int {
 	a, b = a[:min(len(a), longest)], b[:min(len(b), longest)]
-	row := make([]int, len(b)+1)
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
+		before, last, row = last, row, before
 		row[0] = i + 1
 		for j := range len(b) {
-			cost := diagonal
+			cost := last[j]
 			if a[i] != b[j] {
 				cost++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+			row[j+1] = min(cost, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
 	}
 	return row[len(b)]

@@ -12,7 +12,9 @@ func TestMeant(t *testing.T) {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
 	}
-	if d := Distance("kitten", "sitting"); d != 3 {
-		t.Errorf("distance %d, want 3", d)
+	for pair, want := range map[[2]string]int{{"kitten", "sitting"}: 3, {"epx", "exp"}: 1, {"epx", "erf"}: 2, {"tua", "tau"}: 1, {"", "ab"}: 2, {"ab", ""}: 2, {"a", "a"}: 0} {
+		if d := Distance(pair[0], pair[1]); d != want {
+			t.Errorf("the distance of %v is %d, want %d", pair, d, want)
+		}
 	}
 }
