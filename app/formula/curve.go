@@ -4,6 +4,7 @@
 package formula
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -204,6 +205,9 @@ func (f *curveFlags) parameters(p *expr.Problem, parsed *formula.Formula) error 
 				return err
 			}
 			if err := flag.take(name, value); err != nil {
+				if errors.Is(err, errSpan) {
+					return exit.Usage("--%s %s: %v", flag.name, text, err)
+				}
 				return exit.Usage("--%s %s: %s is no number, with a point as the decimal sign", flag.name, text, value)
 			}
 		}
@@ -212,11 +216,14 @@ func (f *curveFlags) parameters(p *expr.Problem, parsed *formula.Formula) error 
 	return nil
 }
 
+// errSpan is that of a range of numbers that is none.
+var errSpan = errors.New("want a range such as 0:10, with the lower end first")
+
 // span reads a range such as 0:10, 0: or :10.
 func span(text string) (lo, hi float64, err error) {
 	left, right, ok := strings.Cut(text, ":")
 	if !ok {
-		return 0, 0, fmt.Errorf("want a range such as 0:10")
+		return 0, 0, errSpan
 	}
 	lo, hi = math.Inf(-1), math.Inf(1)
 	if left = strings.TrimSpace(left); left != "" {
@@ -228,10 +235,13 @@ func span(text string) (lo, hi float64, err error) {
 		hi, err = strconv.ParseFloat(right, 64)
 	}
 	if err == nil && !(lo < hi) {
-		err = fmt.Errorf("the first end is not below the second")
+		err = errSpan
 	}
 	return lo, hi, err
 }
+
+// fewCounts is the count below which a normal distribution with an error of sqrt(n) is no good.
+const fewCounts = 10
 
 // errors finds the standard errors of y.
 func (f *curveFlags) errors(a *frame.App, p *expr.Problem) error {
@@ -253,7 +263,7 @@ func (f *curveFlags) errors(a *frame.App, p *expr.Problem) error {
 	if err != nil {
 		return exit.With(exit.Data, err)
 	}
-	made := make([]float64, len(y))
+	made, few := make([]float64, len(y)), 0
 	share, percent := strings.CutSuffix(f.sigma, "%")
 	x, err := strconv.ParseFloat(share, 64)
 	switch {
@@ -263,6 +273,12 @@ func (f *curveFlags) errors(a *frame.App, p *expr.Problem) error {
 				return exit.With(exit.Data, fmt.Errorf("--sigma poisson: %s is %g in row %d, which is no count: name a column of errors instead", p.Y, v, i+1))
 			}
 			made[i] = math.Sqrt(max(v, 1))
+			if v < fewCounts {
+				few++
+			}
+		}
+		if few > 0 {
+			a.Note("%s of %s below %d: errors of sqrt(n) draw the fit towards low counts there, and verdicts blame the model; sample curve --likelihood \"poisson(mu)\" has the right distribution", errtext.Count(few, "value"), p.Y, fewCounts)
 		}
 	case err != nil || !(x > 0) || math.IsInf(x, 0):
 		return exit.Usage("--sigma %s: this is neither a column%s nor a number above 0, a share such as 5%%, or poisson", f.sigma, didYouMean(f.sigma, p.Numeric()))

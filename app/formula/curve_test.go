@@ -97,6 +97,8 @@ func TestCurveMistakes(t *testing.T) {
 		{[]string{data, "a*exp(-t/tau)", "--start", "tau=3,5"}, "with a point as the decimal sign"},
 		{[]string{data, "a*exp(-t/tau)", "--start", "t=3"}, "this is a column"},
 		{[]string{data, "a*exp(-t/tau)", "--bounds", "tau=5"}, "--bounds tau=5"},
+		{[]string{data, "a*exp(-t/tau)", "--bounds", "tau=5:1"}, "with the lower end first"},
+		{[]string{data}, "needs a table and a formula"},
 		{[]string{data, "a*exp(-t/tau)", "--range", "t=50:60"}, "leaves no row: t goes from 0 to 9.75"},
 		{[]string{data, "a*exp(-t/tau)", "--sigma", "err"}, "neither a column nor a number"},
 		{[]string{data, "a*exp(-t/tau)", "--sigma", "poisson"}, "which is no count"},
@@ -108,6 +110,10 @@ func TestCurveMistakes(t *testing.T) {
 		if c.says != "" && (code == 0 || !strings.Contains(stderr, c.says)) {
 			t.Errorf("%v\nexit %d: %s%s, want %q", c.args, code, out, stderr, c.says)
 		}
+	}
+	counts := apptest.Write(t, "n.csv", "x,y\n0,1\n1,3\n2,6\n3,17\n4,40\n")
+	if code, _, stderr := apptest.Do(t, "fit", "curve", counts, "exp(a + b*x)", "--sigma", "poisson"); code != 0 || !strings.Contains(stderr, "3 values of y below 10") || !strings.Contains(stderr, "poisson(mu)") {
+		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if code, _, stderr := apptest.Do(t, "fit", "curve", hole, "a + b*t"); code != 0 || !strings.Contains(stderr, "1 row left out, in which a cell that is needed is empty") {
 		t.Errorf("exit %d: %s", code, stderr)
@@ -128,6 +134,9 @@ func TestSampleCurve(t *testing.T) {
 	}
 	if m, _ := doc.Summary["tau"]["mean"].(float64); math.Abs(m-2.3) > 0.1 {
 		t.Errorf("tau is %g", m)
+	}
+	if code, _, stderr := apptest.Do(t, "sample", "curve", data, "a*exp(-t/tau) + c", "--likelihood", "poisson(lam)", "--out", dir+"2"); code == 0 || !strings.Contains(stderr, "has no mu") {
+		t.Errorf("a likelihood without mu: exit %d: %s", code, stderr)
 	}
 	before := apptest.Chains(t, dir)
 	os.Remove(data)

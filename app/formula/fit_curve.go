@@ -40,8 +40,11 @@ report.html, or only a table.
   euryale fit curve decay.xlsx "a*exp(-t/tau)" --y counts --sigma poisson
   euryale fit curve all.csv "vmax*s/(km + s)" --by enzyme --out kinetics.csv
 `,
-		Args: cobra.ExactArgs(2),
+		Args: cobra.MaximumNArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return exit.Usage("fit curve needs a table and a formula in quotation marks, such as fit curve decay.csv \"a*exp(-t/tau)\"")
+			}
 			p, err := f.problem(a, args[0], args[1])
 			if err != nil {
 				return err

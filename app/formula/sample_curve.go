@@ -87,6 +87,9 @@ func (f *curveFlags) complete(ctx context.Context, a *frame.App, p *expr.Problem
 	if err != nil {
 		return fmt.Errorf("--likelihood: %w", err)
 	}
+	if !slices.Contains(call.Names(), "mu") {
+		return fmt.Errorf("--likelihood %s has no mu, the value of the formula: write it as, for example, poisson(mu)", likelihood)
+	}
 	for _, n := range call.Names() {
 		if n != "mu" && !(n == "sigma" && p.Sigma != "") && !slices.Contains(used, n) {
 			used = append(used, n)
