@@ -13,6 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/models/stan"
 )
 
 // isProblem reports whether a file is a problem of a formula, and no result.
@@ -45,6 +46,9 @@ func convertProblem(a *frame.App, in, out, to string, c frame.Conversion) error 
 	program, data, err := p.Stan()
 	if err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: %w", in, err))
+	}
+	if _, err := stan.Parse(filepath.Base(out), program, stan.Settings{}); err != nil {
+		return exit.With(exit.Data, fmt.Errorf("%s: names of columns or parameters clash with those that the program needs: rename them: %w", in, err))
 	}
 	beside := strings.TrimSuffix(out, ".stan") + ".data.json"
 	for _, name := range []string{out, beside} {

@@ -27,6 +27,7 @@ func TestConvertProblem(t *testing.T) {
 		"schools":    `{"expr": "theta[school]", "data": {"school": ["A","B","C"], "y": [28,8,-3], "e": [15,10,16]}, "sigma": "e", "priors": {"mu": "normal(0, 5)", "tau": "halfcauchy(5)", "theta": "normal(mu, tau)"}, "groups": {"theta": {"over": "school"}}, "noncentred": ["theta"]}`,
 		"counts":     `{"expr": "exp(a + b*x)", "data": {"x": [0,1,2], "y": [1,3,9]}, "likelihood": "poisson(mu)", "priors": {"a": "normal(0, 2)", "b": "gamma(2, 1)"}}`,
 		"trials":     `{"expr": "a + b*x", "data": {"x": [0,1,2], "n": [5, 6, 7], "y": [1,3,6]}, "likelihood": "binomiallogit(n, mu)", "priors": {"a": "normal(0, 2)", "b": "laplace(0, 1)"}}`,
+		"logarithm":  `{"expr": "a + b*x", "data": {"x": [1,2,3], "y": [2.1,3.9,6.2]}, "y": "log(y)", "sigma": "s", "priors": {"a": "normal(0, 5)", "b": "normal(0, 5)", "s": "halfnormal(5)"}}`,
 		"robust":     `{"expr": "a + target*x", "data": {"x": [0,1,2], "c": [5, 6, 7]}, "y": "log(c)", "likelihood": "studentt(nu, mu, s)", "priors": {"a": "normal(0, 2)", "target": "normal(0, 1)", "nu": "gamma(2, 0.1)", "s": "inversegamma(3, 1)"}}`,
 	} {
 		p, err := expr.Parse([]byte(text))
@@ -125,6 +126,10 @@ func TestConvertCommand(t *testing.T) {
 	}
 	if code, _, stderr := apptest.Do(t, "convert", in, out); code == 0 || !strings.Contains(stderr, "exists") {
 		t.Errorf("again: exit %d: %s", code, stderr)
+	}
+	clash := apptest.Write(t, "clash.json", `{"expr": "theta[g] + N_g*x", "data": {"x": [1,2], "y": [2.1,3.9], "g": ["A", "B"]}, "sigma": "s", "priors": {"N_g": "normal(0, 5)", "theta": "normal(0, 5)", "s": "halfnormal(5)"}, "groups": {"theta": {"over": "g"}}}`)
+	if code, _, stderr := apptest.Do(t, "convert", clash, filepath.Join(filepath.Dir(out), "clash.stan")); code == 0 || !strings.Contains(stderr, "clash with those that the program needs") {
+		t.Errorf("exit %d: %s", code, stderr)
 	}
 	odd := apptest.Write(t, "odd.json", `{"expr": "a + x", "data": {"x": [1,2], "y": [2.1,3.9]}, "sigma": "s", "priors": {"a": "moyal(0, 5)", "s": "halfnormal(5)"}}`)
 	if code, _, stderr := apptest.Do(t, "convert", odd, filepath.Join(filepath.Dir(out), "odd.stan")); code == 0 || !strings.Contains(stderr, "the prior of a: moyal has no counterpart in Stan") {

@@ -57,7 +57,7 @@ var stanFunctions = map[string]string{"exp": "", "log": "", "ln": "log", "log10"
 var stanWords = strings.Fields(`for in while repeat until if then else true false var struct typedef export auto extern return break continue profile
 	int real complex vector row_vector matrix array tuple simplex unit_vector ordered positive_ordered corr_matrix cov_matrix void
 	cholesky_factor_corr cholesky_factor_cov data parameters model functions transformed generated quantities lower upper offset multiplier target
-	e pi sqrt2 log2 log10 N n log_lik mu_n sigma_n`)
+	e pi sqrt2 log2 log10 N n log_lik mu_n sigma_n y_observed`)
 
 // stanWriter collects the lines of the blocks.
 type stanWriter struct {
@@ -402,6 +402,7 @@ func (w *stanWriter) likelihood() error {
 	}
 	y := stanName(w.p.Observation())
 	if _, column := w.p.Data[w.p.Y]; !column {
+		y = "y_observed"
 		own, err := formula.Parse(w.p.Y)
 		if err != nil {
 			return err

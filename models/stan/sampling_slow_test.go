@@ -52,7 +52,7 @@ func sampleReference(t *testing.T, dir, name, file string) {
 	}
 	b, err := os.ReadFile(filepath.Join(dir, "posteriors", name+".json"))
 	if err != nil {
-		t.Skip(err)
+		t.Skipf("the copy of posteriordb lacks the posterior: %v", err)
 	}
 	if err := json.Unmarshal(b, &meta); err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func sampleReference(t *testing.T, dir, name, file string) {
 	}
 	source, err := os.ReadFile(filepath.Join(dir, "models", "stan", meta.Model+".stan"))
 	if err != nil {
-		t.Skip(err)
+		t.Skipf("the copy of posteriordb lacks the program: %v", err)
 	}
 	program, err := stan.Parse(meta.Model+".stan", string(source), stan.Settings{})
 	if err != nil {

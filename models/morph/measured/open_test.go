@@ -170,7 +170,7 @@ func TestDoubts(t *testing.T) {
 	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
 		r := openReference(t, path.Dir(name))
 		if r.Parameters["radius"].Truth == 0 {
-			t.Skip("a particle with a radius is tried")
+			t.Skip("the sample of this measurement has no radius, which the doubts are about")
 		}
 		d := r.document(t)
 		k, err := measured.Open(parse(t, d), "")
@@ -273,7 +273,7 @@ func TestOpenJoint(t *testing.T) {
 		r := openReference(t, path.Dir(name))
 		files := golden.Glob(t, r.dir+"/raw_draw0[01]*.nc")
 		if r.Flux != nil || len(files) < 2 {
-			t.Skip("a measurement with many parameters takes long")
+			t.Skip("needs two draws of a measurement without parameters of the flux, whose joint fit is short")
 		}
 		d := r.document(t)
 		parameters := d["parameters"].(map[string]any)
