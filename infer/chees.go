@@ -146,7 +146,7 @@ func (h *cheesRun) iterate(ctx context.Context) []error {
 			return []error{ctx.Err()}
 		}
 		u := halton(i + 1)
-		steps := min(h.cfg.MaxSteps, max(1, int(math.Ceil(u*h.length/chains[0].ad.StepSize))))
+		steps := max(1, int(math.Ceil(min(float64(h.cfg.MaxSteps), u*h.length/chains[0].ad.StepSize))))
 		if h.lanes != nil {
 			if err := h.together(steps, i < h.cfg.Warmup); err != nil {
 				return []error{err}

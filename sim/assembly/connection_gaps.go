@@ -62,9 +62,11 @@ func (g *gaps) append(dst []int32, seed uint64, source, n int) []int32 {
 			u := uint32(z)
 			z >>= 32
 			if guide == nil {
-				if at += 1 + int(math.Log((float64(u)+0.5)/(1<<32))*g.log); at >= n {
+				gap := math.Log((float64(u)+0.5)/(1<<32)) * g.log
+				if gap >= float64(n-at-1) { // also where it is no int
 					return dst
 				}
+				at += 1 + int(gap)
 				dst = append(dst, int32(at))
 				continue
 			}

@@ -46,3 +46,14 @@ func BenchmarkBernoulli(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1e4, "ns/synapse")
 }
+
+// However small a probability is, gaps end beyond the last neuron and not before the first.
+func TestTinyProbabilities(t *testing.T) {
+	for _, p := range []float64{1e-12, 1e-18, 1e-20, 1e-300, math.SmallestNonzeroFloat64} {
+		for source := range 1000 {
+			if row := Bernoulli(nil, Fibre{P: p, N: 1000, Seed: 7}, source); len(row) > 0 {
+				t.Fatalf("p = %g: neuron %d connects to %v", p, source, row)
+			}
+		}
+	}
+}
