@@ -18,6 +18,7 @@ type Quantity struct {
 	Value float64
 	Units []Unit
 	Given bool
+	bare  bool // whether it was given without a unit
 }
 
 // Unit is a unit in which a quantity can be given.
@@ -27,7 +28,7 @@ type Unit struct {
 }
 
 var (
-	LengthUnits = []Unit{{"m", 1}, {"cm", 1e-2}, {"mm", 1e-3}, {"um", 1e-6}, {"µm", 1e-6}}
+	LengthUnits = []Unit{{"m", 1}, {"mm", 1e-3}, {"um", 1e-6}, {"µm", 1e-6}, {"cm", 1e-2}}
 	PixelUnits  = []Unit{{"px", 1}}
 	EnergyUnits = []Unit{{"keV", 1}, {"eV", 1e-3}}
 	TimeUnits   = []Unit{{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}}
@@ -47,11 +48,11 @@ func (q *Quantity) Type() string { return q.Units[0].Name }
 
 // Set reads a number with or without a unit.
 func (q *Quantity) Set(s string) error {
-	number, scale, names := s, q.Units[0].Scale, []string{}
+	number, scale, names, bare := s, q.Units[0].Scale, []string{}, true
 	for _, u := range q.Units {
 		names = append(names, u.Name)
 		if n, ok := strings.CutSuffix(s, u.Name); ok && plain(n) {
-			number, scale = n, u.Scale
+			number, scale, bare = n, u.Scale, false
 		}
 	}
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
@@ -61,7 +62,7 @@ func (q *Quantity) Set(s string) error {
 		}
 		return fmt.Errorf("want a number, followed by %s or by no unit%s", strings.Join(names, ", "), q.meant(s))
 	}
-	q.Value, q.Given = v*scale, true
+	q.Value, q.Given, q.bare = v*scale, true, bare
 	return nil
 }
 
@@ -82,6 +83,20 @@ func (q *Quantity) meant(s string) string {
 
 // hc is the product of a photon's energy and its wavelength in keV angstrom.
 const hc = 12.39841984
+
+// Otherwise says in which unit a number that was given without one lies from least to most, or returns "".
+func (q *Quantity) Otherwise(least, most float64) string {
+	if !q.bare {
+		return ""
+	}
+	number := q.Value / q.Units[0].Scale
+	for _, u := range q.Units[1:] {
+		if v := number * u.Scale; v >= least && v <= most {
+			return fmt.Sprintf("; if it is in %s, write %g%s", u.Name, number, u.Name)
+		}
+	}
+	return ""
+}
 
 func plain(s string) bool {
 	_, err := strconv.ParseFloat(strings.TrimSpace(s), 64)

@@ -27,7 +27,7 @@ folder.`
 
 // readablePatterns reads the images that arguments name; those that cannot be read are lost.
 func readablePatterns(a *frame.App, args []string, v voxelFlags, lost *frame.Lost) (*rsoxs.Pattern, [][3]float64, error) {
-	voxel, err := v.find(args[0])
+	voxel, err := v.find(a, args[0])
 	if err != nil {
 		return nil, nil, err
 	}
@@ -81,8 +81,27 @@ func oblique(beams [][3]float64) bool {
 	return false
 }
 
-// find returns the edge length of a voxel in nm.
-func (v voxelFlags) find(images string) (float64, error) {
+// find returns the edge length of a voxel in nm, and tells where flags and what lies beside the images disagree.
+func (v voxelFlags) find(a *frame.App, images string) (float64, error) {
+	given, err := v.given()
+	if err != nil {
+		return 0, err
+	}
+	found, err := morph.FindVoxel(images)
+	unknown := (*morph.NoVoxelError)(nil)
+	switch {
+	case given > 0 && err == nil && math.Abs(found-given) > 1e-6*given:
+		a.Note("the edge of a voxel is taken as %g nm, as the flag says, although what lies beside the images says %.6g nm: q is %.3g times as large there", given, found, given/found)
+	case given == 0 && errors.As(err, &unknown):
+		return 0, &exit.Error{Code: exit.WrongUsage, Err: err, Hint: "--phys-size 5 (nm), or --morphology FILE.h5"}
+	case given == 0:
+		return found, exit.Input(err)
+	}
+	return given, nil
+}
+
+// given returns the edge length that flags give, or 0.
+func (v voxelFlags) given() (float64, error) {
 	switch {
 	case v.PhysSize > 0 && !math.IsInf(v.PhysSize, 0):
 		return v.PhysSize, nil
@@ -92,9 +111,5 @@ func (v voxelFlags) find(images string) (float64, error) {
 		a, err := morph.VoxelOf(v.Morphology)
 		return a, exit.Input(err)
 	}
-	a, err := morph.FindVoxel(images)
-	if unknown := (*morph.NoVoxelError)(nil); errors.As(err, &unknown) {
-		return 0, &exit.Error{Code: exit.WrongUsage, Err: err, Hint: "--phys-size 5 (nm), or --morphology FILE.h5"}
-	}
-	return a, exit.Input(err)
+	return 0, nil
 }

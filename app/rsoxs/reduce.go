@@ -118,7 +118,7 @@ func (f *reduceFlags) reduceFiles(a *frame.App, r rsoxs.Reduction, args []string
 	if err != nil {
 		return nil, err
 	}
-	if f.PhysSize, err = f.find(files[0]); err != nil {
+	if f.PhysSize, err = f.find(a, files[0]); err != nil {
 		return nil, err
 	}
 	doc := &reduceDoc{Engine: "rsoxs", Radii: f.Radii, Axis: f.Axis, Layout: f.Layout, Wedge: f.Wedge, QUnit: "1/nm"}

@@ -161,6 +161,9 @@ func TestReduceRSoXSFindsVoxels(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	_, want, _ := apptest.Do(t, "reduce", "rsoxs", "HDF5", "--phys-size", "5")
+	if _, _, stderr := apptest.Do(t, "reduce", "rsoxs", "HDF5", "--phys-size", "50"); !strings.Contains(stderr, "taken as 50 nm, as the flag says, although what lies beside the images says 5 nm") {
+		t.Errorf("another edge than that of the simulation: %s", stderr)
+	}
 	for i, args := range [][]string{{"HDF5"}, {"HDF5/Energy_284.40.h5", "HDF5/Energy_285.20.h5"}, {"HDF5"}, {"HDF5", "--morphology", morphology}} {
 		if i == 2 { // the log alone
 			if err := os.Remove("HDF5/run.json"); err != nil {

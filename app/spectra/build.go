@@ -99,6 +99,9 @@ func runBuildCatalogue(ctx context.Context, a *frame.App, dir, out string, f cat
 			a.Note("left out: %v", p.Err)
 		}
 	}}
+	if st, err := os.Stat(out); err == nil && st.IsDir() && strings.EqualFold(filepath.Ext(dir), ".csv") {
+		return exit.Usage("%s is a folder, and %s is named as a table: the folder comes first, as in euryale build catalogue %s %s", out, dir, foreign.Typed(out), foreign.Typed(dir))
+	}
 	if err := frame.MayWrite(out, "file", true); err != nil {
 		return err
 	}

@@ -73,6 +73,9 @@ func TestFromModelGridToFit(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &c); code != exit.OK || err != nil || c.Spectra != 27 || len(c.Params) != 3 || c.Params[0].Values != 3 {
 		t.Fatalf("exit %d, %v, %+v: %s", code, err, c, stderr)
 	}
+	if code, _, stderr := apptest.Do(t, "build", "catalogue", at("files.csv"), dir); code != exit.WrongUsage || !strings.Contains(stderr, "the folder comes first") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
 	if code, _, stderr := apptest.Do(t, "build", "catalogue", dir, at("files.csv"), "--pattern", "lte*.fits"); code != exit.CannotWrite || !strings.Contains(stderr, "--update") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}

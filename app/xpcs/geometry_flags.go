@@ -44,6 +44,9 @@ type metadataOf struct {
 	*frames.Metadata
 }
 
+// The edges of pixels that detectors have, in m.
+const leastPixel, mostPixel = 1e-7, 1e-2
+
 func (f *geometryFlags) add(c *cobra.Command) {
 	s := c.Flags()
 	f.given = s.Changed
@@ -94,7 +97,7 @@ func (f *geometryFlags) known() (g sim.Geometry, lacks []string, err error) {
 		least, most float64 // in the unit of value
 		words       string
 	}{
-		{"pixel-size", f.Pixel, 1e-7, 0.1, "a length such as 75um, from 0.1um to 10cm"},
+		{"pixel-size", f.Pixel, leastPixel, mostPixel, "a length such as 75um, from 0.1um to 1cm"},
 		{"distance", f.Distance, 1e-4, 200, "a length such as 5m or 5000mm, from 0.1mm to 200m; a number without a unit is in m"},
 		{"energy", f.Energy, 1e-3, 1e3, "a photon energy such as 10keV, from 1eV to 1000keV"},
 		{"swing-h", f.SwingH, -math.Pi, math.Pi, "an angle from -180 to 180 degrees"},
@@ -102,7 +105,7 @@ func (f *geometryFlags) known() (g sim.Geometry, lacks []string, err error) {
 		{"roll", f.Roll, -math.Pi, math.Pi, "an angle from -180 to 180 degrees"},
 	} {
 		if q.value.Given && !(q.value.Value >= q.least && q.value.Value <= q.most) {
-			return g, nil, exit.Usage("--%s is %g %s: want %s", q.flag, q.value.Value/q.value.Units[0].Scale, q.value.Units[0].Name, q.words)
+			return g, nil, exit.Usage("--%s is %g %s: want %s%s", q.flag, q.value.Value/q.value.Units[0].Scale, q.value.Units[0].Name, q.words, q.value.Otherwise(q.least, q.most))
 		}
 	}
 	g.CenterCol, g.CenterRow = f.BeamX.Or(g.CenterCol), f.BeamY.Or(g.CenterRow)
@@ -112,7 +115,7 @@ func (f *geometryFlags) known() (g sim.Geometry, lacks []string, err error) {
 		have, least, most float64 // in unit
 		given             bool
 	}{
-		{"pixel size", "pixel-size", "m", g.PixelSize, 1e-7, 0.1, f.Pixel.Given},
+		{"pixel size", "pixel-size", "m", g.PixelSize, leastPixel, mostPixel, f.Pixel.Given},
 		{"distance", "distance", "m", g.Distance, 1e-4, 200, f.Distance.Given},
 		{"photon energy", "energy", "keV", g.Energy, 1e-3, 1e3, f.Energy.Given},
 	} {
@@ -297,6 +300,23 @@ func (f *geometryFlags) fromFlags() (m *frames.Metadata, some bool) {
 		*o.of(m) = o.none
 		if o.flag.Given {
 			*o.of(m), some = o.flag.Value, true
+		}
+	}
+	return m, some
+}
+
+// replaced returns what the first file that has them says about the numbers that flags give otherwise, and whether there are some.
+func (f *geometryFlags) replaced() (m *frames.Metadata, some bool) {
+	m = &frames.Metadata{FrameTime: math.NaN()}
+	for _, o := range f.origins() {
+		*o.of(m) = o.none
+		for _, file := range f.metas {
+			if v := *o.of(file.Metadata); o.flag.Given && !math.IsNaN(v) && v != o.none {
+				if math.Abs(v-o.flag.Value) > 1e-6*math.Abs(v) {
+					*o.of(m), some = v, true
+				}
+				break
+			}
 		}
 	}
 	return m, some

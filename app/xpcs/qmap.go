@@ -252,6 +252,9 @@ func runQMap(a *frame.App, out string, f qmapFlags) error {
 	}
 	if given, some := f.fromFlags(); some && len(f.metas) > 0 {
 		a.Note("given by flags: %s", given)
+		if instead, other := f.replaced(); other {
+			a.Note("in place of what files say: %s", instead)
+		}
 	}
 	for i, m := range f.metas {
 		a.Note("read from %s: %s", m.file, f.used(i))

@@ -257,6 +257,7 @@ func TestGapIsTold(t *testing.T) {
 		"flow.hdf --model laminar --gap 1mm": "is 1000 um, from the setting gap",
 		"flow.yaml":                          "um, from analyzer_parameters.geometry.stator_rotor_gap",
 		"flow.hdf --model static":            "",
+		"flow.hdf --model laminar --gap 0.2": "if it is in mm, write 0.2mm",
 	} {
 		_, _, stderr := apptest.Do(t, strings.Fields("fit twotime "+line+" --from flow.hdf")...)
 		if !strings.Contains(stderr, want) || strings.Contains(stderr, "the gap between the plates") != (want != "") {
@@ -276,6 +277,7 @@ func TestWrongTwotime(t *testing.T) {
 		{"fit twotime", exit.WrongUsage, "name a file"}, {"fit twotime none.hdf", exit.NoInput, "none.hdf"}, {"fit twotime none.yaml", exit.NoInput, "none.yaml"},
 		{"fit twotime flow.hdf --model laminer", exit.WrongUsage, `did you mean "laminar"`}, {"fit twotime flow.yaml --model static", exit.WrongUsage, "is for laminar;"},
 		{"fit twotime flow.hdf --q 0.1", exit.Data, "0.0054"}, {"fit twotime flow.hdf --q -1", exit.WrongUsage, "--q -1"}, {"fit twotime flow.hdf --frames 5", exit.WrongUsage, "101:400"},
+		{"fit twotime flow.hdf --frames 0:59", exit.WrongUsage, "frames are counted from 1, so that the first 60 are 1:60"},
 		{"fit twotime flow.hdf --angles x", exit.WrongUsage, "--angles"}, {"fit twotime flow.hdf --angles 30", exit.Data, "30"},
 		{"fit twotime flow.hdf --fixed gamma=1", exit.WrongUsage, "gamma"}, {"fit twotime flow.hdf --fixed D0", exit.WrongUsage, "name=value"}, {"fit twotime flow.hdf --bounds D0=5:1", exit.WrongUsage, "lo < hi"},
 		{"fit twotime flow.hdf --start D0=5 --bounds D0=10:20", exit.WrongUsage, "outside"}, {"fit twotime flow.hdf --start D0=-5", exit.Data, "D0"}, {"fit twotime flow.hdf --scaling best", exit.WrongUsage, "averaged"},

@@ -29,3 +29,20 @@ func TestWavelengthInNanometres(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
+
+// A number without a unit that makes sense in another one is told with that unit.
+func TestUnitsThatWereMeant(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "q.hdf")
+	for flags, want := range map[string]string{
+		"--pixel-size 0.075 --distance 5 --energy 8":      "--pixel-size is 0.075 m: want a length such as 75um, from 0.1um to 1cm; if it is in mm, write 0.075mm",
+		"--pixel-size 75 --distance 5 --energy 8":         "if it is in um, write 75um",
+		"--pixel-size 75um --distance 5000 --energy 8":    "if it is in mm, write 5000mm",
+		"--pixel-size 75um --distance 5 --energy 8000":    "--energy is 8000 keV: want a photon energy such as 10keV, from 1eV to 1000keV; if it is in eV, write 8000eV",
+		"--pixel-size 75um --distance 5 --energy 8000keV": "from 1eV to 1000keV\n",
+	} {
+		args := append([]string{"qmap", out, "--shape", "20x20", "--beam-x", "9", "--beam-y", "9"}, strings.Fields(flags)...)
+		if code, _, stderr := apptest.Do(t, args...); code != 64 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d: %s", flags, code, stderr)
+		}
+	}
+}

@@ -158,7 +158,12 @@ func ReadMaterials(dir string) ([]*Material, error) {
 		return nil, fmt.Errorf("cyrsoxs: %w", err)
 	}
 	var numbers []int
+	other := map[int]string{} // names that differ in their case only
 	for _, e := range entries {
+		low := strings.ToLower(e.Name())
+		if n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(low, "material"), ".txt")); err == nil {
+			other[n] = e.Name()
+		}
 		rest, ok1 := strings.CutPrefix(e.Name(), "Material")
 		digits, ok2 := strings.CutSuffix(rest, ".txt")
 		if n, err := strconv.Atoi(digits); ok1 && ok2 && err == nil && n > 0 && strconv.Itoa(n) == digits {
@@ -166,13 +171,19 @@ func ReadMaterials(dir string) ([]*Material, error) {
 		}
 	}
 	slices.Sort(numbers)
+	lacks := func(n int, what, try string) error {
+		if near := other[n]; near != "" {
+			try = fmt.Sprintf("rename %s to Material%d.txt", near, n)
+		}
+		return &FormatError{Format: "cyrsoxs", File: dir, What: what, Try: try, Err: ErrIncomplete}
+	}
 	if numbers == nil {
-		return nil, &FormatError{Format: "cyrsoxs", File: dir, What: "the folder has no Material1.txt", Try: "give the folder of config.txt", Err: ErrIncomplete}
+		return nil, lacks(1, "the folder has no Material1.txt", "give the folder of config.txt")
 	}
 	var all []*Material
 	for i, n := range numbers {
 		if n != i+1 {
-			return nil, &FormatError{Format: "cyrsoxs", File: dir, What: fmt.Sprintf("the folder has Material%d.txt but no Material%d.txt", n, i+1), Try: "number the files from 1 without gaps", Err: ErrIncomplete}
+			return nil, lacks(i+1, fmt.Sprintf("the folder has Material%d.txt but no Material%d.txt", n, i+1), "number the files from 1 without gaps")
 		}
 		m, err := ReadMaterial(filepath.Join(dir, fmt.Sprintf("Material%d.txt", n)))
 		if err != nil {

@@ -148,6 +148,12 @@ func TestReadMaterials(t *testing.T) {
 	if _, err := ReadMaterials(dir); err == nil || !strings.Contains(err.Error(), "has Material4.txt but no Material3.txt") {
 		t.Error(err)
 	}
+	if err := os.WriteFile(filepath.Join(dir, "material3.TXT"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadMaterials(dir); err == nil || !strings.Contains(err.Error(), "rename material3.TXT to Material3.txt") {
+		t.Error(err)
+	}
 	put(3, "x")
 	if _, err := ReadMaterials(dir); err == nil || !strings.Contains(err.Error(), "Material3.txt: line 1, column 2") {
 		t.Error(err)

@@ -97,6 +97,9 @@ func (r *roles) spectrum() (*Raw, error) {
 	if len(out.Flux) != len(out.Wave) || len(out.IVar) != len(out.Wave) || out.Mask != nil && len(out.Mask) != len(out.Wave) {
 		return nil, bad(r.file, "", "there are %d wavelengths, %d fluxes and %d errors: want equal numbers", len(out.Wave), len(out.Flux), len(out.IVar))
 	}
+	if flux, sigma := r.columns["flux"].name, r.columns["err"].name; flux != "" && sigma != "" && exchanged(out.Flux, r.values["err"]) {
+		return nil, &FormatError{Format: "survey", File: r.file, Place: sigma, What: fmt.Sprintf("all numbers of %s are above 0 and far below those of %s, which scatter from pixel to pixel by as much as %s says", flux, sigma, flux), Try: fmt.Sprintf("are the columns %s and %s swapped?", flux, sigma)}
+	}
 	r.noteUnusable(out)
 	out.Notes = r.notes
 	err = checkWave(r.file, "", out.Wave)

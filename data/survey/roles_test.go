@@ -5,6 +5,7 @@ package survey
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -84,7 +85,6 @@ func TestRolesOfColumns(t *testing.T) {
 	}
 }
 
-// Pixels without a usable error or flux are told, whatever they have in place of it; those that are masked are not counted again.
 // Fluxes that increase like wavelengths, beside wavelengths that do not, are asked about; others are not.
 func TestSwappedColumns(t *testing.T) {
 	for text, swapped := range map[string]bool{
@@ -103,6 +103,35 @@ func TestSwappedColumns(t *testing.T) {
 	}
 }
 
+// Fluxes and their errors that stand in each other's columns are asked about; faint spectra, and those without noise, are not.
+func TestErrorsInPlaceOfFluxes(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for name, c := range map[string]struct {
+		flux, sigma func(noise float64) float64
+		swapped     bool
+	}{
+		"swapped":       {func(float64) float64 { return 0.15 }, func(n float64) float64 { return 14 + 0.15*n }, true},
+		"as they are":   {func(n float64) float64 { return 14 + 0.15*n }, func(float64) float64 { return 0.15 }, false},
+		"all noise":     {func(n float64) float64 { return 0.01 + n }, func(float64) float64 { return 1 }, false},
+		"without noise": {func(float64) float64 { return 0.15 }, func(float64) float64 { return 14 }, false},
+	} {
+		text := "wave,flux,err\n"
+		for i := range 60 {
+			n := r.NormFloat64()
+			text += fmt.Sprintf("%d,%g,%g\n", 5000+i, c.flux(n), c.sigma(n))
+		}
+		file := filepath.Join(t.TempDir(), "s.csv")
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, err := ReadSpectrum(file, Units{})
+		if (err != nil) != c.swapped || err != nil && !strings.Contains(err.Error(), "are the columns flux and err swapped?") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Pixels without a usable error or flux are told, whatever they have in place of it; those that are masked are not counted again.
 func TestUnusablePixels(t *testing.T) {
 	for _, c := range []struct{ head, bad string }{
 		{"wave,flux,err", "1,0"}, {"wave,flux,err", "1,-2"}, {"wave,flux,err", "1,nan"}, {"wave,flux,err", "1,inf"}, {"wave,flux,err", "nan,0.1"}, {"wave,flux,err", "inf,0.1"},

@@ -6,6 +6,7 @@ package survey
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -64,6 +65,31 @@ func differences(flux []float64, mask []bool, lag, from, to int) (d []float64) {
 		}
 	}
 	return d
+}
+
+// exchanged reports whether fluxes look like the errors of what is given as their errors: they are above 0 and far below these, which scatter
+// by as much as the fluxes say. Spectra that are all noise have fluxes below 0, and smooth errors.
+func exchanged(flux, sigma []float64) bool {
+	n := len(flux)
+	if n < leastScatter || len(sigma) != n || slices.ContainsFunc(flux, func(f float64) bool { return !(f > 0) || math.IsInf(f, 1) }) {
+		return false
+	}
+	ratio := make([]float64, n)
+	for i, f := range flux {
+		ratio[i] = sigma[i] / f
+	}
+	if !(median.InPlace(ratio) > 5) {
+		return false
+	}
+	d := differences(sigma, nil, 1, 0, n)
+	for i := range d {
+		d[i] *= 1.482602 / math.Sqrt(6)
+	}
+	if len(d) < leastScatter {
+		return false
+	}
+	times := median.InPlace(d) / median.InPlace(slices.Clone(flux))
+	return times > 0.3 && times < 3
 }
 
 // scatter returns the standard deviation of the noise of each pixel: the median absolute value of 2 f(i) - f(i-2) - f(i+2) over blocks

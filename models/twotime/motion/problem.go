@@ -87,6 +87,9 @@ func Open(config *homodyne.Config, file string) (*Problem, error) {
 	return p, err
 }
 
+// leastGap is about the smallest gap of a shear cell in um.
+const leastGap = 5
+
 // gapText says which gap between the plates is used, and what gives it; "" for models without shear.
 func gapText(config *homodyne.Config) string {
 	switch um := config.Gap / 1e4; {
@@ -95,7 +98,11 @@ func gapText(config *homodyne.Config) string {
 	case config.GapFrom == "":
 		return fmt.Sprintf("the gap between the plates is taken as %.6g um, the default, because nothing gives it: rates of shear go as 1/gap, so make sure that it is right", um)
 	default:
-		return fmt.Sprintf("the gap between the plates is %.6g um, from %s", um, config.GapFrom)
+		text := fmt.Sprintf("the gap between the plates is %.6g um, from %s", um, config.GapFrom)
+		if um < leastGap {
+			text += fmt.Sprintf(": cells have gaps from about %d um on; if it is in mm, write %.6gmm", leastGap, um)
+		}
+		return text
 	}
 }
 

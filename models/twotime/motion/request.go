@@ -144,6 +144,9 @@ func (r *Request) putWindow(c *homodyne.Config) error {
 		a, err1 := strconv.Atoi(first)
 		b, err2 := strconv.Atoi(last)
 		if err1 != nil || err2 != nil || a < 1 || b < a+2 {
+			if err1 == nil && err2 == nil && a == 0 {
+				return wrong("frames", "%q: frames are counted from 1, so that the first %d are 1:%d", r.Frames, b+1, b+1)
+			}
 			return wrong("frames", "%q: want the first and the last of at least 3 frames, such as 101:400", r.Frames)
 		}
 		c.First, c.Last = a, b
