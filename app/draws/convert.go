@@ -147,7 +147,7 @@ func runConvert(a *frame.App, in []string, out, to string, c frame.Conversion) e
 	if err != nil {
 		return err
 	}
-	if err := frame.MayWrite(out, kind, a.Overwrite); err != nil {
+	if err := a.MayWrite(out, kind, a.Overwrite); err != nil {
 		return err
 	}
 	s, err := loadSource(a, in)

@@ -61,7 +61,7 @@ type fitsDoc struct {
 
 // convertFits writes the documents of fits as one table.
 func convertFits(a *frame.App, in, files []string, out string) error {
-	if err := frame.MayWrite(out, "file", a.Overwrite); err != nil {
+	if err := a.MayWrite(out, "file", a.Overwrite); err != nil {
 		return err
 	}
 	var docs []json.RawMessage

@@ -52,7 +52,7 @@ func convertProblem(a *frame.App, in, out, to string, c frame.Conversion) error 
 	}
 	beside := strings.TrimSuffix(out, ".stan") + ".data.json"
 	for _, name := range []string{out, beside} {
-		if err := frame.MayWrite(name, "file", c.Overwrite); err != nil {
+		if err := a.MayWrite(name, "file", c.Overwrite); err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,7 @@ func (a *App) OpenOutputs(inputs ...string) (to Outputs, err error) {
 	case slices.Contains([]string{".txt", ".dat", ".tsv", ".json", ".html", ".fits", ".xls", ".ods", ".h5", ".hdf", ".nc", ".npz", ".png", ".svg", ".pdf", ".yaml"}, strings.ToLower(filepath.Ext(a.Out))):
 		return to, exit.Usage("--out %s: a table has the ending %s: choose one of them, or name a folder", a.Out, strings.Join(table.Extensions(), ", "))
 	case table.Known(a.Out):
-		return Outputs{Table: a.Out}, MayWrite(a.Out, "file", a.Overwrite)
+		return Outputs{Table: a.Out}, a.MayWrite(a.Out, "file", a.Overwrite)
 	}
 	to.Folder, err = a.MakeRundir(a.Out)
 	return to, err

@@ -23,7 +23,7 @@ func (a *App) PictureFile(kind string, args []string) (out string, rest []string
 	if len(rest) == 0 {
 		return "", nil, exit.Usage("plot %s needs input: name a folder or files to draw", kind)
 	}
-	return out, rest, MayWrite(out, "file", a.Overwrite)
+	return out, rest, a.MayWrite(out, "file", a.Overwrite)
 }
 
 // SavePicture writes a figure in the format given by the file extension.

@@ -15,12 +15,55 @@ import (
 	"github.com/euryale-dev/euryale/data/zarr"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/runlock"
 )
 
 // MayWrite returns an error if an output cannot be written: something exists that --overwrite may not replace, or that it could replace
-// but --overwrite was not given, or there is no folder for it, or none that may be written. Commands call it before they compute. The
-// kinds zarr and csv are folders, and all others are files.
-func MayWrite(out, kind string, overwrite bool) error {
+// but --overwrite was not given, or there is no folder for it, or none that may be written, or another process is writing it. Until the
+// command ends, other processes are refused in turn. Commands call it before they compute. The kinds zarr and csv are folders, and all
+// others are files.
+func (a *App) MayWrite(out, kind string, overwrite bool) error {
+	if err := mayWrite(out, kind, overwrite); err != nil {
+		return err
+	}
+	if _, err := a.Claim(out); err != nil {
+		return err
+	}
+	return mayWrite(out, kind, overwrite) // the process that had it may just have finished
+}
+
+// Claim keeps other processes from writing a file until it is released, at the latest when the command ends. A claim that the command has
+// already is kept.
+func (a *App) Claim(out string) (release func(), err error) {
+	name := filepath.Clean(Absolute(out))
+	if a.files[name] != nil {
+		return func() {}, nil
+	}
+	lock, _, err := runlock.AcquireFile(out, a.Command)
+	var held *runlock.Held
+	switch {
+	case errors.As(err, &held):
+		return nil, &exit.Error{Code: exit.CannotWrite, Err: err, Hint: "wait until the other process has finished, or choose another name than " + out}
+	case err != nil:
+		return nil, exit.With(exit.CannotWrite, err)
+	}
+	if a.files == nil {
+		a.files = map[string]*runlock.Lock{}
+	}
+	a.files[name] = lock
+	return func() { a.drop(name) }, nil
+}
+
+// drop releases the claim on a file.
+func (a *App) drop(name string) {
+	if err := a.files[name].Release(); err != nil {
+		a.Note("the lock file of %s could not be deleted: %v", name, err)
+	}
+	delete(a.files, name)
+}
+
+// mayWrite is MayWrite without a look at other processes.
+func mayWrite(out, kind string, overwrite bool) error {
 	st, err := os.Lstat(out)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		return takesFiles(out)

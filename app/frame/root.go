@@ -15,10 +15,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/runlock"
 	"github.com/euryale-dev/euryale/runs"
 )
 
@@ -44,10 +46,12 @@ type App struct {
 	Precision      int
 	Out, Resume    string
 	LogLevel       string
-	Command        string       // command as the user called it
-	running        runs.Folder  // folder of the run, set once the run can be resumed
-	Again          string       // command line that resumes the run
-	folders        *runs.Writer // locks on the folders that this process writes
+	Line           string                   // command line without flags that all commands have, as results record it
+	Command        string                   // command as the user called it
+	running        runs.Folder              // folder of the run, set once the run can be resumed
+	Again          string                   // command line that resumes the run
+	folders        *runs.Writer             // locks on the folders that this process writes
+	files          map[string]*runlock.Lock // locks on the files that this command writes
 }
 
 // New returns the state of one command of a program with these fields and a given name.
@@ -155,9 +159,28 @@ func (a *App) root() *cobra.Command {
 // processors that others were given. Commands in tests share a process and leave it as it is.
 var LimitThreads = func(most int) {}
 
+// lineOf returns the command with those flags of its own that are given, in the order of their names, and its arguments.
+func lineOf(c *cobra.Command) string {
+	words := []string{c.CommandPath()}
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if !f.Changed {
+			return
+		}
+		text := f.Value.String()
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			text = strings.Join(list.GetSlice(), ",")
+		}
+		words = append(words, "--"+f.Name+"="+foreign.Typed(text))
+	})
+	for _, arg := range c.Flags().Args() {
+		words = append(words, foreign.Typed(arg))
+	}
+	return strings.Join(words, " ")
+}
+
 // check validates the global flags of a command.
 func (a *App) check(c *cobra.Command) error {
-	a.Command = c.CommandPath()
+	a.Command, a.Line = c.CommandPath(), lineOf(c)
 	switch {
 	case a.Mistake != nil:
 		return a.Mistake

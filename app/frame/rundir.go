@@ -40,8 +40,11 @@ func (a *App) writer() *runs.Writer {
 	return a.folders
 }
 
-// Release releases the locks on all folders.
+// Release releases the locks on all folders and files.
 func (a *App) Release() {
+	for name := range a.files {
+		a.drop(name)
+	}
 	if a.folders == nil {
 		return
 	}

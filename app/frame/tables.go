@@ -26,7 +26,7 @@ func (a *App) TableFile(what string, args []string) (out string, rest []string, 
 		return "", nil, exit.Usage("%s needs input: name a file before the table", what)
 	}
 	if out != "" {
-		err = MayWrite(out, "file", a.Overwrite)
+		err = a.MayWrite(out, "file", a.Overwrite)
 	}
 	return out, rest, err
 }

@@ -73,11 +73,7 @@ func mayFill(a *frame.App, dir string) error {
 	if st, err := os.Stat(dir); err == nil && !st.IsDir() {
 		return &exit.Error{Code: exit.CannotWrite, Err: fmt.Errorf("%s is a file, not a folder", dir), Hint: "choose another folder"}
 	}
-	there := dir
-	for !foreign.Exists(there) && filepath.Dir(there) != there {
-		there = filepath.Dir(there)
-	}
-	if err := frame.MayWrite(filepath.Join(there, morph.SimulationRecordFile), "file", true); err != nil {
+	if err := frame.MayFill(dir); err != nil {
 		return err
 	}
 	recorded := foreign.Exists(filepath.Join(dir, morph.SimulationRecordFile))

@@ -102,7 +102,7 @@ func runBuildCatalogue(ctx context.Context, a *frame.App, dir, out string, f cat
 	if st, err := os.Stat(out); err == nil && st.IsDir() && strings.EqualFold(filepath.Ext(dir), ".csv") {
 		return exit.Usage("%s is a folder, and %s is named as a table: the folder comes first, as in euryale build catalogue %s %s", out, dir, foreign.Typed(out), foreign.Typed(dir))
 	}
-	if err := frame.MayWrite(out, "file", true); err != nil {
+	if err := a.MayWrite(out, "file", true); err != nil {
 		return err
 	}
 	if foreign.Exists(out) && !f.update && !a.Overwrite {
@@ -302,7 +302,7 @@ func runBuildLibrary(ctx context.Context, a *frame.App, catalogue, out string, f
 		return exit.Usage("--ccf-every %d: want at least 1", f.every)
 	}
 	open := strings.HasSuffix(strings.ToLower(out), ".h5")
-	if err := mayWriteLibrary(out, open, a.Overwrite); err != nil {
+	if err := mayWriteLibrary(a, out, open, a.Overwrite); err != nil {
 		return err
 	}
 	c, err := rvspecfit.ReadCatalog(catalogue)
@@ -445,16 +445,16 @@ first, because rvspecfit stores them as pickled programs.
 }
 
 // mayWriteLibrary returns an error if a library cannot be written: as one file, which is open to other programs, or as a folder.
-func mayWriteLibrary(out string, open, overwrite bool) error {
+func mayWriteLibrary(a *frame.App, out string, open, overwrite bool) error {
 	if open {
-		return frame.MayWrite(out, "file", overwrite)
+		return a.MayWrite(out, "file", overwrite)
 	}
 	return frame.MayFill(out)
 }
 
 func runBuildConvert(a *frame.App, name, out string, setups []string) error {
 	open := strings.HasSuffix(strings.ToLower(out), ".h5")
-	if err := mayWriteLibrary(out, open, a.Overwrite); err != nil {
+	if err := mayWriteLibrary(a, out, open, a.Overwrite); err != nil {
 		return err
 	}
 	if foreign.Exists(out) && !a.Overwrite { // a folder, too

@@ -368,13 +368,13 @@ func (d *desiFit) elsewhere(ctx context.Context) error {
 		if err != nil {
 			return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("%s is being fitted by another process: %w", f.File, err), Hint: "the same command"}
 		}
-		if claim == nil {
-			continue
-		}
-		if err := claim.Release(); err != nil {
-			return exit.With(exit.CannotWrite, err)
+		if claim != nil {
+			if err := claim.Release(); err != nil {
+				return exit.With(exit.CannotWrite, err)
+			}
 		}
 		if ok, _ := made(); ok {
+			d.others(&d.doc.Files[i])
 			continue
 		}
 		if err := d.one(ctx, f.File); err != nil {
@@ -384,6 +384,26 @@ func (d *desiFit) elsewhere(ctx context.Context) error {
 		d.doc.Files[i], d.doc.Files = d.doc.Files[last], d.doc.Files[:last]
 	}
 	return nil
+}
+
+// others looks at a table that another process has made. Unless processes share the work on purpose, one that another command line made is
+// not what this run was to make.
+func (d *desiFit) others(doc *desiFileDoc) {
+	made := survey.OtherCommand(doc.Table, d.Line)
+	if made == "" || d.f.MPI || d.f.Queue != "" {
+		return
+	}
+	doc.err = exit.With(exit.CannotWrite, fmt.Errorf("%s was made meanwhile by another process, with another command line (%s): fit again with --overwrite, or into another --output-dir", doc.Table, made))
+	doc.Status, doc.Message = "FAILURE", doc.err.Error()
+	d.say("%s: failed: %v", doc.File, doc.err)
+}
+
+// named puts the name of the file before a message that lacks it.
+func (doc *desiFileDoc) named() string {
+	if strings.Contains(doc.Message, doc.File) {
+		return doc.Message
+	}
+	return doc.File + ": " + doc.Message
 }
 
 // modified returns when a file was written; zero if it is not there.
@@ -429,10 +449,11 @@ func (d *desiFit) file(ctx context.Context, name string, doc *desiFileDoc) (err 
 	defer func() { err = errors.Join(err, claim.Release()) }()
 	if !modified(doc.Table).Equal(doc.was) { // another process has just finished it
 		doc.Status = "EXISTING"
-		return nil
+		d.others(doc)
+		return doc.err
 	}
 	var bar *term.Bar
-	job := fitfile.DESIJob{Select: d.sel, Table: doc.Table, Models: doc.Models, More: d.f.Extra, Command: d.Command, Software: [][2]string{{"euryale", frame.Version()}},
+	job := fitfile.DESIJob{Select: d.sel, Table: doc.Table, Models: doc.Models, More: d.f.Extra, Command: d.Line, Software: [][2]string{{"euryale", frame.Version()}},
 		Note: func(text string) { d.say("%s", text) },
 		Started: func(fibers, before int) {
 			d.fibers, d.kept = fibers, before
@@ -625,9 +646,9 @@ func (d *desiFit) verdict() error {
 	}
 	switch {
 	case failed > 0 && len(d.doc.Files) == 1:
-		return exit.With(first.code(), fmt.Errorf("%s: %s", first.File, first.Message))
+		return exit.With(first.code(), errors.New(first.named()))
 	case failed > 0:
-		return exit.With(first.code(), fmt.Errorf("%d of %d files failed; the first is %s: %s", failed, len(d.doc.Files), first.File, first.Message))
+		return exit.With(first.code(), fmt.Errorf("%d of %d files failed; the first is %s", failed, len(d.doc.Files), first.named()))
 	case fibers == 0 && read > 0 && read == len(d.doc.Files):
 		return exit.With(exit.Data, errors.New("no fiber was selected: the flags that select fibers, such as --targetid, --objtypes and --minsn, leave none"))
 	case d.Strict && misfits+fibers-fitted > 0:

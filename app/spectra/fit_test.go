@@ -211,6 +211,15 @@ func TestFitSpectraClaimedElsewhere(t *testing.T) {
 	if b, err := os.ReadFile(at("rvtab_coadd-demo.fits")); err != nil || string(b) != "from another" {
 		t.Errorf("the table from another process was replaced: %v", err)
 	}
+	// A table that was made with other settings is not what was asked for.
+	if code, _, stderr := apptest.Do(t, "fit", "spectra", "--config", at("config.yaml"), at("coadd-demo.fits"), "--no_subdirs", "--output_dir", at("other"), "--targetid", "39627000000000001", "--npoly", "5"); code != exit.OK {
+		t.Fatal(stderr)
+	}
+	os.Remove(at("rvtab_coadd-demo.fits"))
+	code, _, stderr = fit(func() { os.Rename(at("other/rvtab_coadd-demo.fits"), at("rvtab_coadd-demo.fits")) })
+	if code != exit.CannotWrite || !strings.Contains(stderr, "was made meanwhile by another process, with another command line (") || strings.Count(stderr, "Error: "+at("rvtab_coadd-demo.fits")) > 1 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
 }
 
 // A run in which no fiber could be fitted says so by its exit code, and still writes the table.

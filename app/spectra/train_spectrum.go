@@ -199,7 +199,7 @@ func runTrainSpectrum(ctx context.Context, a *frame.App, name, out string, f tra
 	t := f.settings
 	t.RandomStart, t.Seed, t.Threads = f.noPCA, a.Seed, a.Threads
 	open := strings.HasSuffix(strings.ToLower(out), ".h5")
-	if err := mayWriteLibrary(out, open, true); err != nil { // what exists is looked at below, because a run may go on
+	if err := mayWriteLibrary(a, out, open, true); err != nil { // what exists is looked at below, because a run may go on
 		return err
 	}
 	arms, ccfs, err := libraryOf(name, f.setups, true)

@@ -70,7 +70,7 @@ type repeatsDoc struct {
 
 func runAverage(ctx context.Context, a *frame.App, args []string, s xpcs.AverageSettings, qmap string) error {
 	files, out := args[:len(args)-1], args[len(args)-1]
-	if err := frame.MayWrite(out, "file", true); err != nil {
+	if err := a.MayWrite(out, "file", true); err != nil {
 		return err
 	}
 	if there(out) && !a.Overwrite {

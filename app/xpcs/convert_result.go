@@ -61,7 +61,7 @@ func convertResult(a *frame.App, in, out, to string, c frame.Conversion) error {
 	if kind == "csv" { // one file and not a folder of chains
 		replaced = "table"
 	}
-	if err := frame.MayWrite(out, replaced, a.Overwrite); err != nil {
+	if err := a.MayWrite(out, replaced, a.Overwrite); err != nil {
 		return err
 	}
 	r, err := nexus.Open(in)

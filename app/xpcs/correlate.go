@@ -356,7 +356,14 @@ func say(a *frame.App, format string, args ...any) {
 }
 
 func correlateInto(ctx context.Context, a *frame.App, d *correlatedDoc, overwrite bool, j xpcs.Job, f correlateFlags) error {
-	if result, err := os.Stat(d.Result); err == nil && !overwrite {
+	if _, err := os.Stat(d.Result); err != nil || overwrite {
+		release, err := a.Claim(d.Result)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	if result, err := os.Stat(d.Result); err == nil && !overwrite { // written before, or by the process that had just claimed it
 		d.Status = "exists"
 		if err := otherFrames(d); err != nil {
 			return err

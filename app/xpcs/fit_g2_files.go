@@ -63,7 +63,7 @@ func runFitG2Files(ctx context.Context, a *frame.App, files []string, f g2.Reque
 		}
 	}
 	if folders {
-		err = frame.MayWrite(all, "file", a.Overwrite)
+		err = a.MayWrite(all, "file", a.Overwrite)
 	} else {
 		_, err = a.OpenOutputs(files...)
 	}

@@ -172,7 +172,7 @@ func runFitGeometry(ctx context.Context, a *frame.App, args []string, f calibrat
 		if out = args[1]; !strings.HasSuffix(strings.ToLower(out), ".json") {
 			return exit.Usage("%s: a geometry is written as JSON: name a file that ends in .json", out)
 		}
-		if err := frame.MayWrite(out, "json", a.Overwrite); err != nil {
+		if err := a.MayWrite(out, "json", a.Overwrite); err != nil {
 			return err
 		}
 	}

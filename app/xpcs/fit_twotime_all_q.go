@@ -78,7 +78,7 @@ func runFitRings(ctx context.Context, a *frame.App, file string, cfg twotimeRunC
 		if err := os.MkdirAll(a.Out, 0o777); err != nil {
 			return exit.With(exit.CannotWrite, err)
 		}
-		err = frame.MayWrite(all, "file", a.Overwrite)
+		err = a.MayWrite(all, "file", a.Overwrite)
 	} else {
 		_, err = a.OpenOutputs(data)
 	}

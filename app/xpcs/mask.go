@@ -249,7 +249,7 @@ func runMask(ctx context.Context, a *frame.App, out string, f maskFlags) error {
 		if name == "" {
 			continue
 		}
-		if err := frame.MayWrite(name, "file", a.Overwrite); err != nil {
+		if err := a.MayWrite(name, "file", a.Overwrite); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ package xpcs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -17,7 +16,6 @@ import (
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/localweb"
-	"github.com/euryale-dev/euryale/internal/runlock"
 	"github.com/euryale-dev/euryale/models/xpcs"
 	"github.com/euryale-dev/euryale/sim/xpcs/mask"
 )
@@ -33,19 +31,9 @@ func runMaskPage(ctx context.Context, a *frame.App, out string, f maskFlags) err
 		return exit.Usage("%s: a mask is written as .h5, .hdf, .hdf5, .tif, .tiff or .npy: choose one of these extensions", out)
 	}
 	recipe, geometry := out+".recipe.json", out+".geometry.json"
-	lock, _, err := runlock.AcquireFile(out, "euryale mask --edit")
-	var held *runlock.Held
-	switch {
-	case errors.As(err, &held):
-		return exit.With(exit.CannotWrite, fmt.Errorf("%w: end that process, or name another file", err))
-	case err != nil:
-		return exit.With(exit.CannotWrite, err)
+	if _, err := a.Claim(out); err != nil {
+		return err
 	}
-	defer func() {
-		if err := lock.Release(); err != nil {
-			a.Note("%v", err)
-		}
-	}()
 	if there(geometry) { // what was kept wins over --from, but not over numbers that are given
 		f.From = []string{geometry}
 		if b, err := foreign.ReadFile(geometry); err == nil && f.Dynamic == usualBins {
@@ -58,7 +46,7 @@ func runMaskPage(ctx context.Context, a *frame.App, out string, f maskFlags) err
 		f.QMap = strings.TrimSuffix(out, filepath.Ext(out)) + "-qmap.hdf"
 	}
 	for _, name := range []string{out, f.QMap} {
-		if err := frame.MayWrite(name, "file", true); err != nil {
+		if err := a.MayWrite(name, "file", true); err != nil {
 			return err
 		}
 	}

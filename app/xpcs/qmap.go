@@ -243,7 +243,7 @@ func both(a, b []bool) []bool {
 }
 
 func runQMap(a *frame.App, out string, f qmapFlags) error {
-	if err := frame.MayWrite(out, "file", a.Overwrite); err != nil {
+	if err := a.MayWrite(out, "file", a.Overwrite); err != nil {
 		return err
 	}
 	q, err := f.make(a.Backend(a.Threads))

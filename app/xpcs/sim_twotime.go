@@ -145,7 +145,7 @@ func runSimTwotime(ctx context.Context, a *frame.App, out string, f *simTwotimeF
 	if err != nil {
 		return err
 	}
-	if err := frame.MayWrite(out, "file", a.Overwrite); err != nil {
+	if err := a.MayWrite(out, "file", a.Overwrite); err != nil {
 		return err
 	}
 	c, setup, of, err := f.sample(a.Seed)

@@ -146,6 +146,20 @@ func (r *Results) header(models bool) *fits.Header {
 	return h
 }
 
+// OtherCommand returns the command line that made a table of results if it is another one than command, and "" if it is the same or the table
+// does not say.
+func OtherCommand(table, command string) string {
+	f, err := fits.Open(table)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if made := f.HDUs()[0].Header.Text("RVS_CMD"); made != escaped(command) {
+		return made
+	}
+	return ""
+}
+
 // escaped writes the characters that FITS headers cannot hold, as names of files may have them, as Go and
 // JSON do: é is \u00e9.
 func escaped(s string) string {
