@@ -44,6 +44,7 @@ const (
 	TakesDevice                      // --device chooses where graphs are computed
 	OnProcessor                      // the work takes long and is done by the processor, whatever device is chosen
 	TakesPrecision                   // --precision 32 is possible
+	Continues                        // the same command goes on where it was interrupted, without --resume
 )
 
 // Of marks a command as one that takes these flags.
@@ -51,7 +52,7 @@ func (t Takes) Of(c *cobra.Command) *cobra.Command {
 	for _, m := range []struct {
 		Takes      Takes
 		key, value string
-	}{{TakesOut, "folder", "yes"}, {TakesResume, "resume", "yes"}, {TakesDevice, "device", "graphs"}, {OnProcessor, "device", "processor"}, {TakesPrecision, "precision", "32 or 64"}} {
+	}{{TakesOut, "folder", "yes"}, {TakesResume, "resume", "yes"}, {TakesDevice, "device", "graphs"}, {OnProcessor, "device", "processor"}, {TakesPrecision, "precision", "32 or 64"}, {Continues, "again", "yes"}} {
 		if t&m.Takes != 0 {
 			annotated(c, m.key, m.value)
 		}

@@ -191,7 +191,11 @@ func (a *App) check(c *cobra.Command) error {
 	case a.Out != "" && c.Annotations["folder"] == "":
 		return exit.Usage("%s has no folder of results: leave out --out %s%s", c.CommandPath(), a.Out, outputHint(c))
 	case a.Resume != "" && c.Annotations["resume"] == "":
-		return exit.Usage("%s has no run to continue: leave out --resume %s", c.CommandPath(), a.Resume)
+		again := ""
+		if c.Annotations["again"] != "" {
+			again = "; the same command, given again, goes on where it was interrupted"
+		}
+		return exit.Usage("%s has no run to continue: leave out --resume %s%s", c.CommandPath(), a.Resume, again)
 	case a.Threads < 0:
 		return exit.Usage("--threads %d: want 0 (all) or more", a.Threads)
 	}

@@ -13,7 +13,7 @@ import (
 // Field is stellar spectra.
 func Field() frame.Field {
 	return frame.Field{Commands: []frame.Command{
-		{Verb: "fit", New: fitSpectra, Takes: frame.TakesOut | frame.TakesDevice | frame.TakesPrecision},
+		{Verb: "fit", New: fitSpectra, Takes: frame.TakesOut | frame.TakesDevice | frame.TakesPrecision | frame.Continues},
 		{Verb: "sample", New: sampleSpectrum, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
 		{Verb: "build", New: buildCatalogue},
 		{Verb: "build", New: buildLibrary},

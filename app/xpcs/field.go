@@ -18,7 +18,7 @@ func Field() frame.Field {
 	f := frame.Field{Commands: []frame.Command{
 		{New: qmapCommand, Takes: frame.TakesDevice},
 		{New: maskCommand, Takes: frame.TakesDevice},
-		{New: correlateCommand, Takes: frame.TakesOut | frame.TakesDevice},
+		{New: correlateCommand, Takes: frame.TakesOut | frame.TakesDevice | frame.Continues},
 		{New: averageCommand},
 		{Verb: "reduce", New: reduceSAXS},
 		{Verb: "reduce", New: reduceAges},

@@ -54,6 +54,9 @@ func TestFitsAreNotResumed(t *testing.T) {
 			t.Errorf("%v: exit %d: %s%s", args, code, out, stderr)
 		}
 	}
+	if code, _, stderr := apptest.Do(t, "correlate", "frames.h5", "--resume", old); code != exit.WrongUsage || !strings.Contains(stderr, "the same command, given again, goes on") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
 	if code, _, stderr := apptest.Do(t, "fit", "g2", file, "--out", old); code != exit.CannotWrite || strings.Contains(stderr, "--resume") || !strings.Contains(stderr, "--overwrite") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}

@@ -52,9 +52,12 @@ func parseName(cell string) (column, error) {
 	if i := strings.IndexAny(full, "(["); i >= 0 {
 		name, symbol = strings.TrimSpace(full[:i]), strings.Trim(full[i:], "()[] ")
 	}
+	if stem, last, ok := cutLast(name, "_"); ok && symbol == "" && aliases[name] == "" && unitsOf[aliases[stem]].known[last] != (unit{}) {
+		name, symbol = stem, last // tau_ms
+	}
 	if m := covariance.FindStringSubmatch(name); m != nil && symbol == "" {
 		n, err := strconv.Atoi(m[1])
-		return column{"cov_" + m[1], unit{1, 1}, n}, err
+		return column{"cov_" + m[1], unit{1, 1}, n, false}, err
 	}
 	known, ok := aliases[name]
 	if !ok {
@@ -68,7 +71,15 @@ func parseName(cell string) (column, error) {
 	case !has && symbol != "" && symbol != "1":
 		return column{}, fmt.Errorf("column %s has no unit, but %q is given: remove it", known, shorten(symbol))
 	}
-	return column{known, scale, 0}, nil
+	return column{known, scale, 0, has && symbol == ""}, nil
+}
+
+// cutLast cuts a text at the last separator.
+func cutLast(s, sep string) (before, after string, ok bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return s, "", false
 }
 
 // others are names that mean a column and are not taken for it, since they may mean something else too.

@@ -45,6 +45,8 @@ type column struct {
 	name string // column it stands for: bin, age, q, phi, tau, g2, g2_err, samples, skew or cov_1 and so on
 	unit unit
 	cov  int // number of a column of covariances, from 1; 0 for others
+	// assumed means that the column may have units, and does not say which.
+	assumed bool
 }
 
 func read(r io.Reader, file string) (*Table, error) {
@@ -102,6 +104,7 @@ func (p *parser) header(cells []string) {
 		}
 		seen[c.name] = i + 1
 		p.columns = append(p.columns, c)
+		p.table.Seconds = p.table.Seconds || c.assumed && c.name == "tau"
 	}
 	for _, name := range []string{"tau", "g2"} {
 		if seen[name] == 0 {

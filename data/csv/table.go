@@ -33,6 +33,8 @@ type Table struct {
 
 	// Decimal reports whether numbers were read with decimal commas.
 	Decimal bool
+	// Seconds reports whether delays were taken to be in seconds because their column has no unit.
+	Seconds bool
 }
 
 // Len returns the number of rows.

@@ -6,6 +6,10 @@ package homodyne
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strconv"
+
+	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
 // Correlation holds what was read from a file: two-time correlations at one q and several azimuths.
@@ -77,9 +81,32 @@ func (c *Correlation) check(name string) error {
 		}
 	}
 	if sum > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%d of %d pairs of frames (%.3g %%) are not finite numbers and are left out", sum, pairs*len(c.C2), 100*float64(sum)/float64(pairs*len(c.C2))))
+		c.Notes = append(c.Notes, fmt.Sprintf("%d of %d pairs of frames (%.3g %%) are not finite numbers and are left out, at %s", sum, pairs*len(c.C2), 100*float64(sum)/float64(pairs*len(c.C2)), c.lostIn()))
 	}
 	return nil
+}
+
+// lostIn says which angles miss pairs, with the frames of which none is left there.
+func (c *Correlation) lostIn() string {
+	n := c.Frames()
+	var angles []string
+	for k, m := range c.C2 {
+		if c.Missing[k] == 0 {
+			continue
+		}
+		var lost []string
+		for i := range n {
+			if !slices.ContainsFunc(m[i*n:(i+1)*n], func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }) {
+				lost = append(lost, strconv.Itoa(c.First+i))
+			}
+		}
+		angle := fmt.Sprintf("phi = %.4g", c.Phi[k])
+		if lost != nil {
+			angle += fmt.Sprintf(" (all of %s %s)", errtext.Agree(len(lost), "frame", "frames"), errtext.Few(lost, 5))
+		}
+		angles = append(angles, angle)
+	}
+	return errtext.Few(angles, 5)
 }
 
 // fold completes a matrix of which only a triangle is stored; whole says that none had to be.

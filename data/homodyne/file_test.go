@@ -327,6 +327,13 @@ func TestMissing(t *testing.T) {
 	if !slices.Equal(got.Missing, []int{0, 1, 1, 0}) || !strings.Contains(strings.Join(got.Notes, "\n"), "2 of 60 pairs") {
 		t.Error(got.Missing, got.Notes)
 	}
+	for i := range 6 { // the third frame
+		c.C2[2][2*6+i], c.C2[2][6*i+2] = math.NaN(), math.NaN()
+	}
+	f = open(t, write(t, APSU, c))
+	if lost, err := f.Read(Selection{Q: 0.0054}); err != nil || !strings.Contains(strings.Join(lost.Notes, "\n"), "(all of frame 3)") {
+		t.Error(lost, err)
+	}
 	m := got.Mean()
 	if want := (got.C2[0][1] + got.C2[2][1] + got.C2[3][1]) / 3; math.Abs(m.C2[0][1]-want) > 1e-12 || m.Missing[0] != 0 || len(m.Phi) != 1 {
 		t.Error(m.C2[0][1], want, m.Missing)

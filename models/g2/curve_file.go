@@ -38,6 +38,9 @@ func OpenCurves(path string) ([]Curve, error) {
 	if t.Decimal {
 		told = []check.Alteration{{Kind: "decimal commas", Count: len(t.Tau), Note: true, Text: "the commas in numbers were read as decimal points", Remedy: "remove them if they group digits in thousands"}}
 	}
+	if t.Seconds {
+		told = append(told, check.Alteration{Kind: "delays without a unit", Count: len(t.Tau), Note: true, Text: "delays are taken to be in seconds, as their column gives no unit", Remedy: "name the column tau (ms), tau (us) or the like if they are in another unit"})
+	}
 	for _, b := range t.Bins() {
 		s := t.Select(b)
 		c := Curve{Bin: b, flaws: told, Q: math.NaN(), Phi: math.NaN(), X: s.Tau, Y: s.G2, Err: s.Err}
