@@ -93,7 +93,12 @@ data beside it.
   euryale convert schools.json schools.stan
 `,
 		Args: cobra.MinimumNArgs(2),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if out := args[len(args)-1]; to != "zarr" && !strings.EqualFold(filepath.Ext(out), ".zarr") {
+				if err := frame.Ignored(cmd, "an OUT.zarr", "zarr-format"); err != nil {
+					return err
+				}
+			}
 			if c.Zarr != 2 && c.Zarr != 3 {
 				return exit.Usage("--zarr-format %d: want 2 or 3", c.Zarr)
 			}

@@ -124,6 +124,9 @@ func TestConvertToZarr3(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if code, _, stderr := apptest.Do(t, "convert", "run", "four.nc", "--zarr-format", "3"); code != exit.WrongUsage || !strings.Contains(stderr, "does nothing without an OUT.zarr") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
 	if code, _, stderr := apptest.Do(t, "convert", "run", "four.zarr", "--zarr-format", "4"); code != exit.WrongUsage {
 		t.Errorf("exit %d: %s", code, stderr)
 	}

@@ -103,10 +103,12 @@ func runFitSpectra(a *frame.App, c *cobra.Command, args []string, f *fitSpectraF
 		return err
 	}
 	if desi {
-		for _, name := range []string{"joint", "per-exposure", "exposure", "arm", "resolving-power", "range", "mask-range", "unit", "mask-bits"} {
-			if c.Flags().Changed(name) {
-				return exit.Usage("--%s cannot be used with DESI files: use --fitarm to choose arms, and --resolution-matrix to use the resolution in the files", name)
-			}
+		name := f.plain()
+		if f.Joint {
+			name = "joint"
+		}
+		if name != "" {
+			return exit.Usage("--%s cannot be used with DESI files: use --fitarm to choose arms, and --resolution-matrix to use the resolution in the files", name)
 		}
 		return runFitDESI(ctx, a, p, names, &f.desi)
 	}

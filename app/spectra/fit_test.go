@@ -161,6 +161,7 @@ func TestFitSpectraOfDESI(t *testing.T) {
 		"is only for DESI files":         {at("library.csv"), "--fitarm", "b"},
 		"leave out":                      {at("coadd-demo.fits"), "--queue_file", queue},
 		"cannot be used with DESI files": {at("coadd-demo.fits"), "--arm", "desi_b"},
+		"--air cannot be used":           {at("coadd-demo.fits"), "--air"},
 		"want ccf or":                    {at("coadd-demo.fits"), "--param_init", "x"},
 		"--npoly 0":                      {at("coadd-demo.fits"), "--npoly", "0"},
 		"would be one":                   {at("coadd-demo.fits"), "--output_tab_prefix", "rvmod"},

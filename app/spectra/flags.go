@@ -77,8 +77,27 @@ func (f *spectraFlags) addPlain(c *cobra.Command) {
 	s.StringVar(&f.Unit, "unit", "", "unit of the wavelengths: Angstrom, nm, micron or m (default from the file)")
 	s.BoolVar(&f.Each, "per-exposure", false, "fit a separate velocity for each exposure of a star; all other parameters are shared")
 	s.StringSliceVar(&f.Exposure, "exposure", nil, "exposure that each file belongs to, for --per-exposure (default: every file is its own)")
-	s.Int64Var(&f.MaskBits, "mask-bits", 1<<23, "bits of an SDSS mask that mark a pixel as bad; the default is bit 23, BRIGHTSKY")
+	s.Int64Var(&f.MaskBits, "mask-bits", usualMaskBits, "bits of an SDSS mask that mark a pixel as bad; the default is bit 23, BRIGHTSKY")
 }
+
+// plain returns the first flag that is given and that files of DESI have no use for, or "".
+func (f *spectraFlags) plain() string {
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{
+		{"per-exposure", f.Each}, {"exposure", f.Exposure != nil}, {"arm", f.Arm != nil}, {"resolving-power", f.Power != 0}, {"range", f.Range != ""}, {"mask-range", f.Leave != nil},
+		{"unit", f.Unit != ""}, {"air", f.Air}, {"vacuum", f.Vacuum}, {"mask-good", f.MaskGood != ""}, {"mask-bits", f.MaskBits != usualMaskBits},
+	} {
+		if flag.given {
+			return flag.name
+		}
+	}
+	return ""
+}
+
+// usualMaskBits has bit 23 of the masks of SDSS, BRIGHTSKY.
+const usualMaskBits = 1 << 23
 
 // configuration reads the file of --config, or config.yaml if that is there.
 func configuration(a *frame.App, f *spectraFlags) (*rvspecfit.Config, error) {

@@ -97,6 +97,9 @@ func oneStar(a *frame.App, p *fitfile.Pipeline, names []string, f *spectraFlags,
 		if len(names) > 1 {
 			return nil, exit.Usage("%s is a DESI file: name no other file", names[0])
 		}
+		if name := f.plain(); name != "" {
+			return nil, exit.Usage("%s is a DESI file, which says by itself what --%s would: leave it out", names[0], name)
+		}
 		star, err := p.Fiber(names[0], func(d *survey.DESI) (int, error) {
 			k := which.Row - 1
 			switch {

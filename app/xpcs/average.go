@@ -38,7 +38,21 @@ file is enough for that, so you can also regroup a single result.
   euryale average a_results.hdf phi_results.hdf --all --pixels --qmap phi.hdf
 `,
 		Args: cobra.MinimumNArgs(2),
-		RunE: func(c *cobra.Command, args []string) error { return runAverage(c.Context(), a, args, s, qmap) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if !s.Pixels {
+				if err := frame.Ignored(c, "--pixels", "non-zero"); err != nil {
+					return err
+				}
+			}
+			if s.All {
+				for _, name := range []string{"low", "high", "bin", "window"} {
+					if c.Flags().Changed(name) {
+						return exit.Usage("--%s chooses repeats, and --all takes all of them: leave out one of the two", name)
+					}
+				}
+			}
+			return runAverage(c.Context(), a, args, s, qmap)
+		},
 	}
 	f := c.Flags()
 	f.IntVar(&s.Bin, "bin", 1, "bin whose g2 decides whether a repeat is good")

@@ -77,6 +77,10 @@ func (f *framesFlags) open(name string) (*frames.File, *frames.Metadata, error) 
 		return nil, nil, exit.Usage("--type %s is the number type of raw files, but %s is %s: leave it out%s", s.Type, name, movie.Format,
 			map[bool]string{true: "; --correlation " + s.Type + " chooses the correlation"}[slices.Contains([]string{"multitau", "twotime", "both"}, s.Type)])
 	}
+	if s.Offset != 0 && movie.Format != "raw" {
+		movie.Close()
+		return nil, nil, exit.Usage("--offset-bytes is for raw files, but %s is %s: leave it out", name, movie.Format)
+	}
 	meta := movie.Metadata()
 	if f.Metadata != "" {
 		own := meta

@@ -68,7 +68,14 @@ saved (mask.h5.recipe.json for OUT mask.h5), and so is the geometry
   euryale mask mask.h5 --edit raw.h5 --from raw.h5
 `,
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return runMask(c.Context(), a, args[0], f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if !c.Flags().Changed("list") {
+				if err := frame.Ignored(c, "--list", "list-from-one", "list-row-first"); err != nil {
+					return err
+				}
+			}
+			return runMask(c.Context(), a, args[0], f)
+		},
 	}
 	f.geometryFlags.add(c)
 	f.imageFlags.add(c)
@@ -253,8 +260,10 @@ func runMask(ctx context.Context, a *frame.App, out string, f maskFlags) error {
 			return err
 		}
 	}
-	if f.flags.Changed("listen") || f.flags.Changed("qmap") {
-		return exit.Usage("--listen and --qmap are for the page of --edit: leave them out, or give --edit FILE")
+	for _, name := range []string{"listen", "qmap", "dynamic", "static", "axes", "log", "fold", "phi-offset"} {
+		if f.flags.Changed(name) {
+			return exit.Usage("--%s is for the q map on the page of --edit: leave it out, or give --edit FILE; euryale qmap divides a detector into bins", name)
+		}
 	}
 	f.imageFlags.compact = true
 	image, g, err := f.canvas(f.Image)

@@ -40,7 +40,14 @@ extension, or else to standard output.
   euryale reduce intensity A003_results.hdf spectrum.csv --spectrum
 `,
 		Args: cobra.RangeArgs(1, 2),
-		RunE: func(_ *cobra.Command, args []string) error { return runReduceIntensity(a, args, f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if !f.Spectrum {
+				if err := frame.Ignored(c, "--spectrum", "cut"); err != nil {
+					return err
+				}
+			}
+			return runReduceIntensity(a, args, f)
+		},
 	}
 	s := c.Flags()
 	s.IntVar(&f.Window, "window", 1, "number of frames in the moving average")

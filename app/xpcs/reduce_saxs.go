@@ -63,7 +63,19 @@ extension, or else to standard output.
   euryale reduce saxs A003_results.hdf --ring 100:120 ring.csv --json
 `,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runReduceSAXS(a, args, f) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.Background == "" {
+				if err := frame.Ignored(c, "--background", "weight"); err != nil {
+					return err
+				}
+			}
+			if f.Sectors == nil && f.Rings == nil {
+				if err := frame.Ignored(c, "--sector or --ring", "bins"); err != nil {
+					return err
+				}
+			}
+			return runReduceSAXS(a, args, f)
+		},
 	}
 	s := c.Flags()
 	s.StringVar(&f.Background, "background", "", "result file of the background")
