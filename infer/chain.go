@@ -6,6 +6,8 @@ package infer
 import (
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -282,7 +284,8 @@ func (c *chain) record(out *hamiltonian.Transition) error {
 	if err := c.add(r, stat); err != nil || c.toSink == nil {
 		return err
 	}
-	d := SinkDraw{Chain: c.id, Draw: c.done, Warmup: warm, Unconstrained: c.p.Q, Values: last(r.columns()), Stat: stat}
+	stat = r.stats[len(r.stats)-1]
+	d := SinkDraw{Chain: c.id, Draw: c.done, Warmup: warm, Unconstrained: last(r.rows), Values: last(r.columns()), Stat: stat}
 	if !warm {
 		d.Draw -= c.cfg.warmup()
 	}
@@ -305,10 +308,35 @@ func (c *chain) add(r *record, stat DrawStat) error {
 		r.outputs = append(r.outputs, row)
 	}
 	q := r.row(len(c.p.Q))
-	copy(q, c.p.Q)
+	logDet, err := c.declared(c.p.Q, q)
+	if err != nil {
+		return err
+	}
+	stat.LogProb -= logDet
 	r.rows = append(r.rows, q)
 	r.stats = append(r.stats, stat)
 	return nil
+}
+
+// declared writes the unconstrained parameters of a place where the sampler was into q, and returns the logarithm of the determinant of the
+// map, which is 0 unless the sampler moves in other coordinates.
+func (c *chain) declared(place, q []float64) (logDet float64, err error) {
+	if m, ok := c.target.(*moved); ok {
+		return m.Declared(place, q)
+	}
+	copy(q, place)
+	return 0, nil
+}
+
+// placeOf returns the unconstrained parameters of a place where the sampler was, or NaN where they cannot be computed.
+func (c *chain) placeOf(place []float64) []float64 {
+	q := slices.Clone(place)
+	if _, err := c.declared(place, q); err != nil {
+		for i := range q {
+			q[i] = math.NaN()
+		}
+	}
+	return q
 }
 
 func (c *chain) noteDivergence(out *hamiltonian.Transition, warm bool) {
@@ -322,8 +350,8 @@ func (c *chain) noteDivergence(out *hamiltonian.Transition, warm bool) {
 	momentum := make([]float64, len(c.p.Z))
 	c.ad.Metric.Momentum(momentum, c.p.Z)
 	c.divergences = append(c.divergences, Divergence{
-		Chain: c.id, Draw: draw, Warmup: warm, Start: out.StartedAt, Momentum: momentum,
-		End: out.DivergedAt, EnergyError: out.DivergedError, Message: out.Message,
+		Chain: c.id, Draw: draw, Warmup: warm, Start: c.placeOf(out.StartedAt), Momentum: momentum,
+		End: c.placeOf(out.DivergedAt), EnergyError: out.DivergedError, Message: out.Message,
 	})
 }
 

@@ -64,6 +64,9 @@ type Settings struct {
 	// MaxEnergyError is the energy error of a divergence. Default 1000.
 	MaxEnergyError float64
 
+	// Coordinates says in which coordinates chains move. Default: those of the model.
+	Coordinates CoordinateKind
+
 	// These fields say what the warm-up learns, and from where.
 
 	// Metric is what the warm-up learns. Default LowRank.
@@ -139,6 +142,8 @@ type Settings struct {
 	// Checkpoint.Path is set.
 	Resume string
 
+	// moves says in words in which coordinates chains move, if not in the unconstrained parameters.
+	moves []string
 	// mayRaise is true where TargetAccept was not given.
 	mayRaise bool
 	// blockAt holds Blocks as places among the unconstrained parameters.
@@ -174,6 +179,8 @@ const (
 	purposeInit uint32 = iota + 1
 	purposeMomentum
 	purposeTree
+	purposePilotMomentum
+	purposePilotTree
 )
 
 func (c Settings) withDefaults(dim int) (Settings, error) {
@@ -193,6 +200,9 @@ func (c Settings) withDefaults(dim int) (Settings, error) {
 		if c.Steps == 1 && c.TargetAccept == 0 {
 			c.TargetAccept = 0.574 // doi:10.1111/1467-9868.00123
 		}
+	}
+	if c.Coordinates == ChosenCoordinates {
+		setInt(&c.Warmup, map[bool]int{true: 300, false: 500}[dim <= smallPilot])
 	}
 	setInt(&c.Warmup, 1000)
 	setInt(&c.Draws, 1000)
@@ -290,6 +300,22 @@ func (c *Settings) validate(dim int) error {
 	return errors.Join(errs...)
 }
 
+// CoordinateKind says in which coordinates the chains of a Posterior move. Draws are those of its parameters either way.
+type CoordinateKind int
+
+const (
+	// DeclaredCoordinates are the unconstrained parameters of the model.
+	DeclaredCoordinates CoordinateKind = iota
+	// ChosenCoordinates are those that pilot runs find nearest to independent normal distributions: parameters with an unknown location and scale
+	// are centred more or less, and positive ones get another transform.
+	ChosenCoordinates
+)
+
+// pilots reports whether coordinates are to be chosen by pilot runs.
+func (c *Settings) pilots() bool {
+	return c.Coordinates == ChosenCoordinates && c.Method == NUTS && c.From == nil && !c.NoWarmup && c.Schedule == FisherSchedule && c.StartMetric == nil && len(c.Blocks) == 0
+}
+
 // warmup returns the number of draws that adapt.
 func (c *Settings) warmup() int {
 	if c.NoWarmup {
@@ -312,6 +338,9 @@ func (c *Settings) fingerprint(t Target, names []string) (string, error) {
 	item("mayRaise", c.mayRaise)
 	item("MaxTreeDepth", c.MaxTreeDepth)
 	item("Blocks", c.blockAt)
+	if c.Coordinates != DeclaredCoordinates {
+		item("Coordinates", strings.Join(c.moves, "; "))
+	}
 	item("MinTreeDepth", c.MinTreeDepth)
 	item("WarmupTreeDepth", c.WarmupTreeDepth)
 	item("TrajectoryTime", c.TrajectoryTime)

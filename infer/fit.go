@@ -67,6 +67,10 @@ func newFit(r *run) *Fit {
 // Names returns the names of the columns.
 func (f *Fit) Names() []string { return f.names }
 
+// Coordinates says in words in which coordinates the chains moved, nothing where they are the unconstrained parameters; see
+// Settings.Coordinates.
+func (f *Fit) Coordinates() []string { return slices.Clone(f.cfg.moves) }
+
 // Chains returns the number of chains.
 func (f *Fit) Chains() int { return len(f.chains) }
 

@@ -39,6 +39,16 @@ func Sample(ctx context.Context, t Target, cfg Settings) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
+	var found *pilot
+	if p, ok := t.(*Posterior); ok && programs == nil && cfg.pilots() {
+		if found, err = runPilot(ctx, p, cfg); err != nil {
+			return nil, err
+		}
+	}
+	if found != nil {
+		t, cfg.Init, cfg.moves = found.target, found.starts, found.told
+		cfg.Warmup = max(cfg.Warmup-found.draws, shortestAfterPilot)
+	}
 	r, err := newRun(t, cfg)
 	if err != nil {
 		return nil, err
@@ -47,6 +57,7 @@ func Sample(ctx context.Context, t Target, cfg Settings) (*Fit, error) {
 	if err := cfg.checkFunc(ctx, t); err != nil {
 		return nil, err
 	}
+	found.handOver(r.chains)
 	errs := r.sample(ctx)
 	return newFit(r), errors.Join(errs...)
 }

@@ -93,7 +93,7 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 		kind = infer.FixedMetric
 	}
 	fit, err := infer.Sample(ctx, s.Post, infer.Settings{StartMetric: s.Metric, Metric: kind, Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
-		TargetAccept: cfg.TargetAccept, MaxTreeDepth: cfg.MaxTreeDepth, Init: cfg.Starts, Parallel: a.Threads, Resume: resume,
+		TargetAccept: cfg.TargetAccept, MaxTreeDepth: cfg.MaxTreeDepth, Init: cfg.Starts, Parallel: a.Threads, Resume: resume, Coordinates: cfg.CoordinateKind(),
 		Checkpoint: infer.Checkpoint{Path: s.Dir.Path("checkpoint"), Every: every, Patience: tune.Patience, Failing: a.NotSaved}, Progress: meter.Update})
 	meter.Close()
 	if errors.Is(err, infer.ErrNotSaved) {
@@ -106,6 +106,9 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 		return unsampled(a, s, err)
 	}
 	cfg.Recall(fit)
+	if moves := fit.Coordinates(); moves != nil {
+		a.Note("coordinates of the chains: %s", strings.Join(moves, "; "))
+	}
 	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
 		a.Note("%s\nsampling again, more carefully (--retries 0 keeps the first attempt)", rep)
 		cfg.Remember(fit)

@@ -12,9 +12,18 @@ type Sampler struct {
 	Draws        int     `yaml:"draws" json:"draws" default:"1000" low:"1" about:"draws to keep per chain"`
 	TargetAccept float64 `yaml:"target_accept" json:"target_accept" above:"0" below:"1" zero:"0.8, raised if there are divergences" about:"target acceptance rate used to adapt the step size, in (0, 1)"`
 	MaxTreeDepth int     `yaml:"max_tree_depth" json:"max_tree_depth" default:"10" low:"1" high:"20" about:"depth at which trajectories stop growing, after 2^depth - 1 steps"`
+	Coordinates  string  `yaml:"coordinates" json:"coordinates,omitempty" default:"declared" choices:"declared,chosen" about:"coordinates in which chains move: declared, those of the model, or chosen by short pilot runs, for scales and hierarchies"`
 }
 
 // Config returns the settings of package infer.
 func (s Sampler) Config(seed uint64) infer.Settings {
-	return infer.Settings{Chains: s.Chains, Warmup: s.Warmup, Draws: s.Draws, TargetAccept: s.TargetAccept, MaxTreeDepth: s.MaxTreeDepth, Seed: seed}
+	return infer.Settings{Chains: s.Chains, Warmup: s.Warmup, Draws: s.Draws, TargetAccept: s.TargetAccept, MaxTreeDepth: s.MaxTreeDepth, Seed: seed, Coordinates: s.CoordinateKind()}
+}
+
+// CoordinateKind returns the setting of package infer for Coordinates.
+func (s Sampler) CoordinateKind() infer.CoordinateKind {
+	if s.Coordinates == "chosen" {
+		return infer.ChosenCoordinates
+	}
+	return infer.DeclaredCoordinates
 }

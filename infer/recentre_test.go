@@ -1,0 +1,225 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package infer
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// centredSchools are the eight schools as people write them first, which chains can hardly sample.
+func centredSchools(t *testing.T) *Posterior {
+	t.Helper()
+	m := NewModel("schools")
+	mu := m.Param("mu", dist.Normal(0, 5))
+	tau := m.Param("tau", dist.HalfCauchy(5))
+	theta := m.Param("theta", dist.Normal(mu, tau), Shape(8))
+	sd := m.Data("sd", []float64{15, 10, 16, 11, 9, 11, 10, 18})
+	m.Observe("y", dist.Normal(theta, sd), []float64{28, 8, -3, 7, -1, 1, 18, 12})
+	return compiled(t, m)
+}
+
+// nested is a model of all that can be moved: locations that are functions of others, lognormal parameters, and a chain of scales.
+func nested(t *testing.T) *Posterior {
+	t.Helper()
+	m := NewModel("nested")
+	slope := m.Param("slope", dist.Normal(0, 1))
+	spread := m.Param("spread", dist.Exponential(1))
+	rates := m.Param("rates", dist.LogNormal(slope, spread), Shape(3))
+	x := m.Data("x", []float64{-1, 0, 1})
+	levels := m.Param("levels", dist.StudentT(4, ad.Mul(slope, x), ad.Mul(spread, rates)), Shape(3))
+	m.Observe("y", dist.Normal(levels, 0.5), []float64{0.3, -0.2, 1.4})
+	return compiled(t, m)
+}
+
+func compiled(t *testing.T, m *Model) *Posterior {
+	t.Helper()
+	p, err := m.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// In all coordinates the log density is that of the parameters and the determinant, gradients are those of the log density, and the way
+// there and back ends where it began.
+func TestCoordinatesAreExact(t *testing.T) {
+	for name, p := range map[string]*Posterior{"schools": centredSchools(t), "nested": nested(t)} {
+		f := coordinatesOf(p)
+		if f == nil || len(f.positive) != 1 || len(f.located) != map[string]int{"schools": 1, "nested": 2}[name] {
+			t.Fatalf("%s: %+v", name, f)
+		}
+		random := tensor.NewStream(3, 1, 2)
+		for trial := range 20 {
+			h := f.asDeclared()
+			for i := range h.c {
+				h.c[i] = float64((trial+i)%5) / 4
+			}
+			h.k[0] = []float64{0, 0.3, 2}[trial%3]
+			m, err := f.in(h)
+			if err != nil {
+				t.Fatal(err)
+			}
+			z, q, back, g, gz := make([]float64, p.dim), make([]float64, p.dim), make([]float64, p.dim), make([]float64, p.dim), make([]float64, p.dim)
+			for i := range z {
+				z[i] = random.Normal()
+			}
+			logDet, err := m.Declared(z, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := p.LogProbGrad(q, g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := m.LogProbGrad(z, gz)
+			if err != nil || math.Abs(got-want-logDet) > 1e-12*(1+math.Abs(want)) {
+				t.Errorf("%s %v: log density %v, want %v: %v", name, h, got, want+logDet, err)
+			}
+			if err := CheckGradient(m, z); err != nil {
+				t.Errorf("%s %v: %v", name, h, err)
+			}
+			if err := m.coordinatesAt(q, back); err != nil {
+				t.Fatal(err)
+			}
+			for i := range z {
+				if math.Abs(back[i]-z[i]) > 1e-9*(1+math.Abs(z[i])) {
+					t.Errorf("%s %v: coordinate %d is %v, and %v after the way there and back", name, h, i, z[i], back[i])
+				}
+			}
+			checkDeterminant(t, m, z, logDet)
+		}
+	}
+}
+
+// checkDeterminant compares the logarithm of a determinant with that of differences.
+func checkDeterminant(t *testing.T, m *moved, z []float64, want float64) {
+	t.Helper()
+	n := len(z)
+	jac := make([][]float64, n)
+	for i := range jac {
+		const step = 1e-6
+		up, down := make([]float64, n), make([]float64, n)
+		at := slices.Clone(z)
+		at[i] += step
+		_, err1 := m.Declared(at, up)
+		at[i] -= 2 * step
+		_, err2 := m.Declared(at, down)
+		if err1 != nil || err2 != nil {
+			t.Fatal(err1, err2)
+		}
+		jac[i] = make([]float64, n)
+		for k := range up {
+			jac[i][k] = (up[k] - down[k]) / (2 * step)
+		}
+	}
+	logDet := 0.0
+	for i := range jac { // elimination without a choice of pivots: the map is triangular
+		logDet += math.Log(math.Abs(jac[i][i]))
+		for k := i + 1; k < n; k++ {
+			r := jac[k][i] / jac[i][i]
+			for l := i; l < n; l++ {
+				jac[k][l] -= r * jac[i][l]
+			}
+		}
+	}
+	if math.Abs(logDet-want) > 1e-6*(1+math.Abs(want)) {
+		t.Errorf("%v: log determinant %v, by differences %v", m.of, want, logDet)
+	}
+}
+
+// The neck of the centred schools is found out, and quantiles of tau are right: by quadrature they are 0.246, 1.262, 2.749, 4.991 and 9.841.
+func TestChosenCoordinates(t *testing.T) {
+	exact := map[float64]float64{0.05: 0.246, 0.25: 1.262, 0.5: 2.749, 0.75: 4.991, 0.95: 9.841}
+	for seed := range 3 {
+		fit, err := Sample(t.Context(), centredSchools(t), Settings{Seed: uint64(seed + 1), Coordinates: ChosenCoordinates})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := leastESS(fit); e < 0.06 {
+			t.Errorf("seed %d: %.4f effective draws per gradient in the coordinates %v", seed, e, fit.Coordinates())
+		}
+		for _, d := range fit.Divergences() {
+			if !d.Warmup {
+				t.Errorf("seed %d: draw %d of chain %d diverges", seed, d.Draw, d.Chain)
+			}
+		}
+		tau := fit.Draws("tau")
+		all := slices.Sorted(slices.Values(slices.Concat(tau...)))
+		for p, want := range exact {
+			if got := all[int(p*float64(len(all)))]; math.Abs(got-want) > 5*diag.MCSEQuantile(tau, p) {
+				t.Errorf("seed %d: quantile %g of tau is %.3f +- %.3f, want %.3f", seed, p, got, diag.MCSEQuantile(tau, p), want)
+			}
+		}
+	}
+}
+
+// What is recorded of a draw is that of the parameters, whatever the coordinates.
+func TestDrawsInDeclaredCoordinates(t *testing.T) {
+	p := centredSchools(t)
+	fit, err := Sample(t.Context(), p, Settings{Seed: 5, Coordinates: ChosenCoordinates, Chains: 2, Draws: 50})
+	if err != nil || len(fit.Coordinates()) == 0 {
+		t.Fatal(err, fit.Coordinates())
+	}
+	out, g := make([]float64, p.Len()), make([]float64, p.Dim())
+	for i := range 50 {
+		q := fit.Unconstrained(1, i)
+		if err := p.Write(q, out); err != nil {
+			t.Fatal(err)
+		}
+		if lp, err := p.LogProbGrad(q, g); err != nil || math.Abs(lp-fit.Stats(1)[i].LogProb) > 1e-9 {
+			t.Errorf("draw %d: log density %v, recorded %v: %v", i, lp, fit.Stats(1)[i].LogProb, err)
+		}
+		for k, v := range out {
+			if math.Abs(v-fit.Row(1, i)[k]) > 1e-12*(1+math.Abs(v)) {
+				t.Errorf("draw %d: column %d is %v, recorded %v", i, k, v, fit.Row(1, i)[k])
+			}
+		}
+	}
+}
+
+// Draws are the same bits with one thread and with several, and after a run was interrupted and resumed.
+func TestChosenCoordinatesRepeat(t *testing.T) {
+	s := Settings{Seed: 9, Coordinates: ChosenCoordinates, Draws: 200}
+	run := func(change func(*Settings)) *Fit {
+		t.Helper()
+		c := s
+		change(&c)
+		fit, err := Sample(t.Context(), centredSchools(t), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fit
+	}
+	want := run(func(*Settings) {})
+	same := func(name string, got *Fit) {
+		t.Helper()
+		for c := range got.Chains() {
+			for i := range want.Len(c) {
+				if !slices.Equal(got.Unconstrained(c, i), want.Unconstrained(c, i)) {
+					t.Fatalf("%s: draw %d of chain %d differs", name, i, c)
+				}
+			}
+		}
+	}
+	same("one thread", run(func(c *Settings) { c.Parallel = 1 }))
+	path := filepath.Join(t.TempDir(), "run")
+	ctx, cancel := context.WithCancel(t.Context())
+	s.Checkpoint.Path = path
+	s.Progress = func(p Progress) { cancel() }
+	s.ProgressEvery = 1
+	if _, err := Sample(ctx, centredSchools(t), s); err == nil {
+		t.Skip("the run ended before it could be interrupted")
+	}
+	s.Progress, s.Checkpoint.Path = nil, ""
+	same("resumed", run(func(c *Settings) { c.Resume = path }))
+}
