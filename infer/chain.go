@@ -71,6 +71,8 @@ type chain struct {
 	// outputs computes the columns of draws, nil to store the unconstrained draws alone.
 	outputs Outputs
 	stop    *atomic.Bool
+	// given is where the chain starts, in its own coordinates, nil where it is to be found.
+	given []float64
 	// pool is the mode search that the chains of a run share.
 	pool *modeSearch
 	// give hands a draw to the Sink. It is nil without one.
@@ -321,7 +323,7 @@ func (c *chain) add(r *record, stat DrawStat) error {
 // declared writes the unconstrained parameters of a place where the sampler was into q, and returns the logarithm of the determinant of the
 // map, which is 0 unless the sampler moves in other coordinates.
 func (c *chain) declared(place, q []float64) (logDet float64, err error) {
-	if m, ok := c.target.(*moved); ok {
+	if m := movedOf(c.target); m != nil {
 		return m.Declared(place, q)
 	}
 	copy(q, place)

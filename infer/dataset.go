@@ -115,7 +115,7 @@ func shortest(chains [][][]float64) [][][]float64 {
 func (e *exporter) draws(name string, warm bool) {
 	d, rows := e.group(name), e.rows(warm)
 	if len(e.fit.chains) > 0 {
-		if t, ok := e.fit.chains[0].target.(Arrays); ok {
+		if t, ok := declaredOf(e.fit.chains[0].target).(Arrays); ok {
 			at := 0
 			for _, v := range t.Arrays() {
 				at = e.array(d, rows, v, at)

@@ -78,6 +78,9 @@ func (c *chain) placeInPrior(p *hamiltonian.Point) bool {
 
 // prescribedStart returns the start the settings prescribe, or nil.
 func (c *chain) prescribedStart() []float64 {
+	if c.given != nil {
+		return c.given
+	}
 	i := c.id - c.cfg.FirstChain
 	if i < len(c.cfg.Init) {
 		return c.cfg.Init[i]

@@ -55,8 +55,6 @@ type param struct {
 	base *dist.Dist
 	// free is the shape of the unconstrained form.
 	free []int
-	// located are the location and the scale that Located gives, or nil.
-	located [2]*ad.Node
 }
 
 type datum struct {

@@ -42,7 +42,7 @@ func (f *Fit) searchModes() (m *modeFinder) {
 		}
 	}
 	c := f.chains[0]
-	m = &modeFinder{fit: f, target: c.target}
+	m = &modeFinder{fit: f, target: declaredOf(c.target)}
 	m.climbFromDraw(0)
 	for _, end := range c.pool.all(c) {
 		if end.err == nil {

@@ -43,11 +43,12 @@ type pilot struct {
 	learnt []*warmup.Adapter // of each chain, nil where the last coordinates have not been sampled yet
 	draws  int               // of each chain
 	told   []string
+	pool   *modeSearch // the search for starts
 }
 
 // runPilot returns the posterior in the coordinates that pilot runs choose, or nil if there is nothing to choose.
-func runPilot(ctx context.Context, p *Posterior, cfg Settings) (*pilot, error) {
-	f := coordinatesOf(p)
+func runPilot(ctx context.Context, t Target, cfg Settings) (*pilot, error) {
+	f := coordinatesOf(t)
 	if f == nil {
 		return nil, nil
 	}
@@ -55,16 +56,16 @@ func runPilot(ctx context.Context, p *Posterior, cfg Settings) (*pilot, error) {
 	if err != nil {
 		return nil, err
 	}
-	draws, _ := pilotDraws(p.dim)
+	draws, _ := pilotDraws(f.dim)
 	cfg.Warmup, cfg.Draws, cfg.KeepWarmup, cfg.Sink, cfg.Checkpoint, cfg.Resume = draws, 1, false, Sink{Every: 1}, Checkpoint{}, ""
 	cfg.MaxTreeDepth = min(cfg.MaxTreeDepth, pilotDepth)
-	h, out := f.asDeclared(), &pilot{target: p, grads: make([]int, cfg.Chains)}
+	h, out := f.asDeclared(), &pilot{target: t, grads: make([]int, cfg.Chains)}
 	at, err := f.in(h)
 	if err != nil {
 		return nil, err
 	}
 	for range pilotRounds {
-		seen, ends, learnt, err := f.gather(ctx, at, cfg, out.grads)
+		seen, ends, learnt, err := f.gather(ctx, at, cfg, out)
 		out.learnt, out.draws = learnt, out.draws+draws
 		if err != nil || len(seen) < 20*cfg.Chains {
 			return nil, err // which the run itself tells
@@ -82,7 +83,7 @@ func runPilot(ctx context.Context, p *Posterior, cfg Settings) (*pilot, error) {
 		}
 		out.starts = make([][]float64, cfg.Chains)
 		for i, q := range ends {
-			out.starts[i] = make([]float64, p.dim)
+			out.starts[i] = make([]float64, f.dim)
 			if err := at.coordinatesAt(q, out.starts[i]); err != nil || !linalg.AllFinite(out.starts[i]) {
 				return nil, err
 			}
@@ -93,9 +94,34 @@ func runPilot(ctx context.Context, p *Posterior, cfg Settings) (*pilot, error) {
 		cfg.Init = out.starts
 	}
 	if !h.declared() {
-		out.target, out.told = at, f.told(h)
+		out.target, out.told = at.outward(), f.told(h)
 	}
 	return out, nil
+}
+
+// move returns the target in the coordinates that the settings ask for, and what a pilot run found, if there was one.
+func (c *Settings) move(ctx context.Context, t Target) (Target, *pilot, error) {
+	if from := c.From; from != nil && len(from.chains) > 0 {
+		m, f := movedOf(from.chains[0].target), coordinatesOf(t)
+		if m == nil || f == nil {
+			return t, nil, nil
+		}
+		same, err := f.in(m.of)
+		if err != nil {
+			return nil, nil, err
+		}
+		c.moves = f.told(m.of)
+		return same.outward(), nil, nil
+	}
+	if !c.pilots() {
+		return t, nil, nil
+	}
+	found, err := runPilot(ctx, t, *c)
+	if err != nil || found == nil {
+		return t, nil, err
+	}
+	c.moves, c.Warmup = found.told, max(c.Warmup-found.draws, shortestAfterPilot)
+	return found.target, found, nil
 }
 
 // handOver gives chains that have not started what the pilot has learnt and spent.
@@ -107,7 +133,7 @@ func (p *pilot) handOver(chains []*chain) {
 		if c.started {
 			continue
 		}
-		c.tr.Count = p.grads[i]
+		c.tr.Count, c.given, c.pool = p.grads[i], p.starts[i], p.pool
 		if p.learnt != nil {
 			c.ad.Scale = p.learnt[i].Metric.Variances(len(c.p.Q))
 			for k, v := range c.ad.Scale {
@@ -121,8 +147,8 @@ func (p *pilot) handOver(chains []*chain) {
 type seenDraw struct{ q, g []float64 }
 
 // gather runs the chains of a pilot, and returns draws with gradients and the ends of the chains, all of the unconstrained parameters.
-func (f *family) gather(ctx context.Context, t *moved, cfg Settings, grads []int) (all []seenDraw, ends [][]float64, learnt []*warmup.Adapter, err error) {
-	draws, begins := pilotDraws(f.p.dim)
+func (f *family) gather(ctx context.Context, t *moved, cfg Settings, out *pilot) (all []seenDraw, ends [][]float64, learnt []*warmup.Adapter, err error) {
+	draws, begins := pilotDraws(f.dim)
 	var stop atomic.Bool
 	release := context.AfterFunc(ctx, func() { stop.Store(true) })
 	defer release()
@@ -137,13 +163,16 @@ func (f *family) gather(ctx context.Context, t *moved, cfg Settings, grads []int
 		chains[i].momentum = tensor.NewStream(cfg.Seed, purposePilotMomentum, uint32(chains[i].id))
 		chains[i].choice = tensor.NewStream(cfg.Seed, purposePilotTree, uint32(chains[i].id))
 	}
+	if out.pool == nil {
+		out.pool = chains[0].pool
+	}
 	places := make(chan struct{}, cfg.Parallel)
 	var wg sync.WaitGroup
 	for i, c := range chains {
 		wg.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
-			declared := f.p.Clone().(*Posterior)
+			declared := f.target.Clone()
 			for c.done < draws && !stop.Load() {
 				if errs[i] = c.step(); errs[i] != nil {
 					return
@@ -151,8 +180,8 @@ func (f *family) gather(ctx context.Context, t *moved, cfg Settings, grads []int
 				if c.done < begins {
 					continue
 				}
-				d := seenDraw{make([]float64, f.p.dim), make([]float64, f.p.dim)}
-				if _, errs[i] = c.target.(*moved).Declared(c.p.Q, d.q); errs[i] != nil {
+				d := seenDraw{make([]float64, f.dim), make([]float64, f.dim)}
+				if _, errs[i] = movedOf(c.target).Declared(c.p.Q, d.q); errs[i] != nil {
 					return
 				}
 				c.tr.Count++
@@ -164,7 +193,7 @@ func (f *family) gather(ctx context.Context, t *moved, cfg Settings, grads []int
 	}
 	wg.Wait()
 	for i, c := range chains {
-		grads[i] += c.tr.Count
+		out.grads[i] += c.tr.Count
 		if errs[i] != nil {
 			return nil, nil, nil, errs[i]
 		}
@@ -186,16 +215,15 @@ type judge struct {
 
 // newJudge makes the programs of the criterion.
 func (f *family) newJudge() (*judge, error) {
-	p, n := f.p, len(f.p.model.params)
-	j := &judge{f: f, weight: make([]float64, f.p.dim)}
+	n := len(f.Inputs)
+	j := &judge{f: f, weight: make([]float64, f.dim)}
 	choices, list := f.inputs()
-	data := p.inputs[n:]
-	back, err := ad.Compile(f.backward(f.asDeclared(), choices), ad.Settings{Inputs: slices.Concat(p.inputs[:n], list, data), Backend: ad.CPU{Threads: 1}})
+	back, err := ad.Compile(f.backward(f.asDeclared(), choices), ad.Settings{Inputs: slices.Concat(f.Inputs, list, f.Given), Backend: ad.CPU{Threads: 1}})
 	if err != nil {
 		return nil, err
 	}
 	z, v := make([]*ad.Node, n), make([]*ad.Node, n)
-	for i, u := range p.inputs[:n] {
+	for i, u := range f.Inputs {
 		z[i], v[i] = ad.Input("z", u.Shape()...), ad.Input("v", u.Shape()...)
 	}
 	q, logDet := f.forward(z, f.asDeclared(), choices)
@@ -203,25 +231,21 @@ func (f *family) newJudge() (*judge, error) {
 	for i := range q {
 		terms = append(terms, ad.Sum(ad.Mul(q[i], v[i])))
 	}
-	grad, err := ad.Compile(ad.Grad(ad.AddN(terms...), z...), ad.Settings{Inputs: slices.Concat(z, v, list, data), Backend: ad.CPU{Threads: 1}})
+	grad, err := ad.Compile(ad.Grad(ad.AddN(terms...), z...), ad.Settings{Inputs: slices.Concat(z, v, list, f.Given), Backend: ad.CPU{Threads: 1}})
 	if err != nil {
 		return nil, err
 	}
-	j.back, j.grad = back.NewState(), grad.NewState()
-	for i, d := range p.data {
-		copy(j.back.Input(n+len(list)+i), d)
-		copy(j.grad.Input(2*n+len(list)+i), d)
-	}
-	span := func(i int) []float64 { return j.weight[f.first[i] : f.first[i]+p.inputs[i].Size()] }
-	for _, i := range f.positive {
+	j.back, j.grad = f64State(back, n+len(list), f.GivenValues), f64State(grad, 2*n+len(list), f.GivenValues)
+	span := func(i int) []float64 { return j.weight[f.first[i] : f.first[i]+f.Inputs[i].Size()] }
+	for _, i := range f.Positive {
 		span(i)[0] = max(span(i)[0], 1)
 	}
 	for _, l := range f.located {
-		for k := range span(l.param) {
-			span(l.param)[k] = max(span(l.param)[k], 1)
+		for k := range span(l.Input) {
+			span(l.Input)[k] = max(span(l.Input)[k], 1)
 		}
 		for _, parent := range l.parents { // the scale of many elements limits all of them
-			share := float64(len(span(l.param))) / 4 / float64(len(span(parent)))
+			share := float64(len(span(l.Input))) / 4 / float64(len(span(parent)))
 			for k := range span(parent) {
 				span(parent)[k] = max(span(parent)[k], 1) + share
 			}
@@ -232,7 +256,7 @@ func (f *family) newJudge() (*judge, error) {
 
 // score is the criterion of a choice over draws: 0 for independent normals, and more the less a diagonal metric makes of them.
 func (j *judge) score(h choice, draws []seenDraw) (float64, error) {
-	n := len(j.f.p.model.params)
+	n := len(j.f.Inputs)
 	values := h.values()
 	copy(j.back.InputSpan(n, n+len(values)), values)
 	copy(j.grad.InputSpan(2*n, 2*n+len(values)), values)
@@ -319,11 +343,11 @@ func (j *judge) choose(from choice, draws []seenDraw) (choice, error) {
 	}
 	for range 2 {
 		for i, l := range j.f.located {
-			if err := try(&best.c[i], []float64{0, 0.25, 0.5, 0.75, 1}, j.f.p.inputs[l.param].Size()); err != nil {
+			if err := try(&best.c[i], []float64{0, 0.25, 0.5, 0.75, 1}, j.f.Inputs[l.Input].Size()); err != nil {
 				return best, err
 			}
 		}
-		for i, param := range j.f.positive {
+		for i, param := range j.f.Positive {
 			mean := 0.0
 			for _, d := range draws {
 				mean += math.Exp(d.q[j.f.first[param]]) / float64(len(draws))

@@ -55,7 +55,7 @@ func compiled(t *testing.T, m *Model) *Posterior {
 func TestCoordinatesAreExact(t *testing.T) {
 	for name, p := range map[string]*Posterior{"schools": centredSchools(t), "nested": nested(t)} {
 		f := coordinatesOf(p)
-		if f == nil || len(f.positive) != 1 || len(f.located) != map[string]int{"schools": 1, "nested": 2}[name] {
+		if f == nil || len(f.Positive) != 1 || len(f.located) != map[string]int{"schools": 1, "nested": 2}[name] {
 			t.Fatalf("%s: %+v", name, f)
 		}
 		random := tensor.NewStream(3, 1, 2)
@@ -69,7 +69,7 @@ func TestCoordinatesAreExact(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			z, q, back, g, gz := make([]float64, p.dim), make([]float64, p.dim), make([]float64, p.dim), make([]float64, p.dim), make([]float64, p.dim)
+			z, q, back, g, gz := make([]float64, p.Dim()), make([]float64, p.Dim()), make([]float64, p.Dim()), make([]float64, p.Dim()), make([]float64, p.Dim())
 			for i := range z {
 				z[i] = random.Normal()
 			}
@@ -222,4 +222,34 @@ func TestChosenCoordinatesRepeat(t *testing.T) {
 	}
 	s.Progress, s.Checkpoint.Path = nil, ""
 	same("resumed", run(func(c *Settings) { c.Resume = path }))
+}
+
+// A fit in other coordinates is continued, followed by others and judged like any.
+func TestChosenCoordinatesGoOn(t *testing.T) {
+	p := centredSchools(t)
+	s := Settings{Seed: 9, Coordinates: ChosenCoordinates, Draws: 100}
+	fit, err := Sample(t.Context(), p, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := s
+	long.Draws = 150
+	want, err := Sample(t.Context(), p, long)
+	if err != nil {
+		t.Fatal(err)
+	}
+	more, err := fit.Continue(t.Context(), 50)
+	if err != nil || !slices.Equal(more.Unconstrained(2, 149), want.Unconstrained(2, 149)) {
+		t.Errorf("continued draws differ: %v", err)
+	}
+	next, err := Sample(t.Context(), p, Settings{From: fit, Draws: 50, Seed: 2})
+	if err != nil || !slices.Equal(next.Coordinates(), fit.Coordinates()) || next.Len(0) != 50 {
+		t.Errorf("a fit that starts from another: %v", err)
+	}
+	if v, err := fit.CheckModel(CheckSettings{}); err != nil || len(v.Flags) > 0 {
+		t.Errorf("verdict %+v: %v", v, err)
+	}
+	if ll, err := fit.LogLik("y"); err != nil || len(ll) == 0 {
+		t.Error(err)
+	}
 }

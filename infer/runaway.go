@@ -157,7 +157,7 @@ func describe(t Target, q []float64, i int) (name string, value float64) {
 
 // nextToBound reports whether parameter i of a model is next to a bound at q.
 func nextToBound(t Target, i int, q float64) bool {
-	p, ok := t.(*Posterior)
+	p, ok := declaredOf(t).(*Posterior)
 	if !ok {
 		return false
 	}

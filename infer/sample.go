@@ -40,14 +40,10 @@ func Sample(ctx context.Context, t Target, cfg Settings) (*Fit, error) {
 		return nil, err
 	}
 	var found *pilot
-	if p, ok := t.(*Posterior); ok && programs == nil && cfg.pilots() {
-		if found, err = runPilot(ctx, p, cfg); err != nil {
+	if programs == nil {
+		if t, found, err = cfg.move(ctx, t); err != nil {
 			return nil, err
 		}
-	}
-	if found != nil {
-		t, cfg.Init, cfg.moves = found.target, found.starts, found.told
-		cfg.Warmup = max(cfg.Warmup-found.draws, shortestAfterPilot)
 	}
 	r, err := newRun(t, cfg)
 	if err != nil {

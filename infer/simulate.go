@@ -273,7 +273,7 @@ func (p *Posterior) logLikSpan(name string) (from, n int) {
 // posterior returns the compiled model that was sampled.
 func (f *Fit) posterior() (*Posterior, error) {
 	if len(f.chains) > 0 {
-		switch t := f.chains[0].target.(type) {
+		switch t := declaredOf(f.chains[0].target).(type) {
 		case *Posterior:
 			return t.Clone().(*Posterior), nil
 		case Observer:
