@@ -25,7 +25,7 @@ import (
 type Movement struct {
 	LogProb *ad.Node
 	Inputs  []*ad.Node // unconstrained parameters, in the order of the Target
-	Names   []string   // of the parameters
+	Names   []string   // names of the parameters
 	// Given are the other inputs of the graph, with their values.
 	Given       []*ad.Node
 	GivenValues [][]float64
