@@ -22,19 +22,28 @@ var (
 
 // dormandPrince returns the state after a step and the estimate of its error.
 func (g *graph) dormandPrince() (next, estimate []*ad.Node) {
-	var k [][]*ad.Node
-	y := g.y
-	for i, c := range dpC {
-		t := g.t
+	k := g.stages(dpC, dpA)
+	return g.plus(g.y, true, dpA[len(dpA)-1], k), g.plus(g.zeros(), true, dpE, k)
+}
+
+// stages returns the rates at the stages of an explicit method.
+func (g *graph) stages(c []float64, a [][]float64) (k [][]*ad.Node) {
+	y, t := g.y, g.t
+	for i := range c {
 		if i > 0 {
-			y = g.plus(g.y, true, dpA[i], k)
-			t = ad.Add(g.t, ad.Scale(c, g.h))
+			y = g.plus(g.y, true, a[i], k)
+			t = ad.Add(g.t, ad.Scale(c[i], g.h))
 		}
 		k = append(k, g.rate(t, y, g.p))
 	}
+	return k
+}
+
+// zeros is a state that is 0.
+func (g *graph) zeros() []*ad.Node {
 	zero := make([]*ad.Node, len(g.y))
 	for i := range zero {
 		zero[i] = ad.Full(0, g.y[i].Shape()...)
 	}
-	return y, g.plus(zero, true, dpE, k)
+	return zero
 }

@@ -191,35 +191,20 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 		return value.Value{}, err
 	}
 	y0, t0, ts := args[1], args[2], args[3]
-	if !t0.Known() || !ts.Known() {
-		return y0, fmt.Errorf("the times of a differential equation must not depend on parameters here")
-	}
-	set := ode.Settings{RTol: 1e-6, ATol: 1e-6, MaxSteps: 1_000_000}
-	if stiff {
-		set = ode.Settings{Method: ode.Auto, RTol: 1e-10, ATol: 1e-10, MaxSteps: 100_000_000}
-	}
-	rest := args[skip:]
-	tolerances := args[4:skip]
+	rest, tolerances := args[skip:], args[4:skip]
 	if old {
-		rest = args[4:7]
-		tolerances = args[7:]
+		rest, tolerances = args[4:7], args[7:]
 	}
-	if len(tolerances) == 3 {
-		if !tolerances[0].Known() || !tolerances[1].Known() || !tolerances[2].Known() {
-			return y0, fmt.Errorf("tolerances must not depend on parameters")
+	set, err := accuracy(stiff, tolerances)
+	if err != nil {
+		return y0, err
+	}
+	if t0.Known() && ts.Known() {
+		if err := after(t0.Number(), ts.F); err != nil {
+			return y0, err
 		}
-		set.RTol, set.ATol, set.MaxSteps = tolerances[0].Number(), tolerances[1].Number(), tolerances[2].Integer()
 	}
-	// a solution that is tighter than asked for is cheap, and its gradient is closer to that of the true one
-	set.RTol, set.ATol = min(max(set.RTol/10, 1e-11), 1e-7), min(max(set.ATol/10, 1e-11), 1e-7)
-	set.MaxSteps = max(set.MaxSteps, 10_000)
-	last := t0.Number()
-	for i, t := range ts.F {
-		if !(t > last) && i == 0 || t < last {
-			return y0, fmt.Errorf("time %d is %g, and must be after %g", i+1, t, last)
-		}
-		last = t
-	}
+	times := ad.Concat(0, ad.Reshape(t0.Node(), 1), ad.Reshape(ts.Node(), ts.Size()))
 	n := y0.Size()
 	var failed error
 	rates := func(t *ad.Node, state value.Value, p []*ad.Node) *value.Value {
@@ -246,13 +231,13 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 	}
 	var z *ad.Node
 	if start := ad.Reshape(y0.Node(), n); n <= mostStates {
-		z = ode.Solve(func(t *ad.Node, y, p []*ad.Node) []*ad.Node {
+		z = ode.SolveAt(func(t *ad.Node, y, p []*ad.Node) []*ad.Node {
 			v := rates(t, value.FromScalars(typing.Of(typing.Real, 1), y), p)
 			if v == nil {
 				return slices.Repeat([]*ad.Node{ad.Fail(failed)}, n)
 			}
 			return v.Scalars()
-		}, start, t0.Number(), slices.Clone(ts.F), p, set)
+		}, start, times, p, set)
 	} else {
 		z = ode.SolveVector(func(t, y *ad.Node, p []*ad.Node) *ad.Node {
 			v := rates(t, value.Of(typing.Of(typing.Real, 1), y, n), p)
@@ -260,16 +245,45 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 				return ad.Fail(failed)
 			}
 			return v.Node()
-		}, start, t0.Number(), slices.Clone(ts.F), p, set)
+		}, start, times, p, set)
 	}
 	if failed != nil {
 		return y0, failed
 	}
-	out := value.Of(x.Type(), z, len(ts.F), n)
+	out := value.Of(x.Type(), z, ts.Size(), n)
 	if err := z.Err(); err != nil {
 		return out, err
 	}
-	return m.settled(out, append([]value.Value{y0}, rest...))
+	return m.settled(out, append([]value.Value{y0, t0, ts}, rest...))
+}
+
+// accuracy returns the method for stiff systems or others, and how exactly it works: at least as exactly as the tolerances ask for. A
+// solution that is tighter than that is cheap, and its gradient is closer to that of the true one.
+func accuracy(stiff bool, tolerances []value.Value) (ode.Settings, error) {
+	set := ode.Settings{Method: ode.DOP853, RTol: 1e-6, ATol: 1e-6, MaxSteps: 1_000_000}
+	if stiff {
+		set = ode.Settings{Method: ode.Auto, RTol: 1e-10, ATol: 1e-10, MaxSteps: 100_000_000}
+	}
+	if len(tolerances) == 3 {
+		if !tolerances[0].Known() || !tolerances[1].Known() || !tolerances[2].Known() {
+			return set, errors.New("tolerances must not depend on parameters")
+		}
+		set.RTol, set.ATol, set.MaxSteps = tolerances[0].Number(), tolerances[1].Number(), tolerances[2].Integer()
+	}
+	set.RTol, set.ATol = min(max(set.RTol/10, 1e-11), 1e-7), min(max(set.ATol/10, 1e-11), 1e-7)
+	set.MaxSteps = max(set.MaxSteps, 10_000)
+	return set, nil
+}
+
+// after checks that the times of a solution are after its beginning, and ascend.
+func after(last float64, times []float64) error {
+	for i, t := range times {
+		if !(t > last) && i == 0 || t < last {
+			return fmt.Errorf("time %d is %g, and must be after %g", i+1, t, last)
+		}
+		last = t
+	}
+	return nil
 }
 
 // settled evaluates a result whose arguments are all known.
