@@ -3,8 +3,6 @@
 
 package ode
 
-import ad "github.com/euryale-dev/euryale/autodiff"
-
 // The tableau of the method of order 8 of Dormand and Prince with Hairer's estimates of order 5 and 3, as of the book and the code of its
 // authors: Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I, section II.10, DOP853.
 var (
@@ -27,9 +25,3 @@ var (
 	dopE5 = []float64{0.01312004499419488, 0, 0, 0, 0, -1.2251564463762044, -0.4957589496572502, 1.6643771824549864, -0.35032884874997366, 0.3341791187130175, 0.08192320648511571, -0.022355307863886294}
 	dopE3 = []float64{-0.18980075407240762, 0, 0, 0, 0, 4.450312892752409, 1.8915178993145003, -5.801203960010585, -0.4226823213237919, -0.1521609496625161, 0.20136540080403034, 0.02265179219836082}
 )
-
-// dop853 returns the state after a step, and the estimates of its error of order 5 and 3, one after the other.
-func (g *graph) dop853() (next, estimate []*ad.Node) {
-	k := g.stages(dopC, dopA)
-	return g.plus(g.y, true, dopB, k), append(g.plus(g.zeros(), true, dopE5, k), g.plus(g.zeros(), true, dopE3, k)...)
-}

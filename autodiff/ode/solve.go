@@ -163,12 +163,14 @@ type problem struct {
 	n, k  int // lengths of state and parameters
 	parts int // number of nodes that the state consists of
 	rhs   *ad.Program
-	// program from t, h, y, s, p to the next y and s and the error estimates, one or two for each; s is the tangent
-	step  *ad.Program
-	back  *ad.Program // program from t, h, y, p and the gradient of the next y to those of y and p
-	order float64     // exponent of the step-size controller
-	known bool        // the times are, so that they have no gradient
-	pool  sync.Pool   // idle workspaces, each a *solver
+	table *tableau // of an explicit method; nil for Rodas
+	// Program from t, h, y, s, p to the rates of y and s, where s is the tangent; for Rodas to the next y and s and the error estimate.
+	step *ad.Program
+	// Program from t, h, y, p and a gradient to those of y and p: the gradient of the rates, or for Rodas of the next y.
+	back  *ad.Program
+	order float64   // exponent of the step-size controller
+	known bool      // the times are, so that they have no gradient
+	pool  sync.Pool // idle workspaces, each a *solver
 }
 
 func newProblem(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, state []*ad.Node, p *ad.Node, s Settings) (*problem, error) {
@@ -189,7 +191,10 @@ func newProblem(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, state []*ad.Node
 	if s.MaxSteps == 0 {
 		s.MaxSteps = 10000
 	}
-	pr := &problem{Settings: s, k: p.Size(), parts: len(state), order: 5}
+	pr := &problem{Settings: s, k: p.Size(), parts: len(state), table: tableaus[s.Method], order: 4}
+	if pr.table != nil {
+		pr.order = pr.table.order
+	}
 	for _, y := range state {
 		pr.n += y.Size()
 	}
@@ -200,7 +205,7 @@ func newProblem(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, state []*ad.Node
 	return pr, pr.compile(g)
 }
 
-// compile makes the programs of one step.
+// compile makes the programs of a step.
 func (pr *problem) compile(g *graph) (err error) {
 	rhs := g.rate(g.t, g.y, g.p)
 	if len(rhs) != len(g.y) {
@@ -214,9 +219,14 @@ func (pr *problem) compile(g *graph) (err error) {
 			return fmt.Errorf("rate %d has shape %v: want %v", i, r.Shape(), g.y[i].Shape())
 		}
 	}
-	next, _ := pr.method(g)
 	both := g.withTangent()
-	wide, estimate := pr.method(both)
+	out, wide := rhs, both.rate(both.t, both.y, both.p)
+	if pr.table == nil {
+		var estimate []*ad.Node
+		out, _ = g.rodas()
+		wide, estimate = both.rodas()
+		wide = append(wide, estimate...)
+	}
 	inputs := append(append([]*ad.Node{g.t, g.h}, g.y...), g.p...)
 	if pr.rhs, err = ad.Compile(rhs, ad.Settings{Inputs: inputs, Backend: ad.CPU{Threads: 1}}); err != nil {
 		return err
@@ -225,12 +235,12 @@ func (pr *problem) compile(g *graph) (err error) {
 		return fmt.Errorf("f uses %v, which is neither t, y nor p: pass it in p", extra)
 	}
 	more := append(append([]*ad.Node{g.t, g.h}, both.y...), g.p...)
-	if pr.step, err = ad.Compile(append(wide, estimate...), ad.Settings{Inputs: more, Backend: ad.CPU{Threads: 1}}); err != nil {
+	if pr.step, err = ad.Compile(wide, ad.Settings{Inputs: more, Backend: ad.CPU{Threads: 1}}); err != nil {
 		return err
 	}
 	var weighted []*ad.Node
 	var seeds []*ad.Node
-	for i, y := range next {
+	for i, y := range out {
 		w := ad.Input(fmt.Sprintf("w%d", i), y.Shape()...)
 		seeds, weighted = append(seeds, w), append(weighted, ad.Sum(ad.Mul(w, y)))
 	}
@@ -277,19 +287,6 @@ func (e *OrderError) Error() string {
 
 // AtPoint marks the error as one of these parameter values, as that of [Error] does.
 func (e *OrderError) AtPoint() bool { return true }
-
-// method returns the state after a step and the estimate of its error.
-func (pr *problem) method(g *graph) (next, estimate []*ad.Node) {
-	switch pr.Method {
-	case Rodas:
-		pr.order = 4
-		return g.rodas()
-	case DOP853:
-		pr.order = 8
-		return g.dop853()
-	}
-	return g.dormandPrince()
-}
 
 // graph builds the formulas of one step.
 type graph struct {

@@ -22,14 +22,29 @@ type solver struct {
 	of              []float64 // initial state, parameters and times of the path; empty for none
 	lambda, dp      []float64
 	moved           []float64 // scratch
+
+	// Of an explicit method: the slopes of the state at all steps of the path, and the arrays of one step and of its gradient.
+	slopes, stages, pull, next, estimate, zero []float64
+	// Inputs and outputs of the programs.
+	stepIn, stepOut, backIn, backOut []float64
 }
 
 // place is the time and the length of a step.
 type place struct{ t, h float64 }
 
 func newSolver(pr *problem) *solver {
-	return &solver{problem: pr, rhs: pr.rhs.NewState(), step: pr.step.NewState(), back: pr.back.NewState(),
-		y: make([]float64, 2*pr.n), lambda: make([]float64, pr.n), dp: make([]float64, pr.k)}
+	n, m := pr.n, 2*pr.parts
+	s := &solver{problem: pr, rhs: pr.rhs.NewState(), step: pr.step.NewState(), back: pr.back.NewState(),
+		y: make([]float64, 2*n), lambda: make([]float64, n), dp: make([]float64, pr.k)}
+	if pr.table == nil {
+		return s
+	}
+	stages := len(pr.table.c)
+	s.stages, s.pull = make([]float64, 2*n*stages), make([]float64, n*stages)
+	s.next, s.estimate, s.zero = make([]float64, 2*n), make([]float64, 2*n*len(pr.table.e)), make([]float64, 2*n)
+	s.stepIn, s.stepOut = s.step.InputSpan(0, 2+m), s.step.OutputSpan(0, m)
+	s.backIn, s.backOut = s.back.InputSpan(0, 2+m+pr.k), s.back.OutputSpan(0, pr.parts+pr.k)
+	return s
 }
 
 // set writes t, h and the state into a program's inputs; the parameters are there
@@ -60,7 +75,7 @@ func (pr *problem) forward(out []float64, in ...[]float64) error {
 // integrate follows the path from the first time through the others, and keeps it.
 func (s *solver) integrate(out, y0, p, times []float64) error {
 	s.parameters(p)
-	s.tried, s.path, s.states, s.of = 0, s.path[:0], s.states[:0], s.of[:0]
+	s.tried, s.path, s.states, s.slopes, s.of = 0, s.path[:0], s.states[:0], s.slopes[:0], s.of[:0]
 	if math.IsNaN(total(y0) + total(p) + total(times)) {
 		for i := range out {
 			out[i] = math.NaN()
@@ -118,7 +133,6 @@ func (s *solver) interval(t, end, h float64) (float64, error) {
 			return 0, err
 		}
 	}
-	m := 2 * s.parts
 	for t < end {
 		if s.tried++; s.tried > s.MaxSteps {
 			return 0, &Error{t, s.tried - 1, h, "MaxSteps was reached"}
@@ -130,14 +144,16 @@ func (s *solver) interval(t, end, h float64) (float64, error) {
 		if t+step == t {
 			return 0, &Error{t, s.tried, h, "the step became too small to change t"}
 		}
-		set(s.step, m, t, step, s.y)
-		if err := s.step.Run(); err != nil {
+		next, estimate, err := s.attempt(t, step)
+		if err != nil {
 			return 0, err
 		}
-		next := s.step.OutputSpan(0, m)
-		e := s.norm(next, s.step.OutputSpan(m, s.step.Program().Outputs()))
+		e := s.norm(next, estimate)
 		if e <= 1 {
 			s.path, s.states = append(s.path, place{t, step}), append(s.states, s.y[:s.n]...)
+			if s.table != nil {
+				s.keep()
+			}
 			copy(s.y, next)
 			if t += step; last {
 				t = end
@@ -145,13 +161,24 @@ func (s *solver) interval(t, end, h float64) (float64, error) {
 		}
 		factor := 0.1
 		if !math.IsNaN(e) {
-			factor = math.Min(math.Max(0.9*math.Pow(e, -1/s.order), 0.2), 5)
+			factor = math.Min(math.Max(0.9*math.Exp(-math.Log(e)/s.order), 0.2), 5)
 		}
 		if e > 1 || !last || factor < 1 { // a step cut short does not tell of a longer one
 			h = step * factor
 		}
 	}
 	return h, nil
+}
+
+// attempt returns the state after a step, with its tangent, and the estimates of the error.
+func (s *solver) attempt(t, h float64) (next, estimate []float64, err error) {
+	if s.table != nil {
+		return s.explicit(t, h)
+	}
+	m := 2 * s.parts
+	set(s.step, m, t, h, s.y)
+	err = s.step.Run()
+	return s.step.OutputSpan(0, m), s.step.OutputSpan(m, 2*m), err
 }
 
 // norm is the root mean square of the error over the tolerance, NaN or +Inf where
@@ -253,7 +280,7 @@ func (pr *problem) adjoint(dIn [][]float64, g, out []float64, in ...[]float64) e
 			dIn[2][i+1] = d
 		}
 		for ; k >= 0 && s.path[k].t >= times[i]; k-- {
-			if err := s.backward(s.path[k], s.states[k*s.n:(k+1)*s.n]); err != nil {
+			if err := s.backward(k); err != nil {
 				return err
 			}
 		}
@@ -280,8 +307,13 @@ func (s *solver) along(t float64, y, g []float64) (sum float64, err error) {
 	return sum, nil
 }
 
-// backward propagates the gradient back over one step.
-func (s *solver) backward(at place, y []float64) error {
+// backward propagates the gradient back over a step of the path.
+func (s *solver) backward(k int) error {
+	at, y := s.path[k], s.states[k*s.n:(k+1)*s.n]
+	if s.table != nil {
+		each := s.n * len(s.table.c)
+		return s.explicitBackward(at, y, s.slopes[k*each:(k+1)*each])
+	}
 	m := s.parts
 	set(s.back, m, at.t, at.h, y)
 	copy(s.back.InputSpan(2+m+s.k, 2+2*m+s.k), s.lambda)

@@ -257,6 +257,9 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 	return m.settled(out, append([]value.Value{y0, t0, ts}, rest...))
 }
 
+// loosest bounds tolerances: programs that ask for less leave gradients with errors that a sampler notices.
+const loosest = 1e-6
+
 // accuracy returns the method for stiff systems or others, and how exactly it works: at least as exactly as the tolerances ask for. A
 // solution that is tighter than that is cheap, and its gradient is closer to that of the true one.
 func accuracy(stiff bool, tolerances []value.Value) (ode.Settings, error) {
@@ -270,7 +273,7 @@ func accuracy(stiff bool, tolerances []value.Value) (ode.Settings, error) {
 		}
 		set.RTol, set.ATol, set.MaxSteps = tolerances[0].Number(), tolerances[1].Number(), tolerances[2].Integer()
 	}
-	set.RTol, set.ATol = min(max(set.RTol/10, 1e-11), 1e-7), min(max(set.ATol/10, 1e-11), 1e-7)
+	set.RTol, set.ATol = min(max(set.RTol/10, 1e-11), loosest), min(max(set.ATol/10, 1e-11), loosest)
 	set.MaxSteps = max(set.MaxSteps, 10_000)
 	return set, nil
 }
