@@ -303,7 +303,7 @@ func (m *Machine) user(f *syntax.Function, args []value.Value, drop bool) (value
 		return value.Value{Type: f.Result, N: ad.Scalar(value.UnsetReal)}, nil
 	case f.Result.Kind == typing.Void:
 		return value.Value{Type: f.Result}, nil
-	case e.way != returned:
+	case e.way != returned && (e.leaves == nil || e.leaves.returned == nil):
 		return value.Value{}, fmt.Errorf("%s ended without returning a value: add a return statement", f.Name)
 	}
 	return e.v.As(f.Result), nil

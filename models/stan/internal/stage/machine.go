@@ -168,8 +168,9 @@ const (
 
 // end is how a statement ended, with the value that a function returns.
 type end struct {
-	way way
-	v   value.Value
+	way    way
+	v      value.Value
+	leaves *leaving // where that depends on parameters; way is on then
 }
 
 // step counts statements, so that loops without end stop.
@@ -205,7 +206,10 @@ func (m *Machine) list(list []syntax.Stmt) (end, error) {
 			}
 		}
 		e, err := m.statement(s)
-		if err != nil || e.way != on {
+		if err == nil && e.depends() && i+1 < len(list) {
+			return m.resume(s.At(), e, func() (end, error) { return m.list(list[i+1:]) })
+		}
+		if err != nil || e.over() || e.depends() {
 			return e, err
 		}
 	}
@@ -293,7 +297,7 @@ func (m *Machine) statement(s syntax.Stmt) (end, error) {
 			return end{way: returned}, nil
 		}
 		v, err := m.eval(s.X)
-		return end{returned, v}, m.fault(s.At(), err)
+		return end{way: returned, v: v}, m.fault(s.At(), err)
 	case *syntax.Tell:
 		return m.tell(s)
 	}
