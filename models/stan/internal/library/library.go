@@ -25,6 +25,8 @@ func init() {
 	matrixFunctions()
 	densities()
 	jointDensities()
+	diffusions()
+	filters()
 	randomNumbers()
 }
 
