@@ -534,6 +534,12 @@ func repeated(v value.Value, t typing.Type, shape []int) value.Value {
 
 // tilde adds the log density of a distribution statement.
 func (m *Machine) tilde(s *syntax.Tilde) error {
+	if v, ok, err := m.solved(s); ok {
+		if err != nil {
+			return err
+		}
+		return m.add(v)
+	}
 	x, err := m.eval(s.X)
 	if err != nil {
 		return err
