@@ -30,7 +30,7 @@ generated quantities { vector[1] h = laplace_latent_poisson_log_rng({4}, {1}, [0
 		if err := post.Write([]float64{float64(i)}, row); err != nil {
 			t.Fatal(err)
 		}
-		z := (row[1] - theta - 0.5) / math.Sqrt(variance)
+		z := (row[1] - theta) / math.Sqrt(variance)
 		sum, square = sum+z, square+z*z
 	}
 	if z := sum / math.Sqrt(n); math.Abs(z) > 4 {

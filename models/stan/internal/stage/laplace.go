@@ -124,10 +124,10 @@ func takes(name, which string, fn typing.Type, want []typing.Type, result typing
 
 // laplace is an approximation at the mode of hidden numbers.
 type laplace struct {
-	args                   []value.Value // of the call, without functions
-	n                      int
-	marginal, theta, place *ad.Node // place is the mean of what the likelihood sees, minus theta
-	covariance             *ad.Node // of theta given the observations
+	args            []value.Value // of the call, without functions
+	n               int
+	marginal, theta *ad.Node
+	covariance      *ad.Node // of theta given the observations
 }
 
 // hidden makes the approximation of a call.
@@ -182,18 +182,16 @@ func (m *Machine) hidden(x *syntax.Call, o observed) (*laplace, error) {
 		v := call(0, append([]value.Value{value.Of(typing.Of(typing.Vector), theta, l.n)}, of[1].Elems...))
 		return ad.Reshape(v.Node())
 	}
-	l.place = ad.Full(0, l.n)
 	if o.of != nil {
 		own, err := o.of(of)
 		if err != nil {
 			return nil, err
 		}
-		if mean := of[len(o.args)-1]; mean.Size() != l.n {
+		mean := of[len(o.args)-1]
+		if mean.Size() != l.n {
 			return nil, fmt.Errorf("the mean has %d elements, and there are %d hidden numbers: give one for each", mean.Size(), l.n)
-		} else {
-			l.place = mean.Node()
 		}
-		likelihood = func(theta *ad.Node) *ad.Node { return own(ad.Add(theta, l.place)) }
+		likelihood = func(theta *ad.Node) *ad.Node { return own(ad.Add(theta, mean.Node())) }
 	}
 	if likelihood(ad.Full(0, l.n)); failed != nil {
 		return nil, failed
@@ -258,7 +256,7 @@ func (l *laplace) approximate(likelihood func(theta *ad.Node) *ad.Node, k *ad.No
 // drawHidden draws hidden numbers given the observations.
 func (m *Machine) drawHidden(l *laplace) (value.Value, error) {
 	s := ad.Scale(0.5, ad.Add(l.covariance, ad.T(l.covariance)))
-	d, err := ad.Eval(ad.Add(l.theta, l.place), s)
+	d, err := ad.Eval(l.theta, s)
 	if err != nil {
 		return value.Value{}, err
 	}
