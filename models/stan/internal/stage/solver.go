@@ -70,6 +70,9 @@ func gives(name string, result typing.Type, least int, leading func(args []typin
 // exact says whether an argument of the function that a solver calls must be of its very type, without promotion: those that the solver
 // makes itself, such as the time and the state of a differential equation, and the ends of a slice.
 func exact(solver string, i int) bool {
+	if strings.HasPrefix(solver, "dae") {
+		return i < 3
+	}
 	if strings.HasPrefix(solver, "reduce_sum") {
 		return i == 1 || i == 2
 	}
@@ -95,6 +98,15 @@ func init() {
 		solvers[name] = solver{gives(name, real.Array(2), 7, func(a []typing.Type) ([]typing.Type, error) {
 			return []typing.Type{real, real.Array(1), a[4], a[5], a[6]}, nil
 		}), func(m *Machine, x *syntax.Call) (value.Value, error) { return m.solveODE(x, 4, stiff, true) }}
+	}
+	for _, name := range []string{"dae", "dae_tol"} {
+		skip := 5
+		if name == "dae_tol" {
+			skip = 8
+		}
+		solvers[name] = solver{gives(name, vector.Array(1), skip, func(a []typing.Type) ([]typing.Type, error) {
+			return append([]typing.Type{real, vector, vector}, a[skip:]...), nil
+		}), func(m *Machine, x *syntax.Call) (value.Value, error) { return m.solveDAE(x, skip) }}
 	}
 	solvers["integrate_1d"] = solver{gives("integrate_1d", real, 6, func(a []typing.Type) ([]typing.Type, error) {
 		return []typing.Type{real, real, a[3], a[4], a[5]}, nil
@@ -259,6 +271,55 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 
 // loosest bounds tolerances: programs that ask for less leave gradients with errors that a sampler notices.
 const loosest = 1e-6
+
+// solveDAE solves f(t, y, y', args) = 0. skip is where the arguments of f start.
+func (m *Machine) solveDAE(x *syntax.Call, skip int) (value.Value, error) {
+	name, args, err := m.arguments(x)
+	if err != nil {
+		return value.Value{}, err
+	}
+	y0, rate0, t0, ts, rest := args[1], args[2], args[3], args[4], args[skip:]
+	if !t0.Known() || !ts.Known() {
+		return y0, errors.New("the times of a differential-algebraic equation must not depend on parameters")
+	}
+	set, err := accuracy(true, args[5:skip])
+	if err != nil {
+		return y0, err
+	}
+	set.RTol, set.ATol = max(set.RTol, 1e-10), max(set.ATol, 1e-10)
+	if err := after(t0.Number(), ts.F); err != nil {
+		return y0, err
+	}
+	n := y0.Size()
+	if rate0.Size() != n {
+		return y0, fmt.Errorf("the state has %d elements and its derivative %d: give both the same size", n, rate0.Size())
+	}
+	p := ad.Const(nil, 0)
+	if list := free(rest); len(list) > 0 {
+		p = ad.Concat(0, list...)
+	}
+	var failed error
+	z := ode.SolveAlgebraic(func(t, y, rate *ad.Node, p []*ad.Node) *ad.Node {
+		own, _ := refill(rest, p)
+		vector := typing.Of(typing.Vector)
+		v, err := m.detached(name, append([]value.Value{value.Of(typing.Of(typing.Real), t), value.Of(vector, y, n), value.Of(vector, rate, n)}, own...))
+		if err == nil && v.Size() != n {
+			err = fmt.Errorf("%s returns %d residuals, and the state has %d elements: return one for each", name, v.Size(), n)
+		}
+		if err != nil {
+			failed = err
+			return ad.Fail(err)
+		}
+		return v.Node()
+	}, ad.Reshape(y0.Node(), n), ad.Reshape(rate0.Node(), n), t0.Number(), slices.Clone(ts.F), p, set)
+	if failed != nil {
+		return y0, failed
+	}
+	if err := z.Err(); err != nil {
+		return y0, err
+	}
+	return m.settled(value.Of(x.Type(), z, ts.Size(), n), append([]value.Value{y0, rate0}, rest...))
+}
 
 // accuracy returns the method for stiff systems or others, and how exactly it works: at least as exactly as the tolerances ask for. A
 // solution that is tighter than that is cheap, and its gradient is closer to that of the true one.
