@@ -55,6 +55,7 @@ type Machine struct {
 	stuck        map[*syntax.For]bool
 	late         bool // a late statement runs, or one that may become one
 	compiled     calls
+	plains       *plainStatements
 	observed     []*observation
 	// Notes explain what the staging did, by line.
 	Notes []string
