@@ -128,3 +128,21 @@ func TestStanGoesOnWithItsSeed(t *testing.T) {
 		t.Error("the chains of the run that was cut differ")
 	}
 }
+
+// Why a run was repeated is told under --quiet as well, and in the document.
+func TestRepeated(t *testing.T) {
+	model := apptest.Write(t, "two.stan", `parameters { real x; } model { target += log_mix(0.5, normal_lpdf(x | -20, 1), normal_lpdf(x | 20, 1)); }`)
+	args := []string{"sample", "stan", model, "--quiet", "--no-report", "--draws", "50", "--warmup", "50", "--seed", "1", "--out"}
+	_, out, stderr := apptest.Do(t, append(args, filepath.Join(t.TempDir(), "a"))...)
+	if !strings.Contains(out+stderr, "attempt 1 was repeated: ") {
+		t.Errorf("%s%s", out, stderr)
+	}
+	_, out, _ = apptest.Do(t, append(args, filepath.Join(t.TempDir(), "b"), "--json")...)
+	var doc struct {
+		Attempts int
+		Repeated []string
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || doc.Attempts != 2 || len(doc.Repeated) != 1 || doc.Repeated[0] == "" {
+		t.Errorf("%v: %d attempts, repeated %q", err, doc.Attempts, doc.Repeated)
+	}
+}

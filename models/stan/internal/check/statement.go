@@ -327,6 +327,7 @@ func (c *checker) tilde(s *syntax.Tilde) {
 	if !known {
 		c.fail(s.Word, "Ill-typed arguments to \"~\"-statement. No function \"%s_lpdf\" was found when looking for distribution \n\"%s\".%s", s.Name, s.Name, c.nearDensity(s.Name))
 	}
+	c.scales(s.Name, s.Args)
 	if s.Suffix == "" {
 		c.illTyped(s.At(), s.Name, s.Name+"_lpdf", args)
 	}
