@@ -27,14 +27,14 @@ func (m *Machine) log(s *slot) {
 // attempt runs f, and puts everything back if it fails.
 func (m *Machine) attempt(f func() error) error {
 	was, from := m.logging, len(m.journal)
-	terms, known, notes, steps := len(m.terms), m.known, len(m.Notes), m.steps
+	terms, known, notes, steps := len(m.terms), m.known, len(m.notes), m.steps
 	depth, lanes, observed := len(m.scope), m.lanes, len(m.observed)
 	m.logging = true
 	err := f()
 	m.logging = was
 	if err != nil {
 		m.undo(from)
-		m.terms, m.known, m.Notes, m.steps = m.terms[:terms], known, m.Notes[:notes], steps
+		m.terms, m.known, m.notes, m.steps = m.terms[:terms], known, m.notes[:notes], steps
 		m.scope, m.lanes, m.observed = m.scope[:depth], lanes, m.observed[:observed]
 	}
 	if !was {
@@ -75,12 +75,23 @@ func (m *Machine) loop(s *syntax.For) (end, error) {
 			return m.atOnce(s.Name, value.Value{Type: typing.Of(typing.Int), F: index, Lanes: len(index)}, s.Body)
 		})
 		if err == nil {
+			m.explain(s.At(), "the %d repetitions over %s run at once", to-from+1, s.Name)
 			return end{}, nil
 		}
 		if !errors.Is(err, value.ErrUnroll) && !recoverable(err) {
 			return end{}, err
 		}
 		m.stuck[s] = true
+	}
+	if m.graph && m.lanes == nil && to-from >= 2 {
+		why := "since they depend on each other, or on sizes that differ"
+		switch {
+		case jumps(s.Body):
+			why = "since one of them may be the last"
+		case few && !m.stuck[s]:
+			why = "which is faster for a few numbers"
+		}
+		m.explain(s.At(), "the %d repetitions over %s run one after another, %s", to-from+1, s.Name, why)
 	}
 	if m.graph && m.lanes == nil && to-from >= 2 {
 		m.unrolled++
@@ -147,6 +158,9 @@ func (m *Machine) divided(f func() error) error {
 	}
 	if len(keys) > mostParts {
 		return value.ErrUnroll
+	}
+	if len(keys) > 1 {
+		m.explain(m.at, "repetitions run in %d parts, whose sizes differ", len(keys))
 	}
 	for _, k := range keys {
 		if err := m.some(parts[k], f); err != nil {
@@ -330,6 +344,7 @@ func (m *Machine) fork(s *syntax.If, cond value.Value, rest []syntax.Stmt) (end,
 	if m.late {
 		return end{}, errLate
 	}
+	m.explain(s.At(), "the condition depends on parameters: both branches are part of the graph, and one of them runs")
 	then, err := m.explore(m.with(s.Then, rest))
 	if err != nil {
 		return end{}, err

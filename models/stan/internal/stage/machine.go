@@ -51,14 +51,14 @@ type Machine struct {
 	journal      []*change
 	logging      bool
 	steps, depth int
-	unrolled     int // loops that run one repetition after another
+	at           syntax.Span // of the statement that runs
+	unrolled     int         // loops that run one repetition after another
 	stuck        map[*syntax.For]bool
 	late         bool // a late statement runs, or one that may become one
 	compiled     calls
 	plains       *plainStatements
 	observed     []*observation
-	// Notes explain what the staging did, by line.
-	Notes []string
+	notes        []note
 }
 
 // slot is a variable.
@@ -260,6 +260,7 @@ func (m *Machine) statement(s syntax.Stmt) (end, error) {
 	if err := m.step(s.At()); err != nil {
 		return end{}, err
 	}
+	m.at = s.At()
 	switch s := s.(type) {
 	case *syntax.Declare:
 		return end{}, m.fault(s.At(), m.declare(s))

@@ -113,6 +113,7 @@ func (m *Machine) whileUnknown(s *syntax.While, e end) (end, error) {
 		size += n.Size()
 	}
 	most := min(mostRepetitions, max(1, mostCarried/size))
+	m.explain(s.At(), "the condition depends on parameters: a loop of the graph, with at most %d repetitions", most)
 	last, count := ad.While(c.holds, c.once, begin, most)
 	if c.err != nil {
 		return end{}, m.fault(s.At(), c.err)

@@ -218,6 +218,7 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 	}
 	times := ad.Concat(0, ad.Reshape(t0.Node(), 1), ad.Reshape(ts.Node(), ts.Size()))
 	n := y0.Size()
+	m.explain(x.At(), "%s: %s, with relative and absolute tolerances %.2g and %.2g", x.Name, map[ode.Method]string{ode.DOP853: "steps of order 8", ode.Auto: "steps of order 8, or a method for stiff systems after 1000 of them"}[set.Method], set.RTol, set.ATol)
 	var failed error
 	rates := func(t *ad.Node, state value.Value, p []*ad.Node) *value.Value {
 		own, _ := refill(rest, p)
