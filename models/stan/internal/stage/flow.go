@@ -573,15 +573,23 @@ func (m *Machine) chooseLanes(x *syntax.Choice, c value.Value) (value.Value, err
 		if !want {
 			side = x.Y
 		}
+		outer := m.lanes
 		err := m.some(at, func() error {
 			v, err := m.eval(side)
-			parts = append(parts, v.Spread(len(at)))
-			return err
+			if err != nil {
+				return err
+			}
+			parts = append(parts, v.Spread(m.lanes.n))
+			if m.lanes == outer {
+				order = append(order, at...)
+			} else {
+				order = append(order, m.lanes.from(outer)...)
+			}
+			return nil
 		})
 		if err != nil {
 			return value.Value{}, err
 		}
-		order = append(order, at...)
 	}
 	first := parts[0]
 	n := first.Size()
