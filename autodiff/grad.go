@@ -220,7 +220,10 @@ func sumTo(d *Node, s tensor.Shape) *Node {
 }
 
 // upstream returns ys and everything they were made from, inputs before outputs.
-func upstream(ys ...*Node) []*Node {
+func upstream(ys ...*Node) []*Node { return upstreamUntil(nil, ys...) }
+
+// upstreamUntil is upstream without what only Nodes lead to at which to stop; nil for none.
+func upstreamUntil(stop func(n *Node) bool, ys ...*Node) []*Node {
 	var order []*Node
 	seen := map[*Node]bool{}
 	stack := append([]*Node(nil), ys...)
@@ -232,7 +235,9 @@ func upstream(ys ...*Node) []*Node {
 		}
 		seen[n] = true
 		order = append(order, n)
-		stack = append(stack, n.in...)
+		if stop == nil || !stop(n) {
+			stack = append(stack, n.in...)
+		}
 	}
 	slices.SortFunc(order, func(a, b *Node) int {
 		if a.id < b.id {

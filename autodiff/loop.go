@@ -69,8 +69,12 @@ func memo[T any](l *loop, m *map[string]T, key string, make func() T) T {
 // from outside that it uses, and, unless lazy, those that are the same in every step. After a mistake the loop has
 // the results that step returned.
 func traced(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, lazy bool) (l *loop, captured []*Node, bad *Node) {
+	return tracedSince(lastID.Add(1), step, init, xs, lazy)
+}
+
+// tracedSince is traced for a step whose Nodes are those with a number above begin.
+func tracedSince(begin uint64, step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, lazy bool) (l *loop, captured []*Node, bad *Node) {
 	l = &loop{}
-	begin := lastID.Add(1)
 	for _, c := range init {
 		l.carry = append(l.carry, Input("carry", c.shape...))
 	}
@@ -84,11 +88,12 @@ func traced(step func(carry, x []*Node) (next, y []*Node), init, xs []*Node, laz
 		return l, nil, bad
 	}
 	outs := slices.Concat(l.next, l.ys)
-	order := upstream(outs...)
+	outside := func(n *Node) bool { return lazy && n.id < begin } // of which it does not matter how it is made
+	order := upstreamUntil(outside, outs...)
 	moving := reaches(order, slices.Concat(l.carry, l.xs))
 	var inputs []*Node // and constants from outside, by which there may be gradients
 	for _, n := range order {
-		if n.isInput() || n.op == nil && !n.isInt && n.id < begin {
+		if n.isInput() || n.op == nil && !n.isInt && n.id < begin || n.op != nil && outside(n) {
 			inputs = append(inputs, n)
 		}
 		moving[n] = moving[n] || lazy && n.op != nil && n.id > begin

@@ -83,7 +83,43 @@ func Cond(when *Node, then, otherwise func() []*Node) []*Node {
 		return []*Node{bad}
 	}
 	yes := NotEqual(Reshape(when), Scalar(0))
-	a, b := once(yes, then), once(Sub(Scalar(1), yes), otherwise)
+	return merged(once(yes, Now(), then), once(Sub(Scalar(1), yes), Now(), otherwise))
+}
+
+// Mark is a moment in the making of a graph.
+type Mark struct{ id uint64 }
+
+// Now returns the Mark of Nodes that are made from here on.
+func Now() Mark { return Mark{lastID.Add(1)} }
+
+// CondMade is Cond for branches that were made already: the Nodes a since the Mark then, and b since the Mark otherwise. What they need of
+// Nodes from before that is computed in any case.
+func CondMade(when *Node, then Mark, a []*Node, otherwise Mark, b []*Node) []*Node {
+	bad := notReal("cond", when)
+	if bad == nil && when.Size() != 1 {
+		bad = mistake("cond", "the condition has shape %v: want a scalar", when.shape)
+	}
+	if bad != nil {
+		return repeat(bad, max(1, len(a)))
+	}
+	yes := NotEqual(Reshape(when), Scalar(0))
+	return merged(made(yes, then, a), made(Sub(Scalar(1), yes), otherwise, b))
+}
+
+// made returns Nodes that were made since a Mark if n is 1, and zeros if n is 0.
+func made(n *Node, since Mark, list []*Node) []*Node {
+	if slices.ContainsFunc(list, func(x *Node) bool { return x.op != nil && x.id > since.id }) {
+		return once(n, since, func() []*Node { return list })
+	}
+	out := make([]*Node, len(list)) // they are there in any case
+	for i, x := range list {
+		out[i] = Where(n, x, Scalar(0))
+	}
+	return out
+}
+
+// merged adds the results of two branches, of which one is zeros.
+func merged(a, b []*Node) []*Node {
 	if bad := firstErr(slices.Concat(a, b)...); bad != nil {
 		return repeat(bad, max(1, len(a)))
 	}
@@ -99,9 +135,9 @@ func Cond(when *Node, then, otherwise func() []*Node) []*Node {
 	return a
 }
 
-// once computes what f makes if n is 1, and zeros if n is 0.
-func once(n *Node, f func() []*Node) []*Node {
-	l, captured, bad := traced(func(carry, _ []*Node) (next, y []*Node) { return carry, f() }, []*Node{n}, nil, true)
+// once computes what f makes, or made since a Mark, if n is 1, and zeros if n is 0.
+func once(n *Node, since Mark, f func() []*Node) []*Node {
+	l, captured, bad := tracedSince(since.id, func(carry, _ []*Node) (next, y []*Node) { return carry, f() }, []*Node{n}, nil, true)
 	if bad != nil {
 		return repeat(bad, max(1, len(l.ys)))
 	}

@@ -81,6 +81,23 @@ func TestWhile(t *testing.T) {
 
 func carryOf(list []*ad.Node, _ *ad.Node) *ad.Node { return list[0] }
 
+// A branch that was made already runs only if it is chosen, so that its gradient, which is NaN here, does not count.
+func TestCondMade(t *testing.T) {
+	k, u := ad.Input("k"), ad.Input("u")
+	outside := ad.Shift(u, -2)
+	then := ad.Now()
+	a := ad.Sqrt(outside)
+	otherwise := ad.Now()
+	b := ad.Mul(u, outside)
+	y := ad.CondMade(k, then, []*ad.Node{a}, otherwise, []*ad.Node{b})
+	outs := []*ad.Node{y[0], ad.Grad(y[0], u)[0]}
+	for _, c := range []struct{ on, u, y, dy float64 }{{0, 1, -1, 0}, {1, 6, 2, 0.25}, {0, 6, 24, 10}} {
+		got := results(t, way{64, ""}, outs, []*ad.Node{k, u}, [][]float64{{c.on}, {c.u}})
+		nearArrays(t, "value", got[0], []float64{c.y}, 1e-15)
+		nearArrays(t, "gradient", got[1], []float64{c.dy}, 1e-15)
+	}
+}
+
 // Only the branch that is chosen runs; its gradient is the gradient.
 func TestCond(t *testing.T) {
 	k, m, u := ad.Input("k"), ad.Input("m", 2, 2), ad.Input("u", 2)

@@ -19,7 +19,7 @@ func Substitute(outputs, from, to []*Node) []*Node {
 		}
 		made[x] = to[i]
 	}
-	for _, n := range upstream(outputs...) {
+	for _, n := range upstreamUntil(func(n *Node) bool { return made[n] != nil }, outputs...) {
 		if made[n] != nil {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,7 +62,14 @@ log-likelihoods come from a run folder, a Zarr folder, a netCDF 4 file or JSON
   euryale loo output_*.csv --waic --json
 `,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return runLOO(a, args, variable, waic) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			for _, name := range args {
+				if i, err := os.Stat(name); err == nil && i.IsDir() && len(args) > 1 {
+					return exit.Usage("loo takes the draws of one model, and %s is not the only one: rank models with euryale compare %s", name, strings.Join(args, " "))
+				}
+			}
+			return runLOO(a, args, variable, waic)
+		},
 	}
 	c.Flags().StringVar(&variable, "var", "", "observed variable to use (default the only one)")
 	c.Flags().BoolVar(&waic, "waic", false, "use WAIC, which cannot tell when it fails, instead of PSIS-LOO")

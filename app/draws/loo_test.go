@@ -82,6 +82,7 @@ func TestLOOAndCompare(t *testing.T) {
 		says string
 	}{
 		{"loo", 64, "loo needs a run or a file"},
+		{"loo " + line + " " + line, 64, "rank models with euryale compare"},
 		{"loo /nowhere", 66, "/nowhere"},
 		{"loo " + line + " --var z", 65, `no log-likelihood of "z": the observed variables are y`},
 		{"loo " + line + " --waic", 0, ""},

@@ -62,8 +62,9 @@ type SampleDoc struct {
 	Diagnostics diagnosticsDoc    `json:"diagnostics"`
 	Check       *frame.CheckDoc   `json:"model_check"`
 	Timing      TimingDoc         `json:"timing"`
-	Device      string            `json:"device"`   // device that computed the log density
-	Attempts    int               `json:"attempts"` // number of attempts; more than 1 after a bad verdict
+	Device      string            `json:"device"`             // device that computed the log density
+	Attempts    int               `json:"attempts"`           // number of attempts; more than 1 after a bad verdict
+	Repeated    []string          `json:"repeated,omitempty"` // faults of the draws of each attempt before the last
 	Run         string            `json:"run"`
 }
 
@@ -112,12 +113,22 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
 		a.Note("%s\nsampling again, more carefully (--retries 0 keeps the first attempt)", rep)
 		cfg.Remember(fit)
+		cfg.Repeated = append(cfg.Repeated, wrong(rep))
 		if err := s.retry(); err != nil {
 			return err
 		}
 		return SampleInto(ctx, a, s, "")
 	}
 	return finish(a, s, fit)
+}
+
+// wrong says in one line what is wrong about draws.
+func wrong(rep diag.Report) string {
+	var lines []string
+	for _, c := range rep.Problems() {
+		lines = append(lines, c.String())
+	}
+	return strings.Join(lines, "; ")
 }
 
 // retry prepares a more careful attempt with a target acceptance rate of at least 0.99,
@@ -194,7 +205,7 @@ func finish(a *frame.App, s Sampling, fit *infer.Fit) error {
 	if a.JSON {
 		err = a.Document(doc)
 	} else if _, err = fmt.Fprintln(a.Stdout, s.table(fit)); err == nil {
-		if err = printVerdicts(a, rep, frame.CheckDocument(v), s.notes()); err == nil {
+		if err = printVerdicts(a, rep, frame.CheckDocument(v), append(s.repeated(a), s.notes()...)); err == nil {
 			_, err = fmt.Fprintf(a.Stdout, "results in %s\n", s.Dir)
 		}
 	}
@@ -224,6 +235,17 @@ func printVerdicts(a *frame.App, rep diag.Report, model *frame.CheckDoc, notes [
 		return exit.With(exit.CannotWrite, err)
 	}
 	return a.PrintVerdict(model, nil, notes)
+}
+
+// repeated tells why earlier attempts were repeated, if --quiet has kept that back.
+func (s Sampling) repeated(a *frame.App) (list []string) {
+	if !a.Quiet {
+		return nil
+	}
+	for i, text := range s.Chain.Repeated {
+		list = append(list, fmt.Sprintf("attempt %d was repeated: %s", i+1, text))
+	}
+	return list
 }
 
 // notes are what the command remarks beside the verdict.
@@ -256,7 +278,7 @@ func withUnits(s diag.Summary, units map[string]string) diag.Summary {
 }
 
 func (s Sampling) sampleDoc(fit *infer.Fit, rep diag.Report, v check.Verdict) SampleDoc {
-	doc := SampleDoc{Summary: SummaryDoc(fit.Summary()), Device: s.Post.Device(), Attempts: s.Chain.Attempt + 1, Run: string(s.Dir), Check: frame.CheckDocument(v)}
+	doc := SampleDoc{Summary: SummaryDoc(fit.Summary()), Device: s.Post.Device(), Attempts: s.Chain.Attempt + 1, Repeated: s.Chain.Repeated, Run: string(s.Dir), Check: frame.CheckDocument(v)}
 	doc.Diagnostics = diagnosticsDoc{Divergences: fit.Divergent(), DepthHits: fit.DepthHits(), EBFMI: frame.Numbers(fit.EBFMI()), OK: rep.OK(), Advice: advice(rep)}
 	for _, t := range fit.Timing() {
 		doc.Timing.Warmup = max(doc.Timing.Warmup, frame.Number(t.Warmup.Seconds()))

@@ -223,14 +223,20 @@ func (r *modal) approximate(ctx context.Context, post density, draws int, seed u
 		return
 	}
 	r.grads += r.approx.Gradients
+	poor := true
 	if k := r.approx.ParetoK; !(k <= 0.7) {
 		r.warnings = append(r.warnings, fmt.Sprintf("the density is not like the normal distribution at its mode (Pareto k %.2f, above 0.7): take errors and intervals from sample stan", k))
 	} else if differs := r.scout(ctx, post, seed); differs != "" {
 		r.warnings = append(r.warnings, differs)
-	}
-	if post.Observations() == nil {
-		r.verdict, err = unobserved(post)
 	} else {
+		poor = false
+	}
+	switch {
+	case post.Observations() == nil:
+		r.verdict, err = unobserved(post)
+	case poor: // a right model would be blamed for it
+		r.verdict = check.Unjudged("the approximation at the mode is poor, so that its draws do not tell whether the model fits", "sample the posterior with sample stan, which judges the model")
+	default:
 		r.verdict, err = r.approx.CheckModel(infer.CheckSettings{})
 	}
 	if err != nil {

@@ -74,6 +74,17 @@ func TestFitStanWithoutMode(t *testing.T) {
 	}
 }
 
+// An approximation that is poor does not blame the model: eight schools, whose mode lies where tau is 0.
+func TestFitStanPoorly(t *testing.T) {
+	model := apptest.Write(t, "schools.stan", `data { int J; vector[J] y; vector[J] s; } parameters { real mu; real<lower=0> tau; vector[J] theta; }
+model { theta ~ normal(mu, tau); mu ~ normal(0, 5); tau ~ cauchy(0, 5); y ~ normal(theta, s); }`)
+	data := apptest.Write(t, "schools.json", `{"J": 8, "y": [28, 8, -3, 7, -1, 1, 18, 12], "s": [15, 10, 16, 11, 9, 11, 10, 18]}`)
+	_, out, stderr := apptest.Do(t, "fit", "stan", model, "--data", data, "--jacobian")
+	if all := out + stderr; !strings.Contains(all, "the approximation at the mode is poor") && !strings.Contains(all, "no mode was found") {
+		t.Errorf("%s", all)
+	}
+}
+
 func TestInit(t *testing.T) {
 	model, data := apptest.Write(t, "coin.stan", coin), apptest.Write(t, "coin.json", `{"n": 10, "k": 3}`)
 	for _, c := range []struct{ init, says string }{

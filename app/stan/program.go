@@ -108,33 +108,19 @@ func (p *program) load(a *frame.App, file string, f files) error {
 
 // loadData reads all files of data, and says whether one is a table.
 func (p *program) loadData(f files) (table bool, err error) {
-	for _, name := range f.data {
-		d, columns, err := readData(name)
-		if err != nil {
-			return table, err
-		}
-		table = table || columns
-		for v, x := range d {
-			if p.Data[v] != nil {
-				return table, exit.With(exit.Data, fmt.Errorf("%s has the variable %s, which an earlier file of --data has too: leave it out of one", name, v))
-			}
-			p.Data[v] = x
-		}
-	}
-	return table, nil
+	p.Data, table, err = readData(f.data...)
+	return table, err
 }
 
-// readData reads a file of variables, and says whether it is a table.
-func readData(name string) (d stan.Data, table bool, err error) {
-	b, err := frame.ReadInput(name, ".json", ".r", ".csv", ".tsv", ".xlsx", ".npy")
-	if err != nil {
-		return nil, false, err
+// readData reads files of variables, and says whether one is a table.
+func readData(names ...string) (d stan.Data, table bool, err error) {
+	d, table, err = stan.ReadFiles(names, func(name string) ([]byte, error) {
+		return frame.ReadInput(name, ".json", ".r", ".csv", ".tsv", ".xlsx", ".npy")
+	})
+	if stan.OfData(err) {
+		err = exit.With(exit.Data, err)
 	}
-	d, table, err = stan.ReadFile(name, b)
-	if err != nil {
-		return nil, table, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
-	}
-	return d, table, nil
+	return d, table, err
 }
 
 // source reads a program with the files that it includes, which are looked for beside it.

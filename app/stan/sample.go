@@ -32,6 +32,7 @@ type stanConfig struct {
 func sampleStan(a *frame.App) *cobra.Command {
 	var cfg stanConfig
 	var f files
+	var explain bool
 	c := &cobra.Command{
 		Use:   "stan MODEL.stan --data FILE.json",
 		Short: "Sample the posterior of a program of the Stan language",
@@ -48,7 +49,8 @@ run folder: draws (chain-1.csv and so on, as CmdStan writes them), summary,
 verdict, plots and a report. Ctrl-C saves the draws so far, and --resume
 continues with exactly the draws that an uninterrupted run would have made.
 
-"euryale info MODEL.stan" tells what a program needs without running it.
+"euryale info MODEL.stan" tells what a program needs without running it, and
+--explain which of its loops run at once.
 
   euryale sample stan eight_schools.stan --data schools.json
   euryale sample stan line.stan --data points.csv --init start.json
@@ -66,12 +68,38 @@ continues with exactly the draws that an uninterrupted run would have made.
 			if err != nil {
 				return err
 			}
+			if explain {
+				return explained(a, &cfg, file, f)
+			}
 			return start(c.Context(), a, &cfg, file, f)
 		},
 	}
 	f.add(c.Flags())
+	c.Flags().BoolVar(&explain, "explain", false, "say how the program is computed, line by line, and sample nothing")
 	cfg.Add(c, draws.DefaultChains(0))
 	return c
+}
+
+// explained says how a program is computed.
+func explained(a *frame.App, cfg *stanConfig, file string, f files) error {
+	if err := cfg.load(a, file, f); err != nil {
+		return err
+	}
+	post, err := cfg.compile(a, frame.Absolute(file), f.named(), stan.CompileSettings{Seed: a.Seed})
+	if err != nil {
+		return err
+	}
+	own, ok := post.(*stan.Posterior)
+	if !ok {
+		return exit.Usage("--explain is for programs: leave it out with --library")
+	}
+	lines := own.Explain()
+	if a.JSON {
+		return a.Document(map[string]any{"engine": "stan", "explain": append([]string{}, lines...), "parameters": own.Dim()})
+	}
+	lines = append(lines, fmt.Sprintf("%d unconstrained parameters", own.Dim()))
+	_, err = fmt.Fprintln(a.Stdout, strings.Join(lines, "\n"))
+	return exit.With(exit.CannotWrite, err)
 }
 
 func start(ctx context.Context, a *frame.App, cfg *stanConfig, file string, f files) error {

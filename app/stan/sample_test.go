@@ -128,3 +128,54 @@ func TestStanGoesOnWithItsSeed(t *testing.T) {
 		t.Error("the chains of the run that was cut differ")
 	}
 }
+
+// Why a run was repeated is told under --quiet as well, and in the document.
+func TestRepeated(t *testing.T) {
+	model := apptest.Write(t, "two.stan", `parameters { real x; } model { target += log_mix(0.5, normal_lpdf(x | -20, 1), normal_lpdf(x | 20, 1)); }`)
+	args := []string{"sample", "stan", model, "--quiet", "--no-report", "--draws", "50", "--warmup", "50", "--seed", "1", "--out"}
+	_, out, stderr := apptest.Do(t, append(args, filepath.Join(t.TempDir(), "a"))...)
+	if !strings.Contains(out+stderr, "attempt 1 was repeated: ") {
+		t.Errorf("%s%s", out, stderr)
+	}
+	_, out, _ = apptest.Do(t, append(args, filepath.Join(t.TempDir(), "b"), "--json")...)
+	var doc struct {
+		Attempts int
+		Repeated []string
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || doc.Attempts != 2 || len(doc.Repeated) != 1 || doc.Repeated[0] == "" {
+		t.Errorf("%v: %d attempts, repeated %q", err, doc.Attempts, doc.Repeated)
+	}
+}
+
+// What --explain says of loops, conditions, solvers and generated quantities.
+func TestExplain(t *testing.T) {
+	model := apptest.Write(t, "m.stan", `functions { vector f(real t, vector y, real k) { return -k * y; } }
+parameters { real<lower=0> k; vector[9] v; }
+model {
+  array[2] vector[1] z = ode_rk45(f, [1.0]', 0, {1.0, 2.0}, k);
+  real s = 0;
+  for (i in 1:9) target += -square(v[i]) * k;
+  for (i in 2:9) s = 0.5 * s + v[i];
+  if (s > 1) target += -s; else target += -square(s);
+  while (s < 2) s += exp(-k);
+  target += -z[1, 1] - k - square(s);
+}
+generated quantities {
+  real x;
+  x = normal_rng(0, 1);
+}
+`)
+	code, out, stderr := apptest.Do(t, "sample", "stan", model, "--explain")
+	if code != 0 {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	for _, want := range []string{"line 4: ode_rk45: steps of order 8", "line 6: the 9 repetitions over i run at once", "line 7: the 8 repetitions over i run one after another, since they depend",
+		"line 8: the condition depends on parameters", "line 9: the condition depends on parameters: a loop of the graph", "line 14: runs for each draw, as a Go function", "10 unconstrained parameters"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+	if code, out, _ := apptest.Do(t, "sample", "stan", model, "--explain", "--json"); code != 0 || !strings.Contains(out, `"explain"`) {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}

@@ -3,8 +3,6 @@
 
 package ode
 
-import ad "github.com/euryale-dev/euryale/autodiff"
-
 // The tableau of Dormand and Prince, doi:10.1016/0771-050X(80)90013-3, table 2.
 var (
 	dpC = []float64{0, 1. / 5, 3. / 10, 4. / 5, 8. / 9, 1, 1}
@@ -19,22 +17,3 @@ var (
 	}
 	dpE = []float64{71. / 57600, 0, -71. / 16695, 71. / 1920, -17253. / 339200, 22. / 525, -1. / 40}
 )
-
-// dormandPrince returns the state after a step and the estimate of its error.
-func (g *graph) dormandPrince() (next, estimate []*ad.Node) {
-	var k [][]*ad.Node
-	y := g.y
-	for i, c := range dpC {
-		t := g.t
-		if i > 0 {
-			y = g.plus(g.y, true, dpA[i], k)
-			t = ad.Add(g.t, ad.Scale(c, g.h))
-		}
-		k = append(k, g.rate(t, y, g.p))
-	}
-	zero := make([]*ad.Node, len(g.y))
-	for i := range zero {
-		zero[i] = ad.Full(0, g.y[i].Shape()...)
-	}
-	return y, g.plus(zero, true, dpE, k)
-}

@@ -56,7 +56,7 @@ func TestClosedForms(t *testing.T) {
 		return []*ad.Node{ad.Neg(ad.Mul(p[0], y[0])), ad.Mul(p[1], y[2]), ad.Neg(ad.Mul(p[1], y[1])), ad.Mul(t, ad.Exp(ad.Neg(t)))}
 	}
 	times := []float64{0, 0.5, 0.5, 2, 7}
-	for _, m := range []ode.Method{ode.RK45, ode.Rodas} {
+	for _, m := range []ode.Method{ode.RK45, ode.Rodas, ode.DOP853} {
 		z, _, _, err := runner(t, f, 4, 2, times, ode.Settings{Method: m, RTol: 1e-9, ATol: 1e-10})([]float64{2, 1, 0, 0}, []float64{0.7, 1.3})
 		if err != nil {
 			t.Fatal(err)
@@ -79,7 +79,7 @@ func TestTolerances(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := exact[0]
-	for _, m := range []ode.Method{ode.RK45, ode.Rodas} {
+	for _, m := range []ode.Method{ode.RK45, ode.Rodas, ode.DOP853} {
 		for _, tol := range []float64{1e-4, 1e-6, 1e-8, 1e-10} {
 			z, _, _, err := runner(t, oscillator, 2, 2, []float64{10}, ode.Settings{Method: m, RTol: tol, ATol: tol})([]float64{1, 0}, []float64{0.1, 0.8})
 			if err != nil || math.Abs(z[0]-want) > 60*tol {
@@ -100,7 +100,7 @@ func TestGradients(t *testing.T) {
 		"lotka":      {lotka, []float64{33, 6}, []float64{0.55, 0.028, 0.8, 0.024}},
 		"oscillator": {oscillator, []float64{1, 0}, []float64{0.1, 0.8}},
 	} {
-		for _, m := range []ode.Method{ode.RK45, ode.Rodas} {
+		for _, m := range []ode.Method{ode.RK45, ode.Rodas, ode.DOP853} {
 			run := runner(t, c.f, len(c.y0), len(c.p), times, ode.Settings{Method: m, RTol: 1e-11, ATol: 1e-11})
 			loss := func(y0, p []float64) float64 {
 				z, _, _, err := run(y0, p)
@@ -183,8 +183,8 @@ func TestVector(t *testing.T) {
 		return ad.Mul(p[0], ad.Sub(ad.Add(left, right), ad.Scale(2, y)))
 	}
 	y0, p := ad.Input("y0", n), ad.Input("p", 1)
-	for _, m := range []ode.Method{ode.RK45, ode.Rodas} {
-		z := ode.SolveVector(rod, y0, 0, []float64{1}, p, ode.Settings{Method: m})
+	for _, m := range []ode.Method{ode.RK45, ode.Rodas, ode.DOP853} {
+		z := ode.SolveVector(rod, y0, ad.Const([]float64{0, 1}), p, ode.Settings{Method: m})
 		prog, err := ad.Compile(append([]*ad.Node{z}, ad.Grad(ad.Sum(z), p)...), ad.Settings{Inputs: []*ad.Node{y0, p}})
 		if err != nil {
 			t.Fatal(err)
@@ -207,6 +207,41 @@ func TestVector(t *testing.T) {
 		}
 		if got, want := s.Output(1)[0], -rate*total; math.Abs(got-want) > 1e-6 {
 			t.Errorf("method %d: gradient %.10g, want %.10g", m, got, want)
+		}
+	}
+}
+
+// Times that a gradient is taken of, against the closed form y = y0 exp(k (t^2 - t0^2)/2), and such that do not ascend.
+func TestTimes(t *testing.T) {
+	growth := func(t *ad.Node, y, p []*ad.Node) []*ad.Node { return []*ad.Node{ad.Mul(p[0], ad.Mul(t, y[0]))} }
+	y0, times, p := ad.Input("y0", 1), ad.Input("times", 3), ad.Input("p", 1)
+	for _, m := range []ode.Method{ode.RK45, ode.Rodas, ode.DOP853} {
+		z := ode.SolveAt(growth, y0, times, p, ode.Settings{Method: m, RTol: 1e-11, ATol: 1e-11})
+		loss := ad.Sum(ad.Mul(ad.Const([]float64{2, 1}, 2, 1), z))
+		prog, err := ad.Compile(ad.Grad(loss, times, p, y0), ad.Settings{Inputs: []*ad.Node{y0, times, p}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := prog.NewState()
+		at, k := []float64{0.5, 1.5, 2}, 0.4
+		s.Input(0)[0], s.Input(2)[0] = 3, k
+		copy(s.Input(1), at)
+		if err := s.Run(); err != nil {
+			t.Fatal(err)
+		}
+		half := func(t float64) float64 { return (t*t - at[0]*at[0]) / 2 }
+		first, second := 2*3*math.Exp(k*half(at[1])), 3*math.Exp(k*half(at[2]))
+		want := []float64{-k * at[0] * (first + second), k * at[1] * first, k * at[2] * second, half(at[1])*first + half(at[2])*second, (first + second) / 3}
+		got := slices.Concat(s.Output(0), s.Output(1), s.Output(2))
+		for i, w := range want {
+			if math.Abs(got[i]-w) > 1e-7*math.Abs(w) {
+				t.Errorf("method %d: derivative %d is %.12g, want %.12g", m, i, got[i], w)
+			}
+		}
+		s.Input(1)[2] = 1
+		var order *ode.OrderError
+		if err := s.Run(); !errors.As(err, &order) || order.Index != 2 || !order.AtPoint() {
+			t.Errorf("times that do not ascend: %v", err)
 		}
 	}
 }

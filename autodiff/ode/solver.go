@@ -19,16 +19,32 @@ type solver struct {
 	tried           int
 	path            []place // accepted steps
 	states          []float64
-	of              []float64 // initial state and parameters of the path; empty for none
+	of              []float64 // initial state, parameters and times of the path; empty for none
 	lambda, dp      []float64
+	moved           []float64 // scratch
+
+	// Of an explicit method: the slopes of the state at all steps of the path, and the arrays of one step and of its gradient.
+	slopes, stages, pull, next, estimate, zero []float64
+	// Inputs and outputs of the programs.
+	stepIn, stepOut, backIn, backOut []float64
 }
 
 // place is the time and the length of a step.
 type place struct{ t, h float64 }
 
 func newSolver(pr *problem) *solver {
-	return &solver{problem: pr, rhs: pr.rhs.NewState(), step: pr.step.NewState(), back: pr.back.NewState(),
-		y: make([]float64, 2*pr.n), lambda: make([]float64, pr.n), dp: make([]float64, pr.k)}
+	n, m := pr.n, 2*pr.parts
+	s := &solver{problem: pr, rhs: pr.rhs.NewState(), step: pr.step.NewState(), back: pr.back.NewState(),
+		y: make([]float64, 2*n), lambda: make([]float64, n), dp: make([]float64, pr.k)}
+	if pr.table == nil {
+		return s
+	}
+	stages := len(pr.table.c)
+	s.stages, s.pull = make([]float64, 2*n*stages), make([]float64, n*stages)
+	s.next, s.estimate, s.zero = make([]float64, 2*n), make([]float64, 2*n*len(pr.table.e)), make([]float64, 2*n)
+	s.stepIn, s.stepOut = s.step.InputSpan(0, 2+m), s.step.OutputSpan(0, m)
+	s.backIn, s.backOut = s.back.InputSpan(0, 2+m+pr.k), s.back.OutputSpan(0, pr.parts+pr.k)
+	return s
 }
 
 // set writes t, h and the state into a program's inputs; the parameters are there
@@ -53,25 +69,30 @@ func (s *solver) parameters(p []float64) {
 func (pr *problem) forward(out []float64, in ...[]float64) error {
 	s := pr.pool.Get().(*solver)
 	defer pr.pool.Put(s)
-	return s.integrate(out, in[0], in[1])
+	return s.integrate(out, in[0], in[1], in[2])
 }
 
-// integrate follows the path and keeps it.
-func (s *solver) integrate(out, y0, p []float64) error {
+// integrate follows the path from the first time through the others, and keeps it.
+func (s *solver) integrate(out, y0, p, times []float64) error {
 	s.parameters(p)
-	s.tried, s.path, s.states, s.of = 0, s.path[:0], s.states[:0], s.of[:0]
-	if math.IsNaN(total(y0) + total(p)) {
+	s.tried, s.path, s.states, s.slopes, s.of = 0, s.path[:0], s.states[:0], s.slopes[:0], s.of[:0]
+	if math.IsNaN(total(y0) + total(p) + total(times)) {
 		for i := range out {
 			out[i] = math.NaN()
 		}
 		return nil
 	}
+	if !s.known {
+		if err := ascending(times); err != nil {
+			return err
+		}
+	}
 	copy(s.y, y0)
 	for i, v := range y0 { // the tangent begins as large as the state
 		s.y[s.n+i] = float64(1-2*(i%2)) * v
 	}
-	t, h := s.t0, 0.0
-	for i, end := range s.times {
+	t, h := times[0], 0.0
+	for i, end := range times[1:] {
 		var err error
 		if h, err = s.interval(t, end, h); err != nil {
 			return err
@@ -80,8 +101,20 @@ func (s *solver) integrate(out, y0, p []float64) error {
 			copy(out[i*s.n:(i+1)*s.n], s.y)
 		}
 	}
-	s.of = append(append(s.of, y0...), p...)
+	s.of = append(append(append(s.of, y0...), p...), times...)
 	return nil
+}
+
+// follows says whether the path that is kept is that of these values.
+func (s *solver) follows(in ...[]float64) bool {
+	at := 0
+	for _, x := range in {
+		if len(s.of) < at+len(x) || !slices.Equal(s.of[at:at+len(x)], x) {
+			return false
+		}
+		at += len(x)
+	}
+	return len(s.of) == at
 }
 
 func total(v []float64) (s float64) {
@@ -100,7 +133,6 @@ func (s *solver) interval(t, end, h float64) (float64, error) {
 			return 0, err
 		}
 	}
-	m := 2 * s.parts
 	for t < end {
 		if s.tried++; s.tried > s.MaxSteps {
 			return 0, &Error{t, s.tried - 1, h, "MaxSteps was reached"}
@@ -112,14 +144,16 @@ func (s *solver) interval(t, end, h float64) (float64, error) {
 		if t+step == t {
 			return 0, &Error{t, s.tried, h, "the step became too small to change t"}
 		}
-		set(s.step, m, t, step, s.y)
-		if err := s.step.Run(); err != nil {
+		next, estimate, err := s.attempt(t, step)
+		if err != nil {
 			return 0, err
 		}
-		next := s.step.OutputSpan(0, m)
-		e := s.norm(next, s.step.OutputSpan(m, 2*m))
+		e := s.norm(next, estimate)
 		if e <= 1 {
 			s.path, s.states = append(s.path, place{t, step}), append(s.states, s.y[:s.n]...)
+			if s.table != nil {
+				s.keep()
+			}
 			copy(s.y, next)
 			if t += step; last {
 				t = end
@@ -127,7 +161,7 @@ func (s *solver) interval(t, end, h float64) (float64, error) {
 		}
 		factor := 0.1
 		if !math.IsNaN(e) {
-			factor = math.Min(math.Max(0.9*math.Pow(e, -1/s.order), 0.2), 5)
+			factor = math.Min(math.Max(0.9*math.Exp(-math.Log(e)/s.order), 0.2), 5)
 		}
 		if e > 1 || !last || factor < 1 { // a step cut short does not tell of a longer one
 			h = step * factor
@@ -136,73 +170,150 @@ func (s *solver) interval(t, end, h float64) (float64, error) {
 	return h, nil
 }
 
+// attempt returns the state after a step, with its tangent, and the estimates of the error.
+func (s *solver) attempt(t, h float64) (next, estimate []float64, err error) {
+	if s.table != nil {
+		return s.explicit(t, h)
+	}
+	m := 2 * s.parts
+	set(s.step, m, t, h, s.y)
+	err = s.step.Run()
+	return s.step.OutputSpan(0, m), s.step.OutputSpan(m, 2*m), err
+}
+
 // norm is the root mean square of the error over the tolerance, NaN or +Inf where
 // the step failed. The tangent counts by its size or the state's, whichever is
-// larger.
+// larger. Of two estimates of different orders, the one of the higher order counts, less so as the other one is larger than it.
 func (s *solver) norm(next, e []float64) float64 {
-	sum := 0.0
+	sum, lower := 0.0, 0.0
 	for i := range s.n {
 		size := math.Max(math.Abs(s.y[i]), math.Abs(next[i]))
-		r := e[i] / (s.ATol + s.RTol*size)
-		d := e[s.n+i] / (s.ATol + s.RTol*math.Max(size, math.Abs(next[s.n+i])))
+		a := s.ATol + s.RTol*size
+		b := s.ATol + s.RTol*math.Max(size, math.Abs(next[s.n+i]))
+		r, d := e[i]/a, e[s.n+i]/b
 		sum += r*r + d*d
+		if len(e) > 2*s.n {
+			r, d := e[2*s.n+i]/a, e[3*s.n+i]/b
+			lower += r*r + d*d
+		}
+	}
+	if lower > 0 {
+		return sum / math.Sqrt((sum+0.01*lower)*float64(2*s.n))
 	}
 	return math.Sqrt(sum / float64(2*s.n))
 }
 
-// first returns a first step in which the state changes by about a hundredth.
+// first returns a first step: one of which the error of an explicit method of the order is about a hundredth of the state's tolerance
+// (Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I, section II.4).
 func (s *solver) first(t, end float64) (float64, error) {
-	set(s.rhs, s.parts, t, 0, s.y[:s.n])
-	if err := s.rhs.Run(); err != nil {
+	y := s.y[:s.n]
+	rates := func(t float64, y []float64) ([]float64, error) {
+		set(s.rhs, s.parts, t, 0, y)
+		err := s.rhs.Run()
+		return s.rhs.OutputSpan(0, s.parts), err
+	}
+	f, err := rates(t, y)
+	if err != nil {
 		return 0, err
 	}
-	var size, rate float64
-	for i, f := range s.rhs.OutputSpan(0, s.parts) {
-		w := s.ATol + s.RTol*math.Abs(s.y[i])
-		size += s.y[i] * s.y[i] / (w * w)
-		rate += f * f / (w * w)
-	}
-	h := 0.01 * math.Sqrt(size/rate)
+	f = append(s.lambda[:0], f...)
+	size, rate := s.weighed(y), s.weighed(f)
+	h := 0.01 * size / rate
 	if !(h > 0) || math.IsInf(h, 0) {
-		h = 1e-6 * (end - t)
+		return 1e-6 * (end - t), nil
 	}
-	return math.Min(h, end-t), nil
+	h = math.Min(h, end-t)
+	moved := append(s.moved[:0], y...)
+	for i := range moved {
+		moved[i] += h * f[i]
+	}
+	g, err := rates(t+h, moved)
+	if err != nil {
+		return 0, err
+	}
+	for i := range moved {
+		moved[i] = (g[i] - f[i]) / h
+	}
+	s.moved = moved
+	longest := math.Pow(0.01/math.Max(rate, s.weighed(moved)), 1/s.order)
+	if !(longest > 0) {
+		longest = h
+	}
+	return math.Min(math.Min(100*h, longest), end-t), nil
+}
+
+// weighed is the root mean square of v over the tolerance of the state.
+func (s *solver) weighed(v []float64) float64 {
+	sum := 0.0
+	for i, x := range v {
+		r := x / (s.ATol + s.RTol*math.Abs(s.y[i]))
+		sum += r * r
+	}
+	return math.Sqrt(sum / float64(len(v)))
 }
 
 // adjoint goes back over the steps, which it makes again if the workspace holds
-// another path.
-func (pr *problem) adjoint(dIn [][]float64, g, _ []float64, in ...[]float64) error {
+// another path. A later time moves the state there along its rate, and a later beginning moves all states as an initial state that is
+// carried back would.
+func (pr *problem) adjoint(dIn [][]float64, g, out []float64, in ...[]float64) error {
 	s := pr.pool.Get().(*solver)
 	defer pr.pool.Put(s)
-	if n := len(in[0]); len(s.of) != n+s.k || !slices.Equal(s.of[:n], in[0]) || !slices.Equal(s.of[n:], in[1]) {
-		if err := s.integrate(nil, in[0], in[1]); err != nil {
+	times := in[2]
+	if !s.follows(in...) {
+		if err := s.integrate(nil, in[0], in[1], times); err != nil {
 			return err
 		}
 	}
 	clear(s.lambda)
 	clear(s.dp)
 	k := len(s.path) - 1
-	for i := len(s.times) - 1; i >= 0; i-- {
-		for j := range s.n {
-			s.lambda[j] += g[i*s.n+j]
+	for i := len(times) - 2; i >= 0; i-- {
+		at := g[i*s.n : (i+1)*s.n]
+		for j, v := range at {
+			s.lambda[j] += v
 		}
-		before := s.t0
-		if i > 0 {
-			before = s.times[i-1]
+		if !s.known {
+			d, err := s.along(times[i+1], out[i*s.n:(i+1)*s.n], at)
+			if err != nil {
+				return err
+			}
+			dIn[2][i+1] = d
 		}
-		for ; k >= 0 && s.path[k].t >= before; k-- {
-			if err := s.backward(s.path[k], s.states[k*s.n:(k+1)*s.n]); err != nil {
+		for ; k >= 0 && s.path[k].t >= times[i]; k-- {
+			if err := s.backward(k); err != nil {
 				return err
 			}
 		}
 	}
 	copy(dIn[0], s.lambda)
 	copy(dIn[1], s.dp)
-	return nil
+	if s.known {
+		return nil
+	}
+	d, err := s.along(times[0], in[0], s.lambda)
+	dIn[2][0] = -d
+	return err
 }
 
-// backward propagates the gradient back over one step.
-func (s *solver) backward(at place, y []float64) error {
+// along is the product of a gradient with the rates at a time.
+func (s *solver) along(t float64, y, g []float64) (sum float64, err error) {
+	set(s.rhs, s.parts, t, 0, y)
+	if err := s.rhs.Run(); err != nil {
+		return 0, err
+	}
+	for i, f := range s.rhs.OutputSpan(0, s.parts) {
+		sum += f * g[i]
+	}
+	return sum, nil
+}
+
+// backward propagates the gradient back over a step of the path.
+func (s *solver) backward(k int) error {
+	at, y := s.path[k], s.states[k*s.n:(k+1)*s.n]
+	if s.table != nil {
+		each := s.n * len(s.table.c)
+		return s.explicitBackward(at, y, s.slopes[k*each:(k+1)*each])
+	}
 	m := s.parts
 	set(s.back, m, at.t, at.h, y)
 	copy(s.back.InputSpan(2+m+s.k, 2+2*m+s.k), s.lambda)

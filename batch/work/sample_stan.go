@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,21 +113,13 @@ func (s *sampleStan) posterior(folder, file string, seed uint64, on ad.Backend) 
 	if err != nil {
 		return nil, err
 	}
-	all, table := stan.Data{}, false
-	for _, name := range []string{s.Common, file} {
-		if name == "" {
-			continue
-		}
-		b, err := foreign.ReadFile(located(folder, name))
-		if err != nil {
-			return nil, err
-		}
-		d, columns, err := stan.ReadFile(name, b)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		maps.Copy(all, d)
-		table = table || columns
+	names := []string{file}
+	if s.Common != "" {
+		names = append(names, s.Common)
+	}
+	all, table, err := stan.ReadFiles(names, func(name string) ([]byte, error) { return foreign.ReadFile(located(folder, name)) })
+	if err != nil {
+		return nil, err
 	}
 	if table {
 		p.CountRows(all)

@@ -19,6 +19,30 @@ import (
 	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 )
 
+// ReadFiles reads variables from several files, each of a kind that ReadFile knows, and says whether one of them is a table. It fails if two
+// files have the same variable. An error of read is returned as it is.
+func ReadFiles(names []string, read func(name string) ([]byte, error)) (d Data, table bool, err error) {
+	d, from := Data{}, map[string]string{}
+	for _, name := range names {
+		b, err := read(name)
+		if err != nil {
+			return nil, table, err
+		}
+		own, columns, err := ReadFile(name, b)
+		if err != nil {
+			return nil, table, &dataError{fmt.Errorf("%s: %w", name, err)}
+		}
+		table = table || columns
+		for v, x := range own {
+			if d[v] != nil {
+				return nil, table, &dataError{fmt.Errorf("%s has the variable %s, which %s has too: leave it out of one", name, v, from[v])}
+			}
+			d[v], from[v] = x, name
+		}
+	}
+	return d, table, nil
+}
+
 // ReadFile reads variables from the content of a file, and says whether it is a table, of which the name tells.
 func ReadFile(name string, b []byte) (d Data, table bool, err error) {
 	table = slices.Contains([]string{".csv", ".tsv", ".txt", ".dat", ".xlsx", ".npy"}, strings.ToLower(filepath.Ext(name))) && !bytes.HasPrefix(bytes.TrimSpace(b), []byte("{"))

@@ -31,7 +31,7 @@ func TestHostilePrograms(t *testing.T) {
 		"typographic minus":        {p + "model { target += x \u2212 1; }", "", "minus is the hyphen"},
 		"huge integer":             {p + "model { target += x * 99999999999; }", "", "2_147_483_647"},
 		"sizes that differ":        {p + "model { vector[2] a = [1, 2]'; vector[3] b = [1, 2, 3]'; target += x * sum(a + b); }", "", "sizes do not match"},
-		"loop on a parameter":      {p + "model { while (x > 0) target += 1; }", "", "must be known before sampling"},
+		"loop up to a parameter":   {p + "model { for (i in 1:(x > 0 ? 2 : 3)) target += x; }", "", "must be known before sampling"},
 		"size from a parameter":    {p + "model { vector[x > 0 ? 1 : 2] y; }", "", "must be known before sampling"},
 		"string for a number":      {"data { real y; }\n" + p + "model { }", `{"y": "1"}`, "string values not allowed"},
 		"boolean for a number":     {"data { int y; }\n" + p + "model { }", `{"y": true}`, "boolean values not allowed"},

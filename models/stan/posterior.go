@@ -247,6 +247,14 @@ func (p *Posterior) observations() error {
 // Observations returns the posterior that checks of the model use; nil if no distribution statement has data on its left side.
 func (p *Posterior) Observations() *infer.Posterior { return p.seen }
 
+// Explain says how the program was staged, by line: which loops run at once, which one after another, and what runs for each draw.
+func (p *Posterior) Explain() []string {
+	m := p.machine.Draw()
+	m.Explained(p.machine)
+	m.ExplainLate(p.late)
+	return m.Explain()
+}
+
 // Device returns where the log density runs.
 func (p *Posterior) Device() string { return p.density.Device() }
 

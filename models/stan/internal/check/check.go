@@ -50,6 +50,7 @@ type checker struct {
 	fn     *syntax.Function // the function whose body is checked
 	loops  int
 	notes  []*syntax.Error
+	told   map[*syntax.Declare]bool // of which a note says that a bound is missing
 }
 
 // stop carries a mistake out of the checker.
@@ -57,7 +58,7 @@ type stop struct{ err *syntax.Error }
 
 // Check fills in the types of a program. It returns what deserves a warning.
 func Check(prog *syntax.Program, lib Library) (notes []*syntax.Error, err error) {
-	c := &checker{src: prog.Source, lib: lib, prog: prog, funcs: map[string][]*syntax.Function{}, block: -1}
+	c := &checker{src: prog.Source, lib: lib, prog: prog, funcs: map[string][]*syntax.Function{}, block: -1, told: map[*syntax.Declare]bool{}}
 	defer func() {
 		switch r := recover().(type) {
 		case nil:

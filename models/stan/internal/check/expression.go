@@ -44,7 +44,7 @@ func (c *checker) typeOf(x syntax.Expr) (t typing.Type, data bool) {
 		if list := c.funcs[x.Name]; len(list) > 0 {
 			return typing.Type{Kind: typing.Func, Fn: signature(list[0])}, true
 		}
-		c.fail(x.At(), "Identifier %q not in scope.%s", x.Name, c.near(x.Name))
+		c.fail(x.At(), "Identifier %q not in scope.%s", x.Name, c.elsewhere(x.Name))
 	case *syntax.Target:
 		if !c.densities() {
 			c.fail(x.At(), "Target can only be accessed in the model block or in definitions of functions with the suffix _lp.")
@@ -471,6 +471,9 @@ func (c *checker) call(x *syntax.Call, statement bool) (typing.Type, bool) {
 				c.fail(x.Args[i].At(), "The argument %q of %s must be data only, and this expression depends on parameters. Pass data, or remove the word data from the declaration of the argument.", a.Name, f.Name)
 			}
 		}
+	}
+	if base, ok := strings.CutSuffix(strings.TrimSuffix(name, "_lpmf"), "_lpdf"); (ok || strings.HasSuffix(name, "_lpmf")) && len(x.Args) > 0 {
+		c.scales(base, x.Args[1:])
 	}
 	switch {
 	case statement && t.Kind != typing.Void:

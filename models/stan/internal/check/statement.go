@@ -289,7 +289,9 @@ func (c *checker) unpack(s *syntax.Assign, l *syntax.List) {
 func (c *checker) tilde(s *syntax.Tilde) {
 	args := []typing.Type{c.expr(s.X)}
 	for _, a := range s.Args {
-		args = append(args, c.expr(a))
+		t := c.expr(a)
+		t.Data = syntax.DataOnly(a)
+		args = append(args, t)
 	}
 	if !c.densities() {
 		c.fail(s.At(), "Target can only be accessed in the model block or in definitions of functions with the suffix _lp.")
@@ -300,6 +302,18 @@ func (c *checker) tilde(s *syntax.Tilde) {
 		}
 	}
 	known := false
+	for _, suffix := range []string{"_lpdf", "_lpmf"} {
+		if result, ok := c.lib.Solver(s.Name + suffix); ok {
+			if _, err := result(args); err != nil {
+				c.fail(s.At(), "%v", err)
+			}
+			s.Suffix = suffix
+			return
+		}
+	}
+	for i := range args {
+		args[i].Data = false
+	}
 	for _, suffix := range []string{"_lpdf", "_lpmf"} {
 		if !c.known(s.Name + suffix) {
 			continue
@@ -313,6 +327,7 @@ func (c *checker) tilde(s *syntax.Tilde) {
 	if !known {
 		c.fail(s.Word, "Ill-typed arguments to \"~\"-statement. No function \"%s_lpdf\" was found when looking for distribution \n\"%s\".%s", s.Name, s.Name, c.nearDensity(s.Name))
 	}
+	c.scales(s.Name, s.Args)
 	if s.Suffix == "" {
 		c.illTyped(s.At(), s.Name, s.Name+"_lpdf", args)
 	}

@@ -25,6 +25,8 @@ func init() {
 	matrixFunctions()
 	densities()
 	jointDensities()
+	diffusions()
+	filters()
 	randomNumbers()
 }
 
@@ -37,6 +39,8 @@ type Call struct {
 	Drop bool
 	// Random is where random numbers come from.
 	Random dist.Source
+	// Evaluated says, after the call, that a graph of known numbers was made and evaluated, which a compiled program does faster.
+	Evaluated bool
 }
 
 // Function is a function of the language.
@@ -150,6 +154,7 @@ func evaluate(v value.Value) (value.Value, error) {
 func result(c *Call, n *ad.Node, lanes int, shape ...int) (value.Value, error) {
 	v, err := computed(c.Result, n, lanes, shape...)
 	if err == nil && allKnown(c.Args...) {
+		c.Evaluated = true
 		return evaluate(v)
 	}
 	return v, err

@@ -31,6 +31,10 @@ func drawn(name string, of func(x []*ad.Node, a []value.Value) (d dist.Dist, sha
 		}
 		var p [][]float64
 		for _, n := range d.Params {
+			if known := n.Numbers(); known != nil {
+				p = append(p, slices.Clone(known))
+				continue
+			}
 			v, err := ad.Eval(n)
 			if err != nil {
 				return value.Value{}, err

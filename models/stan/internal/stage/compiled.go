@@ -14,7 +14,10 @@ import (
 )
 
 // calls are calls of functions with known arguments that were compiled, by the name, the sizes and the integers of the arguments.
-type calls struct{ by map[string]*compiledCall }
+type calls struct {
+	by       map[string]*compiledCall
+	evaluate map[string]bool // functions that were seen to evaluate a graph
+}
 
 // compiledCall is a program for a call; nil if there is none.
 type compiledCall struct {

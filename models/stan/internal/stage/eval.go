@@ -266,12 +266,15 @@ func (m *Machine) invoke(name string, args []value.Value, result typing.Type, dr
 		}
 	}
 	c := &library.Call{Name: name, Args: args, Result: result, Drop: drop, Random: m.Random}
-	if f.Graph && !m.graph && !drop {
+	if (f.Graph || m.compiled.evaluate[name]) && !m.graph && !drop {
 		if v, ok := m.compiled.run(f, c); ok {
 			return v, nil
 		}
 	}
 	v, err := f.Do(c)
+	if c.Evaluated && !m.graph && m.compiled.evaluate != nil {
+		m.compiled.evaluate[name] = true
+	}
 	if err != nil {
 		return v, fmt.Errorf("%s: %w", name, err)
 	}
@@ -303,7 +306,7 @@ func (m *Machine) user(f *syntax.Function, args []value.Value, drop bool) (value
 		return value.Value{Type: f.Result, N: ad.Scalar(value.UnsetReal)}, nil
 	case f.Result.Kind == typing.Void:
 		return value.Value{Type: f.Result}, nil
-	case e.way != returned:
+	case e.way != returned && (e.leaves == nil || e.leaves.returned == nil):
 		return value.Value{}, fmt.Errorf("%s ended without returning a value: add a return statement", f.Name)
 	}
 	return e.v.As(f.Result), nil

@@ -27,14 +27,14 @@ func (m *Machine) log(s *slot) {
 // attempt runs f, and puts everything back if it fails.
 func (m *Machine) attempt(f func() error) error {
 	was, from := m.logging, len(m.journal)
-	terms, known, notes, steps := len(m.terms), m.known, len(m.Notes), m.steps
+	terms, known, notes, steps := len(m.terms), m.known, len(m.notes), m.steps
 	depth, lanes, observed := len(m.scope), m.lanes, len(m.observed)
 	m.logging = true
 	err := f()
 	m.logging = was
 	if err != nil {
 		m.undo(from)
-		m.terms, m.known, m.Notes, m.steps = m.terms[:terms], known, m.Notes[:notes], steps
+		m.terms, m.known, m.notes, m.steps = m.terms[:terms], known, m.notes[:notes], steps
 		m.scope, m.lanes, m.observed = m.scope[:depth], lanes, m.observed[:observed]
 	}
 	if !was {
@@ -75,6 +75,7 @@ func (m *Machine) loop(s *syntax.For) (end, error) {
 			return m.atOnce(s.Name, value.Value{Type: typing.Of(typing.Int), F: index, Lanes: len(index)}, s.Body)
 		})
 		if err == nil {
+			m.explain(s.At(), "the %d repetitions over %s run at once", to-from+1, s.Name)
 			return end{}, nil
 		}
 		if !errors.Is(err, value.ErrUnroll) && !recoverable(err) {
@@ -83,19 +84,27 @@ func (m *Machine) loop(s *syntax.For) (end, error) {
 		m.stuck[s] = true
 	}
 	if m.graph && m.lanes == nil && to-from >= 2 {
+		why := "since they depend on each other, or on sizes that differ"
+		switch {
+		case jumps(s.Body):
+			why = "since one of them may be the last"
+		case few && !m.stuck[s]:
+			why = "which is faster for a few numbers"
+		}
+		m.explain(s.At(), "the %d repetitions over %s run one after another, %s", to-from+1, s.Name, why)
+	}
+	if m.graph && m.lanes == nil && to-from >= 2 {
 		m.unrolled++
 		defer func() { m.unrolled-- }()
 	}
-	for i := from; i <= to; i++ {
-		e, err := m.once(s.Name, value.Int(i), s.Body)
-		if err != nil || e.way == returned || e.way == rejected {
-			return e, err
+	e, err := m.repeat(s.At(), func(i int) (end, bool, error) {
+		if from+i > to {
+			return end{}, false, nil
 		}
-		if e.way == broke {
-			break
-		}
-	}
-	return end{}, nil
+		e, err := m.once(s.Name, value.Int(from+i), s.Body)
+		return e, true, err
+	})
+	return e.outOfLoop(), err
 }
 
 // fewRepetitions is the number of repetitions of a loop inside of one that is unrolled below which it is unrolled too.
@@ -116,7 +125,7 @@ func (m *Machine) atOnce(name string, index value.Value, body syntax.Stmt) error
 	last := m.privates(body)
 	err := m.divided(func() error {
 		e, err := m.block(body)
-		if err == nil && e.way != on {
+		if err == nil && (e.way != on || e.depends()) {
 			err = value.ErrUnroll
 		}
 		return err
@@ -150,6 +159,9 @@ func (m *Machine) divided(f func() error) error {
 	if len(keys) > mostParts {
 		return value.ErrUnroll
 	}
+	if len(keys) > 1 {
+		m.explain(m.at, "repetitions run in %d parts, whose sizes differ", len(keys))
+	}
 	for _, k := range keys {
 		if err := m.some(parts[k], f); err != nil {
 			return err
@@ -167,10 +179,7 @@ func (m *Machine) once(name string, v value.Value, body syntax.Stmt) (end, error
 	m.scope[len(m.scope)-1][name] = &slot{name: name, v: v, typ: v.Type, lanes: m.lanes}
 	e, err := m.block(body)
 	m.pop()
-	if e.way == continued {
-		e.way = on
-	}
-	return e, err
+	return e.outOfRepetition(), err
 }
 
 // ragged runs a loop whose ends differ between lanes.
@@ -248,14 +257,7 @@ func (m *Machine) each(s *syntax.Each) (end, error) {
 	var shape []int
 	switch {
 	case t.Kind == typing.Tuple:
-		for _, e := range over.Elems {
-			if r, err := m.once(s.Name, e, s.Body); err != nil || r.way == returned || r.way == rejected {
-				return r, err
-			} else if r.way == broke {
-				break
-			}
-		}
-		return end{}, nil
+		return m.eachOf(s, len(over.Elems), func(i int) value.Value { return over.Elems[i] })
 	case t.Dims > 0:
 		n, shape = over.Shape[0], over.Shape[1:]
 		inner = value.Size(shape)
@@ -271,45 +273,25 @@ func (m *Machine) each(s *syntax.Each) (end, error) {
 			}
 		}
 	}
-	for i := range n {
+	return m.eachOf(s, n, func(i int) value.Value {
 		index := make([]int, inner)
 		for k := range index {
 			index[k] = i*inner + k
 		}
-		e, err := m.once(s.Name, over.Take(index, t, 0, shape...), s.Body)
-		if err != nil || e.way == returned || e.way == rejected {
-			return e, err
-		}
-		if e.way == broke {
-			break
-		}
-	}
-	return end{}, nil
+		return over.Take(index, t, 0, shape...)
+	})
 }
 
-func (m *Machine) while(s *syntax.While) (end, error) {
-	for {
-		if err := m.step(s.At()); err != nil {
-			return end{}, err
+// eachOf runs over n values.
+func (m *Machine) eachOf(s *syntax.Each, n int, of func(i int) value.Value) (end, error) {
+	e, err := m.repeat(s.At(), func(i int) (end, bool, error) {
+		if i == n {
+			return end{}, false, nil
 		}
-		v, err := m.integer(s.Cond)
-		if err != nil {
-			return end{}, m.fault(s.Cond.At(), err)
-		}
-		if v.Lanes > 0 {
-			return end{}, value.ErrUnroll
-		}
-		if v.Number() == 0 {
-			return end{}, nil
-		}
-		e, err := m.block(s.Body)
-		if err != nil || e.way == returned || e.way == rejected {
-			return e, err
-		}
-		if e.way == broke {
-			return end{}, nil
-		}
-	}
+		e, err := m.once(s.Name, of(i), s.Body)
+		return e, true, err
+	})
+	return e.outOfLoop(), err
 }
 
 // branch runs a condition.
@@ -339,7 +321,7 @@ func (m *Machine) branch(s *syntax.If) (end, error) {
 		run := func(at []int, b syntax.Stmt) error {
 			return m.some(at, func() error {
 				e, err := m.block(b)
-				if err == nil && e.way != on {
+				if err == nil && (e.way != on || e.depends()) {
 					err = value.ErrUnroll
 				}
 				return err
@@ -362,36 +344,50 @@ func (m *Machine) fork(s *syntax.If, cond value.Value, rest []syntax.Stmt) (end,
 	if m.late {
 		return end{}, errLate
 	}
-	then, err := m.explore(s.Then, rest)
+	m.explain(s.At(), "the condition depends on parameters: both branches are part of the graph, and one of them runs")
+	then, err := m.explore(m.with(s.Then, rest))
 	if err != nil {
 		return end{}, err
 	}
-	otherwise, err := m.explore(s.Else, rest)
+	otherwise, err := m.explore(m.with(s.Else, rest))
 	if err != nil {
 		return end{}, err
 	}
-	return m.merge(s, cond.Node(), then, otherwise)
+	return m.merge(s.Cond.At(), cond.Node(), then, otherwise)
+}
+
+// with runs a branch and what follows it.
+func (m *Machine) with(b syntax.Stmt, rest []syntax.Stmt) func() (end, error) {
+	return func() (e end, err error) {
+		if b != nil {
+			e, err = m.block(b)
+		}
+		switch {
+		case err != nil || len(rest) == 0 || e.over():
+			return e, err
+		case e.depends():
+			return m.resume(b.At(), e, func() (end, error) { return m.list(rest) })
+		}
+		return m.list(rest)
+	}
 }
 
 // path is what a branch led to.
 type path struct {
+	from    ad.Mark // the graph before it
 	e       end
 	changed map[*slot]value.Value
 	added   *ad.Node
 }
 
 // explore runs a branch and puts back what it changed.
-func (m *Machine) explore(b syntax.Stmt, rest []syntax.Stmt) (p path, err error) {
+func (m *Machine) explore(run func() (end, error)) (p path, err error) {
 	was, from := m.logging, len(m.journal)
 	terms, known := m.terms, m.known
 	m.terms, m.known, m.logging = nil, 0, true
 	depth, observed := len(m.scope), len(m.observed)
-	if b != nil {
-		p.e, err = m.block(b)
-	}
-	if err == nil && p.e.way == on && len(rest) > 0 {
-		p.e, err = m.list(rest)
-	}
+	p.from = ad.Now()
+	p.e, err = run()
 	m.scope, m.observed = m.scope[:depth], m.observed[:observed] // what is observed under a condition on parameters is not judged
 	p.changed = map[*slot]value.Value{}
 	for _, c := range m.journal[from:] {
@@ -404,7 +400,7 @@ func (m *Machine) explore(b syntax.Stmt, rest []syntax.Stmt) (p path, err error)
 }
 
 // merge chooses between what two branches led to.
-func (m *Machine) merge(s *syntax.If, cond *ad.Node, a, b path) (end, error) {
+func (m *Machine) merge(at syntax.Span, cond *ad.Node, a, b path) (end, error) {
 	minus := ad.Scalar(math.Inf(-1))
 	// a branch that rejects changes nothing but the target
 	if a.e.way == rejected || b.e.way == rejected {
@@ -425,13 +421,65 @@ func (m *Machine) merge(s *syntax.If, cond *ad.Node, a, b path) (end, error) {
 		}
 		return other.e, nil
 	}
-	if a.e.way != b.e.way {
-		return end{}, m.faultf(s.Cond.At(), "this condition depends on parameters, and one of its branches leaves the loop or function while the other does not: write both with a return, or as a ? b : c")
+	slots := m.changedIn(a, b)
+	of := func(p path, sl *slot) value.Value {
+		if v, ok := p.changed[sl]; ok {
+			return v
+		}
+		return sl.v
 	}
-	if a.e.way == broke || a.e.way == continued {
-		return end{}, m.faultf(s.Cond.At(), "a loop cannot be left on a condition that depends on parameters: run all repetitions, and use a ? b : c for what they add")
+	yes, no := []*ad.Node{a.added}, []*ad.Node{b.added}
+	both := func(x, y value.Value) error {
+		if !sameSizes(x, y) {
+			return m.faultf(at, "the branches of this condition on parameters give a variable values of different sizes")
+		}
+		yes, no = append(yes, nodesOf(x)...), append(no, nodesOf(y)...)
+		return nil
 	}
-	var slots []*slot
+	for _, sl := range slots {
+		if err := both(of(a, sl), of(b, sl)); err != nil {
+			return end{}, err
+		}
+	}
+	v := a.e.v
+	if a.e.way == on && !a.e.depends() {
+		v = b.e.v
+	}
+	if v.Type.Kind != typing.Void {
+		x, y := a.e.v, b.e.v
+		if x.Type.Kind == typing.Void {
+			x = emptyLike(v)
+		}
+		if y.Type.Kind == typing.Void {
+			y = emptyLike(v)
+		}
+		if err := both(x, y); err != nil {
+			return end{}, err
+		}
+	}
+	out := ad.CondMade(cond, a.from, yes, b.from, no)
+	if err := out[0].Err(); err != nil {
+		return end{}, err
+	}
+	m.terms = append(m.terms, out[0])
+	rest := out[1:]
+	for _, sl := range slots {
+		m.log(sl)
+		sl.v, rest = withNodes(of(a, sl), rest)
+		sl.v.Type, sl.owned = sl.typ, false
+	}
+	if len(rest) > 0 {
+		v, _ = withNodes(v, rest)
+	}
+	if a.e.way == b.e.way && !a.e.depends() && !b.e.depends() {
+		return end{way: a.e.way, v: v}, nil
+	}
+	when := ad.NotEqual(cond, ad.Scalar(0))
+	return mixed(leavingOf(a.e).each(leavingOf(b.e), func(x, y *ad.Node) *ad.Node { return ad.Where(when, x, y) }), v), nil
+}
+
+// changedIn lists the variables that one of two branches changed and that are still there, in order.
+func (m *Machine) changedIn(a, b path) (slots []*slot) {
 	seen := map[*slot]bool{}
 	for _, c := range []map[*slot]value.Value{a.changed, b.changed} {
 		for sl := range c {
@@ -442,42 +490,7 @@ func (m *Machine) merge(s *syntax.If, cond *ad.Node, a, b path) (end, error) {
 		}
 	}
 	slices.SortFunc(slots, func(x, y *slot) int { return m.place(x) - m.place(y) })
-	of := func(p path, sl *slot) value.Value {
-		if v, ok := p.changed[sl]; ok {
-			return v
-		}
-		return sl.v
-	}
-	yes, no := []*ad.Node{a.added}, []*ad.Node{b.added}
-	both := func(x, y value.Value) error {
-		if x.Elems != nil || y.Elems != nil || !slices.Equal(x.Shape, y.Shape) {
-			return m.faultf(s.Cond.At(), "the branches of this condition on parameters give a variable values of different sizes")
-		}
-		yes, no = append(yes, x.Node()), append(no, y.Node())
-		return nil
-	}
-	for _, sl := range slots {
-		if err := both(of(a, sl), of(b, sl)); err != nil {
-			return end{}, err
-		}
-	}
-	if a.e.way == returned && a.e.v.Type.Kind != typing.Void {
-		if err := both(a.e.v, b.e.v); err != nil {
-			return end{}, err
-		}
-	}
-	out := ad.Cond(cond, func() []*ad.Node { return yes }, func() []*ad.Node { return no })
-	m.terms = append(m.terms, out[0])
-	for i, sl := range slots {
-		m.log(sl)
-		v := of(a, sl)
-		sl.v, sl.owned = value.Of(sl.typ, out[1+i], v.Shape...), false
-	}
-	e := end{way: a.e.way}
-	if len(out) > 1+len(slots) {
-		e.v = value.Of(a.e.v.Type, out[len(out)-1], a.e.v.Shape...)
-	}
-	return e, nil
+	return slots
 }
 
 // reachable says whether a slot is still a variable.
@@ -516,21 +529,27 @@ func (m *Machine) choice(x *syntax.Choice) (value.Value, error) {
 	if c.Known() { // by lanes, each of which evaluates its own side only
 		return m.chooseLanes(x, c)
 	}
+	then := ad.Now()
 	a, err := m.eval(x.X)
 	if err != nil {
 		return a, err
 	}
+	otherwise := ad.Now()
 	b, err := m.eval(x.Y)
 	if err != nil {
 		return b, err
 	}
-	if !slices.Equal(a.Shape, b.Shape) || a.Elems != nil || b.Elems != nil {
+	if a, b = a.As(x.Type()), b.As(x.Type()); !sameSizes(a, b) || a.Elems != nil && (a.Lanes > 0 || b.Lanes > 0 || c.Lanes > 0) {
 		return a, m.faultf(x.Cond.At(), "the values of this choice on parameters have different sizes: use values of one size")
 	}
 	out := value.Value{Type: x.Type(), Shape: a.Shape, Lanes: max(a.Lanes, b.Lanes, c.Lanes)}
 	if out.Lanes == 0 {
-		out.N = ad.Cond(c.Node(), func() []*ad.Node { return []*ad.Node{a.Node()} }, func() []*ad.Node { return []*ad.Node{b.Node()} })[0]
-		return out, out.N.Err()
+		list := ad.CondMade(c.Node(), then, nodesOf(a), otherwise, nodesOf(b))
+		if err := list[0].Err(); err != nil {
+			return out, err
+		}
+		out, _ = withNodes(a, list)
+		return out, nil
 	}
 	out.N = ad.Where(c.Spread(out.Lanes).Node(), a.Spread(out.Lanes).Node(), b.Spread(out.Lanes).Node())
 	return out, out.N.Err()
@@ -554,15 +573,23 @@ func (m *Machine) chooseLanes(x *syntax.Choice, c value.Value) (value.Value, err
 		if !want {
 			side = x.Y
 		}
+		outer := m.lanes
 		err := m.some(at, func() error {
 			v, err := m.eval(side)
-			parts = append(parts, v.Spread(len(at)))
-			return err
+			if err != nil {
+				return err
+			}
+			parts = append(parts, v.Spread(m.lanes.n))
+			if m.lanes == outer {
+				order = append(order, at...)
+			} else {
+				order = append(order, m.lanes.from(outer)...)
+			}
+			return nil
 		})
 		if err != nil {
 			return value.Value{}, err
 		}
-		order = append(order, at...)
 	}
 	first := parts[0]
 	n := first.Size()

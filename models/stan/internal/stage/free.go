@@ -17,8 +17,16 @@ import (
 func (m *Machine) Free(p Param, v value.Value) ([]float64, error) {
 	if p.Parts != nil {
 		var all []float64
+		elems := v.Elems
+		for range max(0, v.Type.Dims-1) {
+			var next []value.Value
+			for _, e := range elems {
+				next = append(next, e.Elems...)
+			}
+			elems = next
+		}
 		for i, q := range p.Parts {
-			u, err := m.Free(q, v.Elems[i])
+			u, err := m.Free(q, elems[i])
 			if err != nil {
 				return nil, err
 			}

@@ -51,13 +51,14 @@ type Machine struct {
 	journal      []*change
 	logging      bool
 	steps, depth int
-	unrolled     int // loops that run one repetition after another
+	at           syntax.Span // of the statement that runs
+	unrolled     int         // loops that run one repetition after another
 	stuck        map[*syntax.For]bool
 	late         bool // a late statement runs, or one that may become one
 	compiled     calls
+	plains       *plainStatements
 	observed     []*observation
-	// Notes explain what the staging did, by line.
-	Notes []string
+	notes        []note
 }
 
 // slot is a variable.
@@ -168,8 +169,9 @@ const (
 
 // end is how a statement ended, with the value that a function returns.
 type end struct {
-	way way
-	v   value.Value
+	way    way
+	v      value.Value
+	leaves *leaving // where that depends on parameters; way is on then
 }
 
 // step counts statements, so that loops without end stop.
@@ -205,7 +207,10 @@ func (m *Machine) list(list []syntax.Stmt) (end, error) {
 			}
 		}
 		e, err := m.statement(s)
-		if err != nil || e.way != on {
+		if err == nil && e.depends() && i+1 < len(list) {
+			return m.resume(s.At(), e, func() (end, error) { return m.list(list[i+1:]) })
+		}
+		if err != nil || e.over() || e.depends() {
 			return e, err
 		}
 	}
@@ -255,6 +260,7 @@ func (m *Machine) statement(s syntax.Stmt) (end, error) {
 	if err := m.step(s.At()); err != nil {
 		return end{}, err
 	}
+	m.at = s.At()
 	switch s := s.(type) {
 	case *syntax.Declare:
 		return end{}, m.fault(s.At(), m.declare(s))
@@ -293,7 +299,7 @@ func (m *Machine) statement(s syntax.Stmt) (end, error) {
 			return end{way: returned}, nil
 		}
 		v, err := m.eval(s.X)
-		return end{returned, v}, m.fault(s.At(), err)
+		return end{way: returned, v: v}, m.fault(s.At(), err)
 	case *syntax.Tell:
 		return m.tell(s)
 	}
@@ -530,6 +536,12 @@ func repeated(v value.Value, t typing.Type, shape []int) value.Value {
 
 // tilde adds the log density of a distribution statement.
 func (m *Machine) tilde(s *syntax.Tilde) error {
+	if v, ok, err := m.solved(s); ok {
+		if err != nil {
+			return err
+		}
+		return m.add(v)
+	}
 	x, err := m.eval(s.X)
 	if err != nil {
 		return err

@@ -10,14 +10,71 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/models/stan/internal/library"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
 // observation is what one run of a distribution statement says of data.
 type observation struct {
 	at     *syntax.Tilde
+	family string
 	y      []float64
 	params []*ad.Node // one element for each of y
+}
+
+// regressions are the distributions of the outcomes of regressions.
+var regressions = map[string]string{"normal_id_glm": "normal", "bernoulli_logit_glm": "bernoulli_logit", "binomial_logit_glm": "binomial_logit", "poisson_log_glm": "poisson_log",
+	"neg_binomial_2_log_glm": "neg_binomial_2_log"}
+
+// factors turn the last argument of a normal distribution of vectors into the Cholesky factor of the covariance.
+var factors = map[string]func(m *ad.Node) *ad.Node{
+	"multi_normal":          ad.CholeskyOrNaN,
+	"multi_normal_cholesky": func(l *ad.Node) *ad.Node { return l },
+	"multi_normal_prec":     func(p *ad.Node) *ad.Node { return ad.CholeskyOrNaN(ad.Inverse(p)) },
+}
+
+// singly returns the distribution of single numbers that a statement says of data, and its arguments. An element of a vector has its normal
+// distribution given those before it.
+func singly(name string, args []value.Value) (family string, own []value.Value) {
+	for _, a := range args {
+		if a.Lanes > 0 {
+			return name, args
+		}
+	}
+	if base := regressions[name]; base != "" {
+		first := 1
+		if name == "binomial_logit_glm" {
+			first = 2
+		}
+		x, alpha, beta := args[first], args[first+1], args[first+2]
+		rows := max(args[0].Size(), alpha.Size())
+		if len(x.Shape) == 2 {
+			rows = x.Shape[0]
+		}
+		eta := alpha.Node()
+		if beta.Size() > 0 {
+			eta = ad.Add(eta, ad.Reshape(ad.MatMul(ad.Reshape(x.Node(), x.Size()/beta.Size(), beta.Size()), ad.Reshape(beta.Node(), beta.Size(), 1)), x.Size()/beta.Size()))
+		}
+		mean := value.Of(typing.Of(typing.Vector), ad.Broadcast(eta, rows), rows)
+		return base, slices.Concat(args[:first], []value.Value{mean}, args[first+3:])
+	}
+	factor := factors[name]
+	if factor == nil || len(args) != 3 || args[0].Size() == 0 {
+		return name, args
+	}
+	k := args[2].Shape[0]
+	n := args[0].Size() / k
+	if args[0].Shape[len(args[0].Shape)-1] != k || args[1].Size() != k && args[1].Size() != n*k {
+		return name, args
+	}
+	l := factor(args[2].Node())
+	mu := ad.Broadcast(ad.Reshape(args[1].Node(), args[1].Size()/k, k), n, k)
+	d := ad.Sub(ad.Reshape(args[0].Node(), n, k), mu)
+	z := ad.SolveTriangular(l, ad.T(d), true, false)
+	before := ad.MatMul(ad.Sub(l, ad.DiagMatrix(ad.Diag(l))), z)
+	vector := typing.Of(typing.Vector)
+	flat := func(x *ad.Node) value.Value { return value.Of(vector, ad.Reshape(x, n*k), n*k) }
+	return "normal", []value.Value{args[0].Reshape(vector, n*k), flat(ad.Add(mu, ad.T(before))), flat(ad.Broadcast(ad.Reshape(ad.Diag(l), 1, k), n, k))}
 }
 
 // observe notes a distribution statement whose left side are data.
@@ -26,6 +83,7 @@ func (m *Machine) observe(s *syntax.Tilde, args []value.Value) {
 		return
 	}
 	unknown := false
+	family, args := singly(s.Name, args)
 	for _, a := range args[1:] {
 		unknown = unknown || !a.Known()
 	}
@@ -55,7 +113,7 @@ func (m *Machine) observe(s *syntax.Tilde, args []value.Value) {
 		}
 		return ad.Reshape(ad.Broadcast(x, full...), n)
 	}
-	o := &observation{at: s}
+	o := &observation{at: s, family: family}
 	y, err := ad.Eval(spread(args[0]))
 	if err != nil {
 		return
@@ -109,8 +167,8 @@ func (m *Machine) Observations() (list []Observation) {
 		for _, o := range all {
 			y = append(y, o.y...)
 		}
-		if _, ok := library.Observed(s.Name, params); ok {
-			list = append(list, Observation{Name: rootName(s.X), Y: y, Params: params, family: s.Name})
+		if _, ok := library.Observed(all[0].family, params); ok {
+			list = append(list, Observation{Name: rootName(s.X), Y: y, Params: params, family: all[0].family})
 		}
 	}
 	return list

@@ -5,6 +5,7 @@ package stage
 
 import (
 	"errors"
+	"sync"
 
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
@@ -101,11 +102,35 @@ func (m *Machine) RunLate(list []syntax.Stmt) error {
 				sl.late = false
 			}
 		}
+		if p := m.plainly(s); p != nil && p.runOn(m) {
+			continue
+		}
 		if _, err := m.statement(s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// plainStatements are the late statements of a program that run without a Machine, for all machines of draws.
+type plainStatements struct {
+	mu sync.Mutex
+	by map[syntax.Stmt]*plainStatement
+}
+
+// plainly returns a statement as a Go function; nil if it cannot be one. Declarations are left to the Machine.
+func (m *Machine) plainly(s syntax.Stmt) *plainStatement {
+	if _, ok := s.(*syntax.Declare); ok || m.plains == nil {
+		return nil
+	}
+	m.plains.mu.Lock()
+	defer m.plains.mu.Unlock()
+	p, ok := m.plains.by[s]
+	if !ok {
+		p = m.plain(s)
+		m.plains.by[s] = p
+	}
+	return p
 }
 
 // Variables returns the values of all variables of blocks.
@@ -123,9 +148,13 @@ func (m *Machine) Draw() *Machine {
 	d := New(m.Prog)
 	d.Out = m.Out
 	if m.compiled.by == nil {
-		m.compiled.by = map[string]*compiledCall{}
+		m.compiled = calls{by: map[string]*compiledCall{}, evaluate: map[string]bool{}}
 	}
 	d.compiled = m.compiled
+	if m.plains == nil {
+		m.plains = &plainStatements{by: map[syntax.Stmt]*plainStatement{}}
+	}
+	d.plains = m.plains
 	for n, s := range m.scope[0] {
 		d.scope[0][n] = &slot{name: n, v: s.v, typ: s.typ}
 	}

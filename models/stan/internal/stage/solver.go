@@ -70,6 +70,9 @@ func gives(name string, result typing.Type, least int, leading func(args []typin
 // exact says whether an argument of the function that a solver calls must be of its very type, without promotion: those that the solver
 // makes itself, such as the time and the state of a differential equation, and the ends of a slice.
 func exact(solver string, i int) bool {
+	if strings.HasPrefix(solver, "dae") {
+		return i < 3
+	}
 	if strings.HasPrefix(solver, "reduce_sum") {
 		return i == 1 || i == 2
 	}
@@ -95,6 +98,15 @@ func init() {
 		solvers[name] = solver{gives(name, real.Array(2), 7, func(a []typing.Type) ([]typing.Type, error) {
 			return []typing.Type{real, real.Array(1), a[4], a[5], a[6]}, nil
 		}), func(m *Machine, x *syntax.Call) (value.Value, error) { return m.solveODE(x, 4, stiff, true) }}
+	}
+	for _, name := range []string{"dae", "dae_tol"} {
+		skip := 5
+		if name == "dae_tol" {
+			skip = 8
+		}
+		solvers[name] = solver{gives(name, vector.Array(1), skip, func(a []typing.Type) ([]typing.Type, error) {
+			return append([]typing.Type{real, vector, vector}, a[skip:]...), nil
+		}), func(m *Machine, x *syntax.Call) (value.Value, error) { return m.solveDAE(x, skip) }}
 	}
 	solvers["integrate_1d"] = solver{gives("integrate_1d", real, 6, func(a []typing.Type) ([]typing.Type, error) {
 		return []typing.Type{real, real, a[3], a[4], a[5]}, nil
@@ -191,36 +203,22 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 		return value.Value{}, err
 	}
 	y0, t0, ts := args[1], args[2], args[3]
-	if !t0.Known() || !ts.Known() {
-		return y0, fmt.Errorf("the times of a differential equation must not depend on parameters here")
-	}
-	set := ode.Settings{RTol: 1e-6, ATol: 1e-6, MaxSteps: 1_000_000}
-	if stiff {
-		set = ode.Settings{Method: ode.Auto, RTol: 1e-10, ATol: 1e-10, MaxSteps: 100_000_000}
-	}
-	rest := args[skip:]
-	tolerances := args[4:skip]
+	rest, tolerances := args[skip:], args[4:skip]
 	if old {
-		rest = args[4:7]
-		tolerances = args[7:]
+		rest, tolerances = args[4:7], args[7:]
 	}
-	if len(tolerances) == 3 {
-		if !tolerances[0].Known() || !tolerances[1].Known() || !tolerances[2].Known() {
-			return y0, fmt.Errorf("tolerances must not depend on parameters")
+	set, err := accuracy(stiff, tolerances)
+	if err != nil {
+		return y0, err
+	}
+	if t0.Known() && ts.Known() {
+		if err := after(t0.Number(), ts.F); err != nil {
+			return y0, err
 		}
-		set.RTol, set.ATol, set.MaxSteps = tolerances[0].Number(), tolerances[1].Number(), tolerances[2].Integer()
 	}
-	// a solution that is tighter than asked for is cheap, and its gradient is closer to that of the true one
-	set.RTol, set.ATol = min(max(set.RTol/10, 1e-11), 1e-7), min(max(set.ATol/10, 1e-11), 1e-7)
-	set.MaxSteps = max(set.MaxSteps, 10_000)
-	last := t0.Number()
-	for i, t := range ts.F {
-		if !(t > last) && i == 0 || t < last {
-			return y0, fmt.Errorf("time %d is %g, and must be after %g", i+1, t, last)
-		}
-		last = t
-	}
+	times := ad.Concat(0, ad.Reshape(t0.Node(), 1), ad.Reshape(ts.Node(), ts.Size()))
 	n := y0.Size()
+	m.explain(x.At(), "%s: %s, with relative and absolute tolerances %.2g and %.2g", x.Name, map[ode.Method]string{ode.DOP853: "steps of order 8", ode.Auto: "steps of order 8, or a method for stiff systems after 1000 of them"}[set.Method], set.RTol, set.ATol)
 	var failed error
 	rates := func(t *ad.Node, state value.Value, p []*ad.Node) *value.Value {
 		own, _ := refill(rest, p)
@@ -246,13 +244,13 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 	}
 	var z *ad.Node
 	if start := ad.Reshape(y0.Node(), n); n <= mostStates {
-		z = ode.Solve(func(t *ad.Node, y, p []*ad.Node) []*ad.Node {
+		z = ode.SolveAt(func(t *ad.Node, y, p []*ad.Node) []*ad.Node {
 			v := rates(t, value.FromScalars(typing.Of(typing.Real, 1), y), p)
 			if v == nil {
 				return slices.Repeat([]*ad.Node{ad.Fail(failed)}, n)
 			}
 			return v.Scalars()
-		}, start, t0.Number(), slices.Clone(ts.F), p, set)
+		}, start, times, p, set)
 	} else {
 		z = ode.SolveVector(func(t, y *ad.Node, p []*ad.Node) *ad.Node {
 			v := rates(t, value.Of(typing.Of(typing.Real, 1), y, n), p)
@@ -260,16 +258,97 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 				return ad.Fail(failed)
 			}
 			return v.Node()
-		}, start, t0.Number(), slices.Clone(ts.F), p, set)
+		}, start, times, p, set)
 	}
 	if failed != nil {
 		return y0, failed
 	}
-	out := value.Of(x.Type(), z, len(ts.F), n)
+	out := value.Of(x.Type(), z, ts.Size(), n)
 	if err := z.Err(); err != nil {
 		return out, err
 	}
-	return m.settled(out, append([]value.Value{y0}, rest...))
+	return m.settled(out, append([]value.Value{y0, t0, ts}, rest...))
+}
+
+// loosest bounds tolerances: programs that ask for less leave gradients with errors that a sampler notices.
+const loosest = 1e-6
+
+// solveDAE solves f(t, y, y', args) = 0. skip is where the arguments of f start.
+func (m *Machine) solveDAE(x *syntax.Call, skip int) (value.Value, error) {
+	name, args, err := m.arguments(x)
+	if err != nil {
+		return value.Value{}, err
+	}
+	y0, rate0, t0, ts, rest := args[1], args[2], args[3], args[4], args[skip:]
+	if !t0.Known() || !ts.Known() {
+		return y0, errors.New("the times of a differential-algebraic equation must not depend on parameters")
+	}
+	set, err := accuracy(true, args[5:skip])
+	if err != nil {
+		return y0, err
+	}
+	set.RTol, set.ATol = max(set.RTol, 1e-10), max(set.ATol, 1e-10)
+	if err := after(t0.Number(), ts.F); err != nil {
+		return y0, err
+	}
+	n := y0.Size()
+	if rate0.Size() != n {
+		return y0, fmt.Errorf("the state has %d elements and its derivative %d: give both the same size", n, rate0.Size())
+	}
+	p := ad.Const(nil, 0)
+	if list := free(rest); len(list) > 0 {
+		p = ad.Concat(0, list...)
+	}
+	var failed error
+	z := ode.SolveAlgebraic(func(t, y, rate *ad.Node, p []*ad.Node) *ad.Node {
+		own, _ := refill(rest, p)
+		vector := typing.Of(typing.Vector)
+		v, err := m.detached(name, append([]value.Value{value.Of(typing.Of(typing.Real), t), value.Of(vector, y, n), value.Of(vector, rate, n)}, own...))
+		if err == nil && v.Size() != n {
+			err = fmt.Errorf("%s returns %d residuals, and the state has %d elements: return one for each", name, v.Size(), n)
+		}
+		if err != nil {
+			failed = err
+			return ad.Fail(err)
+		}
+		return v.Node()
+	}, ad.Reshape(y0.Node(), n), ad.Reshape(rate0.Node(), n), t0.Number(), slices.Clone(ts.F), p, set)
+	if failed != nil {
+		return y0, failed
+	}
+	if err := z.Err(); err != nil {
+		return y0, err
+	}
+	return m.settled(value.Of(x.Type(), z, ts.Size(), n), append([]value.Value{y0, rate0}, rest...))
+}
+
+// accuracy returns the method for stiff systems or others, and how exactly it works: at least as exactly as the tolerances ask for. A
+// solution that is tighter than that is cheap, and its gradient is closer to that of the true one.
+func accuracy(stiff bool, tolerances []value.Value) (ode.Settings, error) {
+	set := ode.Settings{Method: ode.DOP853, RTol: 1e-6, ATol: 1e-6, MaxSteps: 1_000_000}
+	if stiff {
+		set = ode.Settings{Method: ode.Auto, RTol: 1e-10, ATol: 1e-10, MaxSteps: 100_000_000}
+	}
+	if len(tolerances) == 3 {
+		if !tolerances[0].Known() || !tolerances[1].Known() || !tolerances[2].Known() {
+			return set, errors.New("tolerances must not depend on parameters")
+		}
+		set.RTol, set.ATol, set.MaxSteps = tolerances[0].Number(), tolerances[1].Number(), tolerances[2].Integer()
+	}
+	set.RTol, set.ATol = min(max(set.RTol/10, 1e-11), loosest), min(max(set.ATol/10, 1e-11), loosest)
+	set.MaxSteps = max(set.MaxSteps, 10_000)
+	return set, nil
+}
+
+// after checks that the times of a solution are after its beginning, and ascend.
+func after(last float64, times []float64) error {
+	for i, t := range times {
+		if !(t > last) && i == 0 || t < last {
+			return fmt.Errorf("time %d is %g, and must be after %g", i+1, t, last)
+		}
+		last = t
+	}
+	return nil
 }
 
 // settled evaluates a result whose arguments are all known.

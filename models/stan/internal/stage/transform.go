@@ -20,7 +20,7 @@ type Param struct {
 	Type  *syntax.Sized
 	Shape []int
 	Free  int
-	Parts []Param // of a tuple
+	Parts []Param // of a tuple, or the tuples of an array with the last index running fastest
 }
 
 // Param finds out how a parameter is laid out.
@@ -28,7 +28,7 @@ func (m *Machine) Param(d *syntax.Declare, t *syntax.Sized) (Param, error) {
 	p := Param{Decl: d, Type: t}
 	if t.Kind == typing.Tuple {
 		if len(t.Dims) > 0 {
-			return p, fmt.Errorf("parameters that are arrays of tuples are not supported: declare a tuple of arrays")
+			return m.arrayOfTuples(p, d, t)
 		}
 		for _, e := range t.Elems {
 			q, err := m.Param(d, e)
@@ -48,6 +48,40 @@ func (m *Machine) Param(d *syntax.Declare, t *syntax.Sized) (Param, error) {
 	n, own := value.Size(shape[:len(t.Dims)]), shape[len(t.Dims):]
 	p.Free = n * freeOf(t, own)
 	return p, nil
+}
+
+// arrayOfTuples lays out an array of tuples, one tuple after the other.
+func (m *Machine) arrayOfTuples(p Param, d *syntax.Declare, t *syntax.Sized) (Param, error) {
+	shape, err := m.shape(&syntax.Sized{Dims: t.Dims, Kind: typing.Real})
+	if err != nil {
+		return p, err
+	}
+	p.Shape = shape
+	one := *t
+	one.Dims = nil
+	for range value.Size(shape) {
+		q, err := m.Param(d, &one)
+		if err != nil {
+			return p, err
+		}
+		p.Parts = append(p.Parts, q)
+		p.Free += q.Free
+	}
+	return p, nil
+}
+
+// nested makes an array of its elements in order.
+func nested(t typing.Type, shape []int, elems []value.Value) value.Value {
+	out := value.Value{Type: t, Shape: shape}
+	if len(shape) == 1 {
+		out.Elems = elems
+		return out
+	}
+	each := value.Size(shape[1:])
+	for i := range shape[0] {
+		out.Elems = append(out.Elems, nested(t.Element(), shape[1:], elems[i*each:(i+1)*each]))
+	}
+	return out
 }
 
 // freeOf is the number of unconstrained numbers of one element of the array.
@@ -78,7 +112,7 @@ func freeOf(t *syntax.Sized, own []int) int {
 // Constrain turns unconstrained numbers into the value of a parameter, and returns the logarithm of the Jacobian; nil if it is 0.
 func (m *Machine) Constrain(p Param, u *ad.Node) (value.Value, *ad.Node, error) {
 	t := p.Type.Type()
-	if p.Parts != nil {
+	if p.Type.Kind == typing.Tuple {
 		out := value.Value{Type: t}
 		var j []*ad.Node
 		at := 0
@@ -92,6 +126,9 @@ func (m *Machine) Constrain(p Param, u *ad.Node) (value.Value, *ad.Node, error) 
 			if k != nil {
 				j = append(j, k)
 			}
+		}
+		if t.Dims > 0 {
+			out = nested(t, p.Shape, out.Elems)
 		}
 		if len(j) == 0 {
 			return out, nil, nil

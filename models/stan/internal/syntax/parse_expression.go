@@ -257,7 +257,10 @@ func (p *parser) parentheses() Expr {
 	x := p.expression()
 	if p.is(",") {
 		p.take()
-		l := &List{Bracket: '(', Items: append([]Expr{x}, p.expressions()...)}
+		l := &List{Bracket: '(', Items: []Expr{x}}
+		if !p.is(")") { // (x,) has one element
+			l.Items = append(l.Items, p.expressions()...)
+		}
 		c := p.want(")", "Ill-formed expression. Expected \",\" or \")\" after an element of a tuple.")
 		l.span = open.Span.to(c.Span)
 		return l

@@ -1,0 +1,144 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ode
+
+// tableau holds the coefficients of an explicit method.
+//
+//	k_i  = f(t + c_i h, y_i)
+//	y_i  = y + h sum a_ij k_j
+//	next = y + h sum b_i k_i
+//
+// The estimates of the error are h sum e_i k_i, that of the highest order first.
+type tableau struct {
+	c     []float64
+	a     [][]weight
+	b     []weight
+	e     [][]weight
+	order float64 // of the error of a step with the step length
+}
+
+// weight is the factor of the slope of a stage.
+type weight struct {
+	stage int
+	by    float64
+}
+
+// newTableau leaves out the coefficients that are 0.
+func newTableau(order float64, c []float64, a [][]float64, b []float64, e ...[]float64) *tableau {
+	t := &tableau{c: c, b: weights(b), order: order}
+	for _, row := range a {
+		t.a = append(t.a, weights(row))
+	}
+	for _, row := range e {
+		t.e = append(t.e, weights(row))
+	}
+	return t
+}
+
+func weights(row []float64) (list []weight) {
+	for i, v := range row {
+		if v != 0 {
+			list = append(list, weight{i, v})
+		}
+	}
+	return list
+}
+
+// tableaus are those of the explicit methods.
+var tableaus = map[Method]*tableau{
+	RK45:   newTableau(5, dpC, dpA, dpA[len(dpA)-1], dpE),
+	DOP853: newTableau(8, dopC, dopA, dopB, dopE5, dopE3),
+}
+
+// slopes holds the rates at the stages of a step, one after the other.
+type slopes struct {
+	k    []float64
+	each int // length of one
+}
+
+// plus sets dst to a state and by times the weighted sum of the slopes. Two components at a time keep the processor busy while it waits
+// for sums.
+func (s slopes) plus(dst, y []float64, by float64, list []weight) {
+	j := 0
+	for ; j+1 < len(dst); j += 2 {
+		a, b := 0.0, 0.0
+		for _, w := range list {
+			k := s.k[w.stage*s.each+j:][:2]
+			a += w.by * k[0]
+			b += w.by * k[1]
+		}
+		dst[j], dst[j+1] = y[j]+by*a, y[j+1]+by*b
+	}
+	if j < len(dst) {
+		a := 0.0
+		for _, w := range list {
+			a += w.by * s.k[w.stage*s.each+j]
+		}
+		dst[j] = y[j] + by*a
+	}
+}
+
+// explicit returns the state after a step, with its tangent, and the estimates of the error.
+func (s *solver) explicit(t, h float64) (next, estimate []float64, err error) {
+	m := 2 * s.n
+	k := slopes{s.stages, m}
+	for i, c := range s.table.c {
+		s.stepIn[0] = t + c*h
+		k.plus(s.stepIn[2:2+m], s.y, h, s.table.a[i])
+		if err := s.step.Run(); err != nil {
+			return nil, nil, err
+		}
+		copy(s.stages[i*m:], s.stepOut)
+	}
+	k.plus(s.next, s.y, h, s.table.b)
+	for e, list := range s.table.e {
+		k.plus(s.estimate[e*m:(e+1)*m], s.zero, h, list)
+	}
+	return s.next, s.estimate, nil
+}
+
+// keep adds the slopes of the state, without those of the tangent, to the path.
+func (s *solver) keep() {
+	for i := range s.table.c {
+		s.slopes = append(s.slopes, s.stages[2*i*s.n:(2*i+1)*s.n]...)
+	}
+}
+
+// explicitBackward propagates the gradient back over a step that starts from y and has the slopes k. With the gradients g_i of the states of
+// the stages, that of a slope is h (b_i lambda + sum a_ji g_j).
+func (s *solver) explicitBackward(at place, y, k []float64) error {
+	n := s.n
+	of := slopes{k, n}
+	clear(s.pull)
+	for _, w := range s.table.b {
+		for j, l := range s.lambda {
+			s.pull[w.stage*n+j] = w.by * l
+		}
+	}
+	for i := s.table.b[len(s.table.b)-1].stage; i >= 0; i-- {
+		in := s.backIn
+		in[0] = at.t + s.table.c[i]*at.h
+		of.plus(in[2:2+n], y, at.h, s.table.a[i])
+		for j, g := range s.pull[i*n : (i+1)*n] {
+			in[2+n+s.k+j] = at.h * g
+		}
+		if err := s.back.Run(); err != nil {
+			return err
+		}
+		g := s.backOut[:n]
+		for j, v := range g {
+			s.lambda[j] += v
+		}
+		for _, w := range s.table.a[i] {
+			to := s.pull[w.stage*n:][:n]
+			for j, v := range g {
+				to[j] += w.by * v
+			}
+		}
+		for j, g := range s.backOut[n:] {
+			s.dp[j] += g
+		}
+	}
+	return nil
+}
