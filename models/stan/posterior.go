@@ -28,6 +28,7 @@ type Posterior struct {
 	dim     int
 	params  []stage.Param
 	inputs  []*ad.Node // unconstrained numbers of each parameter that has any
+	lp      *ad.Node   // log density
 	density *ad.Program
 	state   *ad.State
 	point   []float64 // where state has the unconstrained numbers and the gradient
@@ -267,6 +268,7 @@ func (p *Posterior) compileDensity(lp *ad.Node, s CompileSettings) error {
 		backend = ad.CPU{Threads: 1}
 	}
 	lp = ad.Condense(lp)
+	p.lp = lp
 	var err error
 	p.density, err = ad.Compile(append([]*ad.Node{lp}, ad.Grad(lp, p.inputs...)...), ad.Settings{Inputs: p.inputs, Backend: backend})
 	return err

@@ -58,6 +58,7 @@ type Machine struct {
 	compiled     calls
 	plains       *plainStatements
 	observed     []*observation
+	priors       []Prior
 	notes        []note
 }
 
@@ -559,6 +560,7 @@ func (m *Machine) tilde(s *syntax.Tilde) error {
 		return err
 	}
 	m.observe(s, args)
+	m.locate(s, args)
 	if err := m.add(v); err != nil || !s.Truncated {
 		return err
 	}

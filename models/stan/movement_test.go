@@ -1,0 +1,50 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stan_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/models/stan"
+)
+
+// A hierarchy that a program writes centred, before its parents are declared, is sampled in coordinates without a neck. Quantiles of tau are those of
+// quadrature.
+func TestHierarchiesOfProgramsAreRecentred(t *testing.T) {
+	program, err := stan.Parse("schools.stan", `
+data { int J; vector[J] y; vector[J] s; }
+parameters { vector[J] theta; real mu; real<lower=0> tau; }
+model { mu ~ normal(0, 5); tau ~ cauchy(0, 5); theta ~ normal(mu, tau); y ~ normal(theta, s); }
+`, stan.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := stan.ReadData(strings.NewReader(`{"J": 8, "y": [28, 8, -3, 7, -1, 1, 18, 12], "s": [15, 10, 16, 11, 9, 11, 10, 18]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	post, err := program.Compile(data, stan.CompileSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := infer.Sample(t.Context(), post, infer.Settings{Seed: 4, Coordinates: infer.ChosenCoordinates})
+	if err != nil || len(fit.Coordinates()) != 2 || !strings.HasPrefix(fit.Coordinates()[0], "theta is sampled") {
+		t.Fatal(err, fit.Coordinates())
+	}
+	tau := fit.Draws("tau")
+	all := slices.Sorted(slices.Values(slices.Concat(tau...)))
+	for p, want := range map[float64]float64{0.05: 0.246, 0.5: 2.749, 0.95: 9.841} {
+		if got, sd := all[int(p*float64(len(all)))], diag.MCSEQuantile(tau, p); got < want-5*sd || got > want+5*sd {
+			t.Errorf("quantile %g of tau is %.3f +- %.3f, want %.3f", p, got, sd, want)
+		}
+	}
+	lp, g := 0.0, make([]float64, post.Dim())
+	if lp, err = post.LogProbGrad(fit.Unconstrained(1, 7), g); err != nil || lp-fit.Stats(1)[7].LogProb > 1e-9 || fit.Stats(1)[7].LogProb-lp > 1e-9 {
+		t.Errorf("log density %v, recorded %v: %v", lp, fit.Stats(1)[7].LogProb, err)
+	}
+}
