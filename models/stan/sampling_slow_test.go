@@ -27,8 +27,8 @@ import (
 // patience is how long one posterior may be sampled; those that need longer are told.
 const patience = 10 * time.Minute
 
-// TestSamplingOfPosteriorDB samples every posterior of posteriordb that has reference draws, at the defaults, and compares means and standard
-// deviations. One that is farther off than four standard errors must be said to be wrong by its diagnostics.
+// TestSamplingOfPosteriorDB samples every posterior of posteriordb that has reference draws, at the defaults and in chosen coordinates, and compares
+// means and standard deviations. One that is farther off than four standard errors must be said to be wrong by its diagnostics.
 // EURYALE_POSTERIORS is a regular expression for the names of posteriors.
 func TestSamplingOfPosteriorDB(t *testing.T) {
 	dir := database(t)
@@ -77,10 +77,16 @@ func sampleReference(t *testing.T, dir, name, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for kind, coordinates := range map[string]infer.CoordinateKind{"declared": infer.DeclaredCoordinates, "chosen": infer.ChosenCoordinates} {
+		t.Run(kind, func(t *testing.T) { compareReference(t, name+" "+kind, post, chains, coordinates) })
+	}
+}
+
+func compareReference(t *testing.T, name string, post *stan.Posterior, chains []map[string][]float64, kind infer.CoordinateKind) {
 	ctx, stop := context.WithTimeout(context.Background(), patience)
 	defer stop()
 	start := time.Now()
-	fit, err := infer.Sample(ctx, post, infer.Settings{Seed: 1, Parallel: runtime.GOMAXPROCS(0)})
+	fit, err := infer.Sample(ctx, post, infer.Settings{Seed: 1, Parallel: runtime.GOMAXPROCS(0), Coordinates: kind})
 	if ctx.Err() != nil {
 		t.Skipf("not sampled within %v", patience)
 	}
@@ -101,7 +107,7 @@ func sampleReference(t *testing.T, dir, name, file string) {
 		compared++
 		own := slices.Concat(x...)
 		n, ns := diag.ESSMean(x), diag.ESSSD(x)
-		least = min(least, n)
+		least = min(least, diag.ESSBulk(x))
 		m := float64(len(reference))
 		sd, wanted := diag.SD(own), diag.SD(reference)
 		kurtosis := fourth(reference) // how uncertain standard deviations are
@@ -116,7 +122,8 @@ func sampleReference(t *testing.T, dir, name, file string) {
 	}
 	warm, kept := fit.Gradients()
 	ok := fit.Diagnose().OK()
-	t.Logf("%-60s %4d columns, worst z %5.2f (%s), least ESS %6.0f, %7d gradients, %6.1f s, draws ok: %v", name, compared, worst, where, least, warm+kept, time.Since(start).Seconds(), ok)
+	t.Logf("%-60s %4d columns, worst z %5.2f (%s), least ESS %6.0f, %7d gradients (%.4f for each), %d divergences, %6.1f s, draws ok: %v, %v", name, compared, worst, where, least, warm+kept, least/float64(warm+kept), fit.Divergent(), time.Since(start).Seconds(), ok,
+		fit.Coordinates())
 	if worst > 4 && ok {
 		t.Errorf("%s is %.1f standard errors off, and the diagnostics do not say so", where, worst)
 	}
