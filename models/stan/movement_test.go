@@ -16,10 +16,16 @@ import (
 // A hierarchy that a program writes centred, before its parents are declared, is sampled in coordinates without a neck. Quantiles of tau are those of
 // quadrature.
 func TestHierarchiesOfProgramsAreRecentred(t *testing.T) {
+	for _, prior := range []string{"theta ~ normal(mu, tau);", "target += normal_lpdf(theta | mu, tau);"} {
+		t.Run(prior, func(t *testing.T) { recentred(t, prior) })
+	}
+}
+
+func recentred(t *testing.T, prior string) {
 	program, err := stan.Parse("schools.stan", `
 data { int J; vector[J] y; vector[J] s; }
 parameters { vector[J] theta; real mu; real<lower=0> tau; }
-model { mu ~ normal(0, 5); tau ~ cauchy(0, 5); theta ~ normal(mu, tau); y ~ normal(theta, s); }
+model { mu ~ normal(0, 5); tau ~ cauchy(0, 5); `+prior+` y ~ normal(theta, s); }
 `, stan.Settings{})
 	if err != nil {
 		t.Fatal(err)

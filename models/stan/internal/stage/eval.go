@@ -243,6 +243,9 @@ func (m *Machine) call(x *syntax.Call) (value.Value, error) {
 		}
 		args = append(args, v)
 	}
+	if family, ok := strings.CutSuffix(name, "_lpdf"); ok && x.Bar {
+		m.locate(x.Args[0], family, args)
+	}
 	return m.invoke(name, args, x.Type(), drop)
 }
 

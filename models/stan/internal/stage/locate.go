@@ -22,10 +22,11 @@ type Prior struct {
 // locationScale lists the distributions with a location and a scale by the place of the location among their arguments.
 var locationScale = map[string]int{"normal": 0, "cauchy": 0, "double_exponential": 0, "logistic": 0, "gumbel": 0, "student_t": 1, "lognormal": 0}
 
-// locate notes a distribution statement whose left side is a whole parameter.
-func (m *Machine) locate(s *syntax.Tilde, args []value.Value) {
-	name, ok := s.X.(*syntax.Name)
-	at, known := locationScale[s.Name]
+// locate notes what a statement or a density says of a whole parameter: x ~ normal(mu, sigma), or normal_lpdf(x | mu, sigma). It is a hint for samplers, so
+// that it may stand anywhere.
+func (m *Machine) locate(x syntax.Expr, family string, args []value.Value) {
+	name, ok := x.(*syntax.Name)
+	at, known := locationScale[family]
 	if !ok || !known || !m.graph || m.inFunction() || args[0].Known() || len(args) != at+3 {
 		return
 	}
@@ -33,7 +34,7 @@ func (m *Machine) locate(s *syntax.Tilde, args []value.Value) {
 	if loc.Known() && scale.Known() || loc.Lanes+scale.Lanes+args[0].Lanes > 0 || loc.Size() != 1 && loc.Size() != n || scale.Size() != 1 && scale.Size() != n {
 		return
 	}
-	m.priors = append(m.priors, Prior{Param: name.Name, Log: s.Name == "lognormal", Loc: flatOr1(loc), Scale: flatOr1(scale)})
+	m.priors = append(m.priors, Prior{Param: name.Name, Log: family == "lognormal", Loc: flatOr1(loc), Scale: flatOr1(scale)})
 }
 
 // flatOr1 returns a number, or the elements of an array in a row.

@@ -560,7 +560,7 @@ func (m *Machine) tilde(s *syntax.Tilde) error {
 		return err
 	}
 	m.observe(s, args)
-	m.locate(s, args)
+	m.locate(s.X, s.Name, args)
 	if err := m.add(v); err != nil || !s.Truncated {
 		return err
 	}
