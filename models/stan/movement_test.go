@@ -16,7 +16,7 @@ import (
 // A hierarchy that a program writes centred, before its parents are declared, is sampled in coordinates without a neck. Quantiles of tau are those of
 // quadrature.
 func TestHierarchiesOfProgramsAreRecentred(t *testing.T) {
-	for _, prior := range []string{"theta ~ normal(mu, tau);", "target += normal_lpdf(theta | mu, tau);"} {
+	for _, prior := range []string{"theta ~ normal(mu, tau);", "target += normal_lpdf(theta | mu, tau);", "for (j in 1:J) theta[j] ~ normal(mu, tau);", "for (j in 1:J) { theta[j] ~ normal(m[j], tau); }"} {
 		t.Run(prior, func(t *testing.T) { recentred(t, prior) })
 	}
 }
@@ -25,6 +25,7 @@ func recentred(t *testing.T, prior string) {
 	program, err := stan.Parse("schools.stan", `
 data { int J; vector[J] y; vector[J] s; }
 parameters { vector[J] theta; real mu; real<lower=0> tau; }
+transformed parameters { vector[J] m = rep_vector(mu, J); }
 model { mu ~ normal(0, 5); tau ~ cauchy(0, 5); `+prior+` y ~ normal(theta, s); }
 `, stan.Settings{})
 	if err != nil {

@@ -25,24 +25,58 @@ var locationScale = map[string]int{"normal": 0, "cauchy": 0, "double_exponential
 // locate notes what a statement or a density says of a whole parameter: x ~ normal(mu, sigma), or normal_lpdf(x | mu, sigma). It is a hint for samplers, so
 // that it may stand anywhere.
 func (m *Machine) locate(x syntax.Expr, family string, args []value.Value) {
-	name, ok := x.(*syntax.Name)
 	at, known := locationScale[family]
-	if !ok || !known || !m.graph || m.inFunction() || args[0].Known() || len(args) != at+3 {
+	if !known || !m.graph || m.inFunction() || args[0].Known() || len(args) != at+3 {
 		return
 	}
-	loc, scale, n := args[at+1], args[at+2], args[0].Size()
-	if loc.Known() && scale.Known() || loc.Lanes+scale.Lanes+args[0].Lanes > 0 || loc.Size() != 1 && loc.Size() != n || scale.Size() != 1 && scale.Size() != n {
+	name, n := m.wholeParameter(x, args[0])
+	loc, scale := args[at+1], args[at+2]
+	if name == "" || loc.Known() && scale.Known() || !oneOrAll(loc, n) || !oneOrAll(scale, n) {
 		return
 	}
-	m.priors = append(m.priors, Prior{Param: name.Name, Log: family == "lognormal", Loc: flatOr1(loc), Scale: flatOr1(scale)})
+	m.priors = append(m.priors, Prior{Param: name, Log: family == "lognormal", Loc: flatOr1(loc), Scale: flatOr1(scale)})
 }
 
-// flatOr1 returns a number, or the elements of an array in a row.
+// wholeParameter returns the name and the number of elements of a variable that an expression is, or of one whose elements a loop goes through from the first
+// to the last; "" for others.
+func (m *Machine) wholeParameter(x syntax.Expr, v value.Value) (name string, elements int) {
+	switch x := x.(type) {
+	case *syntax.Name:
+		if v.Lanes == 0 {
+			return x.Name, v.Size()
+		}
+	case *syntax.Index:
+		of, ok := x.X.(*syntax.Name)
+		if !ok || len(x.List) != 1 || x.List[0].Single == nil || v.Lanes == 0 || len(v.Shape) > 0 {
+			return "", 0
+		}
+		at, err := m.eval(x.List[0].Single)
+		if err != nil || !at.Known() || len(at.F) != v.Lanes {
+			return "", 0
+		}
+		for i, k := range at.F {
+			if int(k) != i+1 {
+				return "", 0
+			}
+		}
+		return of.Name, v.Lanes
+	}
+	return "", 0
+}
+
+// oneOrAll reports whether a value is one number, or one for each of n elements.
+func oneOrAll(v value.Value, n int) bool {
+	all := v.Size() * max(v.Lanes, 1)
+	return all == 1 || all == n
+}
+
+// flatOr1 returns a number, or the elements of an array or of the repetitions of a loop in a row.
 func flatOr1(v value.Value) *ad.Node {
-	if v.Size() == 1 {
+	n := v.Size() * max(v.Lanes, 1)
+	if n == 1 {
 		return ad.Reshape(v.Node())
 	}
-	return ad.Reshape(v.Node(), v.Size())
+	return ad.Reshape(v.Node(), n)
 }
 
 // Priors lists what distribution statements say of parameters.
