@@ -65,7 +65,7 @@ var builders = map[string]any{
 	"Square": ad.Square, "Stack": ad.Stack, "StirlingError": ad.StirlingError, "StopGradient": ad.StopGradient,
 	"Sub": ad.Sub, "Substitute": ad.Substitute, "Sum": ad.Sum, "SumAxes": ad.SumAxes, "T": ad.T,
 	"TakeAlong": ad.TakeAlong, "Tan": ad.Tan, "Tanh": ad.Tanh, "TopK": ad.TopK, "Tril": ad.Tril, "Triu": ad.Triu,
-	"Trunc": ad.Trunc, "VJP": ad.VJP, "Variance": ad.Variance, "Where": ad.Where, "While": ad.While, "Cond": ad.Cond, "Conv2D": ad.Conv2D, "ConvTranspose2D": ad.ConvTranspose2D, "MaxPool2D": ad.MaxPool2D, "MaxPool2DIndices": ad.MaxPool2DIndices, "SumPool2D": ad.SumPool2D, "AveragePool2D": ad.AveragePool2D, "AdaptiveAveragePool2D": ad.AdaptiveAveragePool2D,
+	"Trunc": ad.Trunc, "VJP": ad.VJP, "Variance": ad.Variance, "Where": ad.Where, "While": ad.While, "Cond": ad.Cond, "CondMade": ad.CondMade, "Conv2D": ad.Conv2D, "ConvTranspose2D": ad.ConvTranspose2D, "MaxPool2D": ad.MaxPool2D, "MaxPool2DIndices": ad.MaxPool2DIndices, "SumPool2D": ad.SumPool2D, "AveragePool2D": ad.AveragePool2D, "AdaptiveAveragePool2D": ad.AdaptiveAveragePool2D,
 }
 
 func TestEveryBuilderIsCalled(t *testing.T) {
@@ -134,6 +134,8 @@ func argument(rng *rand.Rand, nodes []*ad.Node, typ reflect.Type) reflect.Value 
 			{Name: "negative", Shape: func(in ...tensor.Shape) (tensor.Shape, error) { return tensor.Shape{-1}, nil }, Forward: func(out []float64, in ...[]float64) error { return nil }}}[rng.IntN(4)])
 	case *gt.Dense:
 		return reflect.ValueOf([]*gt.Dense{nil, gt.New(gt.FromScalar(1.0)), gt.New(gt.WithShape(2), gt.WithBacking([]int{1, 2})), gt.New(gt.WithShape(2), gt.WithBacking([]bool{true, false}))}[rng.IntN(4)])
+	case ad.Mark:
+		return reflect.ValueOf(ad.Now())
 	case ad.ScanSettings:
 		return reflect.ValueOf(ad.ScanSettings{Reverse: rng.IntN(2) == 0, Every: rng.IntN(4) - 1})
 	case ad.Convolution:

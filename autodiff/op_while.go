@@ -95,7 +95,7 @@ func Now() Mark { return Mark{lastID.Add(1)} }
 // CondMade is Cond for branches that were made already: the Nodes a since the Mark then, and b since the Mark otherwise. What they need of
 // Nodes from before that is computed in any case.
 func CondMade(when *Node, then Mark, a []*Node, otherwise Mark, b []*Node) []*Node {
-	bad := notReal("cond", when)
+	bad := notReal("cond", slices.Concat([]*Node{when}, a, b)...)
 	if bad == nil && when.Size() != 1 {
 		bad = mistake("cond", "the condition has shape %v: want a scalar", when.shape)
 	}

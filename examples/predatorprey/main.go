@@ -62,7 +62,7 @@ func report(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fit, err := infer.Sample(context.Background(), post, infer.Settings{Seed: 3, Warmup: 300, Draws: 400, Init: [][]float64{guess, guess, guess, guess}})
+	fit, err := infer.Sample(context.Background(), post, infer.Settings{Seed: 1, Warmup: 300, Draws: 400, Init: [][]float64{guess, guess, guess, guess}})
 	if err != nil {
 		return err
 	}

@@ -94,3 +94,36 @@ func gradientOf(t *testing.T, source string, u []float64) (float64, []float64) {
 	}
 	return lp, g
 }
+
+// The gradient of a choice on parameters in a loop is that of the side that is taken, also where that of the other one is NaN.
+func TestChoiceInLoops(t *testing.T) {
+	for _, model := range []string{
+		"for (i in 1:5) target += -(v[i] > 0 ? sqrt(v[i]) : v[i]^2);",
+		"for (i in 1:5) target += -(v[6 - i] * k > 0 ? sqrt(v[6 - i] * k) : (v[i] > 0.1 ? sqrt(v[i] - 0.1) * k : v[i]^2));",
+		"for (i in 1:5) { vector[2] w = [v[i], k]'; target += -(v[i] > 0.2 ? log_sum_exp(sqrt(w)) : sum(w .* w)); }",
+	} {
+		post, err := compileText("MODEL.stan", "parameters { vector[5] v; real k; } model { "+model+" }", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, g, none := []float64{-0.3, -0.13, 0.04, 0.21, 0.38, 0.55}, make([]float64, 6), make([]float64, 6)
+		if _, err := post.LogProbGrad(u, g); err != nil {
+			t.Fatal(err)
+		}
+		for i := range u {
+			slope := 0.0
+			for _, h := range []float64{1e-6, -1e-6} {
+				u[i] += h
+				lp, err := post.LogProbGrad(u, none)
+				if err != nil {
+					t.Fatal(err)
+				}
+				slope += lp / (2 * h)
+				u[i] -= h
+			}
+			if !(math.Abs(g[i]-slope) < 1e-6*(1+math.Abs(slope))) {
+				t.Errorf("%s: gradient %d is %g, want %g", model, i, g[i], slope)
+			}
+		}
+	}
+}

@@ -43,7 +43,7 @@ func (m *Machine) evaluate(x syntax.Expr) (value.Value, error) {
 	case *syntax.Text:
 		return value.Value{Type: typing.Of(typing.String)}, nil
 	case *syntax.Name:
-		return m.variable(x)
+		return m.masked(m.variable(x))
 	case *syntax.Target:
 		if m.lanes != nil {
 			return value.Value{}, value.ErrUnroll
@@ -65,7 +65,7 @@ func (m *Machine) evaluate(x syntax.Expr) (value.Value, error) {
 	case *syntax.Call:
 		return m.call(x)
 	case *syntax.Index:
-		return m.element(x)
+		return m.masked(m.element(x))
 	case *syntax.Field:
 		v, err := m.eval(x.X)
 		if err != nil {

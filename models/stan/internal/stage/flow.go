@@ -530,12 +530,12 @@ func (m *Machine) choice(x *syntax.Choice) (value.Value, error) {
 		return m.chooseLanes(x, c)
 	}
 	then := ad.Now()
-	a, err := m.eval(x.X)
+	a, err := m.side(x.X, c, true)
 	if err != nil {
 		return a, err
 	}
 	otherwise := ad.Now()
-	b, err := m.eval(x.Y)
+	b, err := m.side(x.Y, c, false)
 	if err != nil {
 		return b, err
 	}
@@ -553,6 +553,48 @@ func (m *Machine) choice(x *syntax.Choice) (value.Value, error) {
 	}
 	out.N = ad.Where(c.Spread(out.Lanes).Node(), a.Spread(out.Lanes).Node(), b.Spread(out.Lanes).Node())
 	return out, out.N.Err()
+}
+
+// mask says which lanes want a side of a choice on parameters. What that side reads passes no gradient in others, where it may be NaN.
+type mask struct {
+	lanes *lanes
+	want  value.Value
+}
+
+// side evaluates a side of a choice, which lanes want where c is not 0, or where it is.
+func (m *Machine) side(x syntax.Expr, c value.Value, want bool) (value.Value, error) {
+	if m.lanes == nil {
+		return m.eval(x)
+	}
+	chosen := ad.NotEqual(c.Spread(m.lanes.n).Node(), ad.Scalar(0))
+	if !want {
+		chosen = ad.Sub(ad.Scalar(1), chosen)
+	}
+	m.masks = append(m.masks, mask{m.lanes, value.Value{Type: typing.Of(typing.Real), N: chosen, Lanes: m.lanes.n}})
+	defer func() { m.masks = m.masks[:len(m.masks)-1] }()
+	return m.eval(x)
+}
+
+// masked stops the gradient of what is read in lanes that do not want it.
+func (m *Machine) masked(v value.Value, err error) (value.Value, error) {
+	if len(m.masks) == 0 || m.lanes == nil || err != nil || v.Elems != nil || v.Known() || v.Size() == 0 {
+		return v, err
+	}
+	for _, k := range m.masks {
+		if k.lanes.root() != m.lanes.root() {
+			continue
+		}
+		want := only(k.want, m.lanes.from(k.lanes))
+		v = v.Spread(m.lanes.n)
+		n := v.Node()
+		shape := slices.Repeat([]int{1}, len(n.Shape()))
+		shape[0] = m.lanes.n
+		v = value.Value{Type: v.Type, Shape: v.Shape, Lanes: v.Lanes, N: ad.Where(ad.Reshape(want.Node(), shape...), n, ad.StopGradient(n))}
+	}
+	if v.N == nil {
+		return v, nil
+	}
+	return v, v.N.Err()
 }
 
 // chooseLanes evaluates each side of a choice for the lanes that want it.

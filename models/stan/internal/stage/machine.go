@@ -48,6 +48,7 @@ type Machine struct {
 	drop         bool // lupdf inside functions
 	lanes        *lanes
 	assigned     map[string]bool // in the loop whose repetitions run at once
+	masks        []mask          // of the choices on parameters around what is evaluated
 	journal      []*change
 	logging      bool
 	steps, depth int
