@@ -112,7 +112,7 @@ func TestInvertMeasured(t *testing.T) {
 			t.Errorf("the interpolation moves %s by %g standard deviations", name, float64(moved))
 		}
 	}
-	for _, file := range []string{"fit.json", "fit.nc", "fits.csv", "report.html", "plots/patterns.svg"} {
+	for _, file := range []string{"fit.json", "fit.nc", "fits.csv", "report.html", "plots/patterns.svg", "plots/anisotropy.svg", "plots/residuals.svg", "plots/energies.svg"} {
 		if _, err := os.Stat(filepath.Join(out, file)); err != nil {
 			t.Error(err)
 		}
