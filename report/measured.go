@@ -27,6 +27,7 @@ type MeasuredFit struct {
 	// them, and Correlations which belong together. Without Energies there is no picture of them.
 	Names, Morphology []string
 	SD                map[string]float64
+	Units             map[string]string // of the parameters that have one
 	Energies          []measured.EnergyInformation
 	Correlations      []measured.Correlation
 	Table             string // HTML table of the parameters
@@ -62,7 +63,9 @@ func Measured(m MeasuredFit, s Settings) *Page {
 		b.Add("energies", f, err)
 	}
 	if m.Fit != nil && len(m.Names) > 1 {
-		f, err := viz.Pair(viz.FromFit(m.Fit), cornerNames(m.Morphology, m.Correlations, m.Names)...)
+		d := viz.FromFit(m.Fit)
+		d.Units = m.Units
+		f, err := viz.Pair(d, cornerNames(m.Morphology, m.Correlations, m.Names)...)
 		b.Add("corner", f, err)
 	}
 	method := "maximum of the likelihood times the priors"

@@ -125,7 +125,7 @@ func energyWorth(list []measured.EnergyInformation, names []string, sd map[strin
 }
 
 // mostCorners is the largest number of parameters of a corner plot.
-const mostCorners = 8
+const mostCorners = 6
 
 // cornerNames are the parameters of a corner plot: those of the morphology, and the nuisances that are correlated with them most.
 func cornerNames(morphology []string, correlations []measured.Correlation, all []string) []string {

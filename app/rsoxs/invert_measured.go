@@ -271,7 +271,14 @@ func (m *measurement) page(a *frame.App, s *measured.Solution, x []float64, tabl
 	if err != nil {
 		return exit.With(exit.Failed, err)
 	}
+	profiles, err := m.Profiles(x, images)
+	if err != nil {
+		return exit.With(exit.Failed, err)
+	}
 	for i := range images { // a pattern has no logarithm where nothing is expected
+		if b := images[i].Frame.Bins; b != nil && b.Less != nil {
+			continue // A(q) has signs
+		}
 		for _, row := range images[i].Mean {
 			for k, mean := range row {
 				if !(mean > 0) {
@@ -280,15 +287,11 @@ func (m *measurement) page(a *frame.App, s *measured.Solution, x []float64, tabl
 			}
 		}
 	}
-	profiles, err := m.Profiles(x, images)
-	if err != nil {
-		return exit.With(exit.Failed, err)
-	}
 	energies, err := m.ByEnergy(s)
 	if err != nil {
 		return exit.With(exit.Failed, err)
 	}
-	of := report.MeasuredFit{File: m.cfg.File, Model: m.cfg.Problem.Model, Data: m.Read, Images: images, Profiles: profiles, Table: table, Verdict: v, Fit: fit, Names: s.Names, SD: map[string]float64{},
+	of := report.MeasuredFit{File: m.cfg.File, Model: m.cfg.Problem.Model, Data: m.Read, Images: images, Profiles: profiles, Table: table, Verdict: v, Fit: fit, Names: s.Names, SD: map[string]float64{}, Units: m.units(),
 		Energies: energies, Correlations: m.Identify(s).Correlations}
 	for i, n := range s.Names {
 		of.SD[n] = s.SD[i]
