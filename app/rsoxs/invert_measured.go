@@ -265,6 +265,22 @@ func (m *measurement) table(s *measured.Solution) string {
 	return report.ParameterRows(rows)
 }
 
+// dropEmpty replaces expectations of intensities that are not above 0, which have no logarithm, by NaN. A(q) keeps its sign.
+func dropEmpty(images []measured.Image) {
+	for i := range images {
+		if b := images[i].Frame.Bins; b != nil && b.Less != nil {
+			continue
+		}
+		for _, row := range images[i].Mean {
+			for k, mean := range row {
+				if !(mean > 0) {
+					row[k] = math.NaN()
+				}
+			}
+		}
+	}
+}
+
 // page writes the pictures and the report of a fit, or of a posterior about it with the means x.
 func (m *measurement) page(a *frame.App, s *measured.Solution, x []float64, table string, fit *infer.Fit, v check.Verdict) error {
 	images, err := m.Images(x)
@@ -275,18 +291,7 @@ func (m *measurement) page(a *frame.App, s *measured.Solution, x []float64, tabl
 	if err != nil {
 		return exit.With(exit.Failed, err)
 	}
-	for i := range images { // a pattern has no logarithm where nothing is expected
-		if b := images[i].Frame.Bins; b != nil && b.Less != nil {
-			continue // A(q) has signs
-		}
-		for _, row := range images[i].Mean {
-			for k, mean := range row {
-				if !(mean > 0) {
-					row[k] = math.NaN()
-				}
-			}
-		}
-	}
+	dropEmpty(images)
 	energies, err := m.ByEnergy(s)
 	if err != nil {
 		return exit.With(exit.Failed, err)

@@ -198,3 +198,15 @@ func TestInvertTable(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Pictures leave out expectations without a logarithm, and keep the sign of A(q).
+func TestExpectationsOfPictures(t *testing.T) {
+	images := []measured.Image{{Frame: &measured.Frame{}, Mean: [][]float64{{2, 0}}}, {Frame: &measured.Frame{Bins: &measured.Bins{Less: &measured.Bins{}}}, Mean: [][]float64{{0.2, -0.3}}}}
+	rsoxs.DropEmpty(images)
+	if x := images[0].Mean[0]; x[0] != 2 || !math.IsNaN(x[1]) {
+		t.Errorf("intensities are %v", x)
+	}
+	if x := images[1].Mean[0]; x[0] != 0.2 || x[1] != -0.3 {
+		t.Errorf("A(q) is %v", x)
+	}
+}
