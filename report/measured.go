@@ -17,16 +17,26 @@ import (
 
 // MeasuredFit is what a page shows of a fit to measured patterns.
 type MeasuredFit struct {
-	File    string   // problem file
-	Model   string   // name of the model
-	Data    []string // lines that say what was understood of the files
-	Images  []measured.Image
-	Table   string // HTML table of the parameters
-	Verdict check.Verdict
-	Fit     *infer.Fit // posterior of the parameters; nil for point fits
+	File   string   // problem file
+	Model  string   // name of the model
+	Data   []string // lines that say what was understood of the files
+	Images []measured.Image
+	// Profiles are those of the images along q.
+	Profiles []measured.Profile
+	// Names are all parameters, Morphology those of the sample, SD their standard deviations; Energies say what each photon energy is worth to
+	// them, and Correlations which belong together. Without Energies there is no picture of them.
+	Names, Morphology []string
+	SD                map[string]float64
+	Units             map[string]string // of the parameters that have one
+	Energies          []measured.EnergyInformation
+	Correlations      []measured.Correlation
+	Table             string // HTML table of the parameters
+	Verdict           check.Verdict
+	Fit               *infer.Fit // posterior of the parameters; nil for point fits
 }
 
-// Measured returns the page of a fit to measured patterns: counts, expected counts and residuals of every frame.
+// Measured returns the page of a fit to measured patterns: counts, expected counts and residuals of every frame, A(q, E), residuals along q,
+// what each energy is worth, and for posteriors a corner plot of the parameters of the sample with the nuisances that belong to them.
 func Measured(m MeasuredFit, s Settings) *Page {
 	b := &Album{Note: s.Note, DPI: s.DPI}
 	if lines(m.Images) {
@@ -41,6 +51,22 @@ func Measured(m MeasuredFit, s Settings) *Page {
 			name = fmt.Sprintf("patterns_%d", from/mostFrames+1)
 		}
 		b.Add(name, f, err)
+	}
+	f, err := anisotropyMaps(m.Profiles)
+	if f != nil || err != nil {
+		b.Add("anisotropy", f, err)
+	}
+	f, err = residualProfiles(m.Profiles)
+	b.Add("residuals", f, err)
+	if len(m.Energies) > 1 && len(m.Morphology) > 0 {
+		f, err := energyWorth(m.Energies, m.Morphology, m.SD)
+		b.Add("energies", f, err)
+	}
+	if m.Fit != nil && len(m.Names) > 1 {
+		d := viz.FromFit(m.Fit)
+		d.Units = m.Units
+		f, err := viz.Pair(d, cornerNames(m.Morphology, m.Correlations, m.Names)...)
+		b.Add("corner", f, err)
 	}
 	method := "maximum of the likelihood times the priors"
 	if m.Fit != nil {

@@ -47,8 +47,16 @@ func gallery() map[string]func() (*Figure, error) {
 		"scattering":      func() (*Figure, error) { return Scattering("Two energies", patternRows()) },
 		"morphology":      func() (*Figure, error) { return Morphology(disc("z")) },
 		"morphologyside":  func() (*Figure, error) { return Morphology(disc("x")) },
+		"bars":            func() (*Figure, error) { return BarGrid("What each energy is worth", worth()...) },
 		"histograms":      func() (*Figure, error) { return Histograms("A disc", disc("z").Phases, 0) },
 	}
+}
+
+// worth is two charts of bars with a gap, the second of many groups.
+func worth() []Bars {
+	few := Bars{Title: "radius", XLabel: "energy (eV)", YLabel: "share", Labels: []string{"283.6", "285", "287.8"}, High: 1,
+		Series: []BarSeries{{"alone", []float64{0.1, 0.6, math.NaN()}}, {"lost without it", []float64{0.2, 0.7, 0.3}}}}
+	return []Bars{few, {Title: "shell", Labels: few.Labels, High: 1, Series: []BarSeries{{"alone", []float64{0.9, 0, 0.05}}, {"lost without it", []float64{1, 0.02, 0.1}}}}}
 }
 
 // particle is a disc with a spiral director, and something like its pattern.

@@ -7,3 +7,5 @@ package rsoxs
 const LogName = logName
 
 type ReduceDoc = reduceDoc
+
+var DropEmpty = dropEmpty

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/app/draws"
@@ -128,7 +129,7 @@ func (m *measurement) solve(ctx context.Context, a *frame.App, checkpoint string
 		return err
 	}
 	if !m.cfg.NoReport {
-		if err := m.page(a, s.X, m.table(s), nil, v); err != nil {
+		if err := m.page(a, s, s.X, m.table(s), nil, v); err != nil {
 			return err
 		}
 	}
@@ -202,7 +203,7 @@ func (m *measurement) sample(ctx context.Context, a *frame.App, s *measured.Solu
 			if err := m.datasets(x, sd); err != nil {
 				return err
 			}
-			return m.page(a, x, fit.Summary().HTML(), fit, verdict)
+			return m.page(a, s, x, fit.Summary().HTML(), fit, verdict)
 		}}, checkpoint)
 }
 
@@ -264,13 +265,12 @@ func (m *measurement) table(s *measured.Solution) string {
 	return report.ParameterRows(rows)
 }
 
-// page writes the pictures and the report.
-func (m *measurement) page(a *frame.App, x []float64, table string, fit *infer.Fit, v check.Verdict) error {
-	images, err := m.Images(x)
-	if err != nil {
-		return exit.With(exit.Failed, err)
-	}
-	for i := range images { // a pattern has no logarithm where nothing is expected
+// dropEmpty replaces expectations of intensities that are not above 0, which have no logarithm, by NaN. A(q) keeps its sign.
+func dropEmpty(images []measured.Image) {
+	for i := range images {
+		if b := images[i].Frame.Bins; b != nil && b.Less != nil {
+			continue
+		}
 		for _, row := range images[i].Mean {
 			for k, mean := range row {
 				if !(mean > 0) {
@@ -279,6 +279,31 @@ func (m *measurement) page(a *frame.App, x []float64, table string, fit *infer.F
 			}
 		}
 	}
-	page := report.Measured(report.MeasuredFit{File: m.cfg.File, Model: m.cfg.Problem.Model, Data: m.Read, Images: images, Table: table, Verdict: v, Fit: fit}, draws.PageOf(a, &m.cfg.ChainConfig))
+}
+
+// page writes the pictures and the report of a fit, or of a posterior about it with the means x.
+func (m *measurement) page(a *frame.App, s *measured.Solution, x []float64, table string, fit *infer.Fit, v check.Verdict) error {
+	images, err := m.Images(x)
+	if err != nil {
+		return exit.With(exit.Failed, err)
+	}
+	profiles, err := m.Profiles(x, images)
+	if err != nil {
+		return exit.With(exit.Failed, err)
+	}
+	dropEmpty(images)
+	energies, err := m.ByEnergy(s)
+	if err != nil {
+		return exit.With(exit.Failed, err)
+	}
+	of := report.MeasuredFit{File: m.cfg.File, Model: m.cfg.Problem.Model, Data: m.Read, Images: images, Profiles: profiles, Table: table, Verdict: v, Fit: fit, Names: s.Names, SD: map[string]float64{}, Units: m.units(),
+		Energies: energies, Correlations: m.Identify(s).Correlations}
+	for i, n := range s.Names {
+		of.SD[n] = s.SD[i]
+		if slices.Contains(m.Model.Morphology, n) {
+			of.Morphology = append(of.Morphology, n)
+		}
+	}
+	page := report.Measured(of, draws.PageOf(a, &m.cfg.ChainConfig))
 	return exit.With(exit.CannotWrite, page.Save(string(m.dir)))
 }

@@ -112,7 +112,7 @@ func TestInvertMeasured(t *testing.T) {
 			t.Errorf("the interpolation moves %s by %g standard deviations", name, float64(moved))
 		}
 	}
-	for _, file := range []string{"fit.json", "fit.nc", "fits.csv", "report.html", "plots/patterns.svg"} {
+	for _, file := range []string{"fit.json", "fit.nc", "fits.csv", "report.html", "plots/patterns.svg", "plots/anisotropy.svg", "plots/residuals.svg", "plots/energies.svg"} {
 		if _, err := os.Stat(filepath.Join(out, file)); err != nil {
 			t.Error(err)
 		}
@@ -196,5 +196,17 @@ func TestInvertTable(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(out, "plots", "curves.svg")); err != nil {
 		t.Error(err)
+	}
+}
+
+// Pictures leave out expectations without a logarithm, and keep the sign of A(q).
+func TestExpectationsOfPictures(t *testing.T) {
+	images := []measured.Image{{Frame: &measured.Frame{}, Mean: [][]float64{{2, 0}}}, {Frame: &measured.Frame{Bins: &measured.Bins{Less: &measured.Bins{}}}, Mean: [][]float64{{0.2, -0.3}}}}
+	rsoxs.DropEmpty(images)
+	if x := images[0].Mean[0]; x[0] != 2 || !math.IsNaN(x[1]) {
+		t.Errorf("intensities are %v", x)
+	}
+	if x := images[1].Mean[0]; x[0] != 0.2 || x[1] != -0.3 {
+		t.Errorf("A(q) is %v", x)
 	}
 }

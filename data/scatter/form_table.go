@@ -249,6 +249,9 @@ func (t *table) points(file string, s Settings) (all []point, unit string, error
 			d = 2
 		}
 	}
+	if t.column("en_energy_setpoint") >= 0 {
+		return nil, "", false, defect(file, "name the folder beside it, which holds the images", "this is the table of an SST-1 scan, which lists its images and has no intensities")
+	}
 	if q < 0 || i < 0 {
 		return nil, "", false, defect(file, "call them q and I", "the columns are %s: there is none of q, or none of intensities", strings.Join(t.names, ", "))
 	}

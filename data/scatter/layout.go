@@ -273,7 +273,7 @@ func (l *layout) take(set *Set, s Settings) (*taken, error) {
 			return nil, defect(set.Name, `give one energy for each pattern, in the order of the file`, "\"energies\" has %d numbers, and there are %s", len(s.Energies), count(n, "pattern"))
 		}
 		if t.energies == nil {
-			return nil, defect(set.Name, `give them with "energies": [...] in eV`, "there are %s and no photon energies (looked for energy, en_energy_setpoint, photon_energy and wavelength)", count(n, "pattern"))
+			return nil, defect(set.Name, `give them with "energies": [...] in eV`, "the file has %s and no photon energies (looked for energy, en_energy_setpoint, photon_energy and wavelength)", count(n, "pattern"))
 		}
 	}
 	if err := t.inElectronVolts(set, l.c.units["energy"]); err != nil {

@@ -75,7 +75,7 @@ func (set *Set) mask(c *content, s Settings) error {
 	}
 	set.Keep = binnedMask(keep, rows, columns, s.bin())
 	if !slices.Contains(set.Keep, true) {
-		return set.defect("give other masks", "the masks leave out all %d pixels", len(set.Keep))
+		return set.defect(`give other masks, or say of one that is meant the other way round {"file": ..., "keep": "zero"} or "nonzero"`, "the masks leave out all %d pixels", len(set.Keep))
 	}
 	return nil
 }

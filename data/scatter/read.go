@@ -131,6 +131,7 @@ func (l *layout) images(set *Set, t *taken, s Settings) error {
 		return err
 	}
 	units := strings.ToLower(l.main.attrs["units"])
+	set.DarksOff = l.c.rates
 	set.Rates = l.c.rates || strings.Contains(units, "/s") || strings.Contains(units, "rate") || strings.Contains(units, "s^-1")
 	pedestal := s.Pedestal
 	if pedestal == 0 && !s.NoPedestal {

@@ -28,6 +28,7 @@ func TestMistakesInTables(t *testing.T) {
 		falling.String(): "", // q goes down in even steps
 		swapped.String(): "q goes from 300 over 133.333 to 7.10059 without even steps, and I in even ones from 0.1 over 0.15 to 0.65: are the columns of q and I swapped?",
 		commas.String():  "write points as decimal signs",
+		",RSoXS Shutter Opening Time (ms),en_energy_setpoint\n0,250,283.6\n1,15000,283.6\n": "this is the table of an SST-1 scan, which lists its images and has no intensities: name the folder beside it",
 	} {
 		name := save(t, "iq_285.0eV.dat", func(f *os.File) error { _, err := f.WriteString(text); return err })
 		_, err := scatter.Open(name, scatter.Settings{})

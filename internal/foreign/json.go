@@ -74,6 +74,9 @@ func placed(b []byte, at int64, err error) error {
 	return fmt.Errorf("line %d, column %d: %w", line, column, err)
 }
 
+// embedded are the names of embedded structs in the path of a field, which documents do not have.
+var embedded = regexp.MustCompile(`\b[A-Z][a-z]+[A-Z][A-Za-z]*\.`)
+
 // InWords returns an error of encoding/json in words that do not name types of Go: the place in the document b, the
 // field, and what it should have. Without b, the place is left out. Other errors stay as they are.
 func InWords(b []byte, err error) error {
@@ -100,7 +103,7 @@ func InWords(b []byte, err error) error {
 	}
 	text := fmt.Sprintf("the value is %s: want %s", have, jsonName(kind.Type))
 	if kind.Field != "" {
-		text = fmt.Sprintf("field %s is %s: want %s", kind.Field, have, jsonName(kind.Type))
+		text = fmt.Sprintf("field %s is %s: want %s", embedded.ReplaceAllString(kind.Field, ""), have, jsonName(kind.Type))
 	}
 	if err != error(kind) { // of a part of the document, which does not know its place
 		return errors.New(strings.Replace(err.Error(), kind.Error(), text, 1))

@@ -27,6 +27,9 @@ func (p *Problem) IsClosed() bool {
 	return p.Options.Closed || problemModels[p.Model].Build == nil
 }
 
+// IsRound reports whether patterns vary with the direction as the electric field does, which few directions tell.
+func (p *Problem) IsRound() bool { return p.IsClosed() && problemModels[p.Model].Round }
+
 // Closed returns the closed form of the model for pixels up to a q in 1/nm. IsClosed must hold.
 func (p *Problem) Closed(at Values, q float64) ClosedForm {
 	return p.scaled(problemModels[p.Model].Closed(p, at, q))
@@ -270,7 +273,7 @@ func init() {
 		Params: []Parameter{needed("radius", "mean radius of the core in nm").positive(), needed("shell", "mean thickness of the shell in nm").positive(), aligned, optional("decay", "exponent with which S falls off outwards; default none"), edge,
 			optional("size_sd", "relative standard deviation of the radius; default none").within(leastSD, 0.9), optional("shell_sd", "relative standard deviation of the shell; default none").within(leastSD, 0.9),
 			optional("hard_radius", "radius of hard spheres around each in nm; default none").positive(), optional("hard_share", "volume fraction of the spheres").within(0, 0.5)},
-		Closed: coreShells}
+		Closed: coreShells, Round: true}
 	problemModels["rods"] = Definition{About: "cylinders of many sizes and directions (closed); material: rods",
 		Params: slices.Concat([]Parameter{needed("radius", "mean outer radius in nm").positive(), needed("length", "length in nm").positive(), aligned, optional("hole", "radius of the hole in nm; default no hole").positive(), edge,
 			optional("radius_sd", "relative standard deviation of the radius; default none").within(leastSD, 0.9)}, orientation, discs),
@@ -288,20 +291,20 @@ func init() {
 	length := needed("length", "correlation length in nm").positive()
 	problemModels["spinodal"] = Definition{About: "domains of a cut random field (closed); material: domains",
 		Params: []Parameter{period, needed("spread", "standard deviation of q relative to 2 pi/period").within(0.05, 0.5), filled},
-		Closed: phases(func(p *Problem, at Values, q float64) particle.Correlation {
+		Round:  true, Closed: phases(func(p *Problem, at Values, q float64) particle.Correlation {
 			return particle.CutField{Period: at("period"), Width: at("spread"), Reach: particle.Reach{Q: q, Size: 10 * p.largest("period", 0)}}
 		})}
 	problemModels["teubner_strey"] = Definition{About: "random domains that repeat (closed); material: domains", Params: []Parameter{period, length, filled},
-		Closed: phases(func(_ *Problem, at Values, _ float64) particle.Correlation {
+		Round: true, Closed: phases(func(_ *Problem, at Values, _ float64) particle.Correlation {
 			return particle.TeubnerStrey{Period: at("period"), Length: at("length")}
 		})}
 	problemModels["debye_bueche"] = Definition{About: "random domains of all sizes (closed); material: domains", Params: []Parameter{length, filled},
-		Closed: phases(func(_ *Problem, at Values, _ float64) particle.Correlation {
+		Round: true, Closed: phases(func(_ *Problem, at Values, _ float64) particle.Correlation {
 			return particle.DebyeBueche{Length: at("length")}
 		})}
 	for name, closed := range map[string]func(*Problem, Values, float64) ClosedForm{"core_shell": coreShells, "rod": cylinders, "grain": stacks} {
 		m := problemModels[name]
-		m.Closed = closed
+		m.Closed, m.Round = closed, name == "core_shell"
 		problemModels[name] = m
 	}
 }

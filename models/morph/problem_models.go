@@ -29,6 +29,8 @@ type Definition struct {
 	Build func(p *Problem, g Grid, at Values) Scene
 	// Closed makes the closed form for measured patterns with pixels up to a q in 1/nm; nil for none. Options.Closed chooses it.
 	Closed func(p *Problem, at Values, q float64) ClosedForm
+	// Round says that patterns of the closed form vary with the direction as the electric field does.
+	Round bool
 }
 
 // Register adds a user's model to those that problem files can name by "model". Every model also

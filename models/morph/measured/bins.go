@@ -153,32 +153,41 @@ func (l *layout) wedge(energy float64, q []float64, width float64, directions []
 	return b
 }
 
-// finePoints is the number of points of a fan across a bin of q, and at least that across one of chi.
-const finePoints = 3
+const (
+	// finePoints is the largest number of points of a fan across a bin of q, and the least across one of chi.
+	finePoints = 3
+	// wedgePoints is the least number of points of a fan across a wedge of directions.
+	wedgePoints = 6
+)
+
+// pointsAcross returns how many points a bin of q needs whose width is dq in 1/nm: patterns of samples of sampleSize are straight across
+// narrow ones.
+func pointsAcross(dq float64) int {
+	return min(finePoints, 1+int(dq*sampleSize/0.6))
+}
 
 // fanned puts points into bins of q and, if there are any, of chi: the middles of equal parts of each. across is the size of the sample in
-// nm, which says how fast patterns vary with the direction.
-func fanned(q, chi []float64, across float64) (*Data, *layout) {
+// nm, which says how fast patterns vary with the direction; it is 0 for samples whose patterns vary with the direction as the field does.
+// wedge is the half width in degrees of wedges whose limits the points respect, 0 for none.
+func fanned(q, chi []float64, across, wedge float64) (*Data, *layout) {
 	f, w := &Fan{}, []float64(nil)
 	byQ := edges(q)
-	n := finePoints
-	if len(chi) > 1 {
-		n *= len(chi)
-	}
-	n = max(n, int(math.Ceil(1.2*across*q[len(q)-1]))+8) // of intensities the harmonics of the direction end at q times the size
-	if len(chi) > 1 {
-		n = (n + len(chi) - 1) / len(chi) * len(chi)
-	}
-	first, full := -180.0, 360.0
+	byQ[0] = max(0, byQ[0])
+	first, full, parts, least := -180.0, 360.0, 1.0, 1.0 // the directions have a multiple of parts points, at least least times
 	if len(chi) > 1 {
 		step := math.Abs(turn(chi[1], chi[0]))
-		first, full = chi[0]-step/2, step*float64(len(chi))
+		first, full, parts, least = chi[0]-step/2, step*float64(len(chi)), float64(len(chi)), finePoints
+	} else if wedge > 0 {
+		parts, least = math.Round(360/wedge), wedgePoints/2
 	}
 	for k := range q {
-		for i := range finePoints {
-			u := byQ[k] + (byQ[k+1]-byQ[k])*(float64(i)+0.5)/finePoints
-			for j := range n {
-				f.Q, f.Chi, w = append(f.Q, max(u, 1e-9)), append(f.Chi, (first+full*(float64(j)+0.5)/float64(n))*math.Pi/180), append(w, u)
+		// The harmonics of the direction in intensities end at q times the size.
+		n := parts * max(least, math.Ceil((1.2*across*q[k]+8)/parts))
+		fine := pointsAcross(byQ[k+1] - byQ[k])
+		for i := range fine {
+			u := byQ[k] + (byQ[k+1]-byQ[k])*(float64(i)+0.5)/float64(fine)
+			for j := range int(n) {
+				f.Q, f.Chi, w = append(f.Q, max(u, 1e-9)), append(f.Chi, (first+full*(float64(j)+0.5)/n)*math.Pi/180), append(w, u/n)
 			}
 		}
 	}
@@ -188,4 +197,62 @@ func fanned(q, chi []float64, across float64) (*Data, *layout) {
 		l.chi[i] = c * 180 / math.Pi
 	}
 	return d, l
+}
+
+// thin leaves out the points of a fan that no number is compared with: those outside of all bins, and those at q where nothing was measured.
+func (d *Data) thin() {
+	if d.Fan == nil {
+		return
+	}
+	var all []*Bins
+	add := func(b *Bins) {
+		if b != nil && !slices.Contains(all, b) {
+			all = append(all, b)
+		}
+	}
+	needed := make([]bool, len(d.Fan.Q))
+	for i := range d.Frames {
+		f := &d.Frames[i]
+		columns := f.Bins.length() / max(1, f.Bins.Rows)
+		seen := make([]bool, columns)
+		for k, x := range f.Counts {
+			seen[k%columns] = seen[k%columns] || !math.IsNaN(x)
+		}
+		for _, s := range append([]Sight{{Bins: f.Bins}}, f.Bins.Also...) {
+			for _, b := range []*Bins{s.Bins, s.Bins.Less} {
+				add(b)
+				for k := 0; b != nil && k < b.length(); k++ {
+					for _, p := range b.Pixel[b.From[k]:b.From[k+1]] {
+						needed[p] = needed[p] || seen[k%columns]
+					}
+				}
+			}
+		}
+	}
+	at := make([]int, len(needed))
+	kept := &Fan{}
+	for p, ok := range needed {
+		if at[p] = -1; ok {
+			at[p] = len(kept.Q)
+			kept.Q, kept.Chi = append(kept.Q, d.Fan.Q[p]), append(kept.Chi, d.Fan.Chi[p])
+		}
+	}
+	for _, b := range all {
+		b.renumber(at)
+	}
+	d.Fan = kept
+}
+
+// renumber gives the pixels of bins other numbers; those of -1 are left out.
+func (b *Bins) renumber(at []int) {
+	from, pixels, weights := []int{0}, []int(nil), []float64(nil)
+	for k := range b.length() {
+		for i := b.From[k]; i < b.From[k+1]; i++ {
+			if p := at[b.Pixel[i]]; p >= 0 {
+				pixels, weights = append(pixels, p), append(weights, b.Weight[i])
+			}
+		}
+		from = append(from, len(pixels))
+	}
+	b.From, b.Pixel, b.Weight = from, pixels, weights
 }

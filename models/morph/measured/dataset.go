@@ -205,30 +205,41 @@ func (w *record) whereabouts() {
 // wedgeWidth is the half width in degrees of the wedges of reduced images.
 const wedgeWidth = 20
 
-// reduced adds I(q), its parts along and across the field, and A(q) of images, about the centre that was found.
-func (w *record) reduced(x []float64) error {
-	d := *w.model.Data
-	if d.Fan != nil || d.Frames[0].Bins != nil {
-		return nil
-	}
-	for i, p := range w.Params {
+// centred returns where the pixels of a detector are about the centre that was found, and the largest q at the highest energy in 1/nm.
+func (t *Task) centred(m *Model, x []float64) (l *layout, most float64, err error) {
+	d := *m.Data
+	for i, p := range t.Params {
 		switch {
-		case p.Name == "centre_x"+w.model.Suffix || p.Name == "centre_x":
+		case p.Name == "centre_x"+m.Suffix || p.Name == "centre_x":
 			d.Geometry.PoniX += x[i] * d.Detector.PixelX
-		case p.Name == "centre_y"+w.model.Suffix || p.Name == "centre_y":
+		case p.Name == "centre_y"+m.Suffix || p.Name == "centre_y":
 			d.Geometry.PoniY += x[i] * d.Detector.PixelY
 		}
 	}
-	l, err := d.layOut(w.model.SolidAngle)
-	if err != nil {
-		return err
+	if l, err = d.layOut(m.SolidAngle); err != nil {
+		return nil, 0, err
 	}
-	most := 0.0
 	for _, e := range d.energies() {
 		l.at(e)
 		most = max(most, slices.Max(l.q))
 	}
-	n := max(8, min(d.Detector.Rows, d.Detector.Columns)/2)
+	return l, most, nil
+}
+
+// ringsOf returns the number of bins of q of reduced images.
+func (d *Data) ringsOf() int { return max(8, min(d.Detector.Rows, d.Detector.Columns)/2) }
+
+// reduced adds I(q), its parts along and across the field, and A(q) of images, about the centre that was found.
+func (w *record) reduced(x []float64) error {
+	d := w.model.Data
+	if d.Fan != nil || d.Frames[0].Bins != nil {
+		return nil
+	}
+	l, most, err := w.centred(w.model, x)
+	if err != nil {
+		return err
+	}
+	n := d.ringsOf()
 	q := make([]float64, n)
 	for i := range q {
 		q[i] = (float64(i) + 0.5) * most / float64(n)
@@ -281,12 +292,8 @@ func (l *layout) sums(im *Image, f *Frame, n int, most float64) [][3][3]float64 
 			s[0], s[1], s[2] = s[0]+im.Counts[y][c], s[1]+im.Mean[y][c], s[2]+l.weight[i]*at(f.Gains, i, f.Exposure)
 		}
 		add(0)
-		angle := math.Abs(turn(l.chi[i], f.Angle))
-		switch angle = min(angle, 180-angle); {
-		case angle <= wedgeWidth:
-			add(1)
-		case angle >= 90-wedgeWidth:
-			add(2)
+		if side := sideOf(l.chi[i], f.Angle); side >= 0 {
+			add(1 + side)
 		}
 	}
 	return out

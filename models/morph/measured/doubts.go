@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/models/morph"
 )
 
 // leastOnFaces is the volume fraction on the faces of a box from which on a morphology does not end inside it.
@@ -20,8 +21,29 @@ func (t *Task) doubts() (notes []string, err error) {
 			given[name] = ad.Scalar(x)
 		}
 	}
+	notes, err = t.cutOff(func(name string) *ad.Node { return given[name] })
+	if err != nil {
+		return nil, err
+	}
+	width, ok := t.start("width")
+	if !ok {
+		width = t.Model.Width
+	}
+	for _, name := range []string{"radius", "shell", "lamella"} {
+		if size, ok := t.start(name); ok && width > size/4 {
+			notes = append(notes, fmt.Sprintf("the width of the edges, %.3g nm, is more than a quarter of %s, %.3g nm: such edges leave no inside", width, name, size))
+		}
+	}
+	return notes, nil
+}
+
+// cutOff says that a morphology of voxels reaches the faces of its box; formulas have no box.
+func (t *Task) cutOff(at morph.Values) ([]string, error) {
+	if t.Model.Closed != nil {
+		return nil, nil
+	}
 	n := t.Model.Grid.Shape
-	for _, m := range t.Model.Scene(func(name string) *ad.Node { return given[name] }).Materials {
+	for _, m := range t.Model.Scene(at).Materials {
 		v, err := ad.Eval(ad.Broadcast(m.Vfrac, n[0], n[1], n[2]))
 		if err != nil {
 			return nil, err
@@ -34,18 +56,8 @@ func (t *Task) doubts() (notes []string, err error) {
 			}
 		}
 		if voxel := t.Model.Grid.Voxel; most > leastOnFaces {
-			notes = append(notes, fmt.Sprintf("the morphology reaches the faces of its box of %.3g x %.3g x %.3g nm (Z, Y, X) at the start, with a volume fraction of %.2g there: make the grid larger, or check the sizes", float64(n[0])*voxel, float64(n[1])*voxel, float64(n[2])*voxel, most))
-			break
+			return []string{fmt.Sprintf("the morphology reaches the faces of its box of %.3g x %.3g x %.3g nm (Z, Y, X) at the start, with a volume fraction of %.2g there: make the grid larger, or check the sizes", float64(n[0])*voxel, float64(n[1])*voxel, float64(n[2])*voxel, most)}, nil
 		}
 	}
-	width, ok := t.start("width")
-	if !ok {
-		width = t.Model.Width
-	}
-	for _, name := range []string{"radius", "shell", "lamella"} {
-		if size, ok := t.start(name); ok && width > size/4 {
-			notes = append(notes, fmt.Sprintf("the width of the edges, %.3g nm, is more than a quarter of %s, %.3g nm: such edges leave no inside", width, name, size))
-		}
-	}
-	return notes, nil
+	return nil, nil
 }

@@ -131,7 +131,7 @@ var effects = []effect{
 	{kind: "polarisation", params: []string{"purity"}, step: -0.01, weak: 0.1, when: (*Task).anisotropic, say: func(m moved) (string, string) {
 		return fmt.Sprintf("light of which about %s %% (a rough estimate) is polarised across the nominal direction would fit better", check.Rough(-100*m.by[0])), m.free("purity", `{"prior": "normal(0.98, 0.02)"}`)
 	}},
-	{kind: "edges", params: []string{"width"}, step: 0.02, when: func(t *Task) bool { return t.knows("width") }, say: func(m moved) (string, string) {
+	{kind: "edges", params: []string{"width"}, step: sharpest / 2, when: func(t *Task) bool { return t.knows("width") }, say: func(m moved) (string, string) {
 		how := map[bool]string{true: "sharper", false: "softer"}[m.by[0] < 0]
 		return fmt.Sprintf("edges that are %s by about %.2g nm (a rough estimate) would fit better", how, math.Abs(m.by[0])), m.add("width")
 	}},
@@ -217,12 +217,15 @@ func (t *Task) off(name string) float64 {
 	case "purity":
 		return 1
 	case "width":
-		return t.Model.Width
+		return max(t.Model.Width, sharpest)
 	case "dark":
 		return t.Model.Data.Frames[0].Dark
 	}
 	return 0
 }
+
+// sharpest is the width of edges in nm at which sharp ones are tried to be softer: at none they have no derivative.
+const sharpest = 0.02
 
 // energies returns the nominal energies of the measurement, each once.
 func (t *Task) energies() []float64 { return t.Model.energies() }

@@ -303,3 +303,29 @@ func TestLatticeOfCounts(t *testing.T) {
 		}
 	}
 }
+
+// Images from which darks were taken off are compared with a variance that the residuals tell. The darks scatter by as much as numbers lie
+// below 0.
+func TestImagesWithoutDarks(t *testing.T) {
+	set := &scatter.Set{Name: "film", Kind: scatter.Images, Rates: true, DarksOff: true, Rows: 1, Columns: 4, Geometry: scatter.Geometry{PixelY: 1, PixelX: 1, Distance: 100},
+		Frames: []scatter.Frame{{Energy: 285, Exposure: 2, Counts: []float64{3.4, -1, 2.2, -2}}}}
+	d, notes, err := measured.FromFile(set, measured.Reading{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := d.Frames[0]
+	if f.Noise != "quasi" || f.Offsets[0] != 2.5 || f.Exposure != 2 || !strings.Contains(strings.Join(notes, " "), "errors estimated from the residuals") {
+		t.Errorf("%+v, %v", f, notes)
+	}
+}
+
+// A Gaussian prior of a parameter with a bound on one side, such as that of the guide for a thickness, has a posterior.
+func TestPosteriorOfABoundedParameter(t *testing.T) {
+	k := smallOf(t, 2, true)
+	for _, bounds := range [][]float64{{0, math.Inf(1)}, {math.Inf(-1), 9}, {0, 9}} {
+		k.Params[0].Mean, k.Params[0].SD, k.Params[0].Bounds = 6, 1, bounds
+		if _, err := (&measured.Task{Model: k.Model, Params: k.Params}).Posterior(); err != nil {
+			t.Errorf("bounds %v: %v", bounds, err)
+		}
+	}
+}

@@ -99,7 +99,7 @@ func (t *Task) read(p *morph.Problem, folder string) (groups []group, err error)
 			t.Read = append(t.Read, "  "+n)
 		}
 		of := p.Of(i)
-		r := Reading{Loss: p.Loss, SolidAngle: of.SolidAngle == nil || *of.SolidAngle, Wedges: of.Anisotropy, Transmission: of.Transmission}
+		r := Reading{Loss: p.Loss, SolidAngle: of.SolidAngle == nil || *of.SolidAngle, Wedges: of.Anisotropy, Transmission: of.Transmission, Round: p.IsRound()}
 		if f.Nuisances != nil {
 			groups = append(groups, group{suffix: fmt.Sprintf("@%d", i+1), sets: []*scatter.Set{s}, nuisances: f.Nuisances, reading: r})
 			continue

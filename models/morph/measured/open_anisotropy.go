@@ -16,11 +16,11 @@ const usualWedge = 10
 
 // anisotropies makes data of A(q) = (a - b)/(a + b), the contrast of the means in wedges along and across the electric field.
 func anisotropies(set *scatter.Set, r Reading) (*Data, []string, error) {
-	d, l, notes, err := reducer(set, r)
+	width := cmp.Or(r.Wedges.Width, usualWedge)
+	d, l, notes, err := reducer(set, r, width)
 	if err != nil {
 		return nil, nil, err
 	}
-	width := cmp.Or(r.Wedges.Width, usualWedge)
 	wedges := func(energy, angle float64, q []float64) *Bins {
 		along, across := []float64{angle}, []float64{angle - 90}
 		if angle != 0 { // the other wedge is again that along +x

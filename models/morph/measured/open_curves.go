@@ -15,12 +15,12 @@ import (
 func init() { kinds[scatter.Curves] = curves }
 
 // sampleSize is the size in nm of samples for which a fan has points enough.
-const sampleSize = 100
+const sampleSize = 100.0
 
 // curves makes data of reduced patterns, I(q) or I(q, chi): the model is averaged over the pixels of each bin as the reduction has done, or
 // over a fan of directions where the detector is not known.
 func curves(set *scatter.Set, r Reading) (*Data, []string, error) {
-	d, l, notes, err := reducer(set, r)
+	d, l, notes, err := reducer(set, r, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,8 +57,9 @@ func sortedKeys(m map[string]int) (list []string) {
 	return list
 }
 
-// reducer returns the data without frames and where its pixels are.
-func reducer(set *scatter.Set, r Reading) (*Data, *layout, []string, error) {
+// reducer returns the data without frames and where its pixels are. wedge is the half width in degrees of the wedges of an anisotropy, and 0
+// for other data.
+func reducer(set *scatter.Set, r Reading, wedge float64) (*Data, *layout, []string, error) {
 	if set.Geometry.Distance > 0 {
 		d := &Data{Keep: set.Keep}
 		d.Detector, d.Geometry = detectorOf(set)
@@ -66,7 +67,11 @@ func reducer(set *scatter.Set, r Reading) (*Data, *layout, []string, error) {
 		return d, l, nil, err
 	}
 	c := &set.Curves[0]
-	d, l := fanned(c.Q, c.Chi, sampleSize)
+	size := sampleSize
+	if r.Round {
+		size = 0
+	}
+	d, l := fanned(c.Q, c.Chi, size, wedge)
 	return d, l, []string{`the detector is not known ("geometry" with distance, pixel, beam and shape, and masks): the model is averaged over all directions in each bin, without a blur`}, nil
 }
 

@@ -31,6 +31,9 @@ func images(set *scatter.Set, r Reading) (*Data, []string, error) {
 	if r.Loss != "" && noises[r.Loss].whole {
 		return nil, nil, fmt.Errorf("measured: the counts cannot be compared: %w", counts)
 	}
+	if r.Loss == "" && set.DarksOff {
+		return estimated(d, set), []string{"errors estimated from the residuals, with a variance in proportion to the mean"}, nil
+	}
 	var notes []string
 	recovered := true
 	for i := range set.Frames {
@@ -49,6 +52,25 @@ func images(set *scatter.Set, r Reading) (*Data, []string, error) {
 		notes = append(notes, fmt.Sprintf("%d pixels have an error of 0: where the exposure is known their variance is that of the model, and else they are left out", zeros))
 	}
 	return d, notes, nil
+}
+
+// estimated makes data of images from which darks were taken off, whose errors are found from the residuals. Darks scatter too: by as much
+// as the numbers below 0 are off.
+func estimated(d *Data, set *scatter.Set) *Data {
+	for _, f := range set.Frames {
+		square, n := 0.0, 0.0
+		for i, x := range f.Counts {
+			if x < 0 && (set.Keep == nil || set.Keep[i]) {
+				square, n = square+x*x, n+1
+			}
+		}
+		bare := Frame{Energy: f.Energy, Angle: f.Polarization, Exposure: cmp.Or(f.Exposure, 1), Transmission: f.Transmission, Flux: f.Flux, Counts: f.Counts, Noise: "quasi"}
+		if n > 0 {
+			bare.Offsets = filled(len(f.Counts), square/n)
+		}
+		d.Frames = append(d.Frames, bare)
+	}
+	return d
 }
 
 func zeroErrors(set *scatter.Set) (n int) {

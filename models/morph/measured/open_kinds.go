@@ -24,6 +24,8 @@ type Reading struct {
 	Transmission []float64
 	// Wedges say how an anisotropy was made.
 	Wedges morph.Wedges
+	// Round says that patterns vary with the direction as the electric field does, as those of balls do and those of rods do not.
+	Round bool
 }
 
 // kind makes data of a set of files of one kind. The file of a kind registers it.
@@ -47,6 +49,7 @@ func FromFile(set *scatter.Set, r Reading) (*Data, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	d.thin()
 	for i := range d.Frames {
 		d.Frames[i].File = set.Name
 	}

@@ -86,11 +86,11 @@ func (p *Param) declare(m *infer.Model) *ad.Node {
 }
 
 // limit is a bound of a truncated distribution, nil where there is none.
-func limit(x float64) *ad.Node {
+func limit(x float64) any {
 	if math.IsInf(x, 0) {
 		return nil
 	}
-	return ad.Scalar(x)
+	return x
 }
 
 // Sample draws from the posterior, from starts around the fit that s has, or around one of its own if it is nil. The metric is that of the

@@ -85,19 +85,22 @@ func (t *Task) altered(change func(f *Frame) bool) (*Task, bool) {
 	return &k, changed
 }
 
-// rearrange takes the numbers of each direction chi from another one, in degrees. It reports whether all directions are there.
+// rearrange takes the numbers of each direction chi from another one, in degrees: from the bin that is nearest. It reports whether there is
+// one for each, at most half a bin away.
 func (f *Frame) rearrange(from func(chi float64) float64) bool {
 	if f.Bins == nil || f.Bins.Rows < 3 || f.Bins.Interpolated {
 		return false
 	}
 	columns := f.Bins.length() / f.Bins.Rows
+	chi := func(row int) float64 { return f.Bins.Chi[row*columns] }
+	reach := math.Abs(turn(chi(1), chi(0)))/2 + 1e-6
 	rows := make([]int, f.Bins.Rows)
 	for r := range rows {
-		want := from(f.Bins.Chi[r*columns])
+		want, nearest := from(chi(r)), reach
 		rows[r] = -1
 		for k := range rows {
-			if d := math.Remainder(f.Bins.Chi[k*columns]-want, 360); math.Abs(d) < 1e-6 {
-				rows[r] = k
+			if d := math.Abs(turn(chi(k), want)); d < nearest {
+				rows[r], nearest = k, d
 			}
 		}
 		if rows[r] < 0 {

@@ -24,7 +24,7 @@ func sphericalJ(n int, x *ad.Node) *ad.Node {
 		for i := 1; i < n; i++ {
 			lower, j = j, float64(2*i+1)/x*j-lower
 		}
-		return j / math.Pow(x, float64(n))
+		return j / power(x, n)
 	}, x)
 }
 
@@ -32,7 +32,16 @@ func cylindricalJ(n int, x *ad.Node) *ad.Node {
 	if n == 0 {
 		return ad.BesselJ0(x)
 	}
-	return reduced("Bessel function over a power", n, 2*n, func(n int, x float64) float64 { return math.Jn(n, x) / math.Pow(x, float64(n)) }, x)
+	return reduced("Bessel function over a power", n, 2*n, func(n int, x float64) float64 { return math.Jn(n, x) / power(x, n) }, x)
+}
+
+// power returns x^n for a small whole n, faster than math.Pow.
+func power(x float64, n int) float64 {
+	p := 1.0
+	for range n {
+		p *= x
+	}
+	return p
 }
 
 // reduced is an even function f_n(x) whose series is sum_k (-x^2/2)^k/(k! m (m+2) ... ) over its value 1/(m (m-2) ...) at 0, with m the
