@@ -32,6 +32,7 @@ type invertConfig struct {
 	Zarr     bool           `json:"zarr,omitempty"` // whether fit.zarr is written beside fit.nc
 
 	warmupGiven, drawsGiven, acceptGiven bool
+	ofChains                             string  // a flag that only chains have, if one is given
 	choose                               int     // number of energies to choose, 0 to fit
 	time                                 float64 // s, to be divided among them
 }
@@ -95,6 +96,11 @@ and report.html. Ctrl-C saves the best point so far, and --resume continues.
 				}
 			}
 			cfg.File = args[0]
+			for _, name := range []string{"chains", "warmup", "draws", "target-accept", "max-tree-depth", "retries", "coordinates"} {
+				if c.Flags().Changed(name) {
+					cfg.ofChains = name
+				}
+			}
 			cfg.warmupGiven, cfg.drawsGiven, cfg.acceptGiven = c.Flags().Changed("warmup"), c.Flags().Changed("draws"), c.Flags().Changed("target-accept")
 			return startInvert(c.Context(), a, cfg)
 		},
@@ -117,6 +123,14 @@ func startInvert(ctx context.Context, a *frame.App, cfg invertConfig) error {
 	}
 	if cfg.Problem, err = morph.ParseProblemIn(b, filepath.Dir(cfg.File)); err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: %w", cfg.File, err))
+	}
+	switch measured := cfg.Problem.Measured(); {
+	case cfg.ofChains != "" && cfg.Problem.Method != "nuts":
+		return exit.Usage("--%s is for chains, and the problem asks for none: give it \"method\": \"nuts\", or leave the flag out", cfg.ofChains)
+	case cfg.choose > 0 && !measured:
+		return exit.Usage("--choose-energies plans a measurement, and %s is about simulated patterns: leave out its data, and give geometry, pixels and the like, as docs/guide/scattering.md shows", cfg.File)
+	case cfg.Zarr && !measured:
+		return exit.Usage("--zarr is for measured patterns: leave it out")
 	}
 	cfg.Command, cfg.Version, cfg.Seed, cfg.File = invertCommand, frame.Version(), a.Seed, frame.Absolute(cfg.File)
 	cfg.Base = filepath.Dir(cfg.File)

@@ -1,0 +1,38 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rsoxs_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/app/apptest"
+	"github.com/euryale-dev/euryale/app/exit"
+)
+
+// Flags that the problem leaves nothing to do for are refused, and exposures that cannot be.
+func TestFlagsWithoutUse(t *testing.T) {
+	t.Chdir(t.TempDir())
+	put := func(name, text string) {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("p.json", `{"model": "core_shell", "grid": {"shape": [8, 16, 16], "voxel": 3}, "parameters": {"radius": {"start": 8}, "shell": {"start": 4}}, "fixed": {"aligned": 0}, "data": "patterns", "constants": ["vacuum"], "sigma": 0.1}`)
+	put("m.json", `{"model": "core_shell", "grid": {"shape": [8, 16, 16], "voxel": 3}, "parameters": {"radius": {"start": 8}, "shell": {"start": 4}}, "fixed": {"aligned": 0}, "data": "scan.nc", "masks": ["m.npy"], "constants": ["vacuum"], "exposure": 0}`)
+	put("l.json", `{"model": "core_shell", "grid": {"shape": [8, 16, 16], "voxel": 3}, "parameters": {"radius": {"start": 8}, "shell": {"start": 4}}, "fixed": {"aligned": 0}, "data": "scan.nc", "masks": ["m.npy"], "constants": ["vacuum"], "exposure": 1e300}`)
+	for line, want := range map[string]string{
+		"p.json --draws 100":         "--draws is for chains",
+		"p.json --choose-energies 2": "--choose-energies plans a measurement",
+		"p.json --zarr":              "--zarr is for measured patterns",
+		"m.json":                     "exposure is 0 s: want more than 0",
+		"l.json":                     "exposure is 1e+300 s",
+	} {
+		code, _, stderr := apptest.Do(t, strings.Fields("invert rsoxs "+line)...)
+		if code != exit.WrongUsage && code != exit.Data || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit code %d: %s", line, code, stderr)
+		}
+	}
+}
