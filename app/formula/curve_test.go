@@ -105,6 +105,7 @@ func TestCurveMistakes(t *testing.T) {
 		{[]string{data, "a*exp(-t/tau)", "--by", "dish"}, "there is no column dish"},
 		{[]string{"/nowhere.csv", "a*x"}, "/nowhere.csv"},
 		{[]string{filepath.Dir(data), "a*x"}, "name a file in it, such as " + data},
+		{[]string{apptest.Write(t, "one.csv", "t,y\n1,3.5\n"), "a*exp(-t/tau) + c"}, "1 row cannot determine 3 parameters"},
 	} {
 		code, out, stderr := apptest.Do(t, append([]string{"fit", "curve"}, c.args...)...)
 		if c.says != "" && (code == 0 || !strings.Contains(stderr, c.says)) {
@@ -155,5 +156,21 @@ func TestProblemWithTable(t *testing.T) {
 	}
 	if code, out, stderr := apptest.Do(t, "fit", "nlsq", filepath.Join(dir, "p.json")); code != 0 || !strings.Contains(out, "tau          2.26") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+}
+
+// TestLabelsOfGroupsInTables writes labels from a table so that neither a spreadsheet nor a terminal obeys them.
+func TestLabelsOfGroupsInTables(t *testing.T) {
+	data := apptest.Write(t, "g.csv", "t,y,g\n0,1,=1+1\n1,2,=1+1\n2,2.9,=1+1\n0,1,\"\x1b[31mx\"\n1,2,\"\x1b[31mx\"\n2,3.1,\"\x1b[31mx\"\n")
+	table := filepath.Join(t.TempDir(), "fits.csv")
+	code, out, stderr := apptest.Do(t, "fit", "curve", data, "a + b*t", "--by", "g", "--out", table)
+	b, err := os.ReadFile(table)
+	if code != 0 || err != nil {
+		t.Fatal(code, stderr, err)
+	}
+	for _, text := range []string{out, string(b)} {
+		if strings.Contains(text, "\x1b") || strings.Contains(text, "\n=") || strings.Contains(text, ",=") || !strings.Contains(text, `\x1b[31mx`) {
+			t.Errorf("%q", text)
+		}
 	}
 }

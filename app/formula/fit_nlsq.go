@@ -166,6 +166,8 @@ func tellGuess(a *frame.App, g expr.Guessed) {
 	case len(g.Names) == 0 || g.Fits < 2:
 	case n == 0:
 		a.Note("starts were found from the data: all of %s ended at one minimum", errtext.Count(g.Fits, "fit"))
+	case math.IsNaN(g.Next):
+		a.Note("starts were found from the data: %d of %s ended at the best minimum", g.Best, errtext.Count(g.Fits, "fit"))
 	default:
 		a.Note("starts were found from the data: %d of %s ended at the best minimum, and the next best has %.4g times its sum of squares", g.Best, errtext.Count(g.Fits, "fit"), g.Next)
 	}

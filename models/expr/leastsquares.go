@@ -63,6 +63,12 @@ func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, er
 	if err != nil {
 		return nil, s, err
 	}
+	if err := p.enough(names, n); err != nil {
+		return nil, s, err
+	}
+	if err := p.squarable(model, y); err != nil {
+		return nil, s, err
+	}
 	var params []*ad.Node
 	for _, name := range names {
 		values[name] = ad.Input(name)
