@@ -17,8 +17,8 @@ import (
 type ContourSettings struct {
 	// The Settings are those of the fit, with its Fixed, Tied and Priors.
 	Settings
-	// Levels are the probabilities that the regions cover both parameters at once. Default 0.3935, 0.6827 and 0.95. That of 0.3935 has the errors of one
-	// standard deviation as its extent; ROOT calls it the contour of 1 sigma.
+	// Levels are the probabilities that the regions cover both parameters at once. Default 0.3935, 0.6827 and 0.95. That of 0.3935, 1 - exp(-1/2), has the
+	// errors of one standard deviation as its extent; ROOT calls it the contour of 1 sigma.
 	Levels []float64
 	// Points is the number of points of each contour. Default 36.
 	Points int
@@ -34,11 +34,8 @@ type Contour struct {
 	Open []bool
 }
 
-// The probability of one standard deviation in the plane, 1 - exp(-1/2), and farthest, the standard deviations to which contours are followed.
-const (
-	oneSigmaPlane = 0.3934693402873666
-	farthest      = 30
-)
+// farthest is the number of standard deviations to which contours are followed.
+const farthest = 30
 
 // Contours returns the profile-likelihood regions of two parameters around the fit r of p, which was made with the same settings, one for each level. Points
 // lie on rays from the fit that the covariance spaces evenly, so that a region must be visible from there.
@@ -53,7 +50,7 @@ func Contours(ctx context.Context, p *Problem, r *Result, a, b string, s Contour
 		s.Points = 36
 	}
 	if s.Levels == nil {
-		s.Levels = []float64{oneSigmaPlane, 0.682689492137086, 0.95}
+		s.Levels = []float64{0.3935, 0.6827, 0.95}
 	}
 	levels := slices.Sorted(slices.Values(s.Levels))
 	f, err := newProfiler(p, r, s.Settings)

@@ -82,7 +82,7 @@ func TestOneSidedLimits(t *testing.T) {
 	}
 }
 
-// Contours of a line are the ellipses of the covariance, where 2.2957 and 5.9915 are the quantiles of chi-square with two degrees of freedom; those of a
+// Contours of a line are the ellipses of the covariance, where -2 log(1 - level) are the quantiles of chi-square with two degrees of freedom; those of a
 // saturating curve have the least cost that a scan finds; and a bound opens them.
 func TestContours(t *testing.T) {
 	x := []float64{0, 1, 2, 3, 4}
@@ -102,7 +102,7 @@ func TestContours(t *testing.T) {
 	}
 	c := r.Cov
 	det := c[0]*c[3] - c[1]*c[1]
-	for l, want := range []float64{1, 2.295748928898636, 5.991464547107979} {
+	for l, want := range []float64{-2 * math.Log(1-0.3935), -2 * math.Log(1-0.6827), 5.991464547107979} {
 		for k := range all[l].X {
 			da, db := all[l].X[k]-r.X[0], all[l].Y[k]-r.X[1]
 			if d := (c[3]*da*da - 2*c[1]*da*db + c[0]*db*db) / det; math.Abs(d/want-1) > 1e-4 || all[l].Open[k] {

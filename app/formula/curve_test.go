@@ -174,3 +174,59 @@ func TestLabelsOfGroupsInTables(t *testing.T) {
 		}
 	}
 }
+
+// TestUncertainty asks a fit for all that it can say of its errors, in words, in the document and in the folder.
+func TestUncertainty(t *testing.T) {
+	data := apptest.Write(t, "d.csv", decay("t,signal", ",", 1))
+	dir := filepath.Join(t.TempDir(), "fit")
+	asked := []string{"fit", "curve", data, "a*exp(-t/tau) + c", "--sigma", "0.05", "--profile", "--limits", "--contour", "a,tau", "--derived", "half=tau*log(2)", "--bootstrap", "200", "--correlations", "--conventions"}
+	code, text, stderr := apptest.Do(t, append(asked, "--out", dir)...)
+	for _, want := range []string{"half  ", "= tau*log(2)", "   68 %: ", "   95 %: ", "one-sided limits of 95 %", "bootstrap of 200 resampled cases", "correlations:", "SciPy absolute_sigma=True"} {
+		if code != 0 || !strings.Contains(text, want) {
+			t.Fatalf("exit %d, want %q: %s%s", code, want, text, stderr)
+		}
+	}
+	for _, name := range []string{"curve.csv", "plots/contour-a-tau.svg"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if rows := apptest.Rows(t, filepath.Join(dir, "curve.csv")); len(rows) != 41 || apptest.Cell(t, rows, 1, "new_high95") <= apptest.Cell(t, rows, 1, "high95") {
+		t.Errorf("%v", rows[:2])
+	}
+	if rows := apptest.Rows(t, filepath.Join(dir, "fits.csv")); len(rows) != 5 || apptest.Cell(t, rows, 4, "parameter") != "half" {
+		t.Errorf("%v", rows)
+	}
+	code, text, stderr = apptest.Do(t, append(asked, "--json", "--relative-sigma")...)
+	var doc struct {
+		SD         map[string]float64
+		Reduced    float64                            `json:"chi2_reduced"`
+		Derived    map[string]struct{ X, SD float64 } `json:"derived"`
+		Interval68 map[string][]float64               `json:"interval68"`
+		Limits     map[string][]float64               `json:"limits95"`
+		Contours   []struct {
+			Level float64
+			X     []float64
+		} `json:"contours"`
+		Bootstrap   struct{ SD map[string]float64 } `json:"bootstrap"`
+		Correlation [][]float64                     `json:"correlation"`
+	}
+	if err := json.Unmarshal([]byte(text), &doc); err != nil || code != 0 {
+		t.Fatal(code, stderr, err)
+	}
+	if h := doc.Derived["half"]; math.Abs(h.SD/doc.SD["tau"]-math.Ln2) > 1e-9 || len(doc.Contours) != 3 || len(doc.Contours[2].X) != 48 || doc.Correlation[0][0] != 1 || !(doc.Bootstrap.SD["tau"] > 0) {
+		t.Errorf("%+v", doc)
+	}
+	if one, limits := doc.Interval68["half"], doc.Limits["half"]; len(one) != 2 || len(limits) != 2 || !(limits[0] < one[0] && limits[1] > one[1]) {
+		t.Errorf("%v %v", one, limits)
+	}
+	for _, c := range []struct{ flag, value, says string }{
+		{"--contour", "a,taw", "did you mean tau?"}, {"--contour", "a", "want two parameters"}, {"--bootstrap", "3", "want 50 or more"}, {"--resample", "rows", "want cases or residuals"},
+		{"--derived", "half", "want a name and a value"}, {"--derived", "half=taw", "uses taw"},
+	} {
+		args := []string{"fit", "curve", data, "a*exp(-t/tau) + c", c.flag, c.value}
+		if code, _, stderr := apptest.Do(t, args...); code == 0 || !strings.Contains(stderr, c.says) {
+			t.Errorf("%v: exit %d: %s", args, code, stderr)
+		}
+	}
+}

@@ -20,7 +20,7 @@ func fitCurve(a *frame.App) *cobra.Command {
 	var f curveFlags
 	var loss string
 	var scale float64
-	var profile bool
+	var u uncertainty
 	c := &cobra.Command{
 		Use:   "curve DATA FORMULA",
 		Short: "Fit a formula to a table by least squares",
@@ -28,11 +28,10 @@ func fitCurve(a *frame.App) *cobra.Command {
 
 ` + curveHelp + `
 Starts are found from the data unless --start gives them: fits from the best of
-many places, of which a note says how many ended at the same minimum. --profile
-computes intervals of 95 % from profiles of the sum of squares, which hold where
-standard errors do not. With --by, rows with the same value of a column are
-fitted one after another.
+many places, of which a note says how many ended at the same minimum. With --by,
+rows with the same value of a column are fitted one after another.
 
+` + uncertaintyHelp + `
 Results go to --out as for fit nlsq: a folder with fit.json, fits.csv and
 report.html, or only a table.
 
@@ -50,9 +49,9 @@ report.html, or only a table.
 				return err
 			}
 			if p.Loss, p.FScale = loss, scale; f.by != "" {
-				return f.fitEach(c.Context(), a, p, args[0], profile)
+				return f.fitEach(c.Context(), a, p, args[0], &u)
 			}
-			return fitProblem(c.Context(), a, p, args[0], profile)
+			return fitProblem(c.Context(), a, p, args[0], &u)
 		},
 	}
 	f.add(c.Flags())
@@ -60,7 +59,7 @@ report.html, or only a table.
 	c.Flags().StringVar(&f.by, "by", "", "column by whose values the rows are fitted one group after another")
 	c.Flags().StringVar(&loss, "loss", "", "loss of the residuals: linear, soft_l1, huber, cauchy or arctan (default linear)")
 	c.Flags().Float64Var(&scale, "f-scale", 0, "residual from which a robust loss weighs less, in standard deviations (default 1)")
-	c.Flags().BoolVar(&profile, "profile", false, "compute intervals of 95 % from profiles")
+	u.add(c.Flags())
 	return c
 }
 
@@ -73,7 +72,7 @@ type groupDoc struct {
 }
 
 // fitEach fits the rows of each value of a column.
-func (f *curveFlags) fitEach(ctx context.Context, a *frame.App, p *expr.Problem, path string, profile bool) error {
+func (f *curveFlags) fitEach(ctx context.Context, a *frame.App, p *expr.Problem, path string, u *uncertainty) error {
 	groups, label, err := p.GroupsOf(f.by)
 	if err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: --by: %w", path, err))
@@ -89,7 +88,7 @@ func (f *curveFlags) fitEach(ctx context.Context, a *frame.App, p *expr.Problem,
 		own := p.Rows(group)
 		delete(own.Data, f.by)
 		name := f.by + "=" + label[k]
-		one, err := fitOne(ctx, a, own, path+", "+name, profile)
+		one, err := fitOne(ctx, a, own, path+", "+name, u)
 		if ctx.Err() != nil {
 			return exit.With(exit.Interrupted, ctx.Err())
 		}
@@ -100,14 +99,14 @@ func (f *curveFlags) fitEach(ctx context.Context, a *frame.App, p *expr.Problem,
 		}
 		one.doc.File = name
 		doc.Fits = append(doc.Fits, one.doc)
-		if !one.verdict.OK {
+		if !one.Verdict.OK {
 			bad++
 		}
 		if !a.JSON {
 			if _, err := fmt.Fprintf(a.Stdout, "%s, %s\n", name, errtext.Count(len(group), "row")); err != nil {
 				return exit.With(exit.CannotWrite, err)
 			}
-			if err := one.print(a); err != nil {
+			if err := one.print(a, u); err != nil {
 				return err
 			}
 		}

@@ -44,12 +44,12 @@ func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, er
 	if p.Absolute != nil {
 		s.RelativeSigma = !*p.Absolute
 	}
-	if len(p.Priors)+len(p.Flat)+len(p.Derived)+len(p.Groups)+len(p.NonCentred) > 0 || p.Likelihood != "" {
-		return nil, s, fmt.Errorf("priors, flat, likelihood, groups, noncentred and derived are only for sampling, and least squares does not use them: leave them out, or sample")
+	if len(p.Priors)+len(p.Flat)+len(p.Groups)+len(p.NonCentred) > 0 || p.Likelihood != "" {
+		return nil, s, fmt.Errorf("priors, flat, likelihood, groups and noncentred are only for sampling, and least squares does not use them: leave them out, or sample")
 	}
-	model, err := formula.Parse(p.Expr)
+	model, err := p.formula()
 	if err != nil {
-		return nil, s, fmt.Errorf("field expr: %w", err)
+		return nil, s, err
 	}
 	names, err := p.fitted(model)
 	if err != nil {
@@ -113,6 +113,15 @@ func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, er
 	}
 	s.Tied, err = p.ties(out.Names)
 	return out, s, err
+}
+
+// formula is that of the model.
+func (p *Problem) formula() (*formula.Formula, error) {
+	f, err := formula.Parse(p.Expr)
+	if err != nil {
+		return nil, fmt.Errorf("field expr: %w", err)
+	}
+	return f, nil
 }
 
 // fitted lists the parameters of a least-squares fit.

@@ -50,7 +50,7 @@ type Problem struct {
 	// between them; with a prior, the prior is truncated.
 	Bounds map[string]Bounds `json:"bounds,omitempty"`
 
-	// Priors and the fields up to Derived are settings of sampling. Priors are distributions of package infer/dist, by parameter, with formulas
+	// Priors and the fields up to NonCentred are settings of sampling. Priors are distributions of package infer/dist, by parameter, with formulas
 	// as arguments, such as "normal(0, 2*tau)".
 	Priors map[string]string `json:"priors,omitempty"`
 	// Flat lists parameters without a prior, between their bounds if they have any.
@@ -60,7 +60,7 @@ type Problem struct {
 	Likelihood string            `json:"likelihood,omitempty"`
 	Groups     map[string]Group  `json:"groups,omitempty"`     // parameters that are vectors
 	NonCentred []string          `json:"noncentred,omitempty"` // parameters sampled by their standardised form, see infer.NonCentred
-	Derived    map[string]string `json:"derived,omitempty"`    // formulas stored with every draw
+	Derived    map[string]string `json:"derived,omitempty"`    // formulas of parameters: stored with every draw, or given with a fit and its errors
 
 	// Loss and the fields below are settings of least squares; 0 and "" stand for the defaults of optim.Settings. Loss, "linear", "soft_l1", "huber",
 	// "cauchy" or "arctan", and FScale, in standard deviations, are its Loss and LossScale; Method, "lm", "trf" or "dogbox", is

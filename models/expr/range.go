@@ -12,6 +12,8 @@ import (
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
+var inf = math.Inf(1)
+
 // The magnitudes between which sums of squares of numbers are 64-bit numbers, also where residuals are smaller by some digits.
 const (
 	largestSquared  = 1e152
