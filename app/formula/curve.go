@@ -29,6 +29,7 @@ type curveFlags struct {
 	ranges, exclude         []string
 	priors, flat            []string // for sampling
 	likelihood              string
+	fit                     fitFlags
 }
 
 const curveHelp = `DATA is a table: text whose columns are separated by commas, semicolons, tabs or
@@ -67,13 +68,18 @@ func (f *curveFlags) problem(a *frame.App, name, text string) (*expr.Problem, er
 		return nil, exit.Usage("%v", err)
 	}
 	p := &expr.Problem{Expr: text, Data: expr.Columns(t), Start: map[string]expr.Values{}}
-	if err := f.chooseY(p, t, parsed); err != nil {
+	if p.Implicit = f.fit.implicit; p.Implicit {
+		p.Y = "0"
+	} else if err := f.chooseY(p, t, parsed); err != nil {
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
 	}
 	if !slices.ContainsFunc(parsed.Names(), func(n string) bool { _, column := p.Data[n]; return column }) {
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: the formula %q uses none of the columns %s: write it with one of them", name, text, strings.Join(names(t), ", ")))
 	}
 	if err := f.parameters(p, parsed); err != nil {
+		return nil, err
+	}
+	if err := f.fit.describe(p, parsed); err != nil {
 		return nil, err
 	}
 	if err := f.errors(a, p); err != nil {
@@ -83,6 +89,9 @@ func (f *curveFlags) problem(a *frame.App, name, text string) (*expr.Problem, er
 		return nil, err
 	}
 	used := append(parsed.Names(), p.Sigma)
+	for _, column := range p.SigmaX {
+		used = append(used, column)
+	}
 	if y, err := formula.Parse(p.Y); err == nil {
 		used = append(used, y.Names()...)
 	}
@@ -245,9 +254,12 @@ const fewCounts = 10
 
 // errors finds the standard errors of y.
 func (f *curveFlags) errors(a *frame.App, p *expr.Problem) error {
+	if f.sigma == "" && (p.Cov != nil || p.Implicit) {
+		return nil
+	}
 	if f.sigma == "" {
 		for _, n := range errorNames {
-			if c, ok := p.Data[n]; ok && c.Labels == nil && n != p.Y {
+			if c, ok := p.Data[n]; ok && c.Labels == nil && n != p.Y && !f.fit.takes(p, n) {
 				p.Sigma = n
 				a.Note("the column %s is taken for the standard errors of %s; --sigma names another", n, p.Y)
 				return nil

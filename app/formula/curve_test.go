@@ -230,3 +230,38 @@ func TestUncertainty(t *testing.T) {
 		}
 	}
 }
+
+// TestFitCurveErrorsInX fits with errors of a column, of an implicit formula, and with correlated errors, by flags.
+func TestFitCurveErrorsInX(t *testing.T) {
+	data := apptest.Write(t, "york.csv", "x,y,dx,dy,run\n0,5.9,0.0316,1,A\n0.9,5.4,0.0316,0.745,A\n1.8,4.4,0.0447,0.5,A\n2.6,4.6,0.0354,0.354,A\n3.3,3.5,0.0707,0.224,A\n4.4,3.7,0.112,0.224,B\n5.2,2.8,0.129,0.12,B\n6.1,2.8,0.224,0.12,B\n6.5,2.4,0.745,0.1,B\n7.4,1.5,1,0.0447,B\n")
+	rows := make([]string, 10)
+	for i := range rows {
+		cells := make([]string, 10)
+		for k := range cells {
+			cells[k] = map[bool]string{true: "0.04", false: "0.01"}[i == k]
+		}
+		rows[i] = strings.Join(cells, ",")
+	}
+	cov := apptest.Write(t, "cov.csv", strings.Join(rows, "\n"))
+	for _, c := range []struct {
+		formula, want string
+		flags         []string
+	}{
+		{"a + b*x", "b            -0.481 +-", []string{"--sigma-x", "dx"}},
+		{"a + b*x", "b            -0.481 +-", []string{"--sigma", "dy", "--sigma-x", "x=dx", "--profile", "--contour", "a,b"}},
+		{"a + b*x - y", "b            -0.481 +-", []string{"--implicit", "--sigma-x", "x=dx", "--sigma-x", "y=dy", "--start", "a=5", "--start", "b=-0.5"}},
+		{"a + b*x", "a            5.76", []string{"--cov", cov}},
+		{"a + b*x", "offset_error[B]", []string{"--offset-error", "0.2 over run", "--prior", "b=normal(-0.5, 0.1)", "--scale-error", "2%"}},
+		{"a + b*x", "a            5.7", []string{"--sigma", "0.3", "--ar1", "0.2 over run"}},
+	} {
+		args := append([]string{"fit", "curve", data, c.formula}, c.flags...)
+		if code, out, stderr := apptest.Do(t, append(args, "--out", t.TempDir()+"/run")...); code != 0 || !strings.Contains(out, c.want) {
+			t.Errorf("%v: exit %d: %s%s", c.flags, code, out, stderr)
+		}
+	}
+	for _, c := range [][]string{{"--sigma-x", "z=dx", "there is no column of numbers z"}, {"--cov", data, "texts"}, {"--scale-error", "2% over rum", "did you mean"}, {"--sigma-x", "dz", "neither a column"}} {
+		if code, _, stderr := apptest.Do(t, "fit", "curve", data, "a + b*x", c[0], c[1]); code == 0 || !strings.Contains(stderr, c[2]) {
+			t.Errorf("%v: exit %d: %s", c, code, stderr)
+		}
+	}
+}

@@ -31,12 +31,14 @@ Starts are found from the data unless --start gives them: fits from the best of
 many places, of which a note says how many ended at the same minimum. With --by,
 rows with the same value of a column are fitted one after another.
 
+` + fitFlagsHelp + `
 ` + uncertaintyHelp + `
 Results go to --out as for fit nlsq: a folder with fit.json, fits.csv and
 report.html, or only a table.
 
   euryale fit curve decay.csv "a*exp(-t/tau) + c"
   euryale fit curve decay.xlsx "a*exp(-t/tau)" --y counts --sigma poisson
+  euryale fit curve line.csv "a + b*x" --sigma dy --sigma-x x=dx
   euryale fit curve all.csv "vmax*s/(km + s)" --by enzyme --out kinetics.csv
 `,
 		Args: cobra.MaximumNArgs(2),
@@ -59,6 +61,8 @@ report.html, or only a table.
 	c.Flags().StringVar(&f.by, "by", "", "column by whose values the rows are fitted one group after another")
 	c.Flags().StringVar(&loss, "loss", "", "loss of the residuals: linear, soft_l1, huber, cauchy or arctan (default linear)")
 	c.Flags().Float64Var(&scale, "f-scale", 0, "residual from which a robust loss weighs less, in standard deviations (default 1)")
+	c.Flags().StringArrayVar(&f.priors, "prior", nil, "what is known of a parameter: normal(mean, sd), or lognormal(mean, sd) with those of its logarithm, such as \"tau=normal(2, 0.1)\"; may be repeated")
+	f.fit.add(c.Flags())
 	u.add(c.Flags())
 	return c
 }

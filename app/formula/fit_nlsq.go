@@ -40,7 +40,10 @@ Optional keys: "sigma" (a column of errors), "bounds" {"b1": [0, null]}, "fixed"
 arctan) with "f_scale", "method" (lm, trf, dogbox), "absolute_sigma" (default
 true if sigma is given), "ftol", "xtol", "gtol" and "max_nfev". "y" may also be
 a formula of columns, such as log(y). "units" {"b2": "1/s"} are for tables and
-documents. "derived" {"half": "log(2)/b2"} are given with their errors.
+documents. "sigma_x" {"x": "dx"} are errors of columns of the formula, with
+"implicit" for one that is 0 at their true values; "cov" (a matrix or its file),
+"scale_error", "offset_error" and "ar1" describe correlated errors; "priors" may
+be normal or lognormal. "derived" {"half": "log(2)/b2"} are given with their errors.
 
 ` + uncertaintyHelp + `
 With --out the results go to a folder, as fit.json, as the table fits.csv with a
@@ -131,6 +134,11 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
 	tellGuess(a, guessed)
+	if phi, err := f.EstimateAR1(ctx); err != nil {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+	} else if phi != 0 {
+		a.Note("errors of neighbouring rows have a correlation of %.3g, found from the residuals", phi)
+	}
 	p, s, err := f.LeastSquaresOn(a.Backend(1))
 	if err != nil {
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))

@@ -143,6 +143,9 @@ func (p *Problem) Bootstrap(ctx context.Context, r *optim.Result, s optim.Bootst
 	if err != nil {
 		return nil, err
 	}
+	if !p.plainFit() || p.ScaleError != "" || p.OffsetError != "" || len(p.Priors) > 0 {
+		return nil, fmt.Errorf("expr: rows with errors in x, correlated or shared errors, or priors cannot be resampled one by one: use profiles")
+	}
 	d := optim.Observed{Y: y}
 	if p.Sigma != "" {
 		d.Sigma = p.Data[p.Sigma].Values

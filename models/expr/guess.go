@@ -69,6 +69,10 @@ func (p *Problem) Guess(ctx context.Context) (g Guessed, err error) {
 		}
 	}
 	few := p.thinned(mostRows)
+	if few.SigmaX = nil; few.Implicit {
+		return g, fmt.Errorf("expr: an implicit formula needs a start of %s: 0 everywhere would fit any data", strings.Join(g.Names, ", "))
+	}
+	few.Cov, few.AR1, few.ScaleError, few.OffsetError, few.Priors = nil, "", "", "", nil // a start need not know them
 	problem, s, err := few.leastSquares(nil)
 	if err != nil {
 		return g, fmt.Errorf("expr: %w", err)

@@ -30,22 +30,31 @@ func (p *Problem) LeastSquaresOn(b ad.Backend) (*optim.Problem, optim.Settings, 
 	return out, s, err
 }
 
-func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, error) {
+// settings are those of the method in the document.
+func (p *Problem) settings() (optim.Settings, error) {
 	s := optim.Settings{Method: optim.Method(p.Method), Loss: optim.Loss(p.Loss), LossScale: p.FScale, Fixed: p.Fixed,
-		FTol: p.FTol, XTol: p.XTol, GTol: p.GTol, MaxEvaluations: p.MaxNFev, RelativeSigma: p.Sigma == ""}
+		FTol: p.FTol, XTol: p.XTol, GTol: p.GTol, MaxEvaluations: p.MaxNFev, RelativeSigma: p.Sigma == "" && p.Cov == nil && !p.Implicit}
 	for _, n := range []struct {
 		field string
 		v     float64
 	}{{"f_scale", p.FScale}, {"ftol", p.FTol}, {"xtol", p.XTol}, {"gtol", p.GTol}, {"max_nfev", float64(p.MaxNFev)}} {
 		if n.v < 0 {
-			return nil, s, fmt.Errorf("%s is %g: want a number above 0, or leave it out for the default", n.field, n.v)
+			return s, fmt.Errorf("%s is %g: want a number above 0, or leave it out for the default", n.field, n.v)
 		}
 	}
 	if p.Absolute != nil {
 		s.RelativeSigma = !*p.Absolute
 	}
-	if len(p.Priors)+len(p.Flat)+len(p.Groups)+len(p.NonCentred) > 0 || p.Likelihood != "" {
-		return nil, s, fmt.Errorf("priors, flat, likelihood, groups and noncentred are only for sampling, and least squares does not use them: leave them out, or sample")
+	if len(p.Flat)+len(p.Groups)+len(p.NonCentred) > 0 || p.Likelihood != "" {
+		return s, fmt.Errorf("flat, likelihood, groups and noncentred are only for sampling, and least squares does not use them: leave them out, or sample")
+	}
+	return s, p.checkImplicit()
+}
+
+func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, error) {
+	s, err := p.settings()
+	if err != nil {
+		return nil, s, err
 	}
 	model, err := p.formula()
 	if err != nil {
@@ -69,35 +78,27 @@ func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, er
 	if err := p.squarable(model, y); err != nil {
 		return nil, s, err
 	}
-	var params []*ad.Node
-	for _, name := range names {
-		values[name] = ad.Input(name)
-		params = append(params, values[name])
-	}
-	for _, name := range model.Names() {
-		if err := p.labels(p.Expr, name); err != nil {
-			return nil, s, err
-		}
-	}
-	m, err := model.Node(values)
-	switch missing := slices.ContainsFunc(model.Names(), func(name string) bool { return values[name] == nil }); {
-	case missing:
-		return nil, s, fmt.Errorf("%w: give it a start or a column", err)
-	case err != nil:
+	m, params, variables, err := p.modelOf(model, names, values, n)
+	if err != nil {
 		return nil, s, err
 	}
-	if err := perRow(model, m, n); err != nil {
+	if s.Priors, err = p.penalties(names); err != nil {
 		return nil, s, err
 	}
-	r := ad.Broadcast(ad.Sub(m, ad.Const(y)), n)
-	if p.Sigma != "" {
-		sigma, err := p.errorColumn(values)
-		if err != nil {
-			return nil, s, err
-		}
-		r = ad.Div(r, sigma)
+	m, shared, err := p.withShared(m, n)
+	if err != nil {
+		return nil, s, err
 	}
-	out, err := optim.FromGraphOn(b, r, params)
+	params, s.Priors = append(params, shared.inputs...), append(s.Priors, shared.priors...)
+	var out *optim.Problem
+	if len(variables) > 0 {
+		out, err = p.orthogonal(m, y, params, variables)
+	} else {
+		var r *ad.Node
+		if r, err = p.residual(m, y, values); err == nil {
+			out, err = optim.FromGraphOn(b, r, params)
+		}
+	}
 	if err != nil {
 		return nil, s, err
 	}
@@ -108,11 +109,49 @@ func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, er
 		}
 		out.Start = append(out.Start, append(v, p.Fixed[name])[0]) // 0 for what is tied: its value follows
 	}
-	if err := p.limit(out, names); err != nil {
+	out.Start = append(out.Start, make([]float64, len(shared.inputs))...)
+	if err := p.limit(out, out.Names); err != nil {
 		return nil, s, err
 	}
 	s.Tied, err = p.ties(out.Names)
 	return out, s, err
+}
+
+// modelOf makes the graph of the formula, its parameters, and the columns that have errors.
+func (p *Problem) modelOf(model *formula.Formula, names []string, values map[string]*ad.Node, n int) (m *ad.Node, params []*ad.Node, variables []optim.Variable, err error) {
+	for _, name := range names {
+		values[name] = ad.Input(name)
+		params = append(params, values[name])
+	}
+	for _, name := range model.Names() {
+		if err := p.labels(p.Expr, name); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	if variables, err = p.uncertainInputs(values, n, model.Names()); err != nil {
+		return nil, nil, nil, err
+	}
+	m, err = model.Node(values)
+	switch missing := slices.ContainsFunc(model.Names(), func(name string) bool { return values[name] == nil }); {
+	case missing:
+		return nil, nil, nil, fmt.Errorf("%w: give it a start or a column", err)
+	case err != nil:
+		return nil, nil, nil, err
+	}
+	return m, params, variables, perRow(model, m, n)
+}
+
+// residual is (m - y)/sigma, made independent from row to row.
+func (p *Problem) residual(m *ad.Node, y []float64, values map[string]*ad.Node) (*ad.Node, error) {
+	r := ad.Broadcast(ad.Sub(m, ad.Const(y)), len(y))
+	if p.Sigma != "" {
+		sigma, err := p.errorColumn(values)
+		if err != nil {
+			return nil, err
+		}
+		r = ad.Div(r, sigma)
+	}
+	return p.whitened(r, len(y))
 }
 
 // formula is that of the model.

@@ -52,6 +52,9 @@ func (b *builder) build() error {
 	if p.Loss != "" || p.Absolute != nil && !*p.Absolute {
 		return fmt.Errorf("loss and absolute_sigma are only for least squares: for sampling, give a likelihood such as studentt(4, mu, sigma) instead")
 	}
+	if len(p.SigmaX) > 0 || p.Implicit || p.Cov != nil || p.AR1 != "" || p.ScaleError != "" || p.OffsetError != "" {
+		return fmt.Errorf("sigma_x, implicit, cov, ar1, scale_error and offset_error are only for least squares: leave them out, or fit")
+	}
 	if err := p.storable(); err != nil {
 		return err
 	}

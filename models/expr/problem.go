@@ -62,6 +62,20 @@ type Problem struct {
 	NonCentred []string          `json:"noncentred,omitempty"` // parameters sampled by their standardised form, see infer.NonCentred
 	Derived    map[string]string `json:"derived,omitempty"`    // formulas of parameters: stored with every draw, or given with a fit and its errors
 
+	// SigmaX are errors of columns that the formula uses, by column: the name of a column of standard deviations, a number, or a share such as "5%". Fits
+	// then find the true values of these columns as well; see optim.ErrorsInX.
+	SigmaX map[string]string `json:"sigma_x,omitempty"`
+	// Implicit says that the formula is 0 at the true values of its columns, which have errors SigmaX. There is no Y then.
+	Implicit bool `json:"implicit,omitempty"`
+	// Cov is the covariance of Y, a row of numbers for each row of the data, in place of Sigma. A document may name a file of it.
+	Cov Matrix `json:"cov,omitempty"`
+	// ScaleError and OffsetError are standard deviations of a factor and of an offset of Y that all rows share, or those with the same label: "2%", or "0.1 over run". They are
+	// fitted as parameters with a normal prior.
+	ScaleError  string `json:"scale_error,omitempty"`
+	OffsetError string `json:"offset_error,omitempty"`
+	// AR1 is the correlation of the errors of neighbouring rows, such as "0.6", "auto", or "0.6 over run".
+	AR1 string `json:"ar1,omitempty"`
+
 	// Loss and the fields below are settings of least squares; 0 and "" stand for the defaults of optim.Settings. Loss, "linear", "soft_l1", "huber",
 	// "cauchy" or "arctan", and FScale, in standard deviations, are its Loss and LossScale; Method, "lm", "trf" or "dogbox", is
 	// its Method, and MaxNFev its MaxEvaluations.
@@ -101,6 +115,9 @@ func ParseIn(b []byte, read func(name string) ([]byte, error)) (*Problem, error)
 	if b, err = withFile(b, raw, read); err != nil {
 		return nil, err
 	}
+	if b, err = withMatrix(b, raw, read); err != nil {
+		return nil, err
+	}
 	fields := fieldNames(reflect.TypeFor[Problem]())
 	for name := range raw {
 		if !slices.Contains(fields, name) {
@@ -121,7 +138,9 @@ func ParseIn(b []byte, read func(name string) ([]byte, error)) (*Problem, error)
 		return nil, fmt.Errorf("expr: %w", foreign.InWords(b, err))
 	}
 	if p.Y == "" {
-		p.Y = "y"
+		if p.Y = "y"; p.Implicit {
+			p.Y = "0"
+		}
 	}
 	if strings.TrimSpace(p.Expr) == "" {
 		return nil, fmt.Errorf(`expr: field expr is missing or empty: give the formula of the model, such as "expr": "a + b*x"`)

@@ -51,6 +51,54 @@ func withFile(b []byte, raw map[string]json.RawMessage, read func(name string) (
 	return json.Marshal(raw)
 }
 
+// Matrix is rows of numbers.
+type Matrix [][]float64
+
+// ReadMatrix reads a matrix from a table without names, such as text or a NumPy array.
+func ReadMatrix(content []byte) (Matrix, error) {
+	t, _, err := columns.Read(content)
+	if err != nil {
+		return nil, err
+	}
+	var m Matrix
+	for k, c := range t {
+		v, ok := c.Values.([]float64)
+		if !ok {
+			return nil, fmt.Errorf("column %d of the matrix has texts: want numbers alone, without names of columns", k+1)
+		}
+		for i, x := range v {
+			if k == 0 {
+				m = append(m, nil)
+			}
+			m[i] = append(m[i], x)
+		}
+	}
+	return m, nil
+}
+
+// withMatrix puts the matrix of the file that cov names in its place.
+func withMatrix(b []byte, raw map[string]json.RawMessage, read func(name string) ([]byte, error)) ([]byte, error) {
+	var name string
+	if !bytes.HasPrefix(bytes.TrimSpace(raw["cov"]), []byte(`"`)) || json.Unmarshal(raw["cov"], &name) != nil {
+		return b, nil
+	}
+	if read == nil {
+		return nil, fmt.Errorf("expr: cov names the file %q, and this problem comes from no file beside which it could lie: give the rows themselves", name)
+	}
+	content, err := read(name)
+	if err != nil {
+		return nil, err
+	}
+	m, err := ReadMatrix(content)
+	if err != nil {
+		return nil, fmt.Errorf("expr: cov %s: %w", name, err)
+	}
+	if raw["cov"], err = json.Marshal(m); err != nil {
+		return nil, err
+	}
+	return json.Marshal(raw)
+}
+
 // Keep keeps the rows for which a function says so.
 func (p *Problem) Keep(row func(i int) bool) {
 	for name, c := range p.Data {
@@ -66,6 +114,25 @@ func (p *Problem) Keep(row func(i int) bool) {
 		}
 		p.Data[name] = kept
 	}
+	p.Cov = p.Cov.keep(row)
+}
+
+// keep returns the part of a covariance that belongs to some rows.
+func (m Matrix) keep(row func(i int) bool) Matrix {
+	var out Matrix
+	for i, r := range m {
+		if !row(i) {
+			continue
+		}
+		var kept []float64
+		for k, v := range r {
+			if row(k) {
+				kept = append(kept, v)
+			}
+		}
+		out = append(out, kept)
+	}
+	return out
 }
 
 // DropEmpty leaves out the rows in which one of the named columns has no number, and returns how many there are.
