@@ -26,8 +26,8 @@ type fitFlags struct {
 
 const fitFlagsHelp = `--sigma-x gives errors of columns that the formula uses (orthogonal distance
 regression); with --implicit the formula is 0 at their true values. --cov reads
-the covariance of y, --scale-error and --offset-error are errors that rows share,
-such as 2% or "0.1 over run", and --ar1 is the correlation of neighbouring rows.
+the covariance of y, --scale-error and --offset-error are errors that rows
+share, such as 2% or "0.1 over run", and --ar1 is the correlation of neighbours.
 --prior "tau=normal(2, 0.1)" adds what is known of a parameter.
 `
 

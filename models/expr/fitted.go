@@ -25,11 +25,11 @@ type Bands struct {
 	Mean, SD, Low, High, NewLow, NewHigh []float64
 }
 
-// Bands returns the bands at rows of other columns, or at those of the data for nil. They are nil if the fit leaves no degrees of freedom or does not
-// determine the curve. Errors of new data are those of the data, interpolated along the column of X.
+// Bands returns the bands at rows of other columns, or at those of the data for nil. They are nil if the fit leaves no degrees of freedom does not
+// determine the curve, or the formula is implicit. Errors of new data are those of the data, interpolated along the column of X.
 func (f *Fitted) Bands(rows map[string]Column) (*Bands, error) {
 	r := f.Result
-	if r.Cov == nil || r.DoF() <= 0 || math.IsInf(r.Scale, 0) {
+	if f.Problem.Implicit || r.Cov == nil || r.DoF() <= 0 || math.IsInf(r.Scale, 0) {
 		return nil, nil
 	}
 	curve, err := f.Problem.Band(r, rows, optim.BandSettings{})

@@ -196,7 +196,7 @@ func (p *Problem) errorColumn(values map[string]*ad.Node) (*ad.Node, error) {
 	}
 	sigma := values[p.Sigma]
 	if sigma == nil || p.Data[p.Sigma].Len() == 0 {
-		return nil, fmt.Errorf("sigma: there is no column %q: name a column of standard errors", p.Sigma)
+		return nil, fmt.Errorf("sigma: there is no column %q: name a column of standard errors, or sample if it is a parameter", p.Sigma)
 	}
 	for i, v := range p.Data[p.Sigma].Values {
 		if !(v > 0) {
