@@ -43,7 +43,7 @@ a formula of columns, such as log(y). "units" {"b2": "1/s"} are for tables and
 documents. "sigma_x" {"x": "dx"} are errors of columns of the formula, with
 "implicit" for one that is 0 at their true values; "cov" (a matrix or its file),
 "scale_error", "offset_error" and "ar1" describe correlated errors; "priors" may
-be normal or lognormal. "derived" {"half": "log(2)/b2"} have errors of their own.
+be normal or lognormal. "derived" {"half": "log(2)/b2"} get errors as well.
 
 ` + uncertaintyHelp + `
 With --out the results go to a folder, as fit.json, as the table fits.csv with a
