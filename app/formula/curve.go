@@ -85,6 +85,7 @@ func (f *curveFlags) problem(a *frame.App, name, text string) (*expr.Problem, er
 	if err := f.errors(a, p); err != nil {
 		return nil, err
 	}
+	p.Complete()
 	if err := f.keep(p); err != nil {
 		return nil, err
 	}

@@ -8,12 +8,20 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
 // Functions of all rows together: backgrounds that follow from the peaks above them, and convolutions. The variable, their first argument, must be
 // a column without errors.
+
+// OfRows reports whether the formula calls a function of all rows together, whose variable must be a column without errors.
+func (f *Formula) OfRows() bool {
+	return slices.ContainsFunc(f.Functions(), func(name string) bool {
+		return strings.HasPrefix(name, "spline") || slices.Contains([]string{"shirley", "tougaard", "convolve_gaussian", "convolve"}, name)
+	})
+}
 
 // mostRows is the largest number of rows of functions that take a matrix: 200 MB.
 const mostRows = 5000

@@ -81,6 +81,7 @@ func (p *Problem) Guess(ctx context.Context) (g Guessed, err error) {
 	if err != nil {
 		return g, err
 	}
+	w.suggest(few.componentStarts())
 	best, err := w.search(ctx, s, &g)
 	if err != nil {
 		return g, err
@@ -137,6 +138,7 @@ type guesser struct {
 	ranges   [][2]float64 // of the columns
 	features []float64    // places, widths and frequencies that the data show
 	random   tensor.Stream
+	known    [][]float64 // places that components suggest
 	r, j     []float64
 }
 
@@ -339,6 +341,20 @@ func (w *guesser) follow(at []float64) float64 {
 	return linalg.Dot(w.r, w.r) / 2
 }
 
+// suggest takes places that components suggest for parameters without a start; those without a suggestion are as the problem has them.
+func (w *guesser) suggest(starts []map[string]float64) {
+	for _, start := range starts {
+		at := slices.Clone(w.problem.Start)
+		for _, k := range w.free {
+			if v, ok := start[w.problem.Names[k]]; ok {
+				lo, hi, _ := w.bounds(k)
+				at[k] = min(max(v, lo), hi)
+			}
+		}
+		w.known = append(w.known, at)
+	}
+}
+
 // candidate is a place with its cost.
 type candidate struct {
 	at   []float64
@@ -358,6 +374,14 @@ func (w *guesser) search(ctx context.Context, s optim.Settings, g *Guessed) ([]f
 			all = append(all, candidate{at, cost})
 		}
 	}
+	suggested := 0
+	for _, at := range w.known {
+		if cost := w.follow(at); !math.IsInf(cost, 0) {
+			all = append(all, candidate{at, cost})
+			suggested++
+		}
+	}
+	known := slices.Clone(all[len(all)-suggested:])
 	if len(all) == 0 {
 		return nil, fmt.Errorf("expr: no start was found at which the formula has finite values for all rows: give a start")
 	}
@@ -368,7 +392,7 @@ func (w *guesser) search(ctx context.Context, s optim.Settings, g *Guessed) ([]f
 	}
 	var minima []candidate
 	best := all[0]
-	for i := range from {
+	for i := range from + len(known) {
 		// half from the best places, and half spread over the better half of the others, so that another basin has a chance
 		k := i
 		if i >= from/2 && from > 1 {
@@ -376,6 +400,9 @@ func (w *guesser) search(ctx context.Context, s optim.Settings, g *Guessed) ([]f
 		}
 		own := *w.problem
 		own.Start = all[min(k, len(all)-1)].at
+		if i >= from {
+			own.Start = known[i-from].at
+		}
 		s.MaxEvaluations = 100 * (w.problem.N + 1)
 		r, err := optim.LeastSquares(ctx, &own, s)
 		if ctx.Err() != nil {

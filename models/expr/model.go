@@ -45,6 +45,7 @@ type builder struct {
 	codes map[string]*ad.Node  // values of these columns as integer codes
 	open  []string             // names whose nodes are being made, to detect cycles
 	used  map[string]bool      // names that some formula uses
+	whole bool                 // whether the formula has functions of all rows together, whose columns are constant
 }
 
 func (b *builder) build() error {
@@ -63,6 +64,9 @@ func (b *builder) build() error {
 		return err
 	}
 	b.n = n
+	if f, err := p.formula(); err == nil {
+		b.whole = f.OfRows()
+	}
 	y, err := p.observed(columns, n)
 	if err != nil {
 		return err

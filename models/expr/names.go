@@ -77,7 +77,7 @@ func (b *builder) fresh(name string) (*ad.Node, error) {
 		return nil, fmt.Errorf("%s is in %s: leave it in only one of them", name, strings.Join(roles, " and in "))
 	case column && c.Labels != nil:
 		return nil, fmt.Errorf("column %s holds labels such as %q, so it can only be an index: write its numbers without quotation marks, or use a column of numbers here", name, c.Labels[0])
-	case column && (name == p.Observation() || b.codes[name] != nil):
+	case column && (name == p.Observation() || b.codes[name] != nil || b.whole):
 		return ad.Const(c.Values), nil
 	case column:
 		return b.model.Data(name, c.Values), nil

@@ -145,6 +145,7 @@ func ParseIn(b []byte, read func(name string) ([]byte, error)) (*Problem, error)
 	if strings.TrimSpace(p.Expr) == "" {
 		return nil, fmt.Errorf(`expr: field expr is missing or empty: give the formula of the model, such as "expr": "a + b*x"`)
 	}
+	p.Complete()
 	if err := p.ordered(); err != nil {
 		return nil, err
 	}
