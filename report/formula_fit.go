@@ -27,7 +27,7 @@ func FormulaFit(file string, fit *expr.Fitted, s Settings) (*Page, error) {
 	}
 	page := viz.Report{Title: p.Y + " = " + p.Expr, Facts: s.facts([]viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: p.Expr}, {Name: "points", Value: fmt.Sprint(len(predicted))}}, f)}
 	if name, x, ok := p.X(); ok {
-		drawn, err := exprLine(fit, name, x, predicted)
+		drawn, err := exprFigure(fit, name, x, predicted)
 		if b.Add("fit", drawn, err); err == nil {
 			text := ""
 			if fit.Result.DoF() > 0 {
@@ -69,33 +69,95 @@ func contourFigure(fit *expr.Fitted, names [2]string) (*viz.Figure, error) {
 // between is the number of places of the line beside those of the data.
 const between = 300
 
-// exprLine draws the data with their errors, the fitted formula against x, and its bands where the fit leaves degrees of freedom.
-func exprLine(fit *expr.Fitted, name string, x, predicted []float64) (*viz.Figure, error) {
+// exprFigure draws the data with their errors, the fitted formula against x, and its bands where the fit leaves degrees of freedom; a panel for each label where
+// parameters have values of their own for labels.
+func exprFigure(fit *expr.Fitted, name string, x, predicted []float64) (*viz.Figure, error) {
+	index := fit.Problem.Index()
+	if index == "" {
+		v, err := exprLine(fit, name, x, predicted, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		return viz.Fit(*v)
+	}
+	rows, labels, err := fit.Problem.GroupsOf(index)
+	if err != nil {
+		return nil, err
+	}
+	var all []viz.Curve
+	for k, own := range rows {
+		v, err := exprLine(fit, name, x, predicted, own, map[string]string{index: labels[k]})
+		if err != nil {
+			return nil, err
+		}
+		v.Title = labels[k]
+		all = append(all, *v)
+	}
+	return viz.Multiples("Data and fit by "+index, all...)
+}
+
+// FormulaFits is the page of fits of groups, each under its title: data and models in panels.
+func FormulaFits(file string, fits []*expr.Fitted, titles []string, s Settings) (*Page, error) {
+	b := &Album{Note: s.Note, DPI: s.DPI}
+	var all []viz.Curve
+	good := 0
+	for k, fit := range fits {
+		if fit.Verdict.OK {
+			good++
+		}
+		name, x, ok := fit.Problem.X()
+		if !ok || fit.Problem.Index() != "" {
+			continue
+		}
+		predicted, err := fit.Problem.Predicted(fit.Result)
+		if err != nil {
+			return nil, err
+		}
+		v, err := exprLine(fit, name, x, predicted, nil, nil)
+		if err != nil {
+			return nil, err
+		}
+		v.Title = titles[k]
+		all = append(all, *v)
+	}
+	p := fits[0].Problem
+	r := viz.Report{Title: p.Y + " = " + p.Expr, Facts: s.facts([]viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: p.Expr}, {Name: "groups", Value: fmt.Sprint(len(fits))}},
+		viz.Fact{Name: "verdict", Value: fmt.Sprintf("the model agrees with the data in %d of %d groups", good, len(fits)), Verdict: map[bool]viz.Verdict{true: viz.Good, false: viz.Bad}[good == len(fits)]})}
+	if len(all) > 0 {
+		drawn, err := viz.Multiples("Data and fits", all...)
+		b.Add("fits", drawn, err)
+		r.Sections = []viz.Section{{Title: "Data and models", Figures: b.Figures()}}
+	}
+	return &Page{Report: r, Album: *b}, nil
+}
+
+// exprLine makes the curve of some rows, all for nil, with a band at their labels.
+func exprLine(fit *expr.Fitted, name string, x, predicted []float64, rows []int, labels map[string]string) (*viz.Curve, error) {
 	p := fit.Problem
 	y, err := p.Observed()
 	if err != nil {
 		return nil, err
 	}
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
+	order := slices.Clone(rows)
+	if order == nil {
+		order = make([]int, len(x))
+		for i := range order {
+			order[i] = i
+		}
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
-	v := viz.Curve{Title: "Data and fit", XLabel: name, YLabel: p.Y}
+	v := &viz.Curve{Title: "Data and fit", XLabel: name, YLabel: p.Y}
 	for _, i := range order {
 		v.X, v.Y, v.LineX, v.Line = append(v.X, x[i]), append(v.Y, y[i]), append(v.LineX, x[i]), append(v.Line, predicted[i])
 		if p.Sigma != "" {
 			v.Err = append(v.Err, p.Data[p.Sigma].Values[i])
 		}
 	}
-	if err := addBands(&v, fit, name); err != nil {
-		return nil, err
-	}
-	return viz.Fit(v)
+	return v, addBands(v, fit, name, labels)
 }
 
 // addBands makes the line finer, and adds the band of the curve and that of new data, if there are any.
-func addBands(v *viz.Curve, fit *expr.Fitted, name string) error {
+func addBands(v *viz.Curve, fit *expr.Fitted, name string, labels map[string]string) error {
 	lo, hi := v.X[0], v.X[len(v.X)-1]
 	x := slices.Clone(v.X)
 	for i := range between {
@@ -103,7 +165,11 @@ func addBands(v *viz.Curve, fit *expr.Fitted, name string) error {
 	}
 	slices.Sort(x)
 	x = slices.Compact(x)
-	b, err := fit.Bands(map[string]expr.Column{name: {Values: x}})
+	rows := map[string]expr.Column{name: {Values: x}}
+	for over, label := range labels {
+		rows[over] = expr.Column{Labels: slices.Repeat([]string{label}, len(x))}
+	}
+	b, err := fit.Bands(rows)
 	if b == nil || err != nil {
 		return err
 	}

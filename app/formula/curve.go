@@ -34,7 +34,9 @@ type curveFlags struct {
 
 const curveHelp = `DATA is a table: text whose columns are separated by commas, semicolons, tabs or
 blanks, with or without names, an Excel workbook or a NumPy array. FORMULA has
-columns and parameters. Every name that is no column is a parameter.
+columns, components such as gaussian(x, p1_), and parameters: all names that are
+no columns. a[run] is a parameter with a value for each label of the column run.
+Several tables are taken together, with the names of their files as column file.
 `
 
 func (f *curveFlags) add(flags *pflag.FlagSet) {
@@ -50,8 +52,8 @@ func (f *curveFlags) add(flags *pflag.FlagSet) {
 // errorNames are names of columns that are taken for standard errors of y.
 var errorNames = []string{"sigma", "err", "error", "dy", "y_err", "yerr", "y_error", "sigma_y"}
 
-// problem makes the problem of a formula and the content of a table.
-func (f *curveFlags) problem(a *frame.App, name, text string) (*expr.Problem, error) {
+// readTable reads a table.
+func (f *curveFlags) readTable(a *frame.App, name string) (columns.Table, error) {
 	b, err := frame.ReadInput(name, ".csv", ".tsv", ".txt", ".dat", ".xlsx", ".npy")
 	if err != nil {
 		return nil, err
@@ -63,6 +65,48 @@ func (f *curveFlags) problem(a *frame.App, name, text string) (*expr.Problem, er
 	if note != "" {
 		a.Note("%s: %s", name, note)
 	}
+	return t, nil
+}
+
+// together reads several tables as one, with a column file.
+func (f *curveFlags) together(a *frame.App, names []string) (columns.Table, error) {
+	var tables []columns.Table
+	for _, name := range names {
+		t, err := f.readTable(a, name)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
+	}
+	if len(tables) == 1 {
+		return tables[0], nil
+	}
+	all, missing, err := expr.Together(names, tables)
+	if err != nil {
+		return nil, exit.With(exit.Data, err)
+	}
+	if len(missing) > 0 {
+		a.Note("left out, as not all files have it: %s", strings.Join(missing, ", "))
+	}
+	var t columns.Table
+	for _, c := range tables[0] { // in this order
+		if own, ok := all[c.Name]; ok && c.Name != expr.FileColumn {
+			if c.Values = own.Values; own.Labels != nil {
+				c.Values = own.Labels
+			}
+			t = append(t, c)
+		}
+	}
+	return append(t, columns.Column{Name: expr.FileColumn, Values: all[expr.FileColumn].Labels}), nil
+}
+
+// problem makes the problem of a formula and the content of tables.
+func (f *curveFlags) problem(a *frame.App, files []string, text string) (*expr.Problem, error) {
+	t, err := f.together(a, files)
+	if err != nil {
+		return nil, err
+	}
+	name := strings.Join(files, ", ")
 	parsed, err := formula.Parse(text)
 	if err != nil {
 		return nil, exit.Usage("%v", err)

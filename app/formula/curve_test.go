@@ -265,3 +265,41 @@ func TestFitCurveErrorsInX(t *testing.T) {
 		}
 	}
 }
+
+// TestFitCurveChoices fits several tables together, tells minima, and compares formulas and values of a parameter.
+func TestFitCurveChoices(t *testing.T) {
+	one, two := apptest.Write(t, "one.csv", decay("t,signal", ",", 1)), apptest.Write(t, "two.csv", decay("t,signal", ",", 2))
+	dir := filepath.Join(t.TempDir(), "fit")
+	code, out, stderr := apptest.Do(t, "fit", "curve", one, two, "a[file]*exp(-t/tau) + c[file]", "--out", dir, "--contour", "a[one],tau")
+	if code != 0 || !strings.Contains(out, "a[two]       9.958") || !strings.Contains(out, "tau          2.280") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "report.html")); err != nil || !strings.Contains(string(b), "Data and fit by file") {
+		t.Error(err)
+	}
+	code, out, stderr = apptest.Do(t, "fit", "curve", one, two, "a*exp(-t/tau) + c", "--by", "file", "--out", dir+"2")
+	if _, err := os.Stat(filepath.Join(dir+"2", "plots", "fits.svg")); err != nil || code != 0 || !strings.Contains(out, "file=two, 40 rows") {
+		t.Errorf("exit %d: %s%s %v", code, out, stderr, err)
+	}
+	code, out, stderr = apptest.Do(t, "fit", "curve", one, "a*exp(-t/tau)", "--compare", "a*exp(-t/tau) + c", "--compare", "linear(t, p_)", "--starts", "20", "--json")
+	var doc struct {
+		Names   []string
+		Minima  []struct{ Starts int }
+		Choices []struct {
+			Model      string
+			Parameters int
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || len(doc.Choices) != 3 || len(doc.Minima) == 0 || strings.Join(doc.Names, "") != "actau" {
+		t.Errorf("exit %d: %s%s %v", code, out, stderr, err)
+	}
+	code, out, stderr = apptest.Do(t, "fit", "curve", one, "a*exp(-t/tau)^n/(n + 1) + c + 0.1*t^n", "--choose", "n=1:3")
+	if code != 0 || !strings.Contains(out, "n = 3") || !strings.Contains(out, "the least AICc of 3 models follows") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	for _, c := range [][]string{{"--choose", "n=1:5", "has no parameter n"}, {"--choose", "tau=5:1", "want whole numbers"}, {"--choose", "tau=5", "two values or more"}, {"--compare", "a*", "ends early"}} {
+		if code, _, stderr := apptest.Do(t, "fit", "curve", one, "a*exp(-t/tau)", c[0], c[1]); code == 0 || !strings.Contains(stderr, c[2]) {
+			t.Errorf("%v: exit %d: %s", c, code, stderr)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/expr"
+	"github.com/euryale-dev/euryale/report"
 )
 
 func fitCurve(a *frame.App) *cobra.Command {
@@ -22,7 +24,7 @@ func fitCurve(a *frame.App) *cobra.Command {
 	var scale float64
 	var u uncertainty
 	c := &cobra.Command{
-		Use:   "curve DATA FORMULA",
+		Use:   "curve DATA... FORMULA",
 		Short: "Fit a formula to a table by least squares",
 		Long: `Fit a formula to the columns of a table by nonlinear least squares.
 
@@ -41,19 +43,20 @@ report.html, or only a table.
   euryale fit curve line.csv "a + b*x" --sigma dy --sigma-x x=dx
   euryale fit curve all.csv "vmax*s/(km + s)" --by enzyme --out kinetics.csv
 `,
-		Args: cobra.MaximumNArgs(2),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return exit.Usage("fit curve needs a table and a formula in quotation marks, such as fit curve decay.csv \"a*exp(-t/tau)\"")
 			}
-			p, err := f.problem(a, args[0], args[1])
+			files, text := args[:len(args)-1], args[len(args)-1]
+			p, err := f.problem(a, files, text)
 			if err != nil {
 				return err
 			}
 			if p.Loss, p.FScale = loss, scale; f.by != "" {
-				return f.fitEach(c.Context(), a, p, args[0], &u)
+				return f.fitEach(c.Context(), a, p, files, &u)
 			}
-			return fitProblem(c.Context(), a, p, args[0], &u)
+			return fitProblem(c.Context(), a, p, strings.Join(files, ", "), &u, files...)
 		},
 	}
 	f.add(c.Flags())
@@ -76,18 +79,21 @@ type groupDoc struct {
 }
 
 // fitEach fits the rows of each value of a column.
-func (f *curveFlags) fitEach(ctx context.Context, a *frame.App, p *expr.Problem, path string, u *uncertainty) error {
+func (f *curveFlags) fitEach(ctx context.Context, a *frame.App, p *expr.Problem, files []string, u *uncertainty) error {
+	path := strings.Join(files, ", ")
 	groups, label, err := p.GroupsOf(f.by)
 	if err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: --by: %w", path, err))
 	}
-	to, err := a.OpenOutputs(path)
+	to, err := a.OpenOutputs(files...)
 	if err != nil {
 		return err
 	}
 	doc := groupDoc{Engine: "nlsq", File: path, By: f.by}
 	var failed []string
 	bad := 0
+	var fits []*expr.Fitted
+	var titles []string
 	for k, group := range groups {
 		own := p.Rows(group)
 		delete(own.Data, f.by)
@@ -102,6 +108,7 @@ func (f *curveFlags) fitEach(ctx context.Context, a *frame.App, p *expr.Problem,
 			continue
 		}
 		one.doc.File = name
+		fits, titles = append(fits, &one.Fitted), append(titles, name)
 		doc.Fits = append(doc.Fits, one.doc)
 		if !one.Verdict.OK {
 			bad++
@@ -117,6 +124,15 @@ func (f *curveFlags) fitEach(ctx context.Context, a *frame.App, p *expr.Problem,
 	}
 	if err := to.SaveParameters(a, doc); err != nil {
 		return err
+	}
+	if to.Folder != "" && len(fits) > 0 {
+		page, err := report.FormulaFits(path, fits, titles, a.Page(0))
+		if err == nil {
+			err = page.Save(string(to.Folder))
+		}
+		if err != nil {
+			return exit.With(exit.CannotWrite, err)
+		}
 	}
 	if a.JSON {
 		if err := a.Document(doc); err != nil {

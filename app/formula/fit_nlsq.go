@@ -77,12 +77,12 @@ func runFitNLSQ(ctx context.Context, a *frame.App, path string, u *uncertainty) 
 	if err != nil {
 		return err
 	}
-	return fitProblem(ctx, a, f, path, u)
+	return fitProblem(ctx, a, f, path, u, path)
 }
 
-// fitProblem fits a problem and gives out the results. Parameters without a start get one from the data.
-func fitProblem(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *uncertainty) error {
-	to, err := a.OpenOutputs(path)
+// fitProblem fits a problem of files and gives out the results. Parameters without a start get one from the data.
+func fitProblem(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *uncertainty, files ...string) error {
+	to, err := a.OpenOutputs(files...)
 	if err != nil {
 		return err
 	}
@@ -126,6 +126,10 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 	if err := u.into(f); err != nil {
 		return nil, err
 	}
+	f, chosen, err := u.choices.best(ctx, a, f, path)
+	if err != nil {
+		return nil, err
+	}
 	guessed, err := f.Guess(ctx)
 	if ctx.Err() != nil {
 		return nil, exit.With(exit.Interrupted, ctx.Err())
@@ -152,6 +156,7 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 	}
 	draws.WithLimitIn(&v, r.Status)
 	one := &fitted{expr.Fitted{Problem: f, Result: r, Verdict: v}, nlsqDocument(p.Device(), r, v)}
+	one.doc.Choices = chosen
 	one.doc.File, one.doc.Units = path, unitsOf(f.Units)
 	err = u.compute(ctx, a, one, p, s)
 	if ctx.Err() != nil {
@@ -178,7 +183,7 @@ func tellGuess(a *frame.App, g expr.Guessed) {
 
 // print writes the table of the parameters, what was asked for about their errors, and the verdict.
 func (f *fitted) print(a *frame.App, u *uncertainty) error {
-	if _, err := fmt.Fprint(a.Stdout, f.text(), u.text(f)); err != nil {
+	if _, err := fmt.Fprint(a.Stdout, choiceText(f.doc.Choices), f.text(), u.text(f)); err != nil {
 		return err
 	}
 	return a.PrintVerdict(f.doc.Check, f.doc.Warnings, nil)
@@ -235,6 +240,8 @@ type nlsqDoc struct {
 	Contours    []contourDoc              `json:"contours,omitempty"`
 	Bootstrap   *bootstrapDoc             `json:"bootstrap,omitempty"`
 	Correlation [][]frame.Number          `json:"correlation"`
+	Minima      []minimumDoc              `json:"minima,omitempty"`
+	Choices     []choiceDoc               `json:"choices,omitempty"`
 	Cov         [][]frame.Number          `json:"cov"`
 	Cost        frame.Number              `json:"cost"`
 	Reduced     frame.Number              `json:"chi2_reduced"`

@@ -25,7 +25,7 @@ func sampleCurve(a *frame.App) *cobra.Command {
 	var f curveFlags
 	var cfg exprConfig
 	c := &cobra.Command{
-		Use:   "curve DATA FORMULA",
+		Use:   "curve DATA... FORMULA",
 		Short: "Sample the parameters of a formula of a table",
 		Long: `Sample the posterior of the parameters of a formula of columns with NUTS.
 
@@ -42,7 +42,7 @@ Chains start near the best fit. The results are those of sample expr, and
     --prior "tau=lognormal(1, 1)" --prior "c=normal(0, 2)"
   euryale sample curve counts.csv "exp(a + b*x)" --likelihood "poisson(mu)"
 `,
-		Args: cobra.MaximumNArgs(2),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			run := cfg.run(a, "sample curve")
 			switch {
@@ -56,14 +56,15 @@ Chains start near the best fit. The results are those of sample expr, and
 			if err := cfg.Check(); err != nil {
 				return err
 			}
-			p, err := f.problem(a, args[0], args[1])
+			files, text := args[:len(args)-1], args[len(args)-1]
+			p, err := f.problem(a, files, text)
 			if err != nil {
 				return err
 			}
 			if err := f.complete(c.Context(), a, p); err != nil {
 				return exit.With(exit.Data, fmt.Errorf("%s: %w", args[0], err))
 			}
-			cfg.Problem, cfg.File = p, args[0]
+			cfg.Problem, cfg.File = p, strings.Join(files, ", ")
 			a.Out = cmp.Or(a.Out, "run-"+strings.TrimSuffix(filepath.Base(args[0]), filepath.Ext(args[0])))
 			return run.Start(c.Context(), a)
 		},
@@ -111,6 +112,12 @@ func (f *curveFlags) complete(ctx context.Context, a *frame.App, p *expr.Problem
 		flat = append(flat, n)
 	}
 	p.Flat = flat
+	for name, over := range parsed.Indices() {
+		if p.Groups == nil {
+			p.Groups = map[string]expr.Group{}
+		}
+		p.Groups[name] = expr.Group{Over: over}
+	}
 	if len(flat) > 0 {
 		a.Note("flat priors: %s; --prior gives others", strings.Join(flat, ", "))
 	}
@@ -145,8 +152,9 @@ func (f *curveFlags) startNear(ctx context.Context, a *frame.App, p *expr.Proble
 	}
 	p.Start = map[string]expr.Values{}
 	for i, n := range r.Names {
+		n, _, _ = strings.Cut(n, "[")
 		if _, fixed := p.Fixed[n]; !fixed && p.Tied[n] == "" {
-			p.Start[n] = expr.Values{r.X[i]}
+			p.Start[n] = append(p.Start[n], r.X[i])
 		}
 	}
 	y, err := p.Observed()

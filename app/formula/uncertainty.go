@@ -27,6 +27,8 @@ type uncertainty struct {
 	contours, derived                          []string
 	bootstrap                                  int
 	resample                                   string
+	starts                                     int
+	choices                                    choices
 	relative                                   bool
 }
 
@@ -46,6 +48,8 @@ func (u *uncertainty) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&u.derived, "derived", nil, "quantity derived from parameters, such as ratio=a/b; may be repeated")
 	flags.IntVar(&u.bootstrap, "bootstrap", 0, "number of resampled data sets to fit, such as 1000 (default none)")
 	flags.StringVar(&u.resample, "resample", "cases", "what the bootstrap draws: cases or residuals")
+	flags.IntVar(&u.starts, "starts", 0, "number of starts from which to fit for a report of all minima, such as 50 (default none)")
+	u.choices.add(flags)
 	flags.BoolVar(&u.relative, "relative-sigma", false, "take errors of y only as weights, and scale errors so that chi2/dof is 1")
 }
 
@@ -89,6 +93,55 @@ type contourDoc struct {
 	Open  bool           `json:"open"` // whether a bound cuts it, or the data do not close it
 }
 
+// minimumDoc is a minimum that fits from several starts ended at.
+type minimumDoc struct {
+	Cost   frame.Number            `json:"cost"`
+	Starts int                     `json:"starts"`
+	Status string                  `json:"status"`
+	X      map[string]frame.Number `json:"x"`
+}
+
+// mostMinima is the largest number of minima in a report.
+const mostMinima = 20
+
+// survey fits from many starts, and takes the result from the lowest minimum.
+func (u *uncertainty) survey(ctx context.Context, a *frame.App, f *fitted, problem *optim.Problem, s optim.Settings) error {
+	if u.starts <= 0 {
+		return nil
+	}
+	found, err := f.Problem.Minima(ctx, problem, s, u.starts, a.Seed)
+	if err != nil {
+		return fmt.Errorf("fits from several starts: %w", err)
+	}
+	for _, m := range found[:min(len(found), mostMinima)] {
+		f.doc.Minima = append(f.doc.Minima, minimumDoc{frame.Number(m.Cost), m.Hits, m.Status.String(), frame.Named(m.Names, m.X)})
+	}
+	if found[0].Cost < f.Result.Cost*(1-1e-6) {
+		a.Note("one of the starts led to a lower minimum, of cost %.6g instead of %.6g: give its values with --start", found[0].Cost, f.Result.Cost)
+	}
+	return nil
+}
+
+// minimaText is a table of minima.
+func minimaText(names []string, minima []minimumDoc) string {
+	if len(minima) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("minima:\n")
+	w := foreign.Table(&b, 0)
+	fmt.Fprintf(w, "  cost\tstarts\t%s\n", strings.Join(names, "\t"))
+	for _, m := range minima {
+		fmt.Fprintf(w, "  %.6g\t%d", float64(m.Cost), m.Starts)
+		for _, n := range names {
+			fmt.Fprintf(w, "\t%.5g", float64(m.X[n]))
+		}
+		fmt.Fprintf(w, "\t%s\n", map[bool]string{true: "", false: m.Status}[m.Status == "converged"])
+	}
+	_ = w.Flush()
+	return b.String()
+}
+
 // bootstrapDoc is what fits of resampled data scatter by.
 type bootstrapDoc struct {
 	Resampled string                    `json:"resampled"`
@@ -114,7 +167,7 @@ func (u *uncertainty) compute(ctx context.Context, a *frame.App, f *fitted, prob
 		if d.Derived == nil {
 			d.Derived = map[string]derivedDoc{}
 		}
-		d.Derived[q.Names[i]] = derivedDoc{f.Problem.Derived[q.Names[i]], frame.Number(q.X[i]), frame.Number(sd)}
+		d.Derived[q.Names[i]] = derivedDoc{f.Problem.Derived[base(q.Names[i])], frame.Number(q.X[i]), frame.Number(sd)}
 	}
 	profile := func(level float64, oneSided bool) (map[string][]frame.Number, error) {
 		intervals, err := optim.Profile(ctx, problem, f.Result, optim.ProfileSettings{Settings: s, Level: level, OneSided: oneSided, Quantities: of})
@@ -138,7 +191,16 @@ func (u *uncertainty) compute(ctx context.Context, a *frame.App, f *fitted, prob
 	if err := u.outline(ctx, f, problem, s); err != nil {
 		return err
 	}
+	if err := u.survey(ctx, a, f, problem, s); err != nil {
+		return err
+	}
 	return u.resampled(ctx, a, f)
+}
+
+// base is the name of a quantity without the label of its value.
+func base(name string) string {
+	name, _, _ = strings.Cut(name, "[")
+	return name
 }
 
 // oneSigma is the probability of one standard deviation.
@@ -235,6 +297,7 @@ func (u *uncertainty) text(f *fitted) string {
 			fmt.Fprintf(&b, "  %-10s sd %.3g, 95 %%: %.5g to %.5g\n", name, float64(s.SD[name]), float64(s.Interval[name][0]), float64(s.Interval[name][1]))
 		}
 	}
+	b.WriteString(minimaText(f.Result.Names, d.Minima))
 	if u.correlations {
 		b.WriteString(correlationText(f.Result))
 	}

@@ -295,21 +295,7 @@ func (p *Problem) Axes() ([]check.Axis, error) {
 // elsewhere fits from points spread over the bounds or, where there are none, over two decades about
 // the start. It returns nil if no minimum is lower than that of r.
 func elsewhere(ctx context.Context, p *optim.Problem, s optim.Settings, r *optim.Result) *optim.Result {
-	lower, upper := make([]float64, p.N), make([]float64, p.N)
-	for i := range lower {
-		lower[i], upper[i] = around(p.Start[i])
-		if p.Lower != nil {
-			if lo := p.Lower[i]; !math.IsInf(lo, 0) {
-				lower[i] = lo
-			}
-			if hi := p.Upper[i]; !math.IsInf(hi, 0) {
-				upper[i] = hi
-			}
-		}
-		if !(lower[i] < upper[i]) {
-			upper[i] = lower[i] + 1
-		}
-	}
+	lower, upper := box(p)
 	found, err := optim.MultiStart(ctx, p, optim.MultiSettings{Settings: s, Starts: 24, Seed: 1, Lower: lower, Upper: upper})
 	if err != nil || !found[0].Status.Converged() || !(found[0].Cost < r.Cost*(1-1e-6)) {
 		return nil

@@ -254,7 +254,7 @@ func (p *Problem) neighbours(r *optim.Result) (float64, error) {
 }
 
 // penalties are the priors of a fit: normal ones of parameters, or of their logarithms.
-func (p *Problem) penalties(names []string) (out []optim.Prior, err error) {
+func (p *Problem) penalties(names []string, vectors map[string]vector) (out []optim.Prior, err error) {
 	for _, name := range sortedKeys(p.Priors) {
 		if !slices.Contains(names, name) {
 			return nil, fmt.Errorf("priors: %s is no parameter of the formula%s", name, meant(name, slices.Clone(names)))
@@ -284,10 +284,12 @@ func (p *Problem) penalties(names []string) (out []optim.Prior, err error) {
 		if !linalg.Finite(v[0]) || !(v[1] > 0) || math.IsInf(v[1], 0) {
 			return nil, fmt.Errorf("prior of %s: %s: want a finite mean and a standard deviation above 0", name, p.Priors[name])
 		}
-		if c.Name == "normal" {
-			out = append(out, optim.Gaussian(name, v[0], v[1]))
-		} else {
-			out = append(out, optim.LogGaussian(name, v[0], v[1]))
+		for _, e := range vectors[name].elements(name) {
+			if c.Name == "normal" {
+				out = append(out, optim.Gaussian(e, v[0], v[1]))
+			} else {
+				out = append(out, optim.LogGaussian(e, v[0], v[1]))
+			}
 		}
 	}
 	return out, nil

@@ -16,33 +16,75 @@ import (
 // Quantities are the formulas of Derived as functions of the parameters, for optim.Result.Derive and optim.ProfileSettings. A formula may use
 // parameters and other derived quantities.
 func (p *Problem) Quantities() (map[string]*ad.Node, error) {
-	values := map[string]*ad.Node{}
+	q := quantities{p: p, values: map[string]*ad.Node{}, made: map[string]*ad.Node{}}
 	model, err := p.formula()
 	if err == nil {
-		var names []string
+		q.vectors, err = p.vectors(model)
+	}
+	var names []string
+	if err == nil {
 		names, err = p.fitted(model)
-		for _, name := range names {
-			values[name] = ad.Input(name)
-		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("expr: %w", err)
 	}
-	q := quantities{p: p, values: values, made: map[string]*ad.Node{}}
-	for _, name := range sortedKeys(p.Derived) {
-		if _, err := q.node(name); err != nil {
-			return nil, fmt.Errorf("expr: %w", err)
+	for _, name := range names {
+		var all []*ad.Node
+		for _, e := range q.vectors[name].elements(name) {
+			all = append(all, ad.Input(e))
+		}
+		q.values[name] = all[0]
+		if q.vectors[name].labels != nil {
+			q.values[name] = ad.Stack(0, all...)
 		}
 	}
-	return q.made, nil
+	out := map[string]*ad.Node{}
+	for _, name := range sortedKeys(p.Derived) {
+		n, err := q.node(name)
+		if err != nil {
+			return nil, fmt.Errorf("expr: %w", err)
+		}
+		if len(n.Shape()) == 0 {
+			out[name] = n
+			continue
+		}
+		labels := q.labels(name)
+		if n.Size() != len(labels) {
+			return nil, fmt.Errorf("expr: derived %s: %q has the shape %v: want one number, or one for each label of its parameters", name, p.Derived[name], n.Shape())
+		}
+		for k, l := range labels {
+			out[name+"["+l+"]"] = ad.Index(n, 0, k)
+		}
+	}
+	return out, nil
 }
 
-// quantities makes derived quantities as they are needed.
+// quantities makes derived quantities as they are needed. Those of parameters with an index have a value for each label.
 type quantities struct {
-	p      *Problem
-	values map[string]*ad.Node // parameters
-	made   map[string]*ad.Node
-	open   []string // names whose formulas are being made
+	p       *Problem
+	vectors map[string]vector
+	values  map[string]*ad.Node // parameters
+	made    map[string]*ad.Node
+	open    []string // names whose formulas are being made
+}
+
+// labels are those of the parameters with an index on which a quantity depends.
+func (q *quantities) labels(name string) []string {
+	f, err := formula.Parse(q.p.Derived[name])
+	if err != nil {
+		return nil
+	}
+	for _, other := range f.Names() {
+		if v, ok := q.vectors[other]; ok {
+			return v.labels
+		}
+		if q.p.Derived[other] != "" {
+			if l := q.labels(other); l != nil {
+				return l
+			}
+		}
+	}
+	return nil
 }
 
 func (q *quantities) node(name string) (*ad.Node, error) {
@@ -60,6 +102,9 @@ func (q *quantities) node(name string) (*ad.Node, error) {
 	f, err := formula.Parse(q.p.Derived[name])
 	if err != nil {
 		return nil, fmt.Errorf("derived %s: %w", name, err)
+	}
+	if len(f.Indices()) > 0 {
+		return nil, fmt.Errorf("derived %s: %q has an index: write names alone, which gives a value for each label", name, f)
 	}
 	values := map[string]*ad.Node{}
 	for _, other := range f.Names() {
@@ -94,7 +139,7 @@ func (p *Problem) Derive(r *optim.Result) (*optim.Quantities, error) {
 	return r.Derive(of)
 }
 
-// curve is the graph of the formula of rows, given the nodes of its parameters.
+// curve is the graph of the formula of rows, given the nodes of its parameters by element.
 func (p *Problem) curve(rows map[string]Column, params map[string]*ad.Node) (*ad.Node, error) {
 	model, err := p.formula()
 	if err != nil {
@@ -108,6 +153,9 @@ func (p *Problem) curve(rows map[string]Column, params map[string]*ad.Node) (*ad
 	}
 	for name, node := range params {
 		values[name] = node
+	}
+	if err := p.assemble(values, model, rows, func(e string) *ad.Node { return params[e] }); err != nil {
+		return nil, err
 	}
 	m, err := model.Node(values)
 	if err == nil {
@@ -150,7 +198,15 @@ func (p *Problem) Bootstrap(ctx context.Context, r *optim.Result, s optim.Bootst
 	if p.Sigma != "" {
 		d.Sigma = p.Data[p.Sigma].Values
 	}
-	params, nodes, err := p.freed(r.Names)
+	model, err := p.formula()
+	if err != nil {
+		return nil, fmt.Errorf("expr: %w", err)
+	}
+	vectors, err := p.vectors(model)
+	if err != nil {
+		return nil, fmt.Errorf("expr: %w", err)
+	}
+	params, nodes, err := p.freed(r.Names, vectors)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +218,7 @@ func (p *Problem) Bootstrap(ctx context.Context, r *optim.Result, s optim.Bootst
 	if len(p.Bounds) > 0 {
 		for _, n := range nodes {
 			b := Bounds{-inf, inf}
-			if own, ok := p.Bounds[n.Name()]; ok {
+			if own, ok := p.Bounds[whole(n.Name(), vectors)]; ok {
 				b = own
 			}
 			s.Lower, s.Upper = append(s.Lower, b[0]), append(s.Upper, b[1])
@@ -172,10 +228,10 @@ func (p *Problem) Bootstrap(ctx context.Context, r *optim.Result, s optim.Bootst
 }
 
 // freed returns a node for each parameter: an input where it is fitted, and its value or its formula where it is fixed or tied; and the inputs.
-func (p *Problem) freed(names []string) (all map[string]*ad.Node, inputs []*ad.Node, err error) {
+func (p *Problem) freed(names []string, vectors map[string]vector) (all map[string]*ad.Node, inputs []*ad.Node, err error) {
 	all = map[string]*ad.Node{}
 	for _, name := range names {
-		if v, fixed := p.Fixed[name]; fixed {
+		if v, fixed := p.Fixed[whole(name, vectors)]; fixed {
 			all[name] = ad.Scalar(v)
 		} else if p.Tied[name] == "" {
 			all[name] = ad.Input(name)

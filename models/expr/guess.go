@@ -59,6 +59,10 @@ func (p *Problem) Guess(ctx context.Context) (g Guessed, err error) {
 	if err := p.misspelt(f, g.Names); err != nil {
 		return g, err
 	}
+	vectors, err := p.vectors(f)
+	if err != nil {
+		return g, fmt.Errorf("expr: %w", err)
+	}
 	if p.Start == nil {
 		p.Start = map[string]Values{}
 	}
@@ -68,7 +72,11 @@ func (p *Problem) Guess(ctx context.Context) (g Guessed, err error) {
 			p.Start[name] = Values{min(max(1, b[0]), b[1])}
 		}
 	}
-	few := p.thinned(mostRows)
+	most := mostRows
+	if len(vectors) > 0 {
+		most *= 10 // so that no label loses its rows
+	}
+	few := p.thinned(most)
 	if few.SigmaX = nil; few.Implicit {
 		return g, fmt.Errorf("expr: an implicit formula needs a start of %s: 0 everywhere would fit any data", strings.Join(g.Names, ", "))
 	}
@@ -77,7 +85,11 @@ func (p *Problem) Guess(ctx context.Context) (g Guessed, err error) {
 	if err != nil {
 		return g, fmt.Errorf("expr: %w", err)
 	}
-	w, err := newGuesser(few, problem, g.Names)
+	var elements []string
+	for _, name := range g.Names {
+		elements = append(elements, vectors[name].elements(name)...)
+	}
+	w, err := newGuesser(few, problem, elements)
 	if err != nil {
 		return g, err
 	}
@@ -87,7 +99,10 @@ func (p *Problem) Guess(ctx context.Context) (g Guessed, err error) {
 		return g, err
 	}
 	for _, name := range g.Names {
-		p.Start[name] = Values{best[slices.Index(problem.Names, name)]}
+		p.Start[name] = nil
+		for _, e := range vectors[name].elements(name) {
+			p.Start[name] = append(p.Start[name], best[slices.Index(problem.Names, e)])
+		}
 	}
 	return g, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/autodiff/formula"
@@ -45,8 +46,8 @@ func (p *Problem) settings() (optim.Settings, error) {
 	if p.Absolute != nil {
 		s.RelativeSigma = !*p.Absolute
 	}
-	if len(p.Flat)+len(p.Groups)+len(p.NonCentred) > 0 || p.Likelihood != "" {
-		return s, fmt.Errorf("flat, likelihood, groups and noncentred are only for sampling, and least squares does not use them: leave them out, or sample")
+	if len(p.Flat)+len(p.NonCentred) > 0 || p.Likelihood != "" {
+		return s, fmt.Errorf("flat, likelihood and noncentred are only for sampling, and least squares does not use them: leave them out, or sample")
 	}
 	return s, p.checkImplicit()
 }
@@ -64,6 +65,10 @@ func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, er
 	if err != nil {
 		return nil, s, err
 	}
+	vectors, err := p.vectors(model)
+	if err != nil {
+		return nil, s, err
+	}
 	values, n, err := p.columns()
 	if err != nil {
 		return nil, s, err
@@ -72,7 +77,7 @@ func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, er
 	if err != nil {
 		return nil, s, err
 	}
-	if err := p.enough(names, n); err != nil {
+	if err := p.enough(names, vectors, n); err != nil {
 		return nil, s, err
 	}
 	if err := p.squarable(model, y); err != nil {
@@ -82,7 +87,7 @@ func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, er
 	if err != nil {
 		return nil, s, err
 	}
-	if s.Priors, err = p.penalties(names); err != nil {
+	if s.Priors, err = p.penalties(names, vectors); err != nil {
 		return nil, s, err
 	}
 	m, shared, err := p.withShared(m, n)
@@ -103,12 +108,19 @@ func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, er
 		return nil, s, err
 	}
 	for _, name := range names {
-		v := p.Start[name]
-		if len(v) > 1 {
-			return nil, s, fmt.Errorf("start gives %s %d numbers: want 1", name, len(v))
+		v, elements := p.Start[name], vectors[name].elements(name)
+		if len(v) > 1 && len(v) != len(elements) {
+			return nil, s, fmt.Errorf("start gives %s %d numbers: want %s", name, len(v), map[bool]string{true: "1", false: fmt.Sprintf("1, or one for each of %d labels", len(elements))}[len(elements) == 1])
 		}
-		out.Start = append(out.Start, append(v, p.Fixed[name])[0]) // 0 for what is tied: its value follows
+		for k := range elements {
+			at := p.Fixed[name] // 0 for what is tied: its value follows
+			if len(v) > 0 {
+				at = v[min(k, len(v)-1)]
+			}
+			out.Start = append(out.Start, at)
+		}
 	}
+	s.Fixed = p.held(vectors)
 	out.Start = append(out.Start, make([]float64, len(shared.inputs))...)
 	if err := p.limit(out, out.Names); err != nil {
 		return nil, s, err
@@ -117,15 +129,42 @@ func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, er
 	return out, s, err
 }
 
+// held are the values of fixed parameters, by element.
+func (p *Problem) held(vectors map[string]vector) map[string]float64 {
+	if len(p.Fixed) == 0 {
+		return nil
+	}
+	out := map[string]float64{}
+	for name, v := range p.Fixed {
+		for _, e := range vectors[name].elements(name) {
+			out[e] = v
+		}
+	}
+	return out
+}
+
 // modelOf makes the graph of the formula, its parameters, and the columns that have errors.
 func (p *Problem) modelOf(model *formula.Formula, names []string, values map[string]*ad.Node, n int) (m *ad.Node, params []*ad.Node, variables []optim.Variable, err error) {
+	vectors, err := p.vectors(model)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	inputs := map[string]*ad.Node{}
 	for _, name := range names {
-		values[name] = ad.Input(name)
-		params = append(params, values[name])
+		for _, e := range vectors[name].elements(name) {
+			inputs[e] = ad.Input(e)
+			params = append(params, inputs[e])
+		}
+		values[name] = inputs[name]
+	}
+	if err := p.assemble(values, model, p.Data, func(e string) *ad.Node { return inputs[e] }); err != nil {
+		return nil, nil, nil, err
 	}
 	for _, name := range model.Names() {
-		if err := p.labels(p.Expr, name); err != nil {
-			return nil, nil, nil, err
+		if !indexes(model.Indices(), name) {
+			if err := p.labels(p.Expr, name); err != nil {
+				return nil, nil, nil, err
+			}
 		}
 	}
 	if variables, err = p.uncertainInputs(values, n, model.Names()); err != nil {
@@ -231,11 +270,16 @@ func (p *Problem) limit(out *optim.Problem, names []string) error {
 	}
 	out.Lower, out.Upper = slices.Repeat([]float64{math.Inf(-1)}, len(names)), slices.Repeat([]float64{math.Inf(1)}, len(names))
 	for name, b := range p.Bounds {
-		i := slices.Index(names, name)
-		if i < 0 {
+		found := false
+		for i, e := range names {
+			if e == name || strings.HasPrefix(e, name+"[") {
+				out.Lower[i], out.Upper[i] = b[0], b[1]
+				found = true
+			}
+		}
+		if !found {
 			return fmt.Errorf("bounds: %s is not a parameter of start: give bounds [lower, upper] only to parameters that have a start", name)
 		}
-		out.Lower[i], out.Upper[i] = b[0], b[1]
 	}
 	return nil
 }

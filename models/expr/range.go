@@ -21,11 +21,11 @@ const (
 )
 
 // enough returns an error if there are fewer rows than parameters that a fit would move.
-func (p *Problem) enough(names []string, rows int) error {
+func (p *Problem) enough(names []string, vectors map[string]vector, rows int) error {
 	free := 0
 	for _, name := range names {
 		if _, fixed := p.Fixed[name]; !fixed && p.Tied[name] == "" {
-			free++
+			free += len(vectors[name].elements(name))
 		}
 	}
 	if rows >= free {
