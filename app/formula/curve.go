@@ -24,7 +24,7 @@ import (
 
 // curveFlags describe a problem of a formula and a table without a problem file.
 type curveFlags struct {
-	y, sigma, by            string
+	y, sigma, by, sheet     string
 	start, bounds, fix, tie []string
 	ranges, exclude         []string
 	priors, flat            []string // for sampling
@@ -33,15 +33,17 @@ type curveFlags struct {
 }
 
 const curveHelp = `DATA is a table: text whose columns are separated by commas, semicolons, tabs or
-blanks, with or without names, an Excel workbook or a NumPy array. FORMULA has
-columns, components such as gaussian(x, p1_), and parameters: all names that are
-no columns. a[run] is a parameter with a value for each label of the column run.
-Several tables are taken together, with the names of their files as column file.
+blanks, with or without names, an Excel workbook, a NumPy array or an HDF5 file.
+FORMULA has columns, components such as gaussian(x, p1_), and parameters: all
+names that are no columns. It may say what it describes, as y = a + b*x does.
+a[run] is a parameter with a value for each label of the column run. Several
+tables are taken together, with the names of their files as column file.
 `
 
 func (f *curveFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.y, "y", "", "column, or formula of columns, that the formula describes (default y, or the last column that the formula does not use)")
 	flags.StringVar(&f.sigma, "sigma", "", "standard errors of y: a column, a number, a share such as 5%, or poisson for counts (default a column called sigma, err, error, dy or y_err)")
+	flags.StringVar(&f.sheet, "sheet", "", "sheet of a workbook, by name or number, or path in an HDF5 file (default the first table)")
 	flags.StringArrayVar(&f.bounds, "bounds", nil, "bounds of a parameter, such as tau=0:100, tau=0: or tau=:5; may be repeated")
 	flags.StringArrayVar(&f.fix, "fix", nil, "parameter held at a value, such as c=0; may be repeated")
 	flags.StringArrayVar(&f.tie, "tie", nil, "parameter that follows from others, such as b=2*a; may be repeated")
@@ -54,11 +56,18 @@ var errorNames = []string{"sigma", "err", "error", "dy", "y_err", "yerr", "y_err
 
 // readTable reads a table.
 func (f *curveFlags) readTable(a *frame.App, name string) (columns.Table, error) {
-	b, err := frame.ReadInput(name, ".csv", ".tsv", ".txt", ".dat", ".xlsx", ".npy")
+	file, part := columns.SplitPart(name)
+	if f.sheet != "" {
+		if part != "" {
+			return nil, exit.Usage("%s and --sheet %s: give one of them", name, f.sheet)
+		}
+		part = f.sheet
+	}
+	b, err := frame.ReadInput(file, ".csv", ".tsv", ".txt", ".dat", ".xlsx", ".npy", ".h5", ".hdf5")
 	if err != nil {
 		return nil, err
 	}
-	t, note, err := columns.Read(b)
+	t, note, err := columns.ReadPart(b, part)
 	if err != nil {
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
 	}
@@ -107,6 +116,12 @@ func (f *curveFlags) problem(a *frame.App, files []string, text string) (*expr.P
 		return nil, err
 	}
 	name := strings.Join(files, ", ")
+	if y, model, ok := expr.SplitFormula(text); ok {
+		if f.y != "" && f.y != y {
+			return nil, exit.Usage("the formula describes %s, and --y says %s: give one of them", y, f.y)
+		}
+		f.y, text = y, model
+	}
 	parsed, err := formula.Parse(text)
 	if err != nil {
 		return nil, exit.Usage("%v", err)
@@ -128,6 +143,9 @@ func (f *curveFlags) problem(a *frame.App, files []string, text string) (*expr.P
 	}
 	if err := f.errors(a, p); err != nil {
 		return nil, err
+	}
+	if err := p.Misspelt(); err != nil {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
 	}
 	p.Complete()
 	if err := f.keep(p); err != nil {

@@ -303,3 +303,41 @@ func TestFitCurveChoices(t *testing.T) {
 		}
 	}
 }
+
+// TestFitCurveReads takes what is described from the formula, dates, and sheets by flag and by name, and samples groups one after another.
+func TestFitCurveReads(t *testing.T) {
+	data := apptest.Write(t, "d.csv", decay("t,signal,other", ",", 1, 2))
+	days := apptest.Write(t, "days.csv", "day,n\n2024-01-05,\"1,000\"\n2024-01-07,\"1,400\"\n2024-01-08,\"1,610\"\n2024-01-10,\"1,990\"\n")
+	for _, c := range []struct{ args, says []string }{
+		{[]string{data, "signal = a*exp(-t/tau) + c"}, []string{"tau          2.27"}},
+		{[]string{data, "log(signal) ~ a + b*t"}, []string{"b            -0.171"}},
+		{[]string{days, "n ~ a + b*day"}, []string{"b            19", "days since 2024-01-05", "marks of thousands"}},
+	} {
+		if code, out, stderr := apptest.Do(t, append([]string{"fit", "curve"}, c.args...)...); code != 0 || !strings.Contains(out, c.says[0]) || !strings.Contains(stderr, c.says[len(c.says)-1]) {
+			t.Errorf("%v: exit %d: %s%s", c.args, code, out, stderr)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"fit", "curve", data, "signal = a*t", "--y", "t"}, "give one of them"},
+		{[]string{"sample", "curve", data, "signal = a*t + othre"}, "did you mean it"},
+		{[]string{"fit", "curve", data, "signal = a*t", "--sheet", "2"}, "has no part 2"},
+		{[]string{"sample", "curve", data, "signal = a*t", "--by", "othre"}, "did you mean"},
+	} {
+		if code, out, stderr := apptest.Do(t, c.args...); code == 0 || !strings.Contains(stderr, c.says) {
+			t.Errorf("%v: exit %d: %s%s", c.args, code, out, stderr)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	code, out, stderr := apptest.Do(t, "sample", "curve", data, "signal = a*exp(-t/tau) + c", "--by", "other", "--out", dir, "--warmup", "150", "--draws", "100", "--no-report")
+	if code != 0 {
+		t.Fatalf("exit %d: %s%s", code, out, stderr)
+	}
+	for _, group := range []string{"other=A", "other=B"} {
+		if _, err := os.Stat(filepath.Join(dir, group, "summary.json")); err != nil {
+			t.Error(err)
+		}
+	}
+}

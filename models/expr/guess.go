@@ -107,6 +107,24 @@ func (p *Problem) Guess(ctx context.Context) (g Guessed, err error) {
 	return g, nil
 }
 
+// Misspelt returns an error if a parameter of which nothing is said has probably the name of a column that was meant, or if the formula has no column.
+func (p *Problem) Misspelt() error {
+	f, err := p.formula()
+	if err != nil {
+		return fmt.Errorf("expr: %w", err)
+	}
+	var names []string
+	for _, name := range f.Names() {
+		_, column := p.Data[name]
+		_, fixed := p.Fixed[name]
+		_, bounded := p.Bounds[name]
+		if !column && !fixed && !bounded && p.Tied[name] == "" && p.Priors[name] == "" && p.Start[name] == nil {
+			names = append(names, name)
+		}
+	}
+	return p.misspelt(f, names)
+}
+
 // misspelt returns an error if a name that is taken for a parameter is probably that of a column, or if the formula has no column.
 func (p *Problem) misspelt(f *formula.Formula, names []string) error {
 	var unused []string

@@ -137,6 +137,12 @@ func ParseIn(b []byte, read func(name string) ([]byte, error)) (*Problem, error)
 		}
 		return nil, fmt.Errorf("expr: %w", foreign.InWords(b, err))
 	}
+	if y, model, ok := SplitFormula(p.Expr); ok {
+		if p.Y != "" && p.Y != y {
+			return nil, fmt.Errorf("expr: field expr says that %s is described, and field y says %s: give one of them", y, p.Y)
+		}
+		p.Y, p.Expr = y, model
+	}
 	if p.Y == "" {
 		if p.Y = "y"; p.Implicit {
 			p.Y = "0"
@@ -153,6 +159,16 @@ func ParseIn(b []byte, read func(name string) ([]byte, error)) (*Problem, error)
 		return nil, err
 	}
 	return p, nil
+}
+
+// SplitFormula takes "y = a + b*x", or "y ~ a + b*x", apart into what is described and the model; ok is false for a model alone.
+func SplitFormula(text string) (y, model string, ok bool) {
+	i := strings.IndexAny(text, "=~")
+	if i < 0 {
+		return "", text, false
+	}
+	y, model = strings.TrimSpace(text[:i]), strings.TrimSpace(text[i+1:])
+	return y, model, y != "" && model != "" && !strings.ContainsAny(y, "<>!") && !strings.HasPrefix(model, "=")
 }
 
 // unreadable returns the error of the first column that cannot be read, with its name.

@@ -94,11 +94,12 @@ func withFile(b []byte, raw map[string]json.RawMessage, read func(name string) (
 	}
 	var tables []columns.Table
 	for _, name := range names {
-		content, err := read(name)
+		file, part := columns.SplitPart(name)
+		content, err := read(file)
 		if err != nil {
 			return nil, err
 		}
-		t, _, err := columns.Read(content)
+		t, _, err := columns.ReadPart(content, part)
 		if err != nil {
 			return nil, fmt.Errorf("expr: data %s: %w", name, err)
 		}
