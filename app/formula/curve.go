@@ -133,7 +133,11 @@ func (f *curveFlags) problem(a *frame.App, files []string, text string) (*expr.P
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
 	}
 	if !slices.ContainsFunc(parsed.Names(), func(n string) bool { _, column := p.Data[n]; return column }) {
-		return nil, exit.With(exit.Data, fmt.Errorf("%s: the formula %q uses none of the columns %s: write it with one of them", name, text, strings.Join(names(t), ", ")))
+		hint := ""
+		if parts := parsed.Parts(); len(parts) > 0 {
+			hint = fmt.Sprintf(", as in %s(%s, %s)", parts[0].Name, t[0].Name, parts[0].Prefix)
+		}
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: the formula %q uses none of the columns %s: write it with one of them%s", name, text, strings.Join(names(t), ", "), hint))
 	}
 	if err := f.parameters(p, parsed); err != nil {
 		return nil, err

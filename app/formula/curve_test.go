@@ -105,6 +105,8 @@ func TestCurveMistakes(t *testing.T) {
 		{[]string{data, "a*exp(-t/tau)", "--by", "dish"}, "there is no column dish"},
 		{[]string{"/nowhere.csv", "a*x"}, "/nowhere.csv"},
 		{[]string{filepath.Dir(data), "a*x"}, "name a file in it, such as " + data},
+		{[]string{data, "gaussian(p_)"}, "write it with one of them, as in gaussian(t, p_)"},
+		{[]string{data, "gausian(t, p_)"}, "splineN, sqrt"},
 		{[]string{apptest.Write(t, "one.csv", "t,y\n1,3.5\n"), "a*exp(-t/tau) + c"}, "1 row cannot determine 3 parameters"},
 	} {
 		code, out, stderr := apptest.Do(t, append([]string{"fit", "curve"}, c.args...)...)

@@ -151,6 +151,19 @@ func (p *parser) ofComponent(c Component) (in []*term, expanded bool, err error)
 	}
 }
 
+// shown are the names of functions for a message, those that differ by a number as one.
+func shown() (out []string) {
+	for _, name := range Functions() {
+		stem := strings.TrimRight(name, "0123456789")
+		if _, is := components[name]; !is || stem == name {
+			out = append(out, name)
+		} else if all := stem + "N"; !slices.Contains(out, all) {
+			out = append(out, all)
+		}
+	}
+	return out
+}
+
 // usage shows how a component is called.
 func (c Component) usage() string {
 	before := "x"

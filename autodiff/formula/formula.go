@@ -311,7 +311,7 @@ func (p *parser) word() (*term, error) {
 	case '(':
 		if _, known := functions[name]; !known {
 			p.at = start
-			return nil, p.fail("there is no function %q: the functions are %s%s%s", name, strings.Join(Functions(), ", "), errtext.OwnPart, meant(name, Functions()))
+			return nil, p.fail("there is no function %q: the functions are %s%s%s", name, strings.Join(shown(), ", "), errtext.OwnPart, meant(name, Functions()))
 		}
 		p.at++
 		in, err := p.arguments(name)
