@@ -66,6 +66,9 @@ func contourFigure(fit *expr.Fitted, names [2]string) (*viz.Figure, error) {
 	return viz.Plots(names[0]+" and "+names[1], l)
 }
 
+// mostParts is the largest number of components that are drawn by themselves.
+const mostParts = 6
+
 // between is the number of places of the line beside those of the data.
 const between = 300
 
@@ -174,6 +177,13 @@ func addBands(v *viz.Curve, fit *expr.Fitted, name string, labels map[string]str
 		return err
 	}
 	v.LineX, v.Line, v.InnerLow, v.InnerHigh, v.Low, v.High = x, b.Mean, b.Low, b.High, b.NewLow, b.NewHigh
+	parts, err := fit.Parts(name, rows)
+	if err != nil {
+		return err
+	}
+	for _, part := range parts[:min(len(parts), mostParts)] {
+		v.Others = append(v.Others, viz.Line{Name: part.Name, X: x, Y: part.Y})
+	}
 	v.BandName, v.InnerName = "95 % of new data", "95 % of the curve"
 	return nil
 }

@@ -54,6 +54,10 @@ func TestComponentsAreFound(t *testing.T) {
 		}
 	}
 	q, err := p.Derive(r)
+	parts, err2 := (&Fitted{Problem: p, Result: r}).Parts("energy", map[string]Column{"energy": {Values: []float64{r.Value("c_center")}}})
+	if err2 != nil || len(parts) != 4 || parts[2].Name != "c (lorentzian)" || math.Abs(parts[2].Y[0]-r.Value("c_amplitude")/math.Pi/r.Value("c_sigma")) > 1e-9 {
+		t.Errorf("%v %v", parts, err2)
+	}
 	if err != nil || len(q.X) != 6 || math.Abs(q.X[4]-2*r.Value("c_sigma")) > 1e-12 {
 		t.Errorf("%v %v", q, err)
 	}

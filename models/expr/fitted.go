@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/optim"
@@ -44,6 +45,45 @@ func (f *Fitted) Bands(rows map[string]Column) (*Bands, error) {
 		return nil, err
 	}
 	return &Bands{curve.Mean, curve.SD, curve.Lower, curve.Upper, data.Lower, data.Upper}, nil
+}
+
+// Part is the curve of a component of the formula.
+type Part struct {
+	Name string // its function and, in brackets, its prefix
+	Y    []float64
+}
+
+// Parts returns the curves of the components of one column at rows, where the formula has more than one.
+func (f *Fitted) Parts(column string, rows map[string]Column) ([]Part, error) {
+	model, err := f.Problem.formula()
+	if err != nil {
+		return nil, err
+	}
+	var out []Part
+	for _, part := range model.Parts() {
+		if part.Variable != column || part.Before > 1 {
+			continue
+		}
+		own := *f.Problem
+		own.Expr = part.Name + "(" + column + ", " + part.Prefix + ")"
+		if part.Prefix == "" {
+			own.Expr = part.Name + "(" + column + ")"
+		}
+		own.Data = rows
+		y, err := own.meanOf(f.Result)
+		if err != nil {
+			return nil, err
+		}
+		name := part.Name
+		if part.Prefix != "" {
+			name = strings.TrimSuffix(part.Prefix, "_") + " (" + part.Name + ")"
+		}
+		out = append(out, Part{name, y})
+	}
+	if len(out) < 2 {
+		return nil, nil
+	}
+	return out, nil
 }
 
 // sigmaAt is the error of a new datum at rows; 1, in units of the estimated one, without errors.
