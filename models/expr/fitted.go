@@ -49,7 +49,7 @@ func (f *Fitted) Bands(rows map[string]Column) (*Bands, error) {
 
 // Part is the curve of a component of the formula.
 type Part struct {
-	Name string // its function and, in brackets, its prefix
+	Name string // prefix with the function in brackets, such as "p1 (gaussian)"
 	Y    []float64
 }
 
