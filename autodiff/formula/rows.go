@@ -30,7 +30,7 @@ const mostRows = 5000
 func numbers(what string, n *ad.Node) ([]float64, error) {
 	v, err := ad.Eval(n)
 	if err != nil {
-		return nil, fmt.Errorf("formula: %s needs a column or a number without parameters and errors: %w", what, err)
+		return nil, fmt.Errorf("formula: %s needs a column or a number, without parameters and errors", what)
 	}
 	switch x := v[0].Data().(type) {
 	case float64:

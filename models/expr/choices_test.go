@@ -107,6 +107,10 @@ func TestGlobalFit(t *testing.T) {
 			t.Errorf("%s: %v", formula, err)
 		}
 	}
+	tied := &Problem{Expr: "a[file]*t + c", Y: "y", Data: data, Start: map[string]Values{"a": {1}}, Tied: map[string]string{"c": "a/3"}}
+	if _, _, err := tied.LeastSquares(); err == nil || !strings.Contains(err.Error(), "a value for each label") {
+		t.Error(err)
+	}
 	p, err = ParseIn([]byte(`{"expr": "a[file]*t", "data": ["x.csv", "y.csv"]}`), func(name string) ([]byte, error) { return []byte("t,y\n1,2\n2,3\n"), nil })
 	if err != nil || strings.Join(p.Data["file"].Labels, "") != "xxyy" {
 		t.Error(p, err)

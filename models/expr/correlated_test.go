@@ -187,7 +187,7 @@ func TestErrorsInColumns(t *testing.T) {
 		alike(t, doc[:40], r.X, []float64{5.47991022, -0.480533407}, 1e-7)
 	}
 	for fields, want := range map[string]string{`"expr": "a + b*x", "sigma_x": {"x": "dx"}`: "give sigma", `"expr": "a + b*x", "sigma": "dy", "sigma_x": {"x": "ds"}`: "did you mean", `"expr": "a + b*x", "sigma": "dy", "sigma_x": {"dx": "dx"}`: "does not use",
-		`"expr": "a + b*x - y", "implicit": true`: "give sigma_x", `"expr": "a + b*x", "sigma": "dy", "sigma_x": {"x": "-1"}`: "above 0"} {
+		`"expr": "a + b*x - y", "implicit": true`: "give sigma_x", `"expr": "a*convolve_gaussian(x, x, 1) + b", "sigma": "dy", "sigma_x": {"x": "dx"}`: "needs columns without errors", `"expr": "a + b*x", "sigma": "dy", "sigma_x": {"x": "-1"}`: "above 0"} {
 		p, err := Parse([]byte(`{"start": {"a": 5, "b": -0.5}, ` + fields + `, ` + data + `}`))
 		if err != nil {
 			t.Fatal(err)

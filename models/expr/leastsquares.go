@@ -167,6 +167,9 @@ func (p *Problem) modelOf(model *formula.Formula, names []string, values map[str
 			}
 		}
 	}
+	if len(p.SigmaX) > 0 && model.OfRows() {
+		return nil, nil, nil, fmt.Errorf("sigma_x: %q has a function of all rows together, such as a spline or a convolution, which needs columns without errors: leave sigma_x out", p.Expr)
+	}
 	if variables, err = p.uncertainInputs(values, n, model.Names()); err != nil {
 		return nil, nil, nil, err
 	}
@@ -256,6 +259,9 @@ func (p *Problem) ties(names []string) (map[string]*ad.Node, error) {
 		values := map[string]*ad.Node{}
 		for _, other := range names {
 			values[other] = ad.Input(other)
+			if whole, _, element := strings.Cut(other, "["); element && slices.Contains(e.Names(), whole) {
+				return nil, fmt.Errorf("tied %s: %q uses %s, which has a value for each label: tie parameters without an index", name, text, whole)
+			}
 		}
 		if out[name], err = e.Node(values); err != nil {
 			return nil, fmt.Errorf("tied %s: %w", name, err)
