@@ -23,6 +23,10 @@ func BenchmarkPeerDecays(b *testing.B) {
 	for i := range compared {
 		y = append(y, rows.Columns[0][i*len(x):(i+1)*len(x)])
 	}
+	var peers []peer.Rival
+	for _, name := range []string{"SciPy", "lmfit", "iminuit"} {
+		peers = append(peers, peer.Rival{Name: name, Script: "optim.py", Input: map[string]any{"peer": name, "x": x, "y": y, "start": rows.Start}})
+	}
 	peer.Race{
 		Name: "least-squares fit of a decay", Unit: "fit",
 		Ours: func() (peer.Done, error) {
@@ -36,7 +40,7 @@ func BenchmarkPeerDecays(b *testing.B) {
 			}
 			return peer.Done{Units: 20 * compared, Check: tau}, nil
 		},
-		Peers: []peer.Rival{{Name: "SciPy", Script: "optim.py", Input: map[string]any{"x": x, "y": y, "start": rows.Start}}},
+		Peers: peers,
 		Bytes: 8 * (32 + 3),
 		Flops: 10 * 32 * 20, // ten evaluations of values and gradients, and normal equations
 		Tol:   1e-4,
