@@ -55,7 +55,7 @@ type ErrorsInX struct {
 //	z = -V^T (c + V V^T)^-1 (r - V z),   c + V V^T = L L^T
 //
 // so that L^-1 (r - V z) are residuals of the parameters alone, whose Jacobian L^-1 dr/db gives the gradient and the Gauss-Newton matrix of the whole problem, the Schur
-// complement of the points. A fit costs as much as an ordinary one, times the few steps to the true values.
+// complement of the points (decision 0026). A fit costs as much as an ordinary one, times the few steps to the true values.
 //
 // Reference: Boggs, Byrd & Schnabel, SIAM J. Sci. Stat. Comput. 8, 1052 (1987), doi:10.1137/0908085.
 type Orthogonal struct {
