@@ -29,6 +29,7 @@ var items = map[string][2]string{
 // oneItem are the commands whose several files are one thing, which would be another one without a bad part.
 var oneItem = map[string]string{
 	"plot": "chains of one run", "loo": "chains of one run", "summary": "chains of one run", "diagnose": "chains of one run",
+	"fit curve": "tables of one fit", "sample curve": "tables of one posterior",
 	"plot spectrum": "spectra of one star", "sample spectrum": "spectra of one star",
 	"fit spectra": "tested where libraries are made, TestFitAndSampleSpectra and TestFitSpectraOfDESI",
 }

@@ -38,7 +38,7 @@ var builders = map[string]any{
 	"DiagMatrix": ad.DiagMatrix, "Digamma": ad.Digamma, "Div": ad.Div, "Dot": ad.Dot,
 	"EigenSymmetric": ad.EigenSymmetric, "EigenvaluesSymmetric": ad.EigenvaluesSymmetric, "Equal": ad.Equal,
 	"Erf": ad.Erf, "Erfc": ad.Erfc, "Erfcx": ad.Erfcx, "Erfinv": ad.Erfinv, "Exp": ad.Exp, "Exp2": ad.Exp2,
-	"Expm1": ad.Expm1, "ExpRemainder": ad.ExpRemainder, "Eye": ad.Eye, "FFT": ad.FFT, "Fail": ad.Fail, "Flip": ad.Flip, "Float": ad.Float, "Floor": ad.Floor,
+	"Expm1": ad.Expm1, "ExpRemainder": ad.ExpRemainder, "Eye": ad.Eye, "FFT": ad.FFT, "FaddeevaIm": ad.FaddeevaIm, "FaddeevaRe": ad.FaddeevaRe, "Fail": ad.Fail, "Flip": ad.Flip, "Float": ad.Float, "Floor": ad.Floor,
 	"FloorIndex": ad.FloorIndex,
 	"FloorMod":   ad.FloorMod, "Fmax": ad.Fmax, "Fmin": ad.Fmin, "FromDense": ad.FromDense, "Full": ad.Full,
 	"Gather": ad.Gather, "Grad": ad.Grad, "GradCheckpoint": ad.GradCheckpoint, "Greater": ad.Greater,

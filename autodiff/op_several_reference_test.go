@@ -52,6 +52,7 @@ func operation(t *testing.T, name string) *ad.Op {
 var elsewhere = map[string][]string{
 	"arithmetic, comparisons and choices, which round once or not at all (TestBinaryGoldens)": {"barrier", "add", "sub", "mul", "div", "less", "less_equal", "greater", "greater_equal",
 		"equal", "not_equal", "where", "maximum", "minimum", "fmax", "fmin", "fmod", "floor_mod", "cmul", "cscale", "cdot", "delay"},
+	"the function of Faddeeva (TestFaddeeva)":                                     {"faddeeva_re", "faddeeva_im"},
 	"norms, whose rows are of any scale (TestNormsOfRows, TestNormsAtZeroAndFar)": {"root_of_squares"},
 	"sums of products, places and systems of equations (goldens of arrays and of linear algebra)": {"banded_matvec", "banded_outer", "conv2d", "conv2d_images", "conv2d_filters", "convolve", "convolve_taps", "cubic", "cubic_back",
 		"gather", "scatter_add", "take_along", "scatter_along", "sparse_along", "matmul", "cholesky_grad", "solve", "solve_triangular", "solve_tridiagonal",

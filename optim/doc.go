@@ -17,8 +17,9 @@
 //	fmt.Println(res.X, res.SD(), res.Status)
 //
 // [GlobalFit] joins data sets, [FitSeparable] projects linear coefficients out, [FitStream] reads
-// data that do not fit in memory, and [MultiStart] looks for other minima. [Profile],
-// [ConfidenceBand] and [Result.Health] say how far a fit can be trusted.
+// data that do not fit in memory, and [MultiStart] looks for other minima. [FromErrorsInX]
+// takes errors of explanatory variables. [Profile], [Contours], [Bootstrap], [ConfidenceBand],
+// [Result.Derive] and [Result.Health] say how far a fit can be trusted.
 //
 // [NewBatch] fits thousands of small rows of data side by side. [Minimize] finds minima of a
 // [Function] with bounds or without; a [Descent] follows gradients by the rules of stochastic

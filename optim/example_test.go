@@ -74,3 +74,30 @@ func ExampleMinimize() {
 	fmt.Printf("%.4f at %.4f, %s\n", m.Value, m.X, m.Status)
 	// Output: 0.2500 at [0.5000 0.2500], converged
 }
+
+// A line through points whose abscissae have errors as well.
+func ExampleFromErrorsInX() {
+	x := []float64{0, 0.9, 1.8, 2.6, 3.3, 4.4, 5.2, 6.1, 6.5, 7.4}
+	y := []float64{5.9, 5.4, 4.4, 4.6, 3.5, 3.7, 2.8, 2.8, 2.4, 1.5}
+	a, b, at := ad.Input("a"), ad.Input("b"), ad.Input("x", len(x))
+	o, err := optim.FromErrorsInX(optim.ErrorsInX{
+		Responses: []optim.Response{{Model: ad.Add(a, ad.Mul(b, at)), Y: y, Sigma: []float64{0.3}}},
+		Params:    []*ad.Node{a, b},
+		Variables: []optim.Variable{{Node: at, Values: x, Sigma: []float64{0.2}}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	o.Start = []float64{6, -0.5}
+	r, err := optim.LeastSquares(context.Background(), o.Problem, optim.Settings{})
+	if err != nil {
+		panic(err)
+	}
+	moved, err := o.True(r)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("%.3f %.3f, the first point lies at %.2f\n", r.X[0], r.X[1], moved[0][0])
+	// Output:
+	// 5.773 -0.543, the first point lies at -0.03
+}

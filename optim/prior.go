@@ -140,7 +140,7 @@ func (p *Problem) withPriors(priors []Prior) (*Problem, error) {
 		all = append(all, rows)
 		q.M += len(rows.at)
 	}
-	q.extra = q.M - m
+	q.extra = p.extra + q.M - m
 	q.Residual = func(r, x []float64) error {
 		at := m
 		for _, a := range all {

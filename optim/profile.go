@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
@@ -20,8 +21,12 @@ type ProfileSettings struct {
 	Settings
 	// Level is the probability that the intervals cover. Default 0.95.
 	Level float64
-	// Names are the parameters to profile. Default: all fitted parameters.
+	// OneSided makes each end a limit by itself: the value is above Lower with probability Level, and below Upper with probability Level.
+	OneSided bool
+	// Names are the parameters and quantities to profile. Default: all fitted parameters, then all Quantities.
 	Names []string
+	// Quantities are functions of the parameters by name, as Result.Derive takes them.
+	Quantities map[string]*ad.Node
 }
 
 // Interval is the range of values of a parameter for which the cost, minimised over the other
@@ -59,13 +64,19 @@ func Profile(ctx context.Context, p *Problem, r *Result, s ProfileSettings) (_ [
 		return nil, err
 	}
 	s.Level = orDefault(s.Level, 0.95)
-	width, err := r.halfWidth(s.Level)
+	level := s.Level
+	if s.OneSided {
+		level = 2*level - 1
+	}
+	width, err := r.halfWidth(level)
 	if err != nil {
 		return nil, err
 	}
-	if len(r.X) != p.N {
-		return nil, fmt.Errorf("optim: the result has %d parameters, but the problem has %d: pass the result of a fit of this problem", len(r.X), p.N)
+	f, err := newProfiler(p, r, s.Settings)
+	if err != nil {
+		return nil, err
 	}
+	f.width, f.quantities = width, s.Quantities
 	names := s.Names
 	if names == nil {
 		for _, name := range p.allNames() {
@@ -75,14 +86,7 @@ func Profile(ctx context.Context, p *Problem, r *Result, s ProfileSettings) (_ [
 				names = append(names, name)
 			}
 		}
-	}
-	f := &profiler{p: p.Clone(), r: r, s: s.Settings, width: width, unit: 1}
-	f.s.Progress, f.s.NoPolish = nil, false
-	if s.XScale != nil {
-		f.s.XScale = nil // the number of parameters changes
-	}
-	if !r.Absolute {
-		f.unit = r.ReducedChiSquared()
+		names = append(names, slices.Sorted(maps.Keys(s.Quantities))...)
 	}
 	var out []Interval
 	for _, name := range names {
@@ -95,28 +99,81 @@ func Profile(ctx context.Context, p *Problem, r *Result, s ProfileSettings) (_ [
 	return out, nil
 }
 
+// newProfiler returns what follows the cost about the fit r of p.
+func newProfiler(p *Problem, r *Result, s Settings) (*profiler, error) {
+	if len(r.X) != p.N {
+		return nil, fmt.Errorf("optim: the result has %d parameters, but the problem has %d: pass the result of a fit of this problem", len(r.X), p.N)
+	}
+	f := &profiler{p: p.Clone(), r: r, s: s, unit: 1}
+	f.s.Progress, f.s.NoPolish = nil, false
+	f.s.XScale = nil // the number of parameters changes
+	if !r.Absolute {
+		f.unit = r.ReducedChiSquared()
+	}
+	return f, nil
+}
+
 type profiler struct {
 	p     *Problem
 	r     *Result
 	s     Settings
 	width float64
 	// unit is the increase of chi-square that counts as one standard deviation.
-	unit float64
-	// i is the number of the parameter that is held.
-	i int
+	unit       float64
+	quantities map[string]*ad.Node
+	// held is what is held at values.
+	held held
 }
 
-func (f *profiler) interval(ctx context.Context, name string) (Interval, error) {
+// held is a parameter or a quantity that is held at values.
+type held struct {
+	name         string
+	value, sd    float64 // at the fit
+	lower, upper float64 // its bounds
+	quantity     *holding
+}
+
+// choose makes a parameter or a quantity the one that is held.
+func (f *profiler) choose(name string) error {
+	if e := f.quantities[name]; e != nil {
+		of, err := newFunctions(f.r.Names, map[string]*ad.Node{name: e})
+		if err != nil {
+			return err
+		}
+		q, err := f.r.Derive(map[string]*ad.Node{name: e})
+		if err != nil {
+			return err
+		}
+		sd := q.SD()[0]
+		if !linalg.Finite(sd) || sd == 0 {
+			return fmt.Errorf("optim: the quantity %s is %g +- %g: a profile needs an error to begin with", name, q.X[0], sd)
+		}
+		f.held = held{name, q.X[0], sd, -inf, inf, f.p.hold(of, stiffness*sd/math.Sqrt(f.unit))}
+		return nil
+	}
 	i, err := f.p.index(name)
 	if err != nil {
-		return Interval{}, err
+		return err
 	}
 	if _, tied := f.s.Tied[name]; tied {
-		return Interval{}, fmt.Errorf("optim: %s is tied to other parameters: profile those instead", name)
+		return fmt.Errorf("optim: %s is tied to other parameters: profile those instead", name)
 	}
-	f.i = i
-	iv := Interval{Name: name, Value: f.r.X[i]}
-	iv.Points = []ProfilePoint{{Value: f.r.X[i], Cost: f.r.Cost, X: slices.Clone(f.r.X)}}
+	f.held = held{name, f.r.X[i], f.r.SD()[i], -inf, inf, nil}
+	if f.p.Lower != nil {
+		f.held.lower = f.p.Lower[i]
+	}
+	if f.p.Upper != nil {
+		f.held.upper = f.p.Upper[i]
+	}
+	return nil
+}
+
+func (f *profiler) interval(ctx context.Context, name string) (iv Interval, err error) {
+	if err := f.choose(name); err != nil {
+		return Interval{}, err
+	}
+	iv = Interval{Name: name, Value: f.held.value}
+	iv.Points = []ProfilePoint{{Value: iv.Value, Cost: f.r.Cost, X: slices.Clone(f.r.X)}}
 	if iv.Lower, iv.LowerOpen, err = f.side(ctx, &iv, -1); err != nil {
 		return iv, err
 	}
@@ -134,11 +191,11 @@ func (f *profiler) interval(ctx context.Context, name string) (Interval, error) 
 
 // side walks from the fit until tau passes the width, then closes in.
 func (f *profiler) side(ctx context.Context, iv *Interval, sign float64) (end float64, open bool, err error) {
-	bound := f.p.Upper[f.i]
+	bound := f.held.upper
 	if sign < 0 {
-		bound = f.p.Lower[f.i]
+		bound = f.held.lower
 	}
-	step := f.width * f.r.SD()[f.i]
+	step := f.width * f.held.sd
 	if !linalg.Finite(step) || step == 0 {
 		step = 0.1 * max(math.Abs(iv.Value), 1e-3)
 	}
@@ -207,28 +264,57 @@ func (f *profiler) close(ctx context.Context, iv *Interval, a, b ProfilePoint, s
 	return b.Value, nil
 }
 
-// at fits with the parameter held, from the point nearby.
+// at fits with the parameter or the quantity held, from the point nearby.
 func (f *profiler) at(ctx context.Context, value float64, from ProfilePoint, sign float64) (ProfilePoint, error) {
-	s := f.s
-	s.Fixed = maps.Clone(s.Fixed)
-	if s.Fixed == nil {
-		s.Fixed = map[string]float64{}
-	}
-	s.Fixed[f.p.name(f.i)] = value
-	f.p.Start = slices.Clone(from.X)
-	r, err := LeastSquares(ctx, f.p, s)
 	out := ProfilePoint{Value: value, Cost: math.NaN(), Tau: math.NaN(), X: from.X}
+	r, err := f.fitHeld(ctx, value, from.X)
 	if ctx.Err() != nil {
 		return out, ctx.Err()
 	}
 	if err != nil {
 		return out, nil // the model does not exist there: outside
 	}
-	out.Cost, out.X = r.Cost, r.X
-	rise := 2 * (r.Cost - f.r.Cost) / f.unit
-	if rise < -1e-6*max(1, f.r.Cost) && r.Status.Converged() {
-		return out, fmt.Errorf("optim: with %s at %g the cost is %.9g, below the %.9g of the fit: fit again from %v", f.p.name(f.i), value, r.Cost, f.r.Cost, r.X)
+	cost := r.Cost
+	if q := f.held.quantity; q != nil {
+		if out.Value = q.reached(r.X, f.held.value); math.IsNaN(out.Value) {
+			out.Value = value
+			return out, nil
+		}
+		off := (out.Value - value) / q.width
+		cost -= off * off / 2
 	}
-	out.Tau = sign * math.Sqrt(max(0, rise))
+	out.Cost, out.X = cost, r.X
+	if out.Tau, err = f.tau(cost, r, func() string { return fmt.Sprintf("%s at %g", f.held.name, value) }); err != nil {
+		return out, err
+	}
+	out.Tau *= sign
 	return out, nil
+}
+
+// fitHeld fits with the parameter or the quantity held.
+func (f *profiler) fitHeld(ctx context.Context, value float64, from []float64) (*Result, error) {
+	if q := f.held.quantity; q != nil {
+		q.value, q.Start = value, slices.Clone(from)
+		return LeastSquares(ctx, q.Problem, f.s)
+	}
+	return f.fitAt(ctx, from, map[string]float64{f.held.name: value})
+}
+
+// fitAt fits with parameters held at values.
+func (f *profiler) fitAt(ctx context.Context, from []float64, values map[string]float64) (*Result, error) {
+	s := f.s
+	s.Fixed = map[string]float64{}
+	maps.Copy(s.Fixed, f.s.Fixed)
+	maps.Copy(s.Fixed, values)
+	f.p.Start = slices.Clone(from)
+	return LeastSquares(ctx, f.p, s)
+}
+
+// tau is the root of twice the rise of the cost in units of the error scale. It returns an error if the cost of a converged fit falls instead.
+func (f *profiler) tau(cost float64, r *Result, where func() string) (float64, error) {
+	rise := 2 * (cost - f.r.Cost) / f.unit
+	if rise < -1e-6*max(1, f.r.Cost) && r.Status.Converged() {
+		return math.NaN(), fmt.Errorf("optim: with %s the cost is %.9g, below the %.9g of the fit: fit again from %v", where(), cost, f.r.Cost, r.X)
+	}
+	return math.Sqrt(max(0, rise)), nil
 }

@@ -30,7 +30,7 @@ func (w *iterate) runToMinimum(ctx context.Context) Status {
 		left := w.ahead()
 		switch {
 		case left <= 10*w.s.FTol:
-			return status
+			return w.alongValley(ctx, status)
 		case restarts == mostRestarts || restarts > 0 && left > before/2 && w.cost > cost*(1-1e-3):
 			if marquardt.Unfinished(left, w.rows-w.n) {
 				return Stuck
@@ -42,6 +42,59 @@ func (w *iterate) runToMinimum(ctx context.Context) Status {
 		copy(w.longest, w.column)
 		w.setScales()
 	}
+}
+
+// Numbers of alongValley: the predicted decrease of the cost, relative to it, that rounding does not hide, and the relative step from which digits of a parameter are missing.
+const (
+	aboveRounding = 1e-13
+	digitsMissing = 1e-7
+)
+
+// alongValley goes on without tolerances where the cost has settled and parameters have not: along the floor of a curved valley the cost falls by less than any tolerance
+// while parameters move by a part of themselves. It ends as the fit did if nothing comes of it.
+func (w *iterate) alongValley(ctx context.Context, status Status) Status {
+	d, ok := w.model.(*dense)
+	if !ok || w.s.NoPolish || w.cost == 0 || !w.s.Loss.plain() || !w.unsettled(d) {
+		return status
+	}
+	s := w.s
+	defer func() { w.s = s }()
+	w.s.FTol, w.s.XTol, w.s.GTol = 1e-15, 1e-15, 1e-15
+	w.s.MaxEvaluations = min(w.s.MaxEvaluations, w.nfev+valleyEach*w.n)
+	w.begin = nil
+	copy(w.longest, w.column)
+	w.setScales()
+	end := methods[w.s.Method].run(w, ctx)
+	if end == Interrupted {
+		return end
+	}
+	if end.Converged() {
+		d.polish(end)
+	}
+	return status
+}
+
+// valleyEach is the number of evaluations for each parameter that alongValley may take.
+const valleyEach = 300
+
+// unsettled reports whether a Gauss-Newton step promises a decrease above rounding and moves a parameter by more than its last digits, which the data
+// determine to a part of its value.
+func (w *iterate) unsettled(d *dense) bool {
+	held := w.pressed()
+	clear(d.diagH)
+	if !d.gaussNewton(held) || !d.staysInside(held) {
+		return false
+	}
+	gain := linalg.Dot(d.b[:d.q.Rank], d.b[:d.q.Rank]) / (2 * w.cost)
+	if !(gain > aboveRounding) {
+		return false
+	}
+	for i, s := range w.step {
+		if !held[i] && math.Abs(s) > digitsMissing*math.Abs(w.x[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // ahead returns the relative decrease of the cost that the model of the residuals at x still predicts for the free

@@ -4,6 +4,7 @@
 package viz
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -25,6 +26,7 @@ type Curve struct {
 	Low, High           []float64 // band of the model; for Predictive, the 95 % band
 	InnerLow, InnerHigh []float64 // 50 % band, for Predictive
 	BandName            string    // name of the band in the legend. Default "band"
+	InnerName           string    // name of the inner band in the legend. Default "50 %"
 	Others              []Line    // further curves to compare with
 
 	LogX, LogY bool
@@ -162,7 +164,7 @@ func (c Curve) bands(p *panel) {
 	}
 	if c.InnerLow != nil && c.InnerHigh != nil {
 		p.add(band(c.LineX, c.InnerLow, c.InnerHigh, fade(model, 0.3)))
-		p.keys = append(p.keys, key{"50 %", fade(model, 0.5), patch})
+		p.keys = append(p.keys, key{cmp.Or(c.InnerName, "50 %"), fade(model, 0.5), patch})
 	}
 }
 

@@ -24,21 +24,26 @@ import (
 
 // curveFlags describe a problem of a formula and a table without a problem file.
 type curveFlags struct {
-	y, sigma, by            string
+	y, sigma, by, sheet     string
 	start, bounds, fix, tie []string
 	ranges, exclude         []string
 	priors, flat            []string // for sampling
 	likelihood              string
+	fit                     fitFlags
 }
 
 const curveHelp = `DATA is a table: text whose columns are separated by commas, semicolons, tabs or
-blanks, with or without names, an Excel workbook or a NumPy array. FORMULA has
-columns and parameters. Every name that is no column is a parameter.
+blanks, with or without names, an Excel workbook, a NumPy array or an HDF5 file.
+FORMULA has columns, components such as gaussian(x, p1_), and parameters: all
+names that are no columns. It may say what it describes, as y = a + b*x does.
+a[run] is a parameter with a value for each label of the column run. Several
+tables are taken together, with the names of their files as column file.
 `
 
 func (f *curveFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.y, "y", "", "column, or formula of columns, that the formula describes (default y, or the last column that the formula does not use)")
 	flags.StringVar(&f.sigma, "sigma", "", "standard errors of y: a column, a number, a share such as 5%, or poisson for counts (default a column called sigma, err, error, dy or y_err)")
+	flags.StringVar(&f.sheet, "sheet", "", "sheet of a workbook, by name or number, or path in an HDF5 file (default the first table)")
 	flags.StringArrayVar(&f.bounds, "bounds", nil, "bounds of a parameter, such as tau=0:100, tau=0: or tau=:5; may be repeated")
 	flags.StringArrayVar(&f.fix, "fix", nil, "parameter held at a value, such as c=0; may be repeated")
 	flags.StringArrayVar(&f.tie, "tie", nil, "parameter that follows from others, such as b=2*a; may be repeated")
@@ -49,40 +54,111 @@ func (f *curveFlags) add(flags *pflag.FlagSet) {
 // errorNames are names of columns that are taken for standard errors of y.
 var errorNames = []string{"sigma", "err", "error", "dy", "y_err", "yerr", "y_error", "sigma_y"}
 
-// problem makes the problem of a formula and the content of a table.
-func (f *curveFlags) problem(a *frame.App, name, text string) (*expr.Problem, error) {
-	b, err := frame.ReadInput(name, ".csv", ".tsv", ".txt", ".dat", ".xlsx", ".npy")
+// readTable reads a table.
+func (f *curveFlags) readTable(a *frame.App, name string) (columns.Table, error) {
+	file, part := columns.SplitPart(name)
+	if f.sheet != "" {
+		if part != "" {
+			return nil, exit.Usage("%s and --sheet %s: give one of them", name, f.sheet)
+		}
+		part = f.sheet
+	}
+	b, err := frame.ReadInput(file, ".csv", ".tsv", ".txt", ".dat", ".xlsx", ".npy", ".h5", ".hdf5")
 	if err != nil {
 		return nil, err
 	}
-	t, note, err := columns.Read(b)
+	t, note, err := columns.ReadPart(b, part)
 	if err != nil {
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
 	}
 	if note != "" {
 		a.Note("%s: %s", name, note)
 	}
+	return t, nil
+}
+
+// together reads several tables as one, with a column file.
+func (f *curveFlags) together(a *frame.App, names []string) (columns.Table, error) {
+	var tables []columns.Table
+	for _, name := range names {
+		t, err := f.readTable(a, name)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
+	}
+	if len(tables) == 1 {
+		return tables[0], nil
+	}
+	all, missing, err := expr.Together(names, tables)
+	if err != nil {
+		return nil, exit.With(exit.Data, err)
+	}
+	if len(missing) > 0 {
+		a.Note("left out, as not all files have it: %s", strings.Join(missing, ", "))
+	}
+	var t columns.Table
+	for _, c := range tables[0] { // in this order
+		if own, ok := all[c.Name]; ok && c.Name != expr.FileColumn {
+			if c.Values = own.Values; own.Labels != nil {
+				c.Values = own.Labels
+			}
+			t = append(t, c)
+		}
+	}
+	return append(t, columns.Column{Name: expr.FileColumn, Values: all[expr.FileColumn].Labels}), nil
+}
+
+// problem makes the problem of a formula and the content of tables.
+func (f *curveFlags) problem(a *frame.App, files []string, text string) (*expr.Problem, error) {
+	t, err := f.together(a, files)
+	if err != nil {
+		return nil, err
+	}
+	name := strings.Join(files, ", ")
+	if y, model, ok := expr.SplitFormula(text); ok {
+		if f.y != "" && f.y != y {
+			return nil, exit.Usage("the formula describes %s, and --y says %s: give one of them", y, f.y)
+		}
+		f.y, text = y, model
+	}
 	parsed, err := formula.Parse(text)
 	if err != nil {
 		return nil, exit.Usage("%v", err)
 	}
 	p := &expr.Problem{Expr: text, Data: expr.Columns(t), Start: map[string]expr.Values{}}
-	if err := f.chooseY(p, t, parsed); err != nil {
+	if p.Implicit = f.fit.implicit; p.Implicit {
+		p.Y = "0"
+	} else if err := f.chooseY(p, t, parsed); err != nil {
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
 	}
 	if !slices.ContainsFunc(parsed.Names(), func(n string) bool { _, column := p.Data[n]; return column }) {
-		return nil, exit.With(exit.Data, fmt.Errorf("%s: the formula %q uses none of the columns %s: write it with one of them", name, text, strings.Join(names(t), ", ")))
+		hint := ""
+		if parts := parsed.Parts(); len(parts) > 0 {
+			hint = fmt.Sprintf(", as in %s(%s, %s)", parts[0].Name, t[0].Name, parts[0].Prefix)
+		}
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: the formula %q uses none of the columns %s: write it with one of them%s", name, text, strings.Join(names(t), ", "), hint))
 	}
 	if err := f.parameters(p, parsed); err != nil {
+		return nil, err
+	}
+	if err := f.fit.describe(p, parsed); err != nil {
 		return nil, err
 	}
 	if err := f.errors(a, p); err != nil {
 		return nil, err
 	}
+	if err := p.Misspelt(); err != nil {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
+	}
+	p.Complete()
 	if err := f.keep(p); err != nil {
 		return nil, err
 	}
 	used := append(parsed.Names(), p.Sigma)
+	for _, column := range p.SigmaX {
+		used = append(used, column)
+	}
 	if y, err := formula.Parse(p.Y); err == nil {
 		used = append(used, y.Names()...)
 	}
@@ -245,9 +321,12 @@ const fewCounts = 10
 
 // errors finds the standard errors of y.
 func (f *curveFlags) errors(a *frame.App, p *expr.Problem) error {
+	if f.sigma == "" && (p.Cov != nil || p.Implicit) {
+		return nil
+	}
 	if f.sigma == "" {
 		for _, n := range errorNames {
-			if c, ok := p.Data[n]; ok && c.Labels == nil && n != p.Y {
+			if c, ok := p.Data[n]; ok && c.Labels == nil && n != p.Y && !f.fit.takes(p, n) {
 				p.Sigma = n
 				a.Note("the column %s is taken for the standard errors of %s; --sigma names another", n, p.Y)
 				return nil

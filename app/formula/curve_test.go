@@ -105,6 +105,9 @@ func TestCurveMistakes(t *testing.T) {
 		{[]string{data, "a*exp(-t/tau)", "--by", "dish"}, "there is no column dish"},
 		{[]string{"/nowhere.csv", "a*x"}, "/nowhere.csv"},
 		{[]string{filepath.Dir(data), "a*x"}, "name a file in it, such as " + data},
+		{[]string{data, "gaussian(p_)"}, "write it with one of them, as in gaussian(t, p_)"},
+		{[]string{data, "gausian(t, p_)"}, "splineN, sqrt"},
+		{[]string{apptest.Write(t, "one.csv", "t,y\n1,3.5\n"), "a*exp(-t/tau) + c"}, "1 row cannot determine 3 parameters"},
 	} {
 		code, out, stderr := apptest.Do(t, append([]string{"fit", "curve"}, c.args...)...)
 		if c.says != "" && (code == 0 || !strings.Contains(stderr, c.says)) {
@@ -155,5 +158,188 @@ func TestProblemWithTable(t *testing.T) {
 	}
 	if code, out, stderr := apptest.Do(t, "fit", "nlsq", filepath.Join(dir, "p.json")); code != 0 || !strings.Contains(out, "tau          2.26") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+}
+
+// TestLabelsOfGroupsInTables writes labels from a table so that neither a spreadsheet nor a terminal obeys them.
+func TestLabelsOfGroupsInTables(t *testing.T) {
+	data := apptest.Write(t, "g.csv", "t,y,g\n0,1,=1+1\n1,2,=1+1\n2,2.9,=1+1\n0,1,\"\x1b[31mx\"\n1,2,\"\x1b[31mx\"\n2,3.1,\"\x1b[31mx\"\n")
+	table := filepath.Join(t.TempDir(), "fits.csv")
+	code, out, stderr := apptest.Do(t, "fit", "curve", data, "a + b*t", "--by", "g", "--out", table)
+	b, err := os.ReadFile(table)
+	if code != 0 || err != nil {
+		t.Fatal(code, stderr, err)
+	}
+	for _, text := range []string{out, string(b)} {
+		if strings.Contains(text, "\x1b") || strings.Contains(text, "\n=") || strings.Contains(text, ",=") || !strings.Contains(text, `\x1b[31mx`) {
+			t.Errorf("%q", text)
+		}
+	}
+}
+
+// TestUncertainty asks a fit for all that it can say of its errors, in words, in the document and in the folder.
+func TestUncertainty(t *testing.T) {
+	data := apptest.Write(t, "d.csv", decay("t,signal", ",", 1))
+	dir := filepath.Join(t.TempDir(), "fit")
+	asked := []string{"fit", "curve", data, "a*exp(-t/tau) + c", "--sigma", "0.05", "--profile", "--limits", "--contour", "a,tau", "--derived", "half=tau*log(2)", "--bootstrap", "200", "--correlations", "--conventions"}
+	code, text, stderr := apptest.Do(t, append(asked, "--out", dir)...)
+	for _, want := range []string{"half  ", "= tau*log(2)", "   68 %: ", "   95 %: ", "one-sided limits of 95 %", "bootstrap of 200 resampled cases", "correlations:", "SciPy absolute_sigma=True"} {
+		if code != 0 || !strings.Contains(text, want) {
+			t.Fatalf("exit %d, want %q: %s%s", code, want, text, stderr)
+		}
+	}
+	for _, name := range []string{"curve.csv", "plots/contour-a-tau.svg"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if rows := apptest.Rows(t, filepath.Join(dir, "curve.csv")); len(rows) != 41 || apptest.Cell(t, rows, 1, "new_high95") <= apptest.Cell(t, rows, 1, "high95") {
+		t.Errorf("%v", rows[:2])
+	}
+	if rows := apptest.Rows(t, filepath.Join(dir, "fits.csv")); len(rows) != 5 || apptest.Cell(t, rows, 4, "parameter") != "half" {
+		t.Errorf("%v", rows)
+	}
+	code, text, stderr = apptest.Do(t, append(asked, "--json", "--relative-sigma")...)
+	var doc struct {
+		SD         map[string]float64
+		Reduced    float64                            `json:"chi2_reduced"`
+		Derived    map[string]struct{ X, SD float64 } `json:"derived"`
+		Interval68 map[string][]float64               `json:"interval68"`
+		Limits     map[string][]float64               `json:"limits95"`
+		Contours   []struct {
+			Level float64
+			X     []float64
+		} `json:"contours"`
+		Bootstrap   struct{ SD map[string]float64 } `json:"bootstrap"`
+		Correlation [][]float64                     `json:"correlation"`
+	}
+	if err := json.Unmarshal([]byte(text), &doc); err != nil || code != 0 {
+		t.Fatal(code, stderr, err)
+	}
+	if h := doc.Derived["half"]; math.Abs(h.SD/doc.SD["tau"]-math.Ln2) > 1e-9 || len(doc.Contours) != 3 || len(doc.Contours[2].X) != 48 || doc.Correlation[0][0] != 1 || !(doc.Bootstrap.SD["tau"] > 0) {
+		t.Errorf("%+v", doc)
+	}
+	if one, limits := doc.Interval68["half"], doc.Limits["half"]; len(one) != 2 || len(limits) != 2 || !(limits[0] < one[0] && limits[1] > one[1]) {
+		t.Errorf("%v %v", one, limits)
+	}
+	for _, c := range []struct{ flag, value, says string }{
+		{"--contour", "a,taw", "did you mean tau?"}, {"--contour", "a", "want two parameters"}, {"--bootstrap", "3", "want 50 or more"}, {"--resample", "rows", "want cases or residuals"},
+		{"--derived", "half", "want a name and a value"}, {"--derived", "half=taw", "uses taw"},
+	} {
+		args := []string{"fit", "curve", data, "a*exp(-t/tau) + c", c.flag, c.value}
+		if code, _, stderr := apptest.Do(t, args...); code == 0 || !strings.Contains(stderr, c.says) {
+			t.Errorf("%v: exit %d: %s", args, code, stderr)
+		}
+	}
+}
+
+// TestFitCurveErrorsInX fits with errors of a column, of an implicit formula, and with correlated errors, by flags.
+func TestFitCurveErrorsInX(t *testing.T) {
+	data := apptest.Write(t, "york.csv", "x,y,dx,dy,run\n0,5.9,0.0316,1,A\n0.9,5.4,0.0316,0.745,A\n1.8,4.4,0.0447,0.5,A\n2.6,4.6,0.0354,0.354,A\n3.3,3.5,0.0707,0.224,A\n4.4,3.7,0.112,0.224,B\n5.2,2.8,0.129,0.12,B\n6.1,2.8,0.224,0.12,B\n6.5,2.4,0.745,0.1,B\n7.4,1.5,1,0.0447,B\n")
+	rows := make([]string, 10)
+	for i := range rows {
+		cells := make([]string, 10)
+		for k := range cells {
+			cells[k] = map[bool]string{true: "0.04", false: "0.01"}[i == k]
+		}
+		rows[i] = strings.Join(cells, ",")
+	}
+	cov := apptest.Write(t, "cov.csv", strings.Join(rows, "\n"))
+	for _, c := range []struct {
+		formula, want string
+		flags         []string
+	}{
+		{"a + b*x", "b            -0.481 +-", []string{"--sigma-x", "dx"}},
+		{"a + b*x", "b            -0.481 +-", []string{"--sigma", "dy", "--sigma-x", "x=dx", "--profile", "--contour", "a,b"}},
+		{"a + b*x - y", "b            -0.481 +-", []string{"--implicit", "--sigma-x", "x=dx", "--sigma-x", "y=dy", "--start", "a=5", "--start", "b=-0.5"}},
+		{"a + b*x", "a            5.76", []string{"--cov", cov}},
+		{"a + b*x", "offset_error[B]", []string{"--offset-error", "0.2 over run", "--prior", "b=normal(-0.5, 0.1)", "--scale-error", "2%"}},
+		{"a + b*x", "a            5.7", []string{"--sigma", "0.3", "--ar1", "0.2 over run"}},
+	} {
+		args := append([]string{"fit", "curve", data, c.formula}, c.flags...)
+		if code, out, stderr := apptest.Do(t, append(args, "--out", t.TempDir()+"/run")...); code != 0 || !strings.Contains(out, c.want) {
+			t.Errorf("%v: exit %d: %s%s", c.flags, code, out, stderr)
+		}
+	}
+	for _, c := range [][]string{{"--sigma-x", "z=dx", "there is no column of numbers z"}, {"--cov", data, "texts"}, {"--scale-error", "2% over rum", "did you mean"}, {"--sigma-x", "dz", "neither a column"}} {
+		if code, _, stderr := apptest.Do(t, "fit", "curve", data, "a + b*x", c[0], c[1]); code == 0 || !strings.Contains(stderr, c[2]) {
+			t.Errorf("%v: exit %d: %s", c, code, stderr)
+		}
+	}
+}
+
+// TestFitCurveChoices fits several tables together, tells minima, and compares formulas and values of a parameter.
+func TestFitCurveChoices(t *testing.T) {
+	one, two := apptest.Write(t, "one.csv", decay("t,signal", ",", 1)), apptest.Write(t, "two.csv", decay("t,signal", ",", 2))
+	dir := filepath.Join(t.TempDir(), "fit")
+	code, out, stderr := apptest.Do(t, "fit", "curve", one, two, "a[file]*exp(-t/tau) + c[file]", "--out", dir, "--contour", "a[one],tau")
+	if code != 0 || !strings.Contains(out, "a[two]       9.958") || !strings.Contains(out, "tau          2.280") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "report.html")); err != nil || !strings.Contains(string(b), "Data and fit by file") {
+		t.Error(err)
+	}
+	code, out, stderr = apptest.Do(t, "fit", "curve", one, two, "a*exp(-t/tau) + c", "--by", "file", "--out", dir+"2")
+	if _, err := os.Stat(filepath.Join(dir+"2", "plots", "fits.svg")); err != nil || code != 0 || !strings.Contains(out, "file=two, 40 rows") {
+		t.Errorf("exit %d: %s%s %v", code, out, stderr, err)
+	}
+	code, out, stderr = apptest.Do(t, "fit", "curve", one, "a*exp(-t/tau)", "--compare", "a*exp(-t/tau) + c", "--compare", "linear(t, p_)", "--starts", "20", "--json")
+	var doc struct {
+		Names   []string
+		Minima  []struct{ Starts int }
+		Choices []struct {
+			Model      string
+			Parameters int
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || len(doc.Choices) != 3 || len(doc.Minima) == 0 || strings.Join(doc.Names, "") != "actau" {
+		t.Errorf("exit %d: %s%s %v", code, out, stderr, err)
+	}
+	code, out, stderr = apptest.Do(t, "fit", "curve", one, "a*exp(-t/tau)^n/(n + 1) + c + 0.1*t^n", "--choose", "n=1:3")
+	if code != 0 || !strings.Contains(out, "n = 3") || !strings.Contains(out, "the least AICc of 3 models follows") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	for _, c := range [][]string{{"--choose", "n=1:5", "has no parameter n"}, {"--choose", "tau=5:1", "want whole numbers"}, {"--choose", "tau=5", "two values or more"}, {"--compare", "a*", "ends early"}} {
+		if code, _, stderr := apptest.Do(t, "fit", "curve", one, "a*exp(-t/tau)", c[0], c[1]); code == 0 || !strings.Contains(stderr, c[2]) {
+			t.Errorf("%v: exit %d: %s", c, code, stderr)
+		}
+	}
+}
+
+// TestFitCurveReads takes what is described from the formula, dates, and sheets by flag and by name, and samples groups one after another.
+func TestFitCurveReads(t *testing.T) {
+	data := apptest.Write(t, "d.csv", decay("t,signal,other", ",", 1, 2))
+	days := apptest.Write(t, "days.csv", "day,n\n2024-01-05,\"1,000\"\n2024-01-07,\"1,400\"\n2024-01-08,\"1,610\"\n2024-01-10,\"1,990\"\n")
+	for _, c := range []struct{ args, says []string }{
+		{[]string{data, "signal = a*exp(-t/tau) + c"}, []string{"tau          2.27", "starts were found"}},
+		{[]string{data, "log(signal) ~ a + b*t"}, []string{"b            -0.171", ""}},
+		{[]string{days, "n ~ a + b*day"}, []string{"b            19", "days since 2024-01-05; numbers of n have marks of thousands"}},
+	} {
+		if code, out, stderr := apptest.Do(t, append([]string{"fit", "curve"}, c.args...)...); code != 0 || !strings.Contains(out, c.says[0]) || !strings.Contains(stderr, c.says[1]) {
+			t.Errorf("%v: exit %d: %s%s", c.args, code, out, stderr)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"fit", "curve", data, "signal = a*t", "--y", "t"}, "give one of them"},
+		{[]string{"sample", "curve", data, "signal = a*t + othre"}, "did you mean it"},
+		{[]string{"fit", "curve", data, "signal = a*t", "--sheet", "2"}, "has no part 2"},
+		{[]string{"sample", "curve", data, "signal = a*t", "--by", "othre"}, "did you mean"},
+	} {
+		if code, out, stderr := apptest.Do(t, c.args...); code == 0 || !strings.Contains(stderr, c.says) {
+			t.Errorf("%v: exit %d: %s%s", c.args, code, out, stderr)
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	code, out, stderr := apptest.Do(t, "sample", "curve", data, "signal = a*exp(-t/tau) + c", "--by", "other", "--out", dir, "--warmup", "150", "--draws", "100", "--no-report")
+	if code != 0 {
+		t.Fatalf("exit %d: %s%s", code, out, stderr)
+	}
+	for _, group := range []string{"other=A", "other=B"} {
+		if _, err := os.Stat(filepath.Join(dir, group, "summary.json")); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,45 +15,48 @@ import (
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/expr"
+	"github.com/euryale-dev/euryale/report"
 )
 
 func fitCurve(a *frame.App) *cobra.Command {
 	var f curveFlags
 	var loss string
 	var scale float64
-	var profile bool
+	var u uncertainty
 	c := &cobra.Command{
-		Use:   "curve DATA FORMULA",
+		Use:   "curve DATA... FORMULA",
 		Short: "Fit a formula to a table by least squares",
 		Long: `Fit a formula to the columns of a table by nonlinear least squares.
 
 ` + curveHelp + `
 Starts are found from the data unless --start gives them: fits from the best of
-many places, of which a note says how many ended at the same minimum. --profile
-computes intervals of 95 % from profiles of the sum of squares, which hold where
-standard errors do not. With --by, rows with the same value of a column are
-fitted one after another.
+many places, of which a note says how many ended at the same minimum. With --by,
+rows with the same value of a column are fitted one after another.
 
+` + fitFlagsHelp + `
+` + uncertaintyHelp + `
 Results go to --out as for fit nlsq: a folder with fit.json, fits.csv and
 report.html, or only a table.
 
   euryale fit curve decay.csv "a*exp(-t/tau) + c"
   euryale fit curve decay.xlsx "a*exp(-t/tau)" --y counts --sigma poisson
+  euryale fit curve line.csv "a + b*x" --sigma dy --sigma-x x=dx
   euryale fit curve all.csv "vmax*s/(km + s)" --by enzyme --out kinetics.csv
 `,
-		Args: cobra.MaximumNArgs(2),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return exit.Usage("fit curve needs a table and a formula in quotation marks, such as fit curve decay.csv \"a*exp(-t/tau)\"")
 			}
-			p, err := f.problem(a, args[0], args[1])
+			files, text := args[:len(args)-1], args[len(args)-1]
+			p, err := f.problem(a, files, text)
 			if err != nil {
 				return err
 			}
 			if p.Loss, p.FScale = loss, scale; f.by != "" {
-				return f.fitEach(c.Context(), a, p, args[0], profile)
+				return f.fitEach(c.Context(), a, p, files, &u)
 			}
-			return fitProblem(c.Context(), a, p, args[0], profile)
+			return fitProblem(c.Context(), a, p, strings.Join(files, ", "), &u, files...)
 		},
 	}
 	f.add(c.Flags())
@@ -60,7 +64,9 @@ report.html, or only a table.
 	c.Flags().StringVar(&f.by, "by", "", "column by whose values the rows are fitted one group after another")
 	c.Flags().StringVar(&loss, "loss", "", "loss of the residuals: linear, soft_l1, huber, cauchy or arctan (default linear)")
 	c.Flags().Float64Var(&scale, "f-scale", 0, "residual from which a robust loss weighs less, in standard deviations (default 1)")
-	c.Flags().BoolVar(&profile, "profile", false, "compute intervals of 95 % from profiles")
+	c.Flags().StringArrayVar(&f.priors, "prior", nil, "what is known of a parameter: normal(mean, sd), or lognormal(mean, sd) with those of its logarithm, such as \"tau=normal(2, 0.1)\"; may be repeated")
+	f.fit.add(c.Flags())
+	u.add(c.Flags())
 	return c
 }
 
@@ -73,23 +79,26 @@ type groupDoc struct {
 }
 
 // fitEach fits the rows of each value of a column.
-func (f *curveFlags) fitEach(ctx context.Context, a *frame.App, p *expr.Problem, path string, profile bool) error {
+func (f *curveFlags) fitEach(ctx context.Context, a *frame.App, p *expr.Problem, files []string, u *uncertainty) error {
+	path := strings.Join(files, ", ")
 	groups, label, err := p.GroupsOf(f.by)
 	if err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: --by: %w", path, err))
 	}
-	to, err := a.OpenOutputs(path)
+	to, err := a.OpenOutputs(files...)
 	if err != nil {
 		return err
 	}
 	doc := groupDoc{Engine: "nlsq", File: path, By: f.by}
 	var failed []string
 	bad := 0
+	var fits []*expr.Fitted
+	var titles []string
 	for k, group := range groups {
 		own := p.Rows(group)
 		delete(own.Data, f.by)
 		name := f.by + "=" + label[k]
-		one, err := fitOne(ctx, a, own, path+", "+name, profile)
+		one, err := fitOne(ctx, a, own, path+", "+name, u)
 		if ctx.Err() != nil {
 			return exit.With(exit.Interrupted, ctx.Err())
 		}
@@ -99,21 +108,31 @@ func (f *curveFlags) fitEach(ctx context.Context, a *frame.App, p *expr.Problem,
 			continue
 		}
 		one.doc.File = name
+		fits, titles = append(fits, &one.Fitted), append(titles, name)
 		doc.Fits = append(doc.Fits, one.doc)
-		if !one.verdict.OK {
+		if !one.Verdict.OK {
 			bad++
 		}
 		if !a.JSON {
 			if _, err := fmt.Fprintf(a.Stdout, "%s, %s\n", name, errtext.Count(len(group), "row")); err != nil {
 				return exit.With(exit.CannotWrite, err)
 			}
-			if err := one.print(a); err != nil {
+			if err := one.print(a, u); err != nil {
 				return err
 			}
 		}
 	}
 	if err := to.SaveParameters(a, doc); err != nil {
 		return err
+	}
+	if to.Folder != "" && len(fits) > 0 {
+		page, err := report.FormulaFits(path, fits, titles, a.Page(0))
+		if err == nil {
+			err = page.Save(string(to.Folder))
+		}
+		if err != nil {
+			return exit.With(exit.CannotWrite, err)
+		}
 	}
 	if a.JSON {
 		if err := a.Document(doc); err != nil {

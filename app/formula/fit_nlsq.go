@@ -23,7 +23,7 @@ import (
 
 func fitNLSQ(a *frame.App) *cobra.Command {
 	var path string
-	var profile bool
+	var u uncertainty
 	c := &cobra.Command{
 		Use:   "nlsq FILE.json",
 		Short: "Fit a formula to columns of numbers by least squares",
@@ -40,12 +40,16 @@ Optional keys: "sigma" (a column of errors), "bounds" {"b1": [0, null]}, "fixed"
 arctan) with "f_scale", "method" (lm, trf, dogbox), "absolute_sigma" (default
 true if sigma is given), "ftol", "xtol", "gtol" and "max_nfev". "y" may also be
 a formula of columns, such as log(y). "units" {"b2": "1/s"} are for tables and
-documents.
+documents. "sigma_x" {"x": "dx"} are errors of columns of the formula, with
+"implicit" for one that is 0 at their true values; "cov" (a matrix or its file),
+"scale_error", "offset_error" and "ar1" describe correlated errors; "priors" may
+be normal or lognormal. "derived" {"half": "log(2)/b2"} get errors as well.
 
+` + uncertaintyHelp + `
 With --out the results go to a folder, as fit.json, as the table fits.csv with a
-row for each parameter, and as report.html with pictures of data, model and
-residuals. --out FILE.csv, .xlsx or .parquet writes only the
-table.
+row for each parameter, as curve.csv with the curve and its bands at the data,
+and as report.html with pictures of data, model, bands and residuals. --out
+FILE.csv, .xlsx or .parquet writes only the table.
 
   euryale fit nlsq misra1a.json --json
   euryale fit nlsq misra1a.json --profile --out misra1a.xlsx
@@ -60,40 +64,40 @@ table.
 			case path == "":
 				return exit.Usage("fit nlsq needs a problem FILE.json")
 			}
-			return runFitNLSQ(c.Context(), a, path, profile)
+			return runFitNLSQ(c.Context(), a, path, &u)
 		},
 	}
 	c.Flags().StringVar(&path, "problem", "", "JSON file with the problem, or - for standard input")
-	c.Flags().BoolVar(&profile, "profile", false, "compute intervals of 95 % from profiles")
+	u.add(c.Flags())
 	return c
 }
 
-func runFitNLSQ(ctx context.Context, a *frame.App, path string, profile bool) error {
+func runFitNLSQ(ctx context.Context, a *frame.App, path string, u *uncertainty) error {
 	f, err := draws.OpenProblem(path)
 	if err != nil {
 		return err
 	}
-	return fitProblem(ctx, a, f, path, profile)
+	return fitProblem(ctx, a, f, path, u, path)
 }
 
-// fitProblem fits a problem and gives out the results. Parameters without a start get one from the data.
-func fitProblem(ctx context.Context, a *frame.App, f *expr.Problem, path string, profile bool) error {
-	to, err := a.OpenOutputs(path)
+// fitProblem fits a problem of files and gives out the results. Parameters without a start get one from the data.
+func fitProblem(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *uncertainty, files ...string) error {
+	to, err := a.OpenOutputs(files...)
 	if err != nil {
 		return err
 	}
-	one, err := fitOne(ctx, a, f, path, profile)
+	one, err := fitOne(ctx, a, f, path, u)
 	if err != nil {
 		return err
 	}
 	unwritten := to.SaveParameters(a, one.doc) // what cannot be written is printed all the same
 	if to.Folder != "" && unwritten == nil {
-		unwritten = drawNLSQ(a, to, f, one.result, one.verdict, path)
+		unwritten = one.draw(a, to, path)
 	}
 	if a.JSON {
 		err = a.Document(one.doc)
 	} else {
-		err = one.print(a)
+		err = one.print(a, u)
 		if told := to.Told(); told != "" && unwritten == nil {
 			a.Note("%s", told)
 		}
@@ -103,24 +107,29 @@ func fitProblem(ctx context.Context, a *frame.App, f *expr.Problem, path string,
 		return unwritten
 	case err != nil:
 		return exit.With(exit.CannotWrite, err)
-	case a.Strict && !one.result.Status.Converged():
-		return exit.With(exit.Failed, fmt.Errorf("the fit did not converge: %s", draws.WithLimit(one.result.Status, one.result.Status.Message())))
+	case a.Strict && !one.Result.Status.Converged():
+		return exit.With(exit.Failed, fmt.Errorf("the fit did not converge: %s", draws.WithLimit(one.Result.Status, one.Result.Status.Message())))
 	case a.Strict:
-		return frame.Strictly(one.verdict)
+		return frame.Strictly(one.Verdict)
 	}
 	return nil
 }
 
 // fitted is one fit.
 type fitted struct {
-	problem *expr.Problem
-	result  *optim.Result
-	verdict check.Verdict
-	doc     nlsqDoc
+	expr.Fitted
+	doc nlsqDoc
 }
 
-// fitOne fits a problem, with profile intervals if they are asked for.
-func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, profile bool) (*fitted, error) {
+// fitOne fits a problem, and computes what is asked for about its errors.
+func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *uncertainty) (*fitted, error) {
+	if err := u.into(f); err != nil {
+		return nil, err
+	}
+	f, chosen, err := u.choices.best(ctx, a, f, path)
+	if err != nil {
+		return nil, err
+	}
 	guessed, err := f.Guess(ctx)
 	if ctx.Err() != nil {
 		return nil, exit.With(exit.Interrupted, ctx.Err())
@@ -129,6 +138,11 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, pro
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
 	tellGuess(a, guessed)
+	if phi, err := f.EstimateAR1(ctx); err != nil {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+	} else if phi != 0 {
+		a.Note("errors of neighbouring rows have a correlation of %.3g, found from the residuals", phi)
+	}
 	p, s, err := f.LeastSquaresOn(a.Backend(1))
 	if err != nil {
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
@@ -141,21 +155,15 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, pro
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
 	draws.WithLimitIn(&v, r.Status)
-	one := &fitted{f, r, v, nlsqDocument(p.Device(), r, v)}
+	one := &fitted{expr.Fitted{Problem: f, Result: r, Verdict: v}, nlsqDocument(p.Device(), r, v)}
+	one.doc.Choices = chosen
 	one.doc.File, one.doc.Units = path, unitsOf(f.Units)
-	if !profile {
-		return one, nil
-	}
-	intervals, err := optim.Profile(ctx, p, r, optim.ProfileSettings{Settings: s})
+	err = u.compute(ctx, a, one, p, s)
 	if ctx.Err() != nil {
 		return nil, exit.With(exit.Interrupted, err)
 	}
 	if err != nil {
-		return nil, exit.With(exit.Failed, fmt.Errorf("%s: intervals by profiles: %w", path, err))
-	}
-	one.doc.Interval = map[string][]frame.Number{}
-	for _, i := range intervals {
-		one.doc.Interval[i.Name] = frame.Numbers([]float64{i.Lower, i.Upper})
+		return nil, exit.With(exit.Failed, fmt.Errorf("%s: %w", path, err))
 	}
 	return one, nil
 }
@@ -166,42 +174,50 @@ func tellGuess(a *frame.App, g expr.Guessed) {
 	case len(g.Names) == 0 || g.Fits < 2:
 	case n == 0:
 		a.Note("starts were found from the data: all of %s ended at one minimum", errtext.Count(g.Fits, "fit"))
+	case math.IsNaN(g.Next):
+		a.Note("starts were found from the data: %d of %s ended at the best minimum", g.Best, errtext.Count(g.Fits, "fit"))
 	default:
 		a.Note("starts were found from the data: %d of %s ended at the best minimum, and the next best has %.4g times its sum of squares", g.Best, errtext.Count(g.Fits, "fit"), g.Next)
 	}
 }
 
-// print writes the table of the parameters and the verdict.
-func (f *fitted) print(a *frame.App) error {
-	if _, err := fmt.Fprint(a.Stdout, nlsqText(f.result, f.problem.Sigma != "", f.problem.Units, f.doc.Interval)); err != nil {
+// print writes the table of the parameters, what was asked for about their errors, and the verdict.
+func (f *fitted) print(a *frame.App, u *uncertainty) error {
+	if _, err := fmt.Fprint(a.Stdout, choiceText(f.doc.Choices), f.text(), u.text(f)); err != nil {
 		return err
 	}
 	return a.PrintVerdict(f.doc.Check, f.doc.Warnings, nil)
 }
 
-// drawNLSQ writes the page of a fit into the folder of the results.
-func drawNLSQ(a *frame.App, to frame.Outputs, p *expr.Problem, r *optim.Result, v check.Verdict, path string) error {
-	predicted, err := p.Predicted(r)
+// draw writes the table of the curve and the page of a fit into the folder of the results.
+func (f *fitted) draw(a *frame.App, to frame.Outputs, path string) error {
+	page, err := report.FormulaFit(path, &f.Fitted, a.Page(0))
 	if err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
-	return exit.With(exit.CannotWrite, report.FormulaFit(path, p, predicted, v, a.Page(0)).Save(string(to.Folder)))
+	t, err := curveTable(&f.Fitted)
+	if err != nil {
+		return exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+	}
+	if t != nil {
+		if err := t.Save(to.Folder.Path("curve.csv"), true); err != nil {
+			return exit.With(exit.CannotWrite, err)
+		}
+	}
+	return exit.With(exit.CannotWrite, page.Save(string(to.Folder)))
 }
 
-// nlsqText is a table of the parameters and a line on how the fit ended. The reduced chi-square is left out without errors of the data,
+// text is a table of the parameters and a line on how the fit ended. The reduced chi-square is left out without errors of the data,
 // in whose units it would be, and without degrees of freedom.
-func nlsqText(r *optim.Result, weighted bool, units map[string]string, intervals map[string][]frame.Number) string {
+func (f *fitted) text() string {
 	var b strings.Builder
+	r := f.Result
 	sd := r.SD()
 	for i, n := range r.Names {
-		fmt.Fprintf(&b, "%-12s %s", n, frame.WithUnit(report.PlusMinus(r.X[i], sd[i]), units[n]))
-		if ends := intervals[n]; len(ends) == 2 {
-			fmt.Fprintf(&b, "   95 %%: %.5g to %.5g", float64(ends[0]), float64(ends[1]))
-		}
-		b.WriteString("\n")
+		fmt.Fprintf(&b, "%-12s %s%s\n", n, frame.WithUnit(report.PlusMinus(r.X[i], sd[i]), f.Problem.Units[n]), f.ends(n))
 	}
 	b.WriteString(map[bool]string{true: "converged: ", false: "not converged: "}[r.Status.Converged()] + draws.WithLimit(r.Status, r.Status.Message()))
-	if reduced := r.ReducedChiSquared(); weighted && !math.IsNaN(reduced) {
+	if reduced := r.ReducedChiSquared(); f.Problem.Sigma != "" && !math.IsNaN(reduced) {
 		fmt.Fprintf(&b, "; chi2/dof %.3g", reduced)
 	}
 	fmt.Fprintf(&b, ", cost %.6g, %s\n", r.Cost, errtext.Count(r.NFev, "evaluation"))
@@ -210,25 +226,33 @@ func nlsqText(r *optim.Result, weighted bool, units map[string]string, intervals
 
 // nlsqDoc is the JSON document of fit nlsq.
 type nlsqDoc struct {
-	Engine   string                    `json:"engine"`
-	File     string                    `json:"file"`
-	Device   string                    `json:"device"` // where the residuals were computed
-	Units    map[string]string         `json:"units"`  // of the parameters that the problem gives one
-	X        map[string]frame.Number   `json:"x"`
-	SD       map[string]frame.Number   `json:"sd"`
-	Names    []string                  `json:"names"`
-	Interval map[string][]frame.Number `json:"interval95,omitempty"` // by profiles, where asked for
-	Cov      [][]frame.Number          `json:"cov"`
-	Cost     frame.Number              `json:"cost"`
-	Reduced  frame.Number              `json:"chi2_reduced"`
-	Status   string                    `json:"status"`
-	Message  string                    `json:"message"`
-	NFev     int                       `json:"nfev"`
-	NJev     int                       `json:"njev"`
-	Rank     int                       `json:"rank"`
-	Active   map[string]int            `json:"active"`
-	Warnings []string                  `json:"warnings"`
-	Check    *frame.CheckDoc           `json:"model_check"`
+	Engine      string                    `json:"engine"`
+	File        string                    `json:"file"`
+	Device      string                    `json:"device"` // where the residuals were computed
+	Units       map[string]string         `json:"units"`  // of the parameters that the problem gives one
+	X           map[string]frame.Number   `json:"x"`
+	SD          map[string]frame.Number   `json:"sd"`
+	Names       []string                  `json:"names"`
+	Derived     map[string]derivedDoc     `json:"derived,omitempty"`    // quantities that follow from the parameters
+	Interval    map[string][]frame.Number `json:"interval95,omitempty"` // by profiles, where asked for
+	Interval68  map[string][]frame.Number `json:"interval68,omitempty"`
+	Limits      map[string][]frame.Number `json:"limits95,omitempty"` // one-sided
+	Contours    []contourDoc              `json:"contours,omitempty"`
+	Bootstrap   *bootstrapDoc             `json:"bootstrap,omitempty"`
+	Correlation [][]frame.Number          `json:"correlation"`
+	Minima      []minimumDoc              `json:"minima,omitempty"`
+	Choices     []choiceDoc               `json:"choices,omitempty"`
+	Cov         [][]frame.Number          `json:"cov"`
+	Cost        frame.Number              `json:"cost"`
+	Reduced     frame.Number              `json:"chi2_reduced"`
+	Status      string                    `json:"status"`
+	Message     string                    `json:"message"`
+	NFev        int                       `json:"nfev"`
+	NJev        int                       `json:"njev"`
+	Rank        int                       `json:"rank"`
+	Active      map[string]int            `json:"active"`
+	Warnings    []string                  `json:"warnings"`
+	Check       *frame.CheckDoc           `json:"model_check"`
 }
 
 // unitsOf returns units as documents hold them: none are an empty object.

@@ -18,6 +18,7 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/autodiff/formula"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/expr"
 )
 
@@ -25,7 +26,7 @@ func sampleCurve(a *frame.App) *cobra.Command {
 	var f curveFlags
 	var cfg exprConfig
 	c := &cobra.Command{
-		Use:   "curve DATA FORMULA",
+		Use:   "curve DATA... FORMULA",
 		Short: "Sample the parameters of a formula of a table",
 		Long: `Sample the posterior of the parameters of a formula of columns with NUTS.
 
@@ -42,7 +43,7 @@ Chains start near the best fit. The results are those of sample expr, and
     --prior "tau=lognormal(1, 1)" --prior "c=normal(0, 2)"
   euryale sample curve counts.csv "exp(a + b*x)" --likelihood "poisson(mu)"
 `,
-		Args: cobra.MaximumNArgs(2),
+		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			run := cfg.run(a, "sample curve")
 			switch {
@@ -56,23 +57,67 @@ Chains start near the best fit. The results are those of sample expr, and
 			if err := cfg.Check(); err != nil {
 				return err
 			}
-			p, err := f.problem(a, args[0], args[1])
+			files, text := args[:len(args)-1], args[len(args)-1]
+			p, err := f.problem(a, files, text)
 			if err != nil {
 				return err
+			}
+			cfg.File = strings.Join(files, ", ")
+			a.Out = cmp.Or(a.Out, "run-"+strings.TrimSuffix(filepath.Base(files[0]), filepath.Ext(files[0])))
+			if f.by != "" {
+				return f.sampleEach(c.Context(), a, p, &cfg)
 			}
 			if err := f.complete(c.Context(), a, p); err != nil {
 				return exit.With(exit.Data, fmt.Errorf("%s: %w", args[0], err))
 			}
-			cfg.Problem, cfg.File = p, args[0]
-			a.Out = cmp.Or(a.Out, "run-"+strings.TrimSuffix(filepath.Base(args[0]), filepath.Ext(args[0])))
+			cfg.Problem = p
 			return run.Start(c.Context(), a)
 		},
 	}
 	f.add(c.Flags())
 	c.Flags().StringArrayVar(&f.priors, "prior", nil, "prior of a parameter, such as \"tau=lognormal(1, 1)\"; may be repeated")
+	c.Flags().StringVar(&f.by, "by", "", "column by whose values the rows are sampled one group after another, each into a folder in that of the run")
 	c.Flags().StringVar(&f.likelihood, "likelihood", "", "distribution of an observation, such as \"studentt(4, mu, sigma)\" or \"poisson(mu)\" (default \"normal(mu, sigma)\")")
 	cfg.Add(c, draws.DefaultChains(0))
 	return c
+}
+
+// sampleEach samples the rows of each value of a column, into a folder each.
+func (f *curveFlags) sampleEach(ctx context.Context, a *frame.App, p *expr.Problem, cfg *exprConfig) error {
+	groups, labels, err := p.GroupsOf(f.by)
+	if err != nil {
+		return exit.With(exit.Data, fmt.Errorf("%s: --by: %w", cfg.File, err))
+	}
+	if a.JSON {
+		return exit.Usage("sample curve --by prints no document of all groups: leave out --json, and read summary.json in each folder")
+	}
+	parent, first := a.Out, *cfg
+	for k, group := range groups {
+		own := p.Rows(group)
+		delete(own.Data, f.by)
+		name := f.by + "=" + labels[k]
+		a.Note("%s, %s", name, errtext.Count(len(group), "row"))
+		if err := f.complete(ctx, a, own); err != nil {
+			return exit.With(exit.Data, fmt.Errorf("%s, %s: %w", first.File, name, err))
+		}
+		*cfg = first
+		cfg.Problem = own
+		a.Out = filepath.Join(parent, plainName(name))
+		if err := cfg.run(a, "sample curve").Start(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plainName is a name for a folder.
+func plainName(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '-' || r == '=' || r == '.' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, s)
 }
 
 // complete gives parameters without a prior a flat one, and starts.
@@ -111,6 +156,12 @@ func (f *curveFlags) complete(ctx context.Context, a *frame.App, p *expr.Problem
 		flat = append(flat, n)
 	}
 	p.Flat = flat
+	for name, over := range parsed.Indices() {
+		if p.Groups == nil {
+			p.Groups = map[string]expr.Group{}
+		}
+		p.Groups[name] = expr.Group{Over: over}
+	}
 	if len(flat) > 0 {
 		a.Note("flat priors: %s; --prior gives others", strings.Join(flat, ", "))
 	}
@@ -145,8 +196,9 @@ func (f *curveFlags) startNear(ctx context.Context, a *frame.App, p *expr.Proble
 	}
 	p.Start = map[string]expr.Values{}
 	for i, n := range r.Names {
+		n, _, _ = strings.Cut(n, "[")
 		if _, fixed := p.Fixed[n]; !fixed && p.Tied[n] == "" {
-			p.Start[n] = expr.Values{r.X[i]}
+			p.Start[n] = append(p.Start[n], r.X[i])
 		}
 	}
 	y, err := p.Observed()

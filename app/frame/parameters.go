@@ -25,9 +25,13 @@ type parametersDoc struct {
 	SD          map[string]Number   `json:"sd"`
 	Independent map[string]Number   `json:"sd_independent"`
 	Interval    map[string][]Number `json:"interval95"`
-	Fixed       []string            `json:"fixed"`
-	Active      map[string]int      `json:"active"`
-	Point       struct {
+	Derived     map[string]struct { // of fits of formulas
+		X  Number `json:"x"`
+		SD Number `json:"sd"`
+	} `json:"derived"`
+	Fixed  []string       `json:"fixed"`
+	Active map[string]int `json:"active"`
+	Point  struct {
 		Contrast []Number `json:"contrast"`
 		Offset   []Number `json:"offset"`
 	} `json:"point"`
@@ -100,7 +104,7 @@ func ParameterTable(docs ...any) (*table.Table, error) {
 	return t, nil
 }
 
-// rows are the parameters, then the contrast and the offset of each angle. A fit that failed has one row without a parameter.
+// rows are the parameters, then quantities that follow from them, then the contrast and the offset of each angle. A fit that failed has one row without a parameter.
 func (d *parametersDoc) rows() (rows []parameterRow) {
 	names, nan := d.Names, math.NaN()
 	if names == nil {
@@ -112,12 +116,18 @@ func (d *parametersDoc) rows() (rows []parameterRow) {
 		}
 		return nan
 	}
-	for _, name := range names {
-		r := parameterRow{of: d, name: name, phi: nan, value: named(d.X, name), sd: named(d.SD, name), independent: named(d.Independent, name), low: nan, high: nan}
+	add := func(name string, value, sd float64) {
+		r := parameterRow{of: d, name: name, phi: nan, value: value, sd: sd, independent: named(d.Independent, name), low: nan, high: nan}
 		if ends := d.Interval[name]; len(ends) == 2 {
 			r.low, r.high = float64(ends[0]), float64(ends[1])
 		}
 		rows = append(rows, r)
+	}
+	for _, name := range names {
+		add(name, named(d.X, name), named(d.SD, name))
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Derived)) {
+		add(name, float64(d.Derived[name].X), float64(d.Derived[name].SD))
 	}
 	for _, scale := range []struct {
 		name       string

@@ -38,3 +38,18 @@ func Example() {
 	// [3.935 6.321] 13.423
 	// formula: a parenthesis is not closed: add a ) at position 20 of "top*(1-exp(-rate*x)"
 }
+
+// A spectrum is a sum of parts, whose parameters get their names from prefixes.
+func ExampleFormula_Parts() {
+	f, err := formula.Parse("gaussian(e, p1_) + voigt(e, p2_) + linear(e, bg_)")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, part := range f.Parts() {
+		fmt.Println(part.Name, part.Prefix, part.Params)
+	}
+	// Output:
+	// gaussian p1_ [amplitude center sigma]
+	// voigt p2_ [amplitude center sigma gamma]
+	// linear bg_ [intercept slope]
+}

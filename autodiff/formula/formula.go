@@ -10,7 +10,8 @@
 // The language has numbers, names, + - * / ^ (or **), parentheses, the constant pi, and the
 // functions listed by Functions. ^ binds tightest and from the right; a minus before it applies to
 // the power: -x^2 is -(x^2). theta[school] is, for every row, the element of the vector theta whose
-// index is in the integer column school.
+// index is in the integer column school. Peaks, steps and backgrounds are components, whose parameters get their names from a prefix: gaussian(x, p1_)
+// is gaussian(x, p1_amplitude, p1_center, p1_sigma); see [Component].
 package formula
 
 import (
@@ -35,6 +36,7 @@ type Formula struct {
 	root    *term
 	names   []string
 	indices map[string]string
+	parts   []Part
 }
 
 // term is a node of the syntax tree.
@@ -160,7 +162,7 @@ func Parse(text string) (*Formula, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Formula{text: text, root: root, names: p.names, indices: p.indices()}, nil
+	return &Formula{text: text, root: root, names: p.names, indices: p.indices(), parts: p.parts}, nil
 }
 
 type parser struct {
@@ -169,6 +171,7 @@ type parser struct {
 	depth int
 	names []string
 	index map[string]string // index of each name; "" for none
+	parts []Part
 }
 
 // indices returns the names that have an index.
@@ -308,7 +311,7 @@ func (p *parser) word() (*term, error) {
 	case '(':
 		if _, known := functions[name]; !known {
 			p.at = start
-			return nil, p.fail("there is no function %q: the functions are %s%s%s", name, strings.Join(Functions(), ", "), errtext.OwnPart, meant(name, Functions()))
+			return nil, p.fail("there is no function %q: the functions are %s%s%s", name, strings.Join(shown(), ", "), errtext.OwnPart, meant(name, Functions()))
 		}
 		p.at++
 		in, err := p.arguments(name)

@@ -99,6 +99,18 @@ func Functions() []string {
 
 // arguments reads the arguments of a function behind its opening parenthesis, and the closing one.
 func (p *parser) arguments(name string) ([]*term, error) {
+	if c, is := components[name]; is {
+		in, expanded, err := p.ofComponent(c)
+		switch {
+		case err != nil || expanded:
+			return in, err
+		case p.accept(")") == 0:
+			return nil, p.fail("the arguments of %s are not closed: expected )", name)
+		case len(in) != functions[name].arity:
+			return nil, p.fail("%s was given %s: write %s", name, errtext.Count(len(in), "argument"), c.usage())
+		}
+		return in, nil
+	}
 	var in []*term
 	for {
 		x, err := p.sum()

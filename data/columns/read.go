@@ -1,8 +1,8 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package columns reads the tables that people have: text with any separator, with or without names, and NumPy arrays; and Excel workbooks
-// where package data/table is part of the program.
+// Package columns reads the tables that people have: text with any separator, with or without names, NumPy arrays, and tables of HDF5 files; and Excel
+// workbooks where package data/table is part of the program.
 //
 //	t, note, err := columns.Read(content)
 //	for _, c := range t {
@@ -13,6 +13,7 @@ package columns
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -35,19 +36,37 @@ type Column struct {
 	Values any
 }
 
-// Workbook reads the cells of the first sheet of an Excel workbook, and says how many sheets there are and what the first is called. It is
+// Workbook reads the cells of a sheet of an Excel workbook, by name or by number from 1, the first for "", and gives the names of all sheets and which was read. It is
 // nil where no package provides it.
-var Workbook func(content []byte) (rows [][]string, sheets int, first string, err error)
+var Workbook func(content []byte, sheet string) (rows [][]string, sheets []string, read string, err error)
 
 // Read reads a table from the content of a file: text whose columns are separated by commas, semicolons, tabs or blanks, the first sheet of
-// an Excel workbook, or a NumPy array of one or two axes. A column is []float64 if all of its cells are numbers, where empty cells are NaN, and []string otherwise.
+// an Excel workbook, a NumPy array of one or two axes, or the first table of an HDF5 file. A column is []float64 if all of its cells are numbers, where empty cells are NaN, and []string otherwise;
+// numbers with marks of thousands are numbers, and dates are days since the first or, with times of day, seconds.
 // Names are such as formulas take: Dose (mg) becomes Dose with the unit mg, and characters that are no letters or digits become
 // underscores. Columns of a table without names are x and y, with sigma as a third, or c1, c2 and so on if there are more; note says so, and
 // whether numbers have decimal commas.
-func Read(content []byte) (t Table, note string, err error) {
+func Read(content []byte) (t Table, note string, err error) { return ReadPart(content, "") }
+
+// SplitPart takes a name such as book.xlsx:Sheet2 or run.h5:/entry/data apart into that of the file and the part of it that is to be read, "" if the name is that of a file alone.
+func SplitPart(name string) (file, part string) {
+	if m := parted.FindStringSubmatch(name); m != nil {
+		return m[1], m[2]
+	}
+	return name, ""
+}
+
+var parted = regexp.MustCompile(`(?i)^(.*\.(?:xlsx|h5|hdf5|hdf|nxs|nx5)):(.+)$`)
+
+// ReadPart is Read for a sheet of a workbook, by name or number, or a path in an HDF5 file.
+func ReadPart(content []byte, part string) (t Table, note string, err error) {
 	switch {
 	case bytes.HasPrefix(content, []byte("PK\x03\x04")):
-		return readWorkbook(content)
+		return readWorkbook(content, part)
+	case bytes.HasPrefix(content, []byte("\x89HDF\r\n\x1a\n")):
+		return readHDF5(content, part)
+	case part != "":
+		return nil, "", &FormatError{Format: "columns", What: "the file is neither an Excel workbook nor an HDF5 file, and so has no part " + foreign.Text(part), Try: "leave the part out"}
 	case bytes.HasPrefix(content, []byte("\x93NUMPY")):
 		return readArray(content)
 	}
@@ -100,8 +119,8 @@ func readText(content []byte) (Table, string, error) {
 	if strings.HasSuffix(separator, delimited.DecimalCommas) {
 		note = strings.TrimPrefix(note+"; numbers have decimal commas", "; ")
 	}
-	t, err := c.table()
-	return t, note, err
+	t, more, err := c.table()
+	return t, joinNotes(note, more), err
 }
 
 // firstRow returns the first line that is no comment, and whether a comment stands before it.
@@ -160,26 +179,30 @@ func unnamed(n int) (names []string) {
 }
 
 // table makes columns of numbers where all cells are numbers.
-func (c *cells) table() (Table, error) {
+func (c *cells) table() (t Table, note string, err error) {
 	if len(c.lines) == 0 {
-		return nil, &FormatError{Format: "columns", What: "the table has names of columns and no rows", Try: "add the numbers below them"}
+		return nil, "", &FormatError{Format: "columns", What: "the table has names of columns and no rows", Try: "add the numbers below them"}
 	}
-	t, seen := Table{}, map[string]int{}
+	seen, notes := map[string]int{}, []string(nil)
 	for i, header := range c.names {
 		name, unit := split(header)
 		if name == "" { // numbers of rows, as R and pandas write them
 			continue
 		}
 		if other, twice := seen[name]; twice {
-			return nil, &FormatError{Format: "columns", What: fmt.Sprintf("the columns %d and %d are both called %s", other, i+1, foreign.Text(name)), Try: "rename one"}
+			return nil, "", &FormatError{Format: "columns", What: fmt.Sprintf("the columns %d and %d are both called %s", other, i+1, foreign.Text(name)), Try: "rename one"}
 		}
 		seen[name] = i + 1
-		t = append(t, Column{name, unit, values(c.columns[i])})
+		v, own, note := read(name, c.columns[i])
+		if notes = append(notes, note); unit == "" {
+			unit = own
+		}
+		t = append(t, Column{name, unit, v})
 	}
 	if len(t) == 0 {
-		return nil, &FormatError{Format: "columns", What: "the table has no column with a name", Try: "write names such as x,y in the first line"}
+		return nil, "", &FormatError{Format: "columns", What: "the table has no column with a name", Try: "write names such as x,y in the first line"}
 	}
-	return t, nil
+	return t, joinNotes(notes...), nil
 }
 
 // values are the numbers of cells, or their texts.
@@ -217,19 +240,22 @@ func split(header string) (name, unit string) {
 	return name, unit
 }
 
-// readWorkbook reads the first sheet of a workbook.
-func readWorkbook(content []byte) (Table, string, error) {
+// readWorkbook reads a sheet of a workbook.
+func readWorkbook(content []byte, sheet string) (Table, string, error) {
 	if Workbook == nil {
 		return nil, "", &FormatError{Format: "columns", What: "the file begins like an Excel workbook, which this program does not read", Try: "export CSV, or import package data/table"}
 	}
-	rows, sheets, first, err := Workbook(content)
+	rows, sheets, name, err := Workbook(content, sheet)
+	if err != nil && sheets != nil {
+		return nil, "", &FormatError{Format: "columns", What: err.Error(), Try: "name one of them"}
+	}
 	if err != nil {
 		return nil, "", &FormatError{Format: "columns", What: "the file begins like an Excel workbook and cannot be opened as one: " + err.Error(), Try: "save it again as .xlsx, or export CSV"}
 	}
 	c := &cells{}
 	note := ""
-	if sheets > 1 {
-		note = fmt.Sprintf("the first of %d sheets is read, %s", sheets, foreign.Text(first))
+	if len(sheets) > 1 && sheet == "" {
+		note = fmt.Sprintf("the first of %d sheets is read, %s", len(sheets), foreign.Text(name))
 	}
 	for i, row := range rows {
 		switch {
@@ -245,10 +271,10 @@ func readWorkbook(content []byte) (Table, string, error) {
 		}
 	}
 	if c.names == nil {
-		return nil, "", &FormatError{Format: "columns", What: "the first sheet is empty", Try: "put the table on the first sheet"}
+		return nil, "", &FormatError{Format: "columns", What: "the sheet " + foreign.Text(name) + " is empty", Try: "name another sheet"}
 	}
-	t, err := c.table()
-	return t, note, err
+	t, more, err := c.table()
+	return t, joinNotes(note, more), err
 }
 
 func numeric(row []string) bool {

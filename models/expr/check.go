@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/autodiff/formula"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
@@ -52,11 +53,21 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 		return check.Verdict{}, err
 	}
 	d.Axes = axes
+	if p.Implicit {
+		return check.Judge(d, check.Settings{})
+	}
 	readings, err := p.Readings()
 	if err != nil {
 		return check.Verdict{}, err
 	}
 	d.Findings = append(d.Findings, readings...)
+	if !p.plainFit() {
+		d.Mean, err = p.meanOf(r)
+		if err != nil {
+			return check.Verdict{}, err
+		}
+		return check.Judge(d, check.Settings{})
+	}
 	if linalg.MaxAbs(y) == 0 && linalg.MaxAbs(d.Z) < 1e-140 { // what is left of the start
 		d.Z = make([]float64, len(y))
 	}
@@ -70,11 +81,31 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 
 // Predicted returns the values of the formula at the data for a result of Fit, in the units of y.
 func (p *Problem) Predicted(r *optim.Result) ([]float64, error) {
+	if !p.plainFit() {
+		return p.meanOf(r)
+	}
 	y, err := p.Observed()
 	if err != nil {
 		return nil, err
 	}
 	return p.predicted(y, check.FromFit(r).Z), nil
+}
+
+// meanOf returns the values of the formula at the data.
+func (p *Problem) meanOf(r *optim.Result) ([]float64, error) {
+	values := map[string]*ad.Node{}
+	for i, name := range r.Names {
+		values[name] = ad.Scalar(r.X[i])
+	}
+	m, err := p.curve(p.Data, values)
+	if err != nil {
+		return nil, err
+	}
+	v, err := ad.Eval(m)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(v[0].Data().([]float64)), nil
 }
 
 // predicted takes residuals, which are in standard deviations if there are errors, from the observed values.
@@ -264,21 +295,7 @@ func (p *Problem) Axes() ([]check.Axis, error) {
 // elsewhere fits from points spread over the bounds or, where there are none, over two decades about
 // the start. It returns nil if no minimum is lower than that of r.
 func elsewhere(ctx context.Context, p *optim.Problem, s optim.Settings, r *optim.Result) *optim.Result {
-	lower, upper := make([]float64, p.N), make([]float64, p.N)
-	for i := range lower {
-		lower[i], upper[i] = around(p.Start[i])
-		if p.Lower != nil {
-			if lo := p.Lower[i]; !math.IsInf(lo, 0) {
-				lower[i] = lo
-			}
-			if hi := p.Upper[i]; !math.IsInf(hi, 0) {
-				upper[i] = hi
-			}
-		}
-		if !(lower[i] < upper[i]) {
-			upper[i] = lower[i] + 1
-		}
-	}
+	lower, upper := box(p)
 	found, err := optim.MultiStart(ctx, p, optim.MultiSettings{Settings: s, Starts: 24, Seed: 1, Lower: lower, Upper: upper})
 	if err != nil || !found[0].Status.Converged() || !(found[0].Cost < r.Cost*(1-1e-6)) {
 		return nil

@@ -59,6 +59,10 @@ func (p *Problem) Guess(ctx context.Context) (g Guessed, err error) {
 	if err := p.misspelt(f, g.Names); err != nil {
 		return g, err
 	}
+	vectors, err := p.vectors(f)
+	if err != nil {
+		return g, fmt.Errorf("expr: %w", err)
+	}
 	if p.Start == nil {
 		p.Start = map[string]Values{}
 	}
@@ -68,23 +72,57 @@ func (p *Problem) Guess(ctx context.Context) (g Guessed, err error) {
 			p.Start[name] = Values{min(max(1, b[0]), b[1])}
 		}
 	}
-	few := p.thinned(mostRows)
+	most := mostRows
+	if len(vectors) > 0 {
+		most *= 10 // so that no label loses its rows
+	}
+	few := p.thinned(most)
+	if few.SigmaX = nil; few.Implicit {
+		return g, fmt.Errorf("expr: an implicit formula needs a start of %s: 0 everywhere would fit any data", strings.Join(g.Names, ", "))
+	}
+	few.Cov, few.AR1, few.ScaleError, few.OffsetError, few.Priors = nil, "", "", "", nil // a start need not know them
 	problem, s, err := few.leastSquares(nil)
 	if err != nil {
 		return g, fmt.Errorf("expr: %w", err)
 	}
-	w, err := newGuesser(few, problem, g.Names)
+	var elements []string
+	for _, name := range g.Names {
+		elements = append(elements, vectors[name].elements(name)...)
+	}
+	w, err := newGuesser(few, problem, elements)
 	if err != nil {
 		return g, err
 	}
+	w.suggest(few.componentStarts())
 	best, err := w.search(ctx, s, &g)
 	if err != nil {
 		return g, err
 	}
 	for _, name := range g.Names {
-		p.Start[name] = Values{best[slices.Index(problem.Names, name)]}
+		p.Start[name] = nil
+		for _, e := range vectors[name].elements(name) {
+			p.Start[name] = append(p.Start[name], best[slices.Index(problem.Names, e)])
+		}
 	}
 	return g, nil
+}
+
+// Misspelt returns an error if a parameter of which nothing is said has probably the name of a column that was meant, or if the formula has no column.
+func (p *Problem) Misspelt() error {
+	f, err := p.formula()
+	if err != nil {
+		return fmt.Errorf("expr: %w", err)
+	}
+	var names []string
+	for _, name := range f.Names() {
+		_, column := p.Data[name]
+		_, fixed := p.Fixed[name]
+		_, bounded := p.Bounds[name]
+		if !column && !fixed && !bounded && p.Tied[name] == "" && p.Priors[name] == "" && p.Start[name] == nil {
+			names = append(names, name)
+		}
+	}
+	return p.misspelt(f, names)
 }
 
 // misspelt returns an error if a name that is taken for a parameter is probably that of a column, or if the formula has no column.
@@ -133,6 +171,7 @@ type guesser struct {
 	ranges   [][2]float64 // of the columns
 	features []float64    // places, widths and frequencies that the data show
 	random   tensor.Stream
+	known    [][]float64 // places that components suggest
 	r, j     []float64
 }
 
@@ -335,6 +374,20 @@ func (w *guesser) follow(at []float64) float64 {
 	return linalg.Dot(w.r, w.r) / 2
 }
 
+// suggest takes places that components suggest for parameters without a start; those without a suggestion are as the problem has them.
+func (w *guesser) suggest(starts []map[string]float64) {
+	for _, start := range starts {
+		at := slices.Clone(w.problem.Start)
+		for _, k := range w.free {
+			if v, ok := start[w.problem.Names[k]]; ok {
+				lo, hi, _ := w.bounds(k)
+				at[k] = min(max(v, lo), hi)
+			}
+		}
+		w.known = append(w.known, at)
+	}
+}
+
 // candidate is a place with its cost.
 type candidate struct {
 	at   []float64
@@ -354,6 +407,14 @@ func (w *guesser) search(ctx context.Context, s optim.Settings, g *Guessed) ([]f
 			all = append(all, candidate{at, cost})
 		}
 	}
+	suggested := 0
+	for _, at := range w.known {
+		if cost := w.follow(at); !math.IsInf(cost, 0) {
+			all = append(all, candidate{at, cost})
+			suggested++
+		}
+	}
+	known := slices.Clone(all[len(all)-suggested:])
 	if len(all) == 0 {
 		return nil, fmt.Errorf("expr: no start was found at which the formula has finite values for all rows: give a start")
 	}
@@ -364,7 +425,7 @@ func (w *guesser) search(ctx context.Context, s optim.Settings, g *Guessed) ([]f
 	}
 	var minima []candidate
 	best := all[0]
-	for i := range from {
+	for i := range from + len(known) {
 		// half from the best places, and half spread over the better half of the others, so that another basin has a chance
 		k := i
 		if i >= from/2 && from > 1 {
@@ -372,6 +433,9 @@ func (w *guesser) search(ctx context.Context, s optim.Settings, g *Guessed) ([]f
 		}
 		own := *w.problem
 		own.Start = all[min(k, len(all)-1)].at
+		if i >= from {
+			own.Start = known[i-from].at
+		}
 		s.MaxEvaluations = 100 * (w.problem.N + 1)
 		r, err := optim.LeastSquares(ctx, &own, s)
 		if ctx.Err() != nil {

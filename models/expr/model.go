@@ -45,12 +45,16 @@ type builder struct {
 	codes map[string]*ad.Node  // values of these columns as integer codes
 	open  []string             // names whose nodes are being made, to detect cycles
 	used  map[string]bool      // names that some formula uses
+	whole bool                 // whether the formula has functions of all rows together, whose columns are constant
 }
 
 func (b *builder) build() error {
 	p := b.p
 	if p.Loss != "" || p.Absolute != nil && !*p.Absolute {
 		return fmt.Errorf("loss and absolute_sigma are only for least squares: for sampling, give a likelihood such as studentt(4, mu, sigma) instead")
+	}
+	if len(p.SigmaX) > 0 || p.Implicit || p.Cov != nil || p.AR1 != "" || p.ScaleError != "" || p.OffsetError != "" {
+		return fmt.Errorf("sigma_x, implicit, cov, ar1, scale_error and offset_error are only for least squares: leave them out, or fit")
 	}
 	if err := p.storable(); err != nil {
 		return err
@@ -60,6 +64,9 @@ func (b *builder) build() error {
 		return err
 	}
 	b.n = n
+	if f, err := p.formula(); err == nil {
+		b.whole = f.OfRows()
+	}
 	y, err := p.observed(columns, n)
 	if err != nil {
 		return err

@@ -77,7 +77,7 @@ func (b *builder) fresh(name string) (*ad.Node, error) {
 		return nil, fmt.Errorf("%s is in %s: leave it in only one of them", name, strings.Join(roles, " and in "))
 	case column && c.Labels != nil:
 		return nil, fmt.Errorf("column %s holds labels such as %q, so it can only be an index: write its numbers without quotation marks, or use a column of numbers here", name, c.Labels[0])
-	case column && (name == p.Observation() || b.codes[name] != nil):
+	case column && (name == p.Observation() || b.codes[name] != nil || b.whole):
 		return ad.Const(c.Values), nil
 	case column:
 		return b.model.Data(name, c.Values), nil
@@ -148,12 +148,29 @@ func (b *builder) parameter(name string) (*ad.Node, error) {
 		return nil, fmt.Errorf("prior of %s: %q gives whole numbers, which have no gradient: use a continuous distribution", name, text)
 	}
 	if lower != nil || upper != nil {
+		if err := leaves(d, p.Bounds[name]); err != nil {
+			return nil, fmt.Errorf("bounds of %s, %g to %g, leave nothing of its prior %s, which %w: change one of them", name, p.Bounds[name][0], p.Bounds[name][1], text, err)
+		}
 		d = dist.Truncate(d, lower, upper)
 		if err := d.Err(); err != nil {
 			return nil, fmt.Errorf("prior of %s within its bounds: %w", name, err)
 		}
 	}
 	return b.model.Param(name, d, list...), nil
+}
+
+// leaves returns an error that says where a distribution with constant parameters lies if that is outside bounds.
+func leaves(d dist.Dist, b Bounds) error {
+	low, high, err := dist.Range(d)
+	switch {
+	case err != nil || low < b[1] && high > b[0]:
+		return nil
+	case low >= b[1] && math.IsInf(high, 1):
+		return fmt.Errorf("is above %.6g", low)
+	case math.IsInf(low, -1):
+		return fmt.Errorf("is below %.6g", high)
+	}
+	return fmt.Errorf("lies between %.6g and %.6g", low, high)
 }
 
 // axes returns the labels of a vector.

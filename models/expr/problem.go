@@ -50,7 +50,7 @@ type Problem struct {
 	// between them; with a prior, the prior is truncated.
 	Bounds map[string]Bounds `json:"bounds,omitempty"`
 
-	// Priors and the fields up to Derived are settings of sampling. Priors are distributions of package infer/dist, by parameter, with formulas
+	// Priors and the fields up to NonCentred are settings of sampling. Priors are distributions of package infer/dist, by parameter, with formulas
 	// as arguments, such as "normal(0, 2*tau)".
 	Priors map[string]string `json:"priors,omitempty"`
 	// Flat lists parameters without a prior, between their bounds if they have any.
@@ -60,7 +60,21 @@ type Problem struct {
 	Likelihood string            `json:"likelihood,omitempty"`
 	Groups     map[string]Group  `json:"groups,omitempty"`     // parameters that are vectors
 	NonCentred []string          `json:"noncentred,omitempty"` // parameters sampled by their standardised form, see infer.NonCentred
-	Derived    map[string]string `json:"derived,omitempty"`    // formulas stored with every draw
+	Derived    map[string]string `json:"derived,omitempty"`    // formulas of parameters: stored with every draw, or given with a fit and its errors
+
+	// SigmaX are errors of columns that the formula uses, by column: the name of a column of standard deviations, a number, or a share such as "5%". Fits
+	// then find the true values of these columns as well; see optim.ErrorsInX.
+	SigmaX map[string]string `json:"sigma_x,omitempty"`
+	// Implicit says that the formula is 0 at the true values of its columns, which have errors SigmaX. There is no Y then.
+	Implicit bool `json:"implicit,omitempty"`
+	// Cov is the covariance of Y, a row of numbers for each row of the data, in place of Sigma. A document may name a file of it.
+	Cov Matrix `json:"cov,omitempty"`
+	// ScaleError and OffsetError are standard deviations of a factor and of an offset of Y that all rows share, or those with the same label: "2%", or "0.1 over run". They are
+	// fitted as parameters with a normal prior.
+	ScaleError  string `json:"scale_error,omitempty"`
+	OffsetError string `json:"offset_error,omitempty"`
+	// AR1 is the correlation of the errors of neighbouring rows, such as "0.6", "auto", or "0.6 over run".
+	AR1 string `json:"ar1,omitempty"`
 
 	// Loss and the fields below are settings of least squares; 0 and "" stand for the defaults of optim.Settings. Loss, "linear", "soft_l1", "huber",
 	// "cauchy" or "arctan", and FScale, in standard deviations, are its Loss and LossScale; Method, "lm", "trf" or "dogbox", is
@@ -101,6 +115,9 @@ func ParseIn(b []byte, read func(name string) ([]byte, error)) (*Problem, error)
 	if b, err = withFile(b, raw, read); err != nil {
 		return nil, err
 	}
+	if b, err = withMatrix(b, raw, read); err != nil {
+		return nil, err
+	}
 	fields := fieldNames(reflect.TypeFor[Problem]())
 	for name := range raw {
 		if !slices.Contains(fields, name) {
@@ -120,12 +137,21 @@ func ParseIn(b []byte, read func(name string) ([]byte, error)) (*Problem, error)
 		}
 		return nil, fmt.Errorf("expr: %w", foreign.InWords(b, err))
 	}
+	if y, model, ok := SplitFormula(p.Expr); ok {
+		if p.Y != "" && p.Y != y {
+			return nil, fmt.Errorf("expr: field expr says that %s is described, and field y says %s: give one of them", y, p.Y)
+		}
+		p.Y, p.Expr = y, model
+	}
 	if p.Y == "" {
-		p.Y = "y"
+		if p.Y = "y"; p.Implicit {
+			p.Y = "0"
+		}
 	}
 	if strings.TrimSpace(p.Expr) == "" {
 		return nil, fmt.Errorf(`expr: field expr is missing or empty: give the formula of the model, such as "expr": "a + b*x"`)
 	}
+	p.Complete()
 	if err := p.ordered(); err != nil {
 		return nil, err
 	}
@@ -133,6 +159,16 @@ func ParseIn(b []byte, read func(name string) ([]byte, error)) (*Problem, error)
 		return nil, err
 	}
 	return p, nil
+}
+
+// SplitFormula takes "y = a + b*x", or "y ~ a + b*x", apart into what is described and the model; ok is false for a model alone.
+func SplitFormula(text string) (y, model string, ok bool) {
+	i := strings.IndexAny(text, "=~")
+	if i < 0 {
+		return "", text, false
+	}
+	y, model = strings.TrimSpace(text[:i]), strings.TrimSpace(text[i+1:])
+	return y, model, y != "" && model != "" && !strings.ContainsAny(y, "<>!") && !strings.HasPrefix(model, "=")
 }
 
 // unreadable returns the error of the first column that cannot be read, with its name.

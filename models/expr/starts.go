@@ -135,6 +135,22 @@ func (p *Problem) X() (name string, values []float64, ok bool) {
 	return name, values, ok
 }
 
+// Index is the only column that the formula uses as an index of parameters; "" if there is none, or more than one.
+func (p *Problem) Index() string {
+	f, err := formula.Parse(p.Expr)
+	if err != nil {
+		return ""
+	}
+	index := ""
+	for _, over := range f.Indices() {
+		if index != "" && over != index {
+			return ""
+		}
+		index = over
+	}
+	return index
+}
+
 func indexes(indices map[string]string, name string) bool {
 	for _, i := range indices {
 		if i == name {

@@ -1,0 +1,158 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build slow
+
+package expr
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Of simulated data sets of ten problems of NIST, 68 and 95 % of the equal-tailed posterior intervals under flat priors hold the truth within two points, which is chance for
+// this number of data sets. Runs whose draws do not pass their checks are counted and left out. Problems whose posterior under flat priors has no end, such as Rat43's, are not among them.
+func TestPosteriorCoverageOfNISTProblems(t *testing.T) {
+	b, err := os.ReadFile("../../optim/testdata/nist27.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all struct {
+		Sets map[string]struct {
+			Model     string
+			X, Y      []float64
+			Certified []float64
+			SD        []float64
+			RSS       float64
+		}
+	}
+	if err := json.Unmarshal(b, &all); err != nil {
+		t.Fatal(err)
+	}
+	const each = 200
+	var inside [2]int
+	count, left := 0, 0
+	for _, name := range []string{"Misra1a", "Misra1b", "Misra1d", "Chwirut1", "Chwirut2", "DanWood", "BoxBOD", "Rat42", "Eckerle4", "Kirby2"} {
+		s := all.Sets[name]
+		sigma := math.Sqrt(s.RSS / float64(len(s.Y)-len(s.Certified)))
+		var lock sync.Mutex
+		var wg sync.WaitGroup
+		var own [2]int
+		n := 0
+		for g := range 2 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				for k := g; k < each; k += 2 {
+					in, ok := posteriorCovers(t, s.Model, s.X, s.Certified, s.SD, sigma, uint32(k))
+					lock.Lock()
+					if !ok {
+						left++
+						in = nil
+					}
+					for _, levels := range in {
+						n++
+						for l, is := range levels {
+							if is {
+								own[l]++
+							}
+						}
+					}
+					lock.Unlock()
+				}
+			}()
+		}
+		wg.Wait()
+		t.Logf("%-9s %5d intervals: %.1f and %.1f %%", name, n, 100*float64(own[0])/float64(n), 100*float64(own[1])/float64(n))
+		count += n
+		for l := range inside {
+			inside[l] += own[l]
+		}
+	}
+	a, c := 100*float64(inside[0])/float64(count), 100*float64(inside[1])/float64(count)
+	t.Logf("all: %.2f and %.2f %% of %d; %d runs did not pass their checks", a, c, count, left)
+	if math.Abs(a-68.27) > 2 || math.Abs(c-95) > 2 {
+		t.Errorf("posterior intervals hold %.2f and %.2f %%", a, c)
+	}
+}
+
+// posteriorCovers samples one simulated data set and reports for each parameter which intervals hold the truth.
+func posteriorCovers(t *testing.T, model string, x, truth, sd []float64, sigma float64, k uint32) (in [][2]bool, ok bool) {
+	random := tensor.NewStream(11, 0, k)
+	p := &Problem{Expr: model, Y: "y", Sigma: "s", Data: map[string]Column{"x": {Values: x}, "y": {Values: make([]float64, len(x))}, "s": {Values: slices.Repeat([]float64{sigma}, len(x))}}, Start: map[string]Values{}}
+	f, err := p.formula()
+	if err != nil {
+		t.Error(err)
+		return nil, false
+	}
+	var names []string
+	for _, name := range f.Names() {
+		if name != "x" {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, natural)
+	p.Fixed = map[string]float64{}
+	for i, name := range names {
+		p.Fixed[name] = truth[i]
+	}
+	least, _, err := p.LeastSquares() // its residuals are the model at the truth in units of sigma
+	if err != nil {
+		t.Error(err)
+		return nil, false
+	}
+	mean := make([]float64, len(x))
+	if err := least.Residual(mean, truth); err != nil {
+		t.Error(err)
+		return nil, false
+	}
+	for i := range mean {
+		p.Data["y"].Values[i] = sigma * (mean[i] + random.Normal())
+	}
+	p.Fixed, p.Flat = nil, names
+	for i, name := range names {
+		p.Start[name] = Values{truth[i]}
+	}
+	m, err := p.Model()
+	if err != nil {
+		t.Error(err)
+		return nil, false
+	}
+	post, err := m.Compile()
+	if err != nil {
+		t.Error(err)
+		return nil, false
+	}
+	init := make([][]float64, 2)
+	for c := range init {
+		for i := range truth {
+			init[c] = append(init[c], truth[i]+0.3*sd[i]*random.Normal())
+		}
+	}
+	fit, err := infer.Sample(context.Background(), post, infer.Settings{Chains: 2, Warmup: 600, Draws: 600, Seed: uint64(k), Init: init})
+	if err != nil {
+		return nil, false
+	}
+	for i, name := range names {
+		var v []float64
+		for _, chain := range fit.Draws(name) {
+			v = append(v, chain...)
+		}
+		slices.Sort(v)
+		var holds [2]bool
+		for l, level := range []float64{0.682689492137086, 0.95} {
+			at := func(q float64) float64 { return v[int(q*float64(len(v)-1)+0.5)] }
+			holds[l] = at((1-level)/2) <= truth[i] && truth[i] <= at((1+level)/2)
+		}
+		in = append(in, holds)
+	}
+	return in, fit.Diagnose().OK()
+}

@@ -1,0 +1,94 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package expr
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/optim"
+)
+
+// uncertainInputs puts inputs in place of the columns that have errors.
+func (p *Problem) uncertainInputs(values map[string]*ad.Node, rows int, used []string) (variables []optim.Variable, err error) {
+	for _, name := range sortedKeys(p.SigmaX) {
+		c, ok := p.Data[name]
+		switch {
+		case !ok || c.Labels != nil:
+			return nil, fmt.Errorf("sigma_x: there is no column of numbers %s%s", name, meant(name, p.Numeric()))
+		case !slices.Contains(used, name):
+			return nil, fmt.Errorf("sigma_x: the formula %q does not use the column %s", p.Expr, name)
+		}
+		sigma, err := p.errorsOf(name, p.SigmaX[name])
+		if err != nil {
+			return nil, fmt.Errorf("sigma_x: %w", err)
+		}
+		values[name] = ad.Input(name, rows)
+		variables = append(variables, optim.Variable{Node: values[name], Values: c.Values, Sigma: sigma})
+	}
+	return variables, nil
+}
+
+// errorsOf reads the errors of a column: the name of a column of them, a number, or a share such as 5%.
+func (p *Problem) errorsOf(name, text string) ([]float64, error) {
+	if c, ok := p.Data[text]; ok && c.Labels == nil {
+		for i, v := range c.Values {
+			if !(v >= 0) {
+				return nil, fmt.Errorf("%s[%d] is %g: want errors of 0 or above", text, i, v)
+			}
+		}
+		return c.Values, nil
+	}
+	share, percent := strings.CutSuffix(text, "%")
+	x, err := strconv.ParseFloat(share, 64)
+	if err != nil || !(x > 0) || math.IsInf(x, 0) {
+		return nil, fmt.Errorf("the errors of %s are %s, which is neither a column, a number above 0, nor a share such as 5%%%s", name, text, meant(text, p.Numeric()))
+	}
+	if !percent {
+		return []float64{x}, nil
+	}
+	var out []float64
+	for _, v := range p.Data[name].Values {
+		out = append(out, x/100*math.Abs(v))
+	}
+	return out, nil
+}
+
+// orthogonal is the problem of a model whose variables have errors.
+func (p *Problem) orthogonal(m *ad.Node, y []float64, params []*ad.Node, variables []optim.Variable) (*optim.Problem, error) {
+	switch {
+	case p.Cov != nil || p.AR1 != "":
+		return nil, fmt.Errorf("sigma_x is given with cov or ar1, which describe errors of y alone: give one of them")
+	case p.Implicit && p.Sigma != "":
+		return nil, fmt.Errorf("an implicit formula has errors of its columns (sigma_x) only: leave sigma out")
+	case !p.Implicit && p.Sigma == "":
+		return nil, fmt.Errorf("sigma_x needs the errors of %s beside it, as their ratio decides where the curve goes: give sigma", p.Y)
+	}
+	d := optim.ErrorsInX{Params: params, Variables: variables, Responses: []optim.Response{{Model: ad.Broadcast(m, len(y))}}}
+	if !p.Implicit {
+		d.Responses[0].Y, d.Responses[0].Sigma = y, p.Data[p.Sigma].Values
+	}
+	o, err := optim.FromErrorsInX(d)
+	if err != nil {
+		return nil, err
+	}
+	return o.Problem, nil
+}
+
+// plainFit reports whether residuals are (expr - y)/sigma.
+func (p *Problem) plainFit() bool {
+	return len(p.SigmaX) == 0 && !p.Implicit && p.Cov == nil && p.AR1 == ""
+}
+
+// checkImplicit returns an error if an implicit formula has no errors to measure distances by.
+func (p *Problem) checkImplicit() error {
+	if p.Implicit && len(p.SigmaX) == 0 {
+		return fmt.Errorf("an implicit formula needs errors of its columns: give sigma_x")
+	}
+	return nil
+}
