@@ -272,9 +272,9 @@ func (g *graph) bind(p *Problem, data [][]float64) {
 	use := func(k kind) *run { return &run{g: g, k: k, data: p.data} }
 	value, jac, wide := use(values), use(jacobian), use(columns)
 	p.Residual = func(out, x []float64) error { return value.whole(out, x, 0) }
-	p.Jacobian = func(out, x []float64) error { return jac.whole(out, x, 1) }
+	p.Jacobian = mended(g.m, p.Residual, func(out, x []float64) error { return jac.whole(out, x, 1) })
 	if g.n > writtenOut {
-		p.Jacobian = func(out, x []float64) error { return wide.columns(out, x) }
+		p.Jacobian = mended(g.m, p.Residual, func(out, x []float64) error { return wide.columns(out, x) })
 	}
 	product := func(k kind) func(out, x, v []float64) error {
 		r := use(k)

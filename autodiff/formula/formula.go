@@ -124,11 +124,21 @@ func (m *maker) node(t *term) (*ad.Node, error) {
 	case "/":
 		return ad.Div(in[0], in[1]), nil
 	case "^":
-		return ad.Pow(in[0], in[1]), nil
+		return power(in[0], in[1]), nil
 	case "neg":
 		return ad.Neg(in[0]), nil
 	}
 	return m.call(t.op, in)
+}
+
+// power is x^y. Where x is 0 and y a parameter, the derivative with respect to x is taken as 0: in (t/tau)^b at t = 0 it would be infinity times 0.
+func power(x, y *ad.Node) *ad.Node {
+	if x.Err() != nil || y.Err() != nil || x.IsConst() || y.IsConst() {
+		return ad.Pow(x, y)
+	}
+	zero := ad.Equal(x, ad.Scalar(0))
+	there := ad.Where(ad.Greater(y, ad.Scalar(0)), ad.Scalar(0), ad.Where(ad.Equal(y, ad.Scalar(0)), ad.Scalar(1), ad.Scalar(math.Inf(1))))
+	return ad.Where(zero, there, ad.Pow(ad.Where(zero, ad.Scalar(1), x), y))
 }
 
 // mostShown is the largest number of bytes of a formula that a message shows.

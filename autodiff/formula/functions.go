@@ -31,7 +31,7 @@ func init() {
 		Register(name, 1, func(in []*ad.Node) *ad.Node { return f(in[0]) })
 	}
 	for name, f := range map[string]func(x, y *ad.Node) *ad.Node{
-		"atan2": ad.Atan2, "min": ad.Minimum, "max": ad.Maximum, "pow": ad.Pow,
+		"atan2": ad.Atan2, "min": ad.Minimum, "max": ad.Maximum, "pow": power,
 	} {
 		Register(name, 2, func(in []*ad.Node) *ad.Node { return f(in[0], in[1]) })
 	}

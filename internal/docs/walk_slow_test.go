@@ -30,6 +30,7 @@ var walks = map[string]walk{
 	"docs/guide/xpcs.md":    {own: `--edit|--watch|agbh\.tif|small\.hdf|A003_|[^/]a_results\.hdf`},
 	"docs/guide/twotime.md": {own: `^$`},
 	"docs/guide/spectra.md": {own: `coadd-\*|night1|blue\.csv|star\.csv|PHOENIX|templates networks|library networks`},
+	"docs/guide/curves.md":  {own: `spectrum|xps|neutrons|day1|all\.csv|wave|line\.csv|ring`, files: map[string]string{"t,y": "decay.csv"}},
 	"docs/guide/scattering.md": {own: `core_shell\.json|rods\.json|core-shell-run`, files: map[string]string{
 		"Energies = [": "config.txt", `{"model": "core_shell"`: "problem.json"}},
 }
