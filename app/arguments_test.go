@@ -24,7 +24,7 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"sample g2 F --bin x":                  "Error: --bin x: want a whole number\nTry: euryale sample g2 --help\n",
-		"sample g2 F --bin 0":                  "Error: --bin 0: bins are counted from 1\n",
+		"sample g2 F --bin 0":                  "Error: --bin 0: bins are counted from 1: the first is --bin 1\n",
 		"sample g2 F --draws 1e3":              "Error: --draws 1e3: want a whole number, written 1000\nTry: euryale sample g2 --help\n",
 		"sample g2 F --draws 1e30":             "Error: --draws 1e30: want a smaller whole number\nTry: euryale sample g2 --help\n",
 		"sample g2 F --target-accept high":     "Error: --target-accept high: want a number\nTry: euryale sample g2 --help\n",

@@ -27,7 +27,7 @@ type MeasuredFit struct {
 	// them, and Correlations which belong together. Without Energies there is no picture of them.
 	Names, Morphology []string
 	SD                map[string]float64
-	Units             map[string]string // of the parameters that have one
+	Units             map[string]string // units of the parameters that have one
 	Energies          []measured.EnergyInformation
 	Correlations      []measured.Correlation
 	Table             string // HTML table of the parameters

@@ -87,7 +87,7 @@ func (f *spectraFlags) plain() string {
 		given bool
 	}{
 		{"per-exposure", f.Each}, {"exposure", f.Exposure != nil}, {"arm", f.Arm != nil}, {"resolving-power", f.Power != 0}, {"range", f.Range != ""}, {"mask-range", f.Leave != nil},
-		{"unit", f.Unit != ""}, {"air", f.Air}, {"vacuum", f.Vacuum}, {"mask-good", f.MaskGood != ""}, {"mask-bits", f.MaskBits != usualMaskBits},
+		{"unit", f.Unit != ""}, {"air", f.Air}, {"vacuum", f.Vacuum}, {"mask-good", f.MaskGood != ""}, {"mask-bits", f.MaskBits != usualMaskBits && f.MaskBits != 0},
 	} {
 		if flag.given {
 			return flag.name

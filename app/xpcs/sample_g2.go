@@ -80,7 +80,7 @@ halfnormal(0.1). --bounds truncates priors; those of the models aps_... span it.
 				return resumeSampleG2(a, c, args)
 			}
 			if c.Flags().Changed("bin") && cfg.Bin == 0 {
-				return exit.Usage("--bin 0: bins are counted from 1")
+				return exit.Usage("--bin 0: bins are counted from 1: the first is --bin 1")
 			}
 			if len(args) != 1 {
 				return exit.Usage("sample g2 needs a FILE, or --resume RUN")

@@ -95,12 +95,27 @@ func (b *mistakes) values(m *Morphology, key string, f Field, p part) {
 	if p.n > 1 {
 		low = -1
 	}
+	first, wrong, most := -1, 0, 0.0
 	for i := range f.Len() {
 		if v := f.At(i); v < low || v > high {
-			b.add(key, fmt.Sprintf("keep it between %v and %v", low, high), "it is %v at %s", v, m.voxel(i/p.n))
-			return
+			if wrong++; first < 0 {
+				first = i
+			}
 		}
+		most = max(most, f.At(i))
 	}
+	if first < 0 {
+		return
+	}
+	try := fmt.Sprintf("keep it between %v and %v", low, high)
+	if most > 2 && most <= 100.5 && p.n == 1 {
+		try += "; if it is in percent, divide it by 100"
+	}
+	more := ""
+	if wrong > 1 {
+		more = fmt.Sprintf(", and outside at %d of %d voxels, up to %v", wrong, f.Len(), most)
+	}
+	b.add(key, try, "it is %v at %s%s", f.At(first), m.voxel(first/p.n), more)
 }
 
 // sums checks that the fractions of each voxel sum to 1.

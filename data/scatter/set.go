@@ -37,7 +37,7 @@ type Set struct {
 	// as far as the settings say them. Rates says that their numbers are not counts but proportional to counts per second.
 	Rows, Columns int
 	Rates         bool
-	DarksOff      bool // whether images of the dark detector were taken off, which scatter too
+	DarksOff      bool // set where images of the dark detector were taken off, which scatter too
 	Geometry      Geometry
 	Frames        []Frame
 	// Keep says which pixels count, in all frames; nil for all.

@@ -305,6 +305,18 @@ func Above(d Dist, limit float64) (float64, error) {
 	return 1 - d.CDF(limit, p), nil
 }
 
+// Left returns what a scalar distribution, whose parameters do not depend on inputs, leaves between two limits: its probability there, which is NaN where
+// neither the support nor a formula tells it, and whether that is next to nothing, below one in a million.
+func Left(d Dist, lower, upper float64) (share float64, nothing bool) {
+	above, err1 := Above(d, lower)
+	beyond, err2 := Above(d, upper)
+	if err1 != nil || err2 != nil {
+		return math.NaN(), false
+	}
+	share = above - beyond
+	return max(share, 0), share < 1e-6
+}
+
 // Numbers returns the parameter values, in the form that Fill takes, of a distribution
 // whose parameters do not depend on inputs.
 func Numbers(d Dist) ([][]float64, error) {

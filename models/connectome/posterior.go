@@ -123,7 +123,11 @@ func (c Completion) Model() (*infer.Model, error) {
 	}
 	for i, a := range c.Alpha {
 		if !(a >= 0 && a <= 1) {
-			return nil, fmt.Errorf("connectome: alpha[%d] is %g: want a fraction from 0 to 1", i, a)
+			percent := ""
+			if least, most := slices.Min(c.Alpha), slices.Max(c.Alpha); least >= 0 && most > 1 && most <= 100 {
+				percent = fmt.Sprintf("; if the %d numbers, %g to %g, are in percent, divide them by 100", len(c.Alpha), least, most)
+			}
+			return nil, fmt.Errorf("connectome: alpha[%d] is %g: want a fraction from 0 to 1%s", i, a, percent)
 		}
 	}
 	m := infer.NewModel("pattern completion")

@@ -148,8 +148,8 @@ func (b *builder) parameter(name string) (*ad.Node, error) {
 		return nil, fmt.Errorf("prior of %s: %q gives whole numbers, which have no gradient: use a continuous distribution", name, text)
 	}
 	if lower != nil || upper != nil {
-		if err := leaves(d, p.Bounds[name]); err != nil {
-			return nil, fmt.Errorf("bounds of %s, %g to %g, leave nothing of its prior %s, which %w: change one of them", name, p.Bounds[name][0], p.Bounds[name][1], text, err)
+		if share, nothing := dist.Left(d, p.Bounds[name][0], p.Bounds[name][1]); nothing {
+			return nil, fmt.Errorf("bounds of %s, %g to %g, leave a probability of %.2g of its prior %s%s: change one of them", name, p.Bounds[name][0], p.Bounds[name][1], share, text, lies(d))
 		}
 		d = dist.Truncate(d, lower, upper)
 		if err := d.Err(); err != nil {
@@ -159,18 +159,18 @@ func (b *builder) parameter(name string) (*ad.Node, error) {
 	return b.model.Param(name, d, list...), nil
 }
 
-// leaves returns an error that says where a distribution with constant parameters lies if that is outside bounds.
-func leaves(d dist.Dist, b Bounds) error {
+// lies says where a distribution with constant parameters and an end lies, or returns "".
+func lies(d dist.Dist) string {
 	low, high, err := dist.Range(d)
 	switch {
-	case err != nil || low < b[1] && high > b[0]:
-		return nil
-	case low >= b[1] && math.IsInf(high, 1):
-		return fmt.Errorf("is above %.6g", low)
+	case err != nil || math.IsInf(low, -1) && math.IsInf(high, 1):
+		return ""
+	case math.IsInf(high, 1):
+		return fmt.Sprintf(", which is above %.6g", low)
 	case math.IsInf(low, -1):
-		return fmt.Errorf("is below %.6g", high)
+		return fmt.Sprintf(", which is below %.6g", high)
 	}
-	return fmt.Errorf("lies between %.6g and %.6g", low, high)
+	return fmt.Sprintf(", which lies between %.6g and %.6g", low, high)
 }
 
 // axes returns the labels of a vector.

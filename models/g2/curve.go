@@ -101,7 +101,13 @@ func (c Curve) check(params int, of string) error {
 			return fmt.Errorf("g2: bin %d: point %d is %s = %.3g, %s = %.3g: numbers above %g, or %s below %g, are beyond what a fit can compute with: give %s; --drop-invalid leaves such points out", c.Bin, i+1, column, c.X[i], value, c.Y[i], largest, column, 1/largest, map[bool]string{true: "q in 1/Angstrom and tau in s", false: "tau in s"}[of == "q"])
 		}
 		if c.Err != nil && !(c.Err[i] >= 0 && c.Err[i] < math.Inf(1)) {
-			return fmt.Errorf("g2: bin %d: the error of point %d is %g: want a finite number of at least 0; --drop-invalid leaves such points out", c.Bin, i+1, c.Err[i])
+			wrong := 0
+			for _, e := range c.Err[i:] {
+				if !(e >= 0 && e < math.Inf(1)) {
+					wrong++
+				}
+			}
+			return fmt.Errorf("g2: bin %d: the error of point %d is %g, and %d of %s are no errors: want finite numbers of at least 0; --drop-invalid leaves such points out", c.Bin, i+1, c.Err[i], wrong, errtext.Count(len(c.Err), "point"))
 		}
 	}
 	return nil

@@ -126,6 +126,11 @@ func (s Settings) checkPriors(params []Param) error {
 		if b, ok := s.Bounds[name]; ok && (high <= b[0] || low >= b[1]) {
 			return fmt.Errorf("g2: the prior of %s lies between %g and %g, outside its bounds %g to %g: change one of them", name, low, high, b[0], b[1])
 		}
+		if b, ok := s.Bounds[name]; ok {
+			if share, nothing := dist.Left(s.Priors[name], b[0], b[1]); nothing {
+				return fmt.Errorf("g2: the prior of %s, %s, leaves a probability of %.2g within its bounds %g to %g: change one of them", name, s.Priors[name], share, b[0], b[1])
+			}
+		}
 		if v, ok := s.Start[name]; ok && !(v >= low && v <= high) {
 			return fmt.Errorf("g2: the start of %s is %g, where its prior, between %g and %g, is 0: change one of them", name, v, low, high)
 		}

@@ -23,24 +23,26 @@ import (
 // Posterior is a program with its data: a target of package infer over unconstrained parameters in Stan's order, with Stan's transforms.
 // It is not safe for concurrent use; Clone shares the programs.
 type Posterior struct {
-	program *Program
-	machine *stage.Machine // with the values of data, and nodes of the rest
-	dim     int
-	params  []stage.Param
-	inputs  []*ad.Node // unconstrained numbers of each parameter that has any
-	lp      *ad.Node   // log density
-	density *ad.Program
-	state   *ad.State
-	point   []float64 // where state has the unconstrained numbers and the gradient
-	slope   []float64
-	derive  *derived // nil if all columns are known
-	written *ad.State
-	columns []column
-	late    []syntax.Stmt
-	latent  []string // variables whose numbers late statements may need, as the last outputs of derive
-	seed    uint64
-	failed  *failures
-	seen    *infer.Posterior // with the observations, for checks; nil without any
+	program   *Program
+	machine   *stage.Machine // with the values of data, and nodes of the rest
+	dim       int
+	params    []stage.Param
+	inputs    []*ad.Node // unconstrained numbers of each parameter that has any
+	lp        *ad.Node   // log density
+	density   *ad.Program
+	state     *ad.State
+	point     []float64 // where state has the unconstrained numbers and the gradient
+	slope     []float64
+	derive    *derived // nil if all columns are known
+	written   *ad.State
+	columns   []column
+	late      []syntax.Stmt
+	latent    []string // variables whose numbers late statements may need, as the last outputs of derive
+	seed      uint64
+	kept      *stage.Kept            // from draw to draw
+	variables map[string]value.Value // of the blocks; never changed once compiled
+	failed    *failures
+	seen      *infer.Posterior // with the observations, for checks; nil without any
 }
 
 // column is a variable of the output.
@@ -206,6 +208,7 @@ func (p *Posterior) build(s CompileSettings) error {
 			return err
 		}
 	}
+	p.variables = p.machine.Variables()
 	return p.outputs()
 }
 
@@ -250,7 +253,7 @@ func (p *Posterior) Observations() *infer.Posterior { return p.seen }
 
 // Explain says how the program was staged, by line: which loops run at once, which one after another, and what runs for each draw.
 func (p *Posterior) Explain() []string {
-	m := p.machine.Draw()
+	m := p.machine.Draw(stage.NewKept())
 	m.Explained(p.machine)
 	m.ExplainLate(p.late)
 	return m.Explain()
@@ -411,7 +414,7 @@ func (p *Posterior) LogProbGrad(q, g []float64) (float64, error) {
 // Clone returns a copy with a workspace of its own.
 func (p *Posterior) Clone() infer.Target {
 	c := *p
-	c.state, c.written, c.point, c.slope = nil, nil, nil, nil
+	c.state, c.written, c.point, c.slope, c.kept = nil, nil, nil, nil, nil
 	return &c
 }
 
@@ -561,7 +564,10 @@ func lateNumbers(vars map[string]value.Value, c column) []float64 {
 
 // runLate runs the statements that need the numbers of a draw.
 func (p *Posterior) runLate(q []float64) (map[string]value.Value, error) {
-	d := p.machine.Draw()
+	if p.kept == nil {
+		p.kept = stage.NewKept()
+	}
+	d := p.machine.Draw(p.kept)
 	h := p.seed ^ 0x9e3779b97f4a7c15
 	for _, x := range q {
 		h = (h ^ math.Float64bits(x)) * 0x100000001b3
@@ -569,9 +575,8 @@ func (p *Posterior) runLate(q []float64) (map[string]value.Value, error) {
 	r := tensor.NewStream(h, 1, 0)
 	d.Random = &r
 	first := len(p.derive.nodes) - len(p.latent)
-	all := p.machine.Variables()
 	for i, name := range p.latent {
-		v := all[name]
+		v := p.variables[name]
 		f := append([]float64(nil), p.written.Output(first+i)...)
 		d.Set(name, v.Type, value.Known(v.Type, f, v.Shape...))
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/models/stan/internal/stage"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -91,7 +92,7 @@ func (p *Posterior) Unconstrain(d Data) ([]float64, error) {
 		return nil, errors.New("stan: the program has no parameters, so that there is nothing to start from: declare one")
 	}
 	known := map[string]bool{}
-	m := p.machine.Draw()
+	m := p.machine.Draw(stage.NewKept())
 	for _, x := range block.List {
 		m.Forget(x.(*syntax.Declare).Name)
 	}

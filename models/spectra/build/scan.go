@@ -185,7 +185,7 @@ func readParams(name string, params []Param) ([]float64, error) {
 	for i, p := range params {
 		v, ok := h.Float(p.Key)
 		if !ok {
-			return nil, &data.MissingError{Format: "fits", File: name, Place: "primary header", Kind: "keyword with a number", Name: p.Key, Near: h.Near(p.Key)}
+			return nil, fmt.Errorf("%w: name the keyword that has it, as --param %s:KEY does", &data.MissingError{Format: "fits", File: name, Place: "primary header", Kind: "keyword with a number", Name: p.Key, Near: h.Near(p.Key)}, p.Name)
 		}
 		out[i] = v
 	}

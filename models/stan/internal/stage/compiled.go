@@ -19,6 +19,14 @@ type calls struct {
 	evaluate map[string]bool // functions that were seen to evaluate a graph
 }
 
+// Kept is what the Machines of one chain keep from draw to draw. Chains that run at once must not share it.
+type Kept struct{ calls calls }
+
+// NewKept returns an empty Kept.
+func NewKept() *Kept {
+	return &Kept{calls{by: map[string]*compiledCall{}, evaluate: map[string]bool{}}}
+}
+
 // compiledCall is a program for a call; nil if there is none.
 type compiledCall struct {
 	state *ad.State

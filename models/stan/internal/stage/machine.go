@@ -56,8 +56,9 @@ type Machine struct {
 	unrolled     int         // loops that run one repetition after another
 	stuck        map[*syntax.For]bool
 	late         bool // a late statement runs, or one that may become one
-	compiled     calls
-	plains       *plainStatements
+	compiled     *calls
+	plains       *plainStatements // nil in a Machine that makes graphs
+	ofDraws      *plainStatements // of the Machines of draws
 	observed     []*observation
 	priors       []Prior
 	notes        []note
@@ -105,7 +106,7 @@ var (
 
 // New returns a machine for a checked program.
 func New(p *syntax.Program) *Machine {
-	m := &Machine{Prog: p, funcs: map[string][]*syntax.Function{}, stuck: map[*syntax.For]bool{}, MaxSteps: 100_000_000}
+	m := &Machine{Prog: p, funcs: map[string][]*syntax.Function{}, stuck: map[*syntax.For]bool{}, MaxSteps: 100_000_000, compiled: &calls{}, ofDraws: &plainStatements{by: map[syntax.Stmt]*plainStatement{}}}
 	for _, f := range p.Functions {
 		if f.Body != nil {
 			m.funcs[f.Name] = append(m.funcs[f.Name], f)

@@ -143,18 +143,10 @@ func (m *Machine) Variables() map[string]value.Value {
 	return out
 }
 
-// Draw returns a machine that runs late statements on the numbers of draws.
-func (m *Machine) Draw() *Machine {
+// Draw returns a machine that runs late statements on the numbers of draws, with what those of the same chain have kept.
+func (m *Machine) Draw(kept *Kept) *Machine {
 	d := New(m.Prog)
-	d.Out = m.Out
-	if m.compiled.by == nil {
-		m.compiled = calls{by: map[string]*compiledCall{}, evaluate: map[string]bool{}}
-	}
-	d.compiled = m.compiled
-	if m.plains == nil {
-		m.plains = &plainStatements{by: map[syntax.Stmt]*plainStatement{}}
-	}
-	d.plains = m.plains
+	d.Out, d.compiled, d.plains = m.Out, &kept.calls, m.ofDraws
 	for n, s := range m.scope[0] {
 		d.scope[0][n] = &slot{name: n, v: s.v, typ: s.typ}
 	}
