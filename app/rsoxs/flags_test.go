@@ -36,3 +36,18 @@ func TestFlagsWithoutUse(t *testing.T) {
 		}
 	}
 }
+
+// Priors that a fit by least squares does not use are told.
+func TestPriorsOfFitsAreTold(t *testing.T) {
+	morphology := apptest.WorkInSample(t)
+	if code, _, stderr := apptest.Do(t, "sim", "rsoxs", morphology); code != exit.OK {
+		t.Fatal(stderr)
+	}
+	problem := `{"model": "core_shell", "grid": {"shape": [8, 32, 32], "voxel": 5}, "parameters": {"radius": {"start": 8, "prior": "normal(12, 0.01)"}, "shell": {"start": 4}}, "fixed": {"aligned": 0}, "data": "HDF5", "constants": ["Material1.txt", "Material2.txt", "Material3.txt"], "config": "config.txt", "sigma": 0.1, "options": {"matrix": true}}`
+	if err := os.WriteFile("p.json", []byte(problem), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, stderr := apptest.Do(t, "invert", "rsoxs", "p.json"); !strings.Contains(stderr, "priors (of radius) are used by posteriors alone") {
+		t.Error(stderr)
+	}
+}

@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -155,6 +157,8 @@ func startInvert(ctx context.Context, a *frame.App, cfg invertConfig) error {
 		if err := startChains(ctx, a, v); err != nil {
 			return err
 		}
+	} else if with := withPriors(cfg.Problem); with != nil {
+		a.Note("priors (of %s) are used by posteriors alone, with \"method\": \"nuts\": %s finds what fits the patterns best", strings.Join(with, ", "), v.Method)
 	}
 	if err := a.Begin(v.dir, invertCommand, cfg, cfg.Problem.Files(cfg.Base)...); err != nil {
 		return err
@@ -274,4 +278,14 @@ func solve(ctx context.Context, a *frame.App, v *inversion, checkpoint string, s
 		return frame.Strictly(r.Check)
 	}
 	return nil
+}
+
+// withPriors lists the parameters that have a prior.
+func withPriors(p *morph.Problem) (names []string) {
+	for _, name := range slices.Sorted(maps.Keys(p.Parameters)) {
+		if p.Parameters[name].Prior != "" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
