@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"gonum.org/v1/gonum/stat"
+
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/internal/linalg"
@@ -108,7 +110,7 @@ func (c *Settings) move(ctx context.Context, t Target) (Target, *pilot, error) {
 		}
 		same, err := f.in(m.of)
 		if err != nil {
-			return nil, nil, err
+			return t, nil, err
 		}
 		c.moves = f.told(m.of)
 		return same.outward(), nil, nil
@@ -117,8 +119,8 @@ func (c *Settings) move(ctx context.Context, t Target) (Target, *pilot, error) {
 		return t, nil, nil
 	}
 	found, err := runPilot(ctx, t, *c)
-	if err != nil || found == nil {
-		return t, nil, err
+	if err != nil || found == nil { // chains that cannot start say so themselves
+		return t, nil, ctx.Err()
 	}
 	c.moves, c.Warmup = found.told, max(c.Warmup-found.draws, shortestAfterPilot)
 	return found.target, found, nil
@@ -209,7 +211,6 @@ func (f *family) gather(ctx context.Context, t *moved, cfg Settings, out *pilot)
 type judge struct {
 	f          *family
 	back, grad *ad.State // coordinates of draws, and gradients along them
-	z          []*ad.Node
 	weight     []float64 // of each unconstrained parameter, 0 for those that no choice moves
 }
 
@@ -235,7 +236,7 @@ func (f *family) newJudge() (*judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.back, j.grad = f64State(back, n+len(list), f.GivenValues), f64State(grad, 2*n+len(list), f.GivenValues)
+	j.back, j.grad = stateWith(back, n+len(list), f.GivenValues), stateWith(grad, 2*n+len(list), f.GivenValues)
 	span := func(i int) []float64 { return j.weight[f.first[i] : f.first[i]+f.Inputs[i].Size()] }
 	for _, i := range f.Positive {
 		span(i)[0] = max(span(i)[0], 1)
@@ -260,7 +261,7 @@ func (j *judge) score(h choice, draws []seenDraw) (float64, error) {
 	values := h.values()
 	copy(j.back.InputSpan(n, n+len(values)), values)
 	copy(j.grad.InputSpan(2*n, 2*n+len(values)), values)
-	var z, g momentsOf
+	z, g := make([][]float64, j.f.dim), make([][]float64, j.f.dim) // columns
 	for _, d := range draws {
 		copy(j.back.InputSpan(0, n), d.q)
 		if err := j.back.Run(); err != nil {
@@ -271,40 +272,24 @@ func (j *judge) score(h choice, draws []seenDraw) (float64, error) {
 		if err := j.grad.Run(); err != nil {
 			return 0, err
 		}
-		z.add(j.back.OutputSpan(0, n))
-		g.add(j.grad.OutputSpan(0, n))
+		for i, v := range j.back.OutputSpan(0, n) {
+			z[i] = append(z[i], v)
+		}
+		for i, v := range j.grad.OutputSpan(0, n) {
+			g[i] = append(g[i], v)
+		}
 	}
 	sum := 0.0
 	for i, w := range j.weight {
 		if w > 0 {
-			sum += w * math.Log(z.variance(i)*g.variance(i))
+			sum += w * math.Log(stat.Variance(z[i], nil)*stat.Variance(g[i], nil))
 		}
 	}
-	if math.IsNaN(sum) {
+	if !linalg.Finite(sum) { // nothing moves, or nothing is left of it
 		sum = math.Inf(1)
 	}
 	return sum, nil
 }
-
-// momentsOf accumulates means and squares of vectors.
-type momentsOf struct {
-	n        float64
-	mean, m2 []float64
-}
-
-func (m *momentsOf) add(x []float64) {
-	if m.mean == nil {
-		m.mean, m.m2 = make([]float64, len(x)), make([]float64, len(x))
-	}
-	m.n++
-	for i, v := range x {
-		d := v - m.mean[i]
-		m.mean[i] += d / m.n
-		m.m2[i] += d * (v - m.mean[i])
-	}
-}
-
-func (m *momentsOf) variance(i int) float64 { return m.m2[i] / (m.n - 1) }
 
 // rounded rounds a number to two digits, so that choices can be told.
 func rounded(x float64) float64 {

@@ -95,17 +95,11 @@ func (p *Posterior) LogProbGrad(q, g []float64) (float64, error) {
 
 // state makes a workspace with the data in place.
 func (p *Posterior) state(prog *ad.Program) *ad.State {
-	s := prog.NewState()
 	given := p.data
 	if prog == p.density {
 		given = p.givenValues()
 	}
-	for i, d := range given {
-		if err := s.SetInput(len(p.model.params)+i, d); err != nil {
-			panic(err) // the program has these inputs, and reals
-		}
-	}
-	return s
+	return stateWith(prog, len(p.model.params), given)
 }
 
 // Bytes returns the memory that the log density and its gradient need for one chain.

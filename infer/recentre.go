@@ -23,7 +23,7 @@ import (
 
 // Movement describes the log density of a Target as a graph, so that chains can move in other coordinates.
 type Movement struct {
-	LogProb *ad.Node
+	LogProb *ad.Node   // a scalar, with the Jacobians of the transforms
 	Inputs  []*ad.Node // unconstrained parameters, in the order of the Target
 	Names   []string   // names of the parameters
 	// Given are the other inputs of the graph, with their values.
@@ -36,7 +36,7 @@ type Movement struct {
 // Located is a parameter whose prior has a location and a scale that depend on other parameters.
 type Located struct {
 	Input int // number of the parameter among the Inputs
-	// Loc and Scale are those of its unconstrained form, as functions of the Inputs.
+	// Loc and Scale are those of its unconstrained form, as functions of the Inputs: one number, or one for each element. Scale is above 0.
 	Loc, Scale *ad.Node
 }
 
@@ -342,14 +342,14 @@ func (f *family) in(h choice) (*moved, error) {
 // ready returns the workspace of a program, with what it is given.
 func (m *moved) ready(s **ad.State, prog *ad.Program, q []float64) *ad.State {
 	if *s == nil {
-		*s = f64State(prog, len(m.f.Inputs), m.f.GivenValues)
+		*s = stateWith(prog, len(m.f.Inputs), m.f.GivenValues)
 	}
 	copy((*s).InputSpan(0, len(m.f.Inputs)), q)
 	return *s
 }
 
-// f64State makes a workspace of a program with the values of the inputs from a number on.
-func f64State(prog *ad.Program, from int, given [][]float64) *ad.State {
+// stateWith makes a workspace of a program with the values of the inputs from a number on.
+func stateWith(prog *ad.Program, from int, given [][]float64) *ad.State {
 	s := prog.NewState()
 	for i, d := range given {
 		if err := s.SetInput(from+i, d); err != nil {

@@ -5,6 +5,7 @@ package infer
 
 import (
 	"context"
+	"errors"
 	"math"
 	"path/filepath"
 	"slices"
@@ -250,6 +251,21 @@ func TestChosenCoordinatesGoOn(t *testing.T) {
 		t.Errorf("verdict %+v: %v", v, err)
 	}
 	if ll, err := fit.LogLik("y"); err != nil || len(ll) == 0 {
+		t.Error(err)
+	}
+}
+
+// A run that is interrupted before its chains begin returns a fit without draws, and can be made again.
+func TestPilotInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	path := filepath.Join(t.TempDir(), "run")
+	s := Settings{Seed: 3, Coordinates: ChosenCoordinates, Draws: 20, Checkpoint: Checkpoint{Path: path}}
+	fit, err := Sample(ctx, centredSchools(t), s)
+	if !errors.Is(err, context.Canceled) || fit == nil || fit.Len(0) != 0 {
+		t.Errorf("%v: %v", fit, err)
+	}
+	if fit, err = Sample(t.Context(), centredSchools(t), s); err != nil || fit.Len(0) != 20 {
 		t.Error(err)
 	}
 }

@@ -40,14 +40,16 @@ func Sample(ctx context.Context, t Target, cfg Settings) (*Fit, error) {
 		return nil, err
 	}
 	var found *pilot
+	var interrupted error // before the run has begun
 	if programs == nil {
-		if t, found, err = cfg.move(ctx, t); err != nil {
-			return nil, err
-		}
+		t, found, interrupted = cfg.move(ctx, t)
 	}
 	r, err := newRun(t, cfg)
 	if err != nil {
 		return nil, err
+	}
+	if interrupted != nil {
+		return newFit(r), interrupted
 	}
 	r.programs = programs
 	if err := cfg.checkFunc(ctx, t); err != nil {

@@ -107,8 +107,11 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 		return unsampled(a, s, err)
 	}
 	cfg.Recall(fit)
-	if moves := fit.Coordinates(); moves != nil {
+	switch moves := fit.Coordinates(); {
+	case len(moves) > 0:
 		a.Note("coordinates of the chains: %s", strings.Join(moves, "; "))
+	case cfg.CoordinateKind() == infer.ChosenCoordinates:
+		a.Note("coordinates of the chains: those of the model, since no others were found to be better")
 	}
 	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
 		a.Note("%s\nsampling again, more carefully (--retries 0 keeps the first attempt)", rep)

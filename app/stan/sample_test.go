@@ -179,3 +179,18 @@ generated quantities {
 		t.Errorf("exit %d: %s", code, out)
 	}
 }
+
+// The coordinates that were chosen are told, and so is that none were better.
+func TestCoordinatesAreTold(t *testing.T) {
+	schools := apptest.Write(t, "schools.stan", `data { int J; vector[J] y; vector[J] s; }
+parameters { real mu; real<lower=0> tau; vector[J] theta; }
+model { mu ~ normal(0, 5); tau ~ cauchy(0, 5); theta ~ normal(mu, tau); y ~ normal(theta, s); }
+`)
+	data := apptest.Write(t, "schools.json", `{"J": 8, "y": [28, 8, -3, 7, -1, 1, 18, 12], "s": [15, 10, 16, 11, 9, 11, 10, 18]}`)
+	for _, c := range [][3]string{{schools, data, "theta is sampled non-centred"}, {apptest.Write(t, "line.stan", line), apptest.Write(t, "line.json", lineData), "those of the model, since no others"}} {
+		code, _, stderr := apptest.Do(t, "sample", "stan", c[0], "--data", c[1], "--out", filepath.Join(t.TempDir(), "run"), "--seed", "7", "--no-report", "--coordinates", "chosen", "--warmup", "300", "--draws", "300")
+		if code != 0 || !strings.Contains(stderr, "coordinates of the chains: "+c[2]) {
+			t.Errorf("exit %d: %s", code, stderr)
+		}
+	}
+}
