@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/diag"
@@ -216,12 +217,17 @@ func TestChosenCoordinatesRepeat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run")
 	ctx, cancel := context.WithCancel(t.Context())
 	s.Checkpoint.Path = path
-	s.Progress = func(p Progress) { cancel() }
-	s.ProgressEvery = 1
-	if _, err := Sample(ctx, centredSchools(t), s); err == nil {
-		t.Skip("the run ended before it could be interrupted")
+	s.Sink.Write = func(d SinkDraw) error {
+		if d.Draw == 50 && !d.Warmup {
+			cancel()
+			time.Sleep(100 * time.Millisecond) // until the chains have been told
+		}
+		return nil
 	}
-	s.Progress, s.Checkpoint.Path = nil, ""
+	if _, err := Sample(ctx, centredSchools(t), s); err == nil {
+		t.Fatal("the run was not interrupted")
+	}
+	s.Sink, s.Checkpoint.Path = Sink{}, ""
 	same("resumed", run(func(c *Settings) { c.Resume = path }))
 }
 
