@@ -149,7 +149,7 @@ func (b *builder) parameter(name string) (*ad.Node, error) {
 	}
 	if lower != nil || upper != nil {
 		if share, nothing := dist.Left(d, p.Bounds[name][0], p.Bounds[name][1]); nothing {
-			return nil, fmt.Errorf("bounds of %s, %g to %g, leave a probability of %.2g of its prior %s%s: change one of them", name, p.Bounds[name][0], p.Bounds[name][1], share, text, lies(d))
+			return nil, fmt.Errorf("the prior of %s, %s%s, has a probability of %.2g between its bounds, %g and %g: change one of them", name, text, lies(d), share, p.Bounds[name][0], p.Bounds[name][1])
 		}
 		d = dist.Truncate(d, lower, upper)
 		if err := d.Err(); err != nil {

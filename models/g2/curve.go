@@ -107,7 +107,7 @@ func (c Curve) check(params int, of string) error {
 					wrong++
 				}
 			}
-			return fmt.Errorf("g2: bin %d: the error of point %d is %g, and %d of %s are no errors: want finite numbers of at least 0; --drop-invalid leaves such points out", c.Bin, i+1, c.Err[i], wrong, errtext.Count(len(c.Err), "point"))
+			return fmt.Errorf("g2: bin %d: the error of point %d is %g, and the errors of %d of %s cannot be used: want finite numbers of at least 0; --drop-invalid leaves such points out", c.Bin, i+1, c.Err[i], wrong, errtext.Count(len(c.Err), "point"))
 		}
 	}
 	return nil

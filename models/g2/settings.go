@@ -128,7 +128,7 @@ func (s Settings) checkPriors(params []Param) error {
 		}
 		if b, ok := s.Bounds[name]; ok {
 			if share, nothing := dist.Left(s.Priors[name], b[0], b[1]); nothing {
-				return fmt.Errorf("g2: the prior of %s, %s, leaves a probability of %.2g within its bounds %g to %g: change one of them", name, s.Priors[name], share, b[0], b[1])
+				return fmt.Errorf("g2: the prior of %s, %s, has a probability of %.2g between its bounds, %g and %g: change one of them", name, s.Priors[name], share, b[0], b[1])
 			}
 		}
 		if v, ok := s.Start[name]; ok && !(v >= low && v <= high) {

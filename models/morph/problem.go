@@ -443,7 +443,7 @@ func (m Parameter) distribution(q ProblemParam) (*dist.Dist, error) {
 		return &d, nil
 	}
 	if share, nothing := dist.Left(d, b[0], b[1]); nothing {
-		return &d, fmt.Errorf("the prior %s leaves a probability of %.2g within the bounds %g to %g: change one of them", q.Prior, share, b[0], b[1])
+		return &d, fmt.Errorf("the prior %s has a probability of %.2g between the bounds, %g and %g: change one of them", q.Prior, share, b[0], b[1])
 	}
 	d = dist.Truncate(d, b[0], b[1])
 	return &d, d.Err()

@@ -106,6 +106,7 @@ func TestParseProblemRefuses(t *testing.T) {
 		{"voxels", `[1, 5, 6]`, `[1, 5, 60]`, "want a box within"},
 		{"voxels", `[-5, 5]`, `[5]`, "[lowest, highest]"},
 		{"voxels", `[-5, 5]`, `[-5, 5], "prior": "normal(0)"`, "prior of logit"},
+		{"voxels", `[-5, 5]`, `[-5, 5], "prior": "normal(100, 1)"`, "has a probability of 0 between the bounds, -5 and 5"},
 		{"voxels", `[1, 10, 12]`, `[1, 4611686018427387904, 12]`, "grid.shape"},
 		{"rod", `"radius": {"start": 5}`, `"radius": {}`, "rod needs the parameter radius"},
 		{"rod", `"data": "x"`, `"data": ""`, "data is missing"},

@@ -110,6 +110,9 @@ func TestPriorsOutsideOfLibrary(t *testing.T) {
 			t.Errorf("%v: want %q", err, want)
 		}
 	}
+	if _, err := NewFitter(lib, Settings{Priors: map[string]dist.Dist{"teff": dist.Normal(50000, 100)}}); err == nil || !strings.Contains(err.Error(), "has a probability of 0 from") {
+		t.Errorf("a prior far from the library: %v", err)
+	}
 	if _, err := NewFitter(lib, Settings{Priors: map[string]dist.Dist{Vsini: dist.LogNormal(1, 1)}}); err != nil {
 		t.Error(err)
 	}

@@ -228,7 +228,7 @@ func (f *Fitter) checkRanges(say func(format string, v ...any)) {
 			say("the prior of %s allows %.6g to %.6g: want some of it within %.6g to %.6g", name, lo, hi, lower[k], upper[k])
 		case given && !f.fixed[k]:
 			if share, nothing := dist.Left(prior, lower[k], upper[k]); nothing {
-				say("the prior of %s is %s, which leaves a probability of %.2g from %.6g to %.6g, what is covered: give one that lies there", name, prior, share, lower[k], upper[k])
+				say("the prior of %s, %s, has a probability of %.2g from %.6g to %.6g, which is all that the library and the settings cover: give one that lies there", name, prior, share, lower[k], upper[k])
 			}
 		}
 	}

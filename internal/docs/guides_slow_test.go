@@ -6,8 +6,8 @@
 package docs_test
 
 import (
-	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/euryale-dev/euryale/internal/peer"
 )
 
 // walk says what a test needs to follow a guide.
@@ -44,8 +46,6 @@ func TestGuidesRunAsWritten(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	python := cmp.Or(os.Getenv("PYTHON"), "python3")
-	hasPython := exec.Command(python, "-c", "import h5py, numpy").Run() == nil
 	for _, p := range pages(t) {
 		w, ok := walks[p.Path]
 		if !ok {
@@ -74,10 +74,7 @@ func TestGuidesRunAsWritten(t *testing.T) {
 				}
 				switch b.Lang {
 				case "python":
-					if !hasPython {
-						t.Skip("from here on, the page needs Python with h5py: name one that has it by PYTHON")
-					}
-					run(b.Line, python, "-c", b.Text)
+					peer.Python(t, "h5py", "numpy").Run(t, fmt.Sprintf("import os\nos.chdir(%q)\n%s", dir, b.Text))
 				case "", "sh":
 					for i, line := range strings.Split(b.Text, "\n") {
 						line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
