@@ -196,6 +196,9 @@ func (c Settings) withDefaults(dim int) (Settings, error) {
 	}
 	setInt(&c.Steps, 10)
 	setInt(&c.Sink.Every, 1)
+	if c.Method == SMC {
+		c.NoWarmup = true
+	}
 	if c.Method == HMC {
 		c.Statistic = Metropolis
 		if c.Steps == 1 && c.TargetAccept == 0 {
@@ -275,7 +278,12 @@ func (c *Settings) validate(dim int) error {
 	want(c.InitTries > 0, "the number of random starts to try", "InitTries", "is %d: want at least 1", c.InitTries)
 	want(c.Parallel > 0, "the number of chains that run at once", "Parallel", "is %d: want at least 1", c.Parallel)
 	want(c.FirstChain >= 0, "the number of the first chain", "FirstChain", "is %d: want 0 or more", c.FirstChain)
-	want(c.Method == NUTS || c.Method == HMC, "the method", "Method", "is %d: want NUTS or HMC", c.Method)
+	want(c.Method >= NUTS && c.Method <= SMC, "the method", "Method", "is %d: want NUTS, HMC or SMC", c.Method)
+	if c.Method == SMC {
+		want(dim > 0, "the method", "Method", "is SMC, but there are no parameters to sample: declare at least one")
+		want(c.From == nil && c.InitFunc == nil && c.FirstChain == 0 && !c.Sink.Only && !c.StopWhen.active(), "the method", "Method",
+			"is SMC, whose points move together from the priors: leave From, InitFunc, FirstChain, Sink.Only and StopWhen out")
+	}
 	want(c.Steps > 0, "the number of leapfrog steps", "Steps", "is %d: want at least 1", c.Steps)
 	want(c.StepJitter >= 0 && c.StepJitter < 1, "the relative range of the step size", "StepJitter", "is %g: want at least 0 and less than 1", c.StepJitter)
 	want(c.Sink.Every > 0, "the number of draws between two that the sink gets", "Sink.Every", "is %d: want at least 1", c.Sink.Every)

@@ -38,8 +38,9 @@ type Fit struct {
 	// verdict is the last verdict about the model that was asked for.
 	verdict *check.Verdict
 	// asked is true once the default verdict has been tried.
-	asked   bool
-	walkers bool // whether the chains are walkers of an ensemble
+	asked    bool
+	evidence *Evidence
+	walkers  bool // whether the chains are walkers of an ensemble, or islands, whose draws have no trajectories
 
 	tableMu sync.Mutex
 	// table is the last one that Summarize made, with its settings. Summaries, reports and criteria
@@ -59,6 +60,9 @@ func newFit(r *run) *Fit {
 			n = min(n, r.cut)
 		}
 		f.n = append(f.n, n)
+	}
+	if r.islands != nil {
+		f.evidence, f.walkers = r.islands.evidence(), true
 	}
 	f.away, f.modes = f.runaways(), f.searchModes()
 	return f
@@ -307,7 +311,11 @@ func (f *Fit) report(s diag.Summary) diag.Report {
 			e.Acceptance = append(e.Acceptance, f.acceptance(c))
 		}
 	}
-	return diag.Diagnose(s, e)
+	r := diag.Diagnose(s, e)
+	if f.evidence != nil {
+		r = append(r, f.evidence.advice())
+	}
+	return r
 }
 
 // Aim returns what the step size of a chain was adapted to: Settings.TargetAccept,

@@ -16,4 +16,8 @@ const (
 	//
 	// Reference: Neal, arXiv:1206.1901.
 	HMC
+	// SMC moves a cloud of Draws points in each of Chains islands from the priors to the posterior, by tempered sequential Monte
+	// Carlo. It finds the masses of modes, and the evidence: Fit.Evidence. The density must be one of which draws can be had: that of the priors where
+	// all parameters of a Posterior have priors to draw from, else normal distributions about the modes that climbs find. There is no warm-up.
+	SMC
 )

@@ -52,6 +52,11 @@ func Sample(ctx context.Context, t Target, cfg Settings) (*Fit, error) {
 		return newFit(r), interrupted
 	}
 	r.programs = programs
+	if cfg.Method == SMC {
+		if r.islands, err = newSMC(r, t); err != nil {
+			return nil, err
+		}
+	}
 	if err := cfg.checkFunc(ctx, t); err != nil {
 		return nil, err
 	}
@@ -68,6 +73,8 @@ type run struct {
 	chains   []*chain
 	// programs are those of chains in lock step, nil where each advances alone.
 	programs []*lockstep.Program
+	// islands move the chains together, nil but for SMC.
+	islands  *smcRun
 	stop     atomic.Bool
 	warnings []string
 	// stopped says why the run ended early.
@@ -157,6 +164,10 @@ func (r *run) resume() error {
 			if id != c.id {
 				continue
 			}
+			if r.cfg.Method == SMC { // newSMC loads them
+				r.states[i] = s.states[k]
+				continue
+			}
 			if err := c.load(s.states[k]); err != nil {
 				return fmt.Errorf("%w %s: chain %d: %w", ErrCheckpoint, r.cfg.Resume, id, err)
 			}
@@ -210,8 +221,11 @@ func (r *run) sample(ctx context.Context) []error {
 	}
 	places := make(chan struct{}, r.cfg.Parallel)
 	finished := make(chan struct{})
+	if r.islands != nil {
+		wg.Go(r.islands.sample)
+	}
 	for i, c := range r.chains {
-		if r.programs != nil {
+		if r.programs != nil || r.islands != nil {
 			break
 		}
 		wg.Go(func() {

@@ -1,0 +1,570 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package infer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
+	"github.com/euryale-dev/euryale/infer/internal/warmup"
+	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/parallel"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// Tempered sequential Monte Carlo moves a cloud of points from a density that is easy to draw from to the posterior, in steps of an exponent beta
+// that are as long as the weights allow. At each step points are drawn again by their weights, and moved by Hamiltonian Monte Carlo until they have
+// forgotten where they were. Modes keep the masses that they have, and the product of the mean weights is the evidence.
+//
+// References: Del Moral, Doucet and Jasra, doi:10.1111/j.1467-9868.2006.00553.x; Zhou, Johansen and Aston, arXiv:1303.3123 (steps of beta);
+// Buchholz, Chopin and Jacob, doi:10.1214/20-BA1243 (moves).
+
+const (
+	// smcESS is the effective share of the points that a step of beta leaves.
+	smcESS = 0.85
+	// smcForgotten is the squared correlation with the places before at which moves end, and smcRounds bounds their number.
+	smcForgotten, smcRounds = 0.1, 30
+	// smcAccept is the acceptance rate at which the step size aims, and smcLength the length of trajectories in units of the metric.
+	smcAccept, smcLength = 0.8, 1.8
+	smcSteps             = 64
+	// smcMetric is the number of points that tell the metric.
+	smcMetric = 500
+	// smcLevels bounds the steps of beta.
+	smcLevels = 2000
+)
+
+const purposeSMC uint32 = 191
+
+// Evidence is the logarithm of the integral of a density, which is that of the data if the density is normalised, with its standard error.
+type Evidence struct {
+	Log, Error float64
+	// Islands are the estimates of the islands, which move apart from each other.
+	Islands []float64
+	// Levels is the number of steps from the density From to the posterior.
+	Levels int
+	From   string
+	// Modes are those that climbs found before the run, if they are more than one.
+	Modes []ModeShare
+}
+
+// ModeShare is a mode with the part of the posterior that is nearest to it, and its standard error.
+type ModeShare struct {
+	// Q are the unconstrained coordinates of the highest place.
+	Q            []float64
+	Share, Error float64
+}
+
+// Evidence returns what a run of SMC found, nil for other methods and runs that did not end.
+func (f *Fit) Evidence() *Evidence { return f.evidence }
+
+// largestEvidenceError is the standard error of the log evidence above which islands disagree about the weights of regions.
+const largestEvidenceError = 0.3
+
+// String is the log evidence with its standard error.
+func (e *Evidence) String() string {
+	return fmt.Sprintf("log evidence %.6g +- %.2g, by %s from %s", e.Log, e.Error, errtext.Count(e.Levels, "step"), e.From)
+}
+
+// advice judges whether the islands agree.
+func (e *Evidence) advice() diag.Advice {
+	a := diag.Advice{Check: "evidence", OK: e.Error <= largestEvidenceError, Cause: e.String()}
+	if !a.OK {
+		a.Cause += fmt.Sprintf("; islands say %.4g to %.4g, so the weights of separate regions are not known", slices.Min(e.Islands), slices.Max(e.Islands))
+		a.Remedy = "take more draws, so that every island has points in every region, or narrower priors"
+	}
+	return a
+}
+
+// smcRun is a run of islands, which are the chains of the run.
+type smcRun struct {
+	*run
+	path    *temperedPath
+	islands []island
+	workers []*smcWorker
+
+	beta  float64
+	level int
+	step  float64
+	rate  float64 // of acceptance in the last round
+	err   error
+}
+
+// island is a cloud of points that moves apart from the others, but for beta, metric and step size.
+type island struct {
+	points []smcPoint
+	logZ   float64
+	// gradients is the number of evaluations so far.
+	gradients int
+}
+
+// smcPoint is a place with the two parts of its log density.
+type smcPoint struct {
+	q          []float64
+	base, rest float64
+}
+
+// lp is the log density at beta; minus infinity where it is not a number.
+func (p *smcPoint) lp(beta float64) float64 {
+	lp := p.base
+	if beta > 0 {
+		lp += beta * p.rest
+	}
+	if math.IsNaN(lp) {
+		return math.Inf(-1)
+	}
+	return lp
+}
+
+// smcWorker moves points, one at a time.
+type smcWorker struct {
+	path             *temperedPath
+	fixed            *hamiltonian.FixedLength
+	metric           hamiltonian.Metric
+	p                hamiltonian.Point
+	momentum, choice tensor.Stream
+}
+
+func newSMC(r *run, t Target) (*smcRun, error) {
+	path, err := pathTo(t, &r.cfg)
+	if err != nil {
+		return nil, err
+	}
+	s := &smcRun{run: r, path: path, step: math.Pow(float64(t.Dim()), -0.25), islands: make([]island, len(r.chains))}
+	for range r.cfg.Parallel {
+		w := &smcWorker{path: path.Clone().(*temperedPath), p: hamiltonian.NewPoint(t.Dim())}
+		w.fixed = hamiltonian.NewFixedLength(w.path, &w.metric, 1, r.cfg.MaxEnergyError, &w.momentum, &w.choice)
+		w.fixed.Jitter, w.fixed.Interrupt = true, r.stop.Load
+		s.workers = append(s.workers, w)
+	}
+	for i, c := range r.chains {
+		c.started = true
+		if len(r.states[i]) > 0 {
+			if err := s.load(i, r.states[i]); err != nil {
+				return nil, fmt.Errorf("%w %s: island %d: %w", ErrCheckpoint, r.cfg.Resume, c.id, err)
+			}
+		}
+	}
+	return s, nil
+}
+
+// sample moves all points to the posterior and records them.
+func (s *smcRun) sample() {
+	defer func() {
+		if s.err != nil {
+			s.chains[0].err = s.chains[0].fault(s.err)
+		}
+	}()
+	defer given.Caught(&s.err)
+	if s.level == 0 {
+		s.err = s.begin()
+	}
+	for s.err == nil && s.beta < 1 && !s.stop.Load() {
+		if s.level == smcLevels {
+			s.err = fmt.Errorf("after %d steps beta is still %.3g: the density differs too much from that of %s; start nearer, or sample by NUTS", s.level, s.beta, s.path.from())
+			return
+		}
+		if s.err = s.advance(); s.err == nil && !s.stop.Load() {
+			s.keep()
+		}
+	}
+	if s.err == nil && s.beta == 1 && !s.stop.Load() {
+		s.err = s.record()
+	}
+}
+
+// begin draws the points at beta = 0.
+func (s *smcRun) begin() error {
+	n := s.cfg.Draws
+	points, err := s.path.draw(n*len(s.chains), s.cfg.Seed)
+	if err != nil {
+		return err
+	}
+	for i := range s.islands {
+		s.islands[i].points = make([]smcPoint, n)
+		for k := range n {
+			s.islands[i].points[k].q = points[i*n+k]
+		}
+	}
+	s.each(func(w *smcWorker, _ int, p *smcPoint) error { return w.evaluate(p, 0) })
+	return s.err
+}
+
+// each calls f for all points.
+func (s *smcRun) each(f func(w *smcWorker, number int, p *smcPoint) error) {
+	n := s.cfg.Draws
+	errs := make([]error, len(s.workers))
+	parallel.Do(len(s.workers), n*len(s.islands), func(worker, i int) {
+		if errs[worker] == nil && !s.stop.Load() {
+			defer given.Caught(&errs[worker])
+			errs[worker] = f(s.workers[worker], i, &s.islands[i/n].points[i%n])
+		}
+	})
+	s.err = errors.Join(s.err, errors.Join(errs...))
+}
+
+// evaluate computes the parts of the log density at a point, and leaves the gradient in the worker.
+func (w *smcWorker) evaluate(p *smcPoint, beta float64) error {
+	w.path.beta = beta
+	w.fixed.Count++
+	lp, err := w.path.LogProbGrad(p.q, w.p.G)
+	if err != nil && !hamiltonian.Recoverable(err) {
+		return err
+	}
+	if p.base, p.rest = w.path.base, w.path.rest; err != nil || math.IsNaN(lp) || math.IsNaN(p.rest) {
+		p.rest = math.Inf(-1)
+	}
+	if math.IsInf(p.rest, 1) || math.IsInf(p.base, 1) {
+		return ErrInfinite
+	}
+	return nil
+}
+
+// advance makes one step of beta.
+func (s *smcRun) advance() error {
+	next, err := s.next()
+	if err != nil {
+		return err
+	}
+	before := s.beta
+	s.beta, s.level = next, s.level+1
+	for i := range s.islands {
+		if err := s.islands[i].resample(next-before, s.stream(uint32(i)|1<<30, 0)); err != nil {
+			return fmt.Errorf("island %d: %w", s.chains[i].id, err)
+		}
+	}
+	s.learnMetric()
+	return s.move()
+}
+
+// stream returns a stream of random numbers for a round of moves.
+func (s *smcRun) stream(id uint32, round int) tensor.Stream {
+	out := tensor.NewStream(s.cfg.Seed, purposeSMC, id)
+	out.Seek(uint64(s.level*2*smcRounds+round+1) << 24)
+	return out
+}
+
+// next returns the beta at which smcESS of the points are effective.
+func (s *smcRun) next() (float64, error) {
+	effective := func(beta float64) float64 {
+		var n, sum, squares float64
+		most := math.Inf(-1)
+		s.rests(func(rest float64) { most = max(most, (beta-s.beta)*rest) })
+		s.rests(func(rest float64) {
+			w := math.Exp((beta-s.beta)*rest - most)
+			n, sum, squares = n+1, sum+w, squares+w*w
+		})
+		return sum * sum / squares / n
+	}
+	n := 0
+	s.rests(func(float64) { n++ })
+	if n == 0 {
+		return 0, fmt.Errorf("the log density is finite at none of %d draws from %s: check the data, or narrow the priors", s.cfg.Draws*len(s.islands), s.path.from())
+	}
+	if effective(1) >= smcESS {
+		return 1, nil
+	}
+	low, high := s.beta, 1.0
+	for range 60 {
+		mid := low + (high-low)/2
+		if s.beta == 0 && low == 0 {
+			mid = high / 16 // the first steps may be tiny
+		}
+		if effective(mid) >= smcESS {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	if !(low > s.beta) {
+		return 0, fmt.Errorf("no step from beta = %.3g leaves enough points: their log likelihoods are too far apart for %d draws from %s", s.beta, s.cfg.Draws*len(s.islands), s.path.from())
+	}
+	return low, nil
+}
+
+// rests calls f with the finite rests of all points.
+func (s *smcRun) rests(f func(rest float64)) {
+	for _, island := range s.islands {
+		for i := range island.points {
+			if r := island.points[i].rest; !math.IsInf(r, -1) {
+				f(r)
+			}
+		}
+	}
+}
+
+// resample weighs the points for a step of beta, and draws as many by their weights, systematically.
+func (l *island) resample(step float64, u tensor.Stream) error {
+	n, most, sum := len(l.points), math.Inf(-1), 0.0
+	for i := range l.points {
+		most = max(most, step*l.points[i].rest)
+	}
+	if math.IsInf(most, -1) {
+		return fmt.Errorf("the log density is finite at none of the %d points: take more draws", n)
+	}
+	w := make([]float64, n)
+	for i := range w {
+		w[i] = math.Exp(step*l.points[i].rest - most)
+		sum += w[i]
+	}
+	l.logZ += most + math.Log(sum/float64(n))
+	next, at, k := make([]smcPoint, 0, n), w[0], 0
+	offset := u.Float64()
+	for i := range n {
+		for want := (float64(i) + offset) / float64(n) * sum; at < want && k < n-1; {
+			k++
+			at += w[k]
+		}
+		p := l.points[k]
+		p.q = append([]float64(nil), p.q...)
+		next = append(next, p)
+	}
+	l.points = next
+	return nil
+}
+
+// learnMetric estimates the metric of all moves from points and their gradients.
+func (s *smcRun) learnMetric() {
+	n := s.cfg.Draws * len(s.islands)
+	dim := s.path.Dim()
+	estimate, w := warmup.NewEstimator(LowRank, dim, false), s.workers[0]
+	count := min(n, max(smcMetric, 4*dim))
+	for k := range count {
+		i := k * n / count
+		p := s.islands[i/s.cfg.Draws].points[i%s.cfg.Draws]
+		if s.err = w.evaluate(&p, s.beta); s.err != nil {
+			return
+		}
+		s.islands[i/s.cfg.Draws].gradients++
+		if !math.IsInf(p.lp(s.beta), -1) {
+			estimate.Add(p.q, append([]float64(nil), w.p.G...))
+		}
+	}
+	if m, ok := estimate.Metric(); ok {
+		for _, w := range s.workers {
+			w.metric = m
+		}
+	}
+}
+
+// move moves all points at the present beta until they have forgotten where they were.
+func (s *smcRun) move() error {
+	before := s.features()
+	remembered := 1.0
+	limit := smcForgotten
+	if s.beta == 1 { // these are the draws
+		limit /= 10
+	}
+	for round := 1; round <= smcRounds && s.err == nil && !s.stop.Load(); round++ {
+		s.round(round)
+		last := remembered
+		if remembered = remembrance(before, s.features()); remembered < limit || round >= 8 && remembered > 0.9*last {
+			break
+		}
+	}
+	return s.err
+}
+
+// round moves every point once, and learns the step size.
+func (s *smcRun) round(round int) {
+	steps := min(smcSteps, max(1, int(math.Ceil(2*smcLength/s.step)))) // half of it on average
+	rates, counts := make([]float64, s.cfg.Draws*len(s.islands)), make([]int, s.cfg.Draws*len(s.islands))
+	s.each(func(w *smcWorker, i int, p *smcPoint) error {
+		w.momentum, w.choice = s.stream(uint32(2*i), round), s.stream(uint32(2*i+1), round)
+		count := w.fixed.Count
+		if err := w.evaluate(p, s.beta); err != nil {
+			return err
+		}
+		copy(w.p.Q, p.q)
+		w.p.Lp, w.fixed.Steps = p.lp(s.beta), steps
+		out, err := w.fixed.Move(&w.p, s.step)
+		if err != nil {
+			return err
+		}
+		if out.Index > 0 && !out.Aborted {
+			copy(p.q, w.p.Q)
+			p.base, p.rest = w.path.base, w.path.rest
+		}
+		rates[i], counts[i] = out.Rate(false), w.fixed.Count-count
+		return nil
+	})
+	if s.err != nil || s.stop.Load() {
+		return
+	}
+	sum := 0.0
+	for i, r := range rates {
+		sum += r
+		s.islands[i/s.cfg.Draws].gradients += counts[i]
+	}
+	s.rate = sum / float64(len(rates))
+	s.step *= math.Exp(1.5 * (s.rate - smcAccept))
+}
+
+// features are the coordinates of all points and the parts of their log densities, one row each.
+func (s *smcRun) features() [][]float64 {
+	dim := s.path.Dim()
+	out := make([][]float64, dim+2)
+	for _, island := range s.islands {
+		for _, p := range island.points {
+			for k, v := range p.q {
+				out[k] = append(out[k], v)
+			}
+			out[dim], out[dim+1] = append(out[dim], p.base), append(out[dim+1], p.rest)
+		}
+	}
+	return out
+}
+
+// remembrance is the mean squared correlation of coordinates, or that of a part of the log density if it is more.
+func remembrance(a, b [][]float64) float64 {
+	mean, most := 0.0, 0.0
+	for k := range a {
+		c := stat.Correlation(a[k], b[k], nil)
+		if math.IsNaN(c) { // one of them does not vary
+			continue
+		}
+		if k < len(a)-2 {
+			mean += c * c / float64(len(a)-2)
+		} else {
+			most = max(most, c*c)
+		}
+	}
+	return max(mean, most)
+}
+
+// record makes the points draws of the run.
+func (s *smcRun) record() error {
+	for i, c := range s.chains {
+		island := &s.islands[i]
+		c.tr.Count, c.warmupGrads, c.ad.StepSize = island.gradients, island.gradients-len(island.points), s.step
+		for k := range island.points {
+			p := &island.points[k]
+			copy(c.p.Q, p.q)
+			c.p.Lp = p.lp(1)
+			if err := c.record(&hamiltonian.Transition{Steps: 1, Accept: s.rate, Symmetric: s.rate, Energy: -c.p.Lp}); err != nil {
+				return err
+			}
+			c.done++
+		}
+		c.publish()
+	}
+	return nil
+}
+
+// evidence returns the estimate of the integral, or nil before the end.
+func (s *smcRun) evidence() *Evidence {
+	if s.err != nil || s.beta < 1 {
+		return nil
+	}
+	e := &Evidence{Levels: s.level, From: s.path.from()}
+	most, n := math.Inf(-1), float64(len(s.islands))
+	for _, l := range s.islands {
+		e.Islands, most = append(e.Islands, l.logZ), max(most, l.logZ)
+	}
+	mean, square := 0.0, 0.0
+	for _, z := range e.Islands {
+		mean += math.Exp(z-most) / n
+	}
+	for _, z := range e.Islands {
+		square += math.Pow(math.Exp(z-most)-mean, 2)
+	}
+	e.Log, e.Error = most+math.Log(mean), math.NaN()
+	if n > 1 {
+		e.Error = math.Sqrt(square/(n-1)/n) / mean
+	}
+	e.Modes = s.masses()
+	return e
+}
+
+// masses returns the shares of the modes, nil if there are not several.
+func (s *smcRun) masses() (modes []ModeShare) {
+	places := map[int]int{} // number of a part of the path to that of its mode
+	for k, part := range s.path.modes {
+		if s.path.group[k] == k {
+			places[k], modes = len(modes), append(modes, ModeShare{Q: part.mean})
+		}
+	}
+	if len(modes) < 2 {
+		return nil
+	}
+	n := float64(len(s.islands))
+	squares := make([]float64, len(modes))
+	for _, l := range s.islands {
+		counts := make([]float64, len(modes))
+		for i := range l.points {
+			counts[places[s.path.group[s.path.nearest(l.points[i].q)]]] += 1 / float64(len(l.points))
+		}
+		for k, c := range counts {
+			modes[k].Share += c / n
+			squares[k] += c * c / n
+		}
+	}
+	for k := range modes {
+		m := &modes[k]
+		m.Error = math.Sqrt(max(0, squares[k]-m.Share*m.Share) / max(1, n-1))
+	}
+	return modes
+}
+
+// keep saves the islands for the checkpoint, and shows how far they are.
+func (s *smcRun) keep() {
+	for i, c := range s.chains {
+		c.tr.Count, c.ad.StepSize = s.islands[i].gradients, s.step
+		c.publish()
+		c.view.draw.Store(int64(s.beta * float64(s.cfg.Draws-1)))
+		if s.cfg.Checkpoint.Path != "" {
+			b := s.save(i)
+			s.mu.Lock()
+			s.states[i], s.epochs[i] = b, math.MaxInt64
+			s.mu.Unlock()
+		}
+	}
+}
+
+func (s *smcRun) save(i int) []byte {
+	var w checkpoint.Encoder
+	l := &s.islands[i]
+	w.Float(s.beta)
+	w.Int(s.level)
+	w.Float(s.step)
+	w.Float(s.rate)
+	w.Float(l.logZ)
+	w.Int(l.gradients)
+	w.Int(len(l.points))
+	for _, p := range l.points {
+		w.Floats(p.q)
+		w.Float(p.base)
+		w.Float(p.rest)
+	}
+	return w.Encoded()
+}
+
+func (s *smcRun) load(i int, b []byte) error {
+	r := checkpoint.Decode(b)
+	l := &s.islands[i]
+	beta, level := r.Float(), r.Int()
+	if i > 0 && level != s.level {
+		return fmt.Errorf("it is at step %d and others at %d", level, s.level)
+	}
+	s.beta, s.level, s.step, s.rate = beta, level, r.Float(), r.Float()
+	l.logZ, l.gradients = r.Float(), r.Int()
+	for range r.Count(8 * (s.path.Dim() + 3)) {
+		p := smcPoint{q: make([]float64, s.path.Dim())}
+		r.FloatsInto(p.q)
+		p.base, p.rest = r.Float(), r.Float()
+		l.points = append(l.points, p)
+	}
+	r.End()
+	if r.Err() == nil && len(l.points) != s.cfg.Draws {
+		return fmt.Errorf("it has %d points, but %d draws are wanted: resume with as many as at first", len(l.points), s.cfg.Draws)
+	}
+	return r.Err()
+}
