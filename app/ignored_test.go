@@ -16,10 +16,11 @@ import (
 // Flags that would do nothing are refused, with the flag that they need.
 func TestFlagsThatDoNothing(t *testing.T) {
 	for line, want := range map[string]string{
-		"correlate a.h5 --qmap q.hdf --bins 1,2":   "--bins does nothing without --correlation both: leave it out, or add --correlation both",
-		"correlate a.h5 --qmap q.hdf --idle 10s":   "--idle does nothing without --watch",
-		"qmap q.hdf --shape 10x10 --incidence 0.2": "--incidence does nothing without --reflection",
-		"invert rsoxs problem.json --time 10":      "--time does nothing without --choose-energies",
+		"correlate a.h5 --qmap q.hdf --bins 1,2":          "--bins does nothing without --correlation both: leave it out, or add --correlation both",
+		"correlate a.h5 --qmap q.hdf --idle 10s":          "--idle does nothing without --watch",
+		"qmap q.hdf --shape 10x10 --incidence 0.2":        "--incidence does nothing without --reflection",
+		"invert rsoxs problem.json --time 10":             "--time does nothing without --choose-energies",
+		"sample curve d.csv a*x --sampler smc --warmup 9": "--warmup does nothing with --sampler smc",
 	} {
 		if code, _, text := apptest.Do(t, strings.Fields(line)...); code != exit.WrongUsage || !strings.Contains(text, want) {
 			t.Errorf("%s: exit code %d: %s", line, code, text)

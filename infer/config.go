@@ -102,7 +102,8 @@ type Settings struct {
 	// From is a fit where chains start: at the ends of its chains, with their metrics and
 	// step sizes, and without warm-up unless Warmup is given.
 	From *Fit
-	// Init holds an unconstrained start per chain, of which nil entries are random.
+	// Init holds an unconstrained start per chain, of which nil entries are random. SMC begins its search for modes there too, at any number of
+	// places.
 	Init [][]float64
 	// InitFunc fills a start. It is called until the density there is finite.
 	InitFunc func(chain int, random *tensor.Stream, q []float64) error
@@ -294,7 +295,7 @@ func (c *Settings) validate(dim int) error {
 	want(c.Metric >= LowRank && c.Metric <= FixedMetric, "the metric", "Metric", "is %d: want one of the MetricKind constants", c.Metric)
 	want(c.Schedule == FisherSchedule || c.Schedule == StanSchedule, "the schedule of the warm-up", "Schedule", "is %d: want FisherSchedule or StanSchedule", c.Schedule)
 	want(c.Statistic == Symmetric || c.Statistic == Metropolis, "the acceptance statistic", "Statistic", "is %d: want Symmetric or Metropolis", c.Statistic)
-	want(len(c.Init) == 0 || len(c.Init) == c.Chains, "the list of starts", "Init", "has length %d, but the number of chains is %d: give one start per chain", len(c.Init), c.Chains)
+	want(len(c.Init) == 0 || len(c.Init) == c.Chains || c.Method == SMC, "the list of starts", "Init", "has length %d, but the number of chains is %d: give one start per chain", len(c.Init), c.Chains)
 	for i, q := range c.Init {
 		want(q == nil || len(q) == dim, "the start of chain "+strconv.Itoa(i), fmt.Sprintf("Init[%d]", i), "has length %d, but the number of unconstrained parameters is %d: give one number for each", len(q), dim)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -58,8 +59,8 @@ type Evidence struct {
 
 // ModeShare is a mode with the part of the posterior that is nearest to it, and its standard error.
 type ModeShare struct {
-	// Q are the unconstrained coordinates of the highest place.
-	Q            []float64
+	// Q are the unconstrained coordinates of the highest place, and Values the columns of a draw there.
+	Q, Values    []float64
 	Share, Error float64
 }
 
@@ -72,6 +73,24 @@ const largestEvidenceError = 0.3
 // String is the log evidence with its standard error.
 func (e *Evidence) String() string {
 	return fmt.Sprintf("log evidence %.6g +- %.2g, by %s from %s", e.Log, e.Error, errtext.Count(e.Levels, "step"), e.From)
+}
+
+// Places says in words which share of the posterior each mode holds, by the first columns of its highest place.
+func (e *Evidence) Places(names []string) (list []string) {
+	for _, m := range e.Modes {
+		if m.Share < 0.0005 && m.Error < 0.0005 {
+			continue
+		}
+		var at []string
+		for i, v := range m.Values[:min(4, len(m.Values))] {
+			at = append(at, fmt.Sprintf("%s = %.4g", names[i], v))
+		}
+		if more := len(m.Values) - len(at); more > 0 {
+			at = append(at, "...")
+		}
+		list = append(list, fmt.Sprintf("the mode about %s holds %.3g +- %.2g %% of the posterior", strings.Join(at, ", "), 100*m.Share, 100*m.Error))
+	}
+	return list
 }
 
 // advice judges whether the islands agree.
@@ -509,7 +528,15 @@ func (s *smcRun) masses() (modes []ModeShare) {
 	}
 	for k := range modes {
 		m := &modes[k]
-		m.Error = math.Sqrt(max(0, squares[k]-m.Share*m.Share) / max(1, n-1))
+		m.Values = m.Q
+		if c := s.chains[0]; c.outputs != nil {
+			m.Values = make([]float64, c.outputs.Len())
+			if err := writeOrNaN(c.outputs, m.Q, m.Values); err != nil {
+				m.Values = nil
+			}
+		}
+		few := m.Share * (1 - m.Share) / (n * float64(s.cfg.Draws)) // of as many independent points
+		m.Error = math.Sqrt(max(few, (squares[k]-m.Share*m.Share)/max(1, n-1)))
 	}
 	return modes
 }

@@ -34,18 +34,32 @@ type missedBefore struct {
 	At      []float64 `json:"at"`      // unconstrained
 }
 
+// starts returns where chains start, or where the search for modes begins.
+func (cfg *ChainConfig) starts() [][]float64 {
+	if cfg.MethodKind() != infer.SMC {
+		return cfg.Starts
+	}
+	return append(slices.Clone(cfg.Starts), cfg.Places...)
+}
+
 // Remember keeps what a finished attempt says about the modes of the posterior.
 func (cfg *ChainConfig) Remember(fit *infer.Fit) {
 	cfg.Disagreed = append(cfg.Disagreed, heldOn(fit, cfg.Attempt+1)...)
 	for _, m := range fit.MissedModes() {
 		if m.At != nil {
-			cfg.Missed = append(cfg.Missed, missedBefore{cfg.Attempt + 1, m.At})
+			cfg.Missed, cfg.Places = append(cfg.Missed, missedBefore{cfg.Attempt + 1, m.At}), append(cfg.Places, m.At)
 		}
+	}
+	for c := range fit.Chains() {
+		cfg.Places = append(cfg.Places, fit.Unconstrained(c, fit.Len(c)-1))
 	}
 }
 
 // Recall tells a fit of what earlier attempts found, unless its draws explain that.
 func (cfg *ChainConfig) Recall(fit *infer.Fit) {
+	if fit.Evidence() != nil {
+		return // it weighed the modes about the Places
+	}
 	for _, m := range cfg.Missed {
 		fit.FindModes(fmt.Sprintf("attempt %d", m.Attempt), m.At)
 	}

@@ -36,7 +36,9 @@ type ChainConfig struct {
 	Disagreed []disagreed `json:"disagreed,omitempty"`
 	// Missed are the modes that the draws of earlier attempts lacked.
 	Missed []missedBefore `json:"missed,omitempty"`
-	Device string         `json:"device,omitempty"` // device that computes the log density: cpu, or a GPU such as cuda:0
+	// Places are unconstrained places of earlier attempts: modes that they lacked, and the ends of their chains.
+	Places [][]float64 `json:"places,omitempty"`
+	Device string      `json:"device,omitempty"` // device that computes the log density: cpu, or a GPU such as cuda:0
 }
 
 // DefaultChains returns the default settings with the given target acceptance rate.
@@ -53,6 +55,17 @@ func DefaultChains(target float64) ChainConfig {
 func (cfg *ChainConfig) Add(c *cobra.Command, d ChainConfig) {
 	setting.Copy(cfg, d)
 	frame.AddSettings(c, "", cfg)
+	c.PreRunE = func(c *cobra.Command, _ []string) error {
+		if cfg.MethodKind() != infer.SMC {
+			return nil
+		}
+		for _, name := range []string{"warmup", "target-accept", "max-tree-depth", "coordinates"} {
+			if c.Flags().Changed(name) {
+				return exit.Usage("--%s does nothing with --sampler smc, which has no warm-up and no trees: leave it out", name)
+			}
+		}
+		return nil
+	}
 }
 
 // LeaveTo adopts the model's own settings for flags that the user did not set.

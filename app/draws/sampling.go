@@ -60,6 +60,7 @@ type SampleDoc struct {
 	Summary     map[string]RowDoc `json:"summary"`
 	Units       map[string]string `json:"units"` // units of the parameters that have one
 	Diagnostics diagnosticsDoc    `json:"diagnostics"`
+	Evidence    *evidenceDoc      `json:"evidence,omitempty"`
 	Check       *frame.CheckDoc   `json:"model_check"`
 	Timing      TimingDoc         `json:"timing"`
 	Device      string            `json:"device"`             // device that computed the log density
@@ -73,6 +74,21 @@ type TimingDoc struct {
 	Warmup    frame.Number `json:"warmup_s"`
 	Sample    frame.Number `json:"sample_s"`
 	Gradients int          `json:"gradients"`
+}
+
+// evidenceDoc is the log of the integral of the density, as the sampler smc finds it.
+type evidenceDoc struct {
+	Log     frame.Number   `json:"log"`
+	Error   frame.Number   `json:"error"`   // standard error
+	Islands []frame.Number `json:"islands"` // estimates of the chains, which move apart from each other
+	Modes   []modeDoc      `json:"modes,omitempty"`
+}
+
+// modeDoc is a mode with its part of the posterior.
+type modeDoc struct {
+	Share frame.Number            `json:"share"`
+	Error frame.Number            `json:"error"`
+	At    map[string]frame.Number `json:"at"` // values of the draw with the highest density
 }
 
 // SampleInto runs the chains and writes their results to the folder.
@@ -94,7 +110,7 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 		kind = infer.FixedMetric
 	}
 	fit, err := infer.Sample(ctx, s.Post, infer.Settings{StartMetric: s.Metric, Metric: kind, Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
-		TargetAccept: cfg.TargetAccept, MaxTreeDepth: cfg.MaxTreeDepth, Init: cfg.Starts, Parallel: a.Threads, Resume: resume, Coordinates: cfg.CoordinateKind(),
+		TargetAccept: cfg.TargetAccept, MaxTreeDepth: cfg.MaxTreeDepth, Init: cfg.starts(), Parallel: a.Threads, Resume: resume, Coordinates: cfg.CoordinateKind(), Method: cfg.MethodKind(),
 		Checkpoint: infer.Checkpoint{Path: s.Dir.Path("checkpoint"), Every: every, Patience: tune.Patience, Failing: a.NotSaved}, Progress: meter.Update})
 	meter.Close()
 	if errors.Is(err, infer.ErrNotSaved) {
@@ -110,16 +126,17 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	switch moves := fit.Coordinates(); {
 	case len(moves) > 0:
 		a.Note("coordinates of the chains: %s", strings.Join(moves, "; "))
-	case cfg.CoordinateKind() == infer.ChosenCoordinates:
+	case cfg.CoordinateKind() == infer.ChosenCoordinates && cfg.MethodKind() == infer.NUTS:
 		a.Note("coordinates of the chains: those of the model, since no others were found to be better")
 	}
 	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
-		a.Note("%s\nsampling again, more carefully (--retries 0 keeps the first attempt)", rep)
 		cfg.Remember(fit)
 		cfg.Repeated = append(cfg.Repeated, wrong(rep))
-		if err := s.retry(); err != nil {
+		how, err := s.retry()
+		if err != nil {
 			return err
 		}
+		a.Note("%s\nsampling again, %s (--retries 0 keeps the first attempt)", rep, how)
 		return SampleInto(ctx, a, s, "")
 	}
 	return finish(a, s, fit)
@@ -134,18 +151,25 @@ func wrong(rep diag.Report) string {
 	return strings.Join(lines, "; ")
 }
 
-// retry prepares a more careful attempt with a target acceptance rate of at least 0.99,
-// three times the warm-up and four times the draws. Whether a run is retried depends on
+// tempered is the largest number of parameters for which chains at different places are followed by tempered Monte Carlo.
+const tempered = 30
+
+// retry prepares another attempt: by tempered Monte Carlo where chains were at different places or a mode was missed, else more carefully, with a
+// target acceptance rate of at least 0.99, three times the warm-up and four times the draws. Whether and how a run is retried depends on
 // the draws alone, so a resumed run behaves in the same way.
-func (s Sampling) retry() error {
+func (s Sampling) retry() (how string, err error) {
 	cfg := s.Chain
 	cfg.Retries--
 	cfg.Attempt++
-	cfg.TargetAccept, cfg.Warmup, cfg.Draws = max(cfg.TargetAccept, 0.99), 3*cfg.Warmup, 4*cfg.Draws
-	if err := frame.WriteJSON(s.Dir.Path("config.json"), s.Config); err != nil {
-		return err
+	if len(cfg.Disagreed)+len(cfg.Missed) > 0 && cfg.MethodKind() == infer.NUTS && s.Post.Dim() <= tempered {
+		cfg.Method, how = "smc", "by tempered Monte Carlo, which weighs separate regions"
+	} else {
+		cfg.TargetAccept, cfg.Warmup, cfg.Draws, how = max(cfg.TargetAccept, 0.99), 3*cfg.Warmup, 4*cfg.Draws, "more carefully"
 	}
-	return exit.With(exit.CannotWrite, os.Remove(s.Dir.Path("checkpoint")))
+	if err := frame.WriteJSON(s.Dir.Path("config.json"), s.Config); err != nil {
+		return how, err
+	}
+	return how, exit.With(exit.CannotWrite, os.Remove(s.Dir.Path("checkpoint")))
 }
 
 // samplingCode returns the exit code for a failed device, a damaged checkpoint, a full disk or a failed
@@ -208,7 +232,7 @@ func finish(a *frame.App, s Sampling, fit *infer.Fit) error {
 	if a.JSON {
 		err = a.Document(doc)
 	} else if _, err = fmt.Fprintln(a.Stdout, s.table(fit)); err == nil {
-		if err = printVerdicts(a, rep, frame.CheckDocument(v), append(s.repeated(a), s.notes()...)); err == nil {
+		if err = printVerdicts(a, rep, frame.CheckDocument(v), append(s.repeated(a), s.notes(fit)...)); err == nil {
 			_, err = fmt.Fprintf(a.Stdout, "results in %s\n", s.Dir)
 		}
 	}
@@ -252,11 +276,15 @@ func (s Sampling) repeated(a *frame.App) (list []string) {
 }
 
 // notes are what the command remarks beside the verdict.
-func (s Sampling) notes() []string {
-	if s.Notes == nil {
-		return nil
+func (s Sampling) notes(fit *infer.Fit) (list []string) {
+	if e := fit.Evidence(); e != nil {
+		list = append(list, e.String())
+		list = append(list, e.Places(fit.Names())...)
 	}
-	return s.Notes()
+	if s.Notes != nil {
+		list = append(list, s.Notes()...)
+	}
+	return list
 }
 
 // table returns the table that is printed, without verdicts.
@@ -289,11 +317,29 @@ func (s Sampling) sampleDoc(fit *infer.Fit, rep diag.Report, v check.Verdict) Sa
 	}
 	w, k := fit.Gradients()
 	doc.Timing.Gradients = w + k
+	doc.Evidence = s.evidence(fit)
 	doc.Units = map[string]string{}
 	for name, unit := range s.Units {
 		if _, sampled := doc.Summary[name]; sampled && unit != "" {
 			doc.Units[name] = unit
 		}
+	}
+	return doc
+}
+
+// evidence returns nil for samplers that do not find it.
+func (s Sampling) evidence(fit *infer.Fit) *evidenceDoc {
+	e := fit.Evidence()
+	if e == nil {
+		return nil
+	}
+	doc := &evidenceDoc{Log: frame.Number(e.Log), Error: frame.Number(e.Error), Islands: frame.Numbers(e.Islands)}
+	for _, m := range e.Modes {
+		mode := modeDoc{Share: frame.Number(m.Share), Error: frame.Number(m.Error), At: map[string]frame.Number{}}
+		for i, v := range m.Values {
+			mode.At[fit.Names()[i]] = frame.Number(v)
+		}
+		doc.Modes = append(doc.Modes, mode)
 	}
 	return doc
 }

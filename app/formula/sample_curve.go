@@ -177,8 +177,12 @@ func (f *curveFlags) startNear(ctx context.Context, a *frame.App, p *expr.Proble
 	own := *p
 	own.Priors, own.Flat, own.Likelihood, own.Start = nil, nil, "", nil
 	own.Bounds = map[string]expr.Bounds{}
-	for n, b := range p.Bounds {
-		if slices.Contains(parsed.Names(), n) {
+	for _, n := range parsed.Names() {
+		_, fixed := p.Fixed[n]
+		if _, column := p.Data[n]; column || fixed || p.Tied[n] != "" {
+			continue
+		}
+		if b := p.Range(n); b[0] < b[1] && !(math.IsInf(b[0], -1) && math.IsInf(b[1], 1)) {
 			own.Bounds[n] = b
 		}
 	}

@@ -7,6 +7,7 @@ import "github.com/euryale-dev/euryale/infer"
 
 // Sampler is what a user sets of the chains of any posterior. Commands and kinds of work bring defaults of their own.
 type Sampler struct {
+	Method       string  `yaml:"sampler" json:"sampler,omitempty" name:"sampler" default:"nuts" choices:"nuts,smc" about:"nuts (the no-U-turn sampler), or smc (a cloud of draws in each chain that moves from the priors to the posterior; for several modes, and for the evidence)"`
 	Chains       int     `yaml:"chains" json:"chains" default:"4" low:"1" high:"65536" about:"number of independent chains"`
 	Warmup       int     `yaml:"warmup" json:"warmup" default:"1000" low:"1" about:"warm-up draws per chain, which adapt the sampler and are discarded"`
 	Draws        int     `yaml:"draws" json:"draws" default:"1000" low:"1" about:"draws to keep per chain"`
@@ -17,7 +18,15 @@ type Sampler struct {
 
 // Config returns the settings of package infer.
 func (s Sampler) Config(seed uint64) infer.Settings {
-	return infer.Settings{Chains: s.Chains, Warmup: s.Warmup, Draws: s.Draws, TargetAccept: s.TargetAccept, MaxTreeDepth: s.MaxTreeDepth, Seed: seed, Coordinates: s.CoordinateKind()}
+	return infer.Settings{Chains: s.Chains, Warmup: s.Warmup, Draws: s.Draws, TargetAccept: s.TargetAccept, MaxTreeDepth: s.MaxTreeDepth, Seed: seed, Coordinates: s.CoordinateKind(), Method: s.MethodKind()}
+}
+
+// MethodKind returns the setting of package infer for Method.
+func (s Sampler) MethodKind() infer.Method {
+	if s.Method == "smc" {
+		return infer.SMC
+	}
+	return infer.NUTS
 }
 
 // CoordinateKind returns the setting of package infer for Coordinates.

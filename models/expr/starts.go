@@ -11,6 +11,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/formula"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -53,6 +54,27 @@ func (p *Problem) Starts(post *infer.Posterior, chains int, seed uint64) ([][]fl
 		}
 	}
 	return out, nil
+}
+
+// Range returns the ends of what a parameter can be: those of its bounds and of its prior, as far as that does not depend on other parameters;
+// infinite where there are none.
+func (p *Problem) Range(name string) Bounds {
+	out := Bounds{math.Inf(-1), math.Inf(1)}
+	if b, ok := p.Bounds[name]; ok {
+		out = b
+	}
+	c, err := formula.ParseCall(p.Priors[name])
+	if err != nil || slices.ContainsFunc(c.Args, func(f *formula.Formula) bool { return len(f.Names()) > 0 }) {
+		return out
+	}
+	d, err := (&builder{p: p}).distribution("prior of "+name, p.Priors[name], nil, true)
+	if err != nil {
+		return out
+	}
+	if low, high, err := dist.Range(d); err == nil {
+		out = Bounds{max(out[0], low), min(out[1], high)}
+	}
+	return out
 }
 
 // within returns an error for a value beyond the ends of what its parameter can be.
