@@ -29,12 +29,12 @@ func TestTwoModesGetTheirShares(t *testing.T) {
 		var doc struct {
 			Attempts int
 			Evidence struct {
-				Log, Error float64
-				Modes      []struct {
+				Value, Error float64
+				Modes        []struct {
 					Share float64
 					At    map[string]float64
 				}
-			}
+			} `json:"log_evidence"`
 			Diagnostics struct{ OK bool }
 		}
 		if err := json.Unmarshal([]byte(out), &doc); err != nil {
@@ -49,8 +49,8 @@ func TestTwoModesGetTheirShares(t *testing.T) {
 				t.Errorf("seed %d: the mode at %g holds %g: want %g", seed, m.At["a"], m.Share, want)
 			}
 		}
-		if e := doc.Evidence; math.Abs(e.Log+4.42) > 4*max(e.Error, 0.02) || !doc.Diagnostics.OK {
-			t.Errorf("seed %d: log evidence %g +- %g, diagnostics %t", seed, e.Log, e.Error, doc.Diagnostics.OK)
+		if e := doc.Evidence; math.Abs(e.Value+4.42) > 4*max(e.Error, 0.02) || !doc.Diagnostics.OK {
+			t.Errorf("seed %d: log evidence %g +- %g, diagnostics %t", seed, e.Value, e.Error, doc.Diagnostics.OK)
 		}
 	}
 }

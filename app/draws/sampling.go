@@ -60,7 +60,7 @@ type SampleDoc struct {
 	Summary     map[string]RowDoc `json:"summary"`
 	Units       map[string]string `json:"units"` // units of the parameters that have one
 	Diagnostics diagnosticsDoc    `json:"diagnostics"`
-	Evidence    *evidenceDoc      `json:"evidence,omitempty"`
+	Evidence    *evidenceDoc      `json:"log_evidence,omitempty"`
 	Check       *frame.CheckDoc   `json:"model_check"`
 	Timing      TimingDoc         `json:"timing"`
 	Device      string            `json:"device"`             // device that computed the log density
@@ -78,7 +78,7 @@ type TimingDoc struct {
 
 // evidenceDoc is the log of the integral of the density, as the sampler smc finds it.
 type evidenceDoc struct {
-	Log     frame.Number   `json:"log"`
+	Log     frame.Number   `json:"value"`
 	Error   frame.Number   `json:"error"`   // standard error
 	Islands []frame.Number `json:"islands"` // estimates of the chains, which move apart from each other
 	Modes   []modeDoc      `json:"modes,omitempty"`
