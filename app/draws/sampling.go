@@ -61,12 +61,14 @@ type SampleDoc struct {
 	Units       map[string]string `json:"units"` // units of the parameters that have one
 	Diagnostics diagnosticsDoc    `json:"diagnostics"`
 	Evidence    *evidenceDoc      `json:"log_evidence,omitempty"`
-	Check       *frame.CheckDoc   `json:"model_check"`
-	Timing      TimingDoc         `json:"timing"`
-	Device      string            `json:"device"`             // device that computed the log density
-	Attempts    int               `json:"attempts"`           // number of attempts; more than 1 after a bad verdict
-	Repeated    []string          `json:"repeated,omitempty"` // faults of the draws of each attempt before the last
-	Run         string            `json:"run"`
+	// Sensitivity says how much quantities depend on priors and likelihood; see infer.Fit.Sensitivities.
+	Sensitivity map[string]sensitivityDoc `json:"sensitivity,omitempty"`
+	Check       *frame.CheckDoc           `json:"model_check"`
+	Timing      TimingDoc                 `json:"timing"`
+	Device      string                    `json:"device"`             // device that computed the log density
+	Attempts    int                       `json:"attempts"`           // number of attempts; more than 1 after a bad verdict
+	Repeated    []string                  `json:"repeated,omitempty"` // faults of the draws of each attempt before the last
+	Run         string                    `json:"run"`
 }
 
 // TimingDoc says how long a run took.
@@ -89,6 +91,12 @@ type modeDoc struct {
 	Share frame.Number            `json:"share"`
 	Error frame.Number            `json:"error"`
 	At    map[string]frame.Number `json:"at"` // values of the draw with the highest density
+}
+
+// sensitivityDoc is the change of a quantity for each doubling of the power of a part of the density; above about 0.05 it depends on it.
+type sensitivityDoc struct {
+	Prior      frame.Number `json:"prior"`
+	Likelihood frame.Number `json:"likelihood"`
 }
 
 // SampleInto runs the chains and writes their results to the folder.
@@ -318,6 +326,12 @@ func (s Sampling) sampleDoc(fit *infer.Fit, rep diag.Report, v check.Verdict) Sa
 	w, k := fit.Gradients()
 	doc.Timing.Gradients = w + k
 	doc.Evidence = s.evidence(fit)
+	if all, err := fit.Sensitivities(); err == nil { // of models with priors and data
+		doc.Sensitivity = map[string]sensitivityDoc{}
+		for _, v := range all {
+			doc.Sensitivity[v.Name] = sensitivityDoc{frame.Number(v.Prior), frame.Number(v.Likelihood)}
+		}
+	}
 	doc.Units = map[string]string{}
 	for name, unit := range s.Units {
 		if _, sampled := doc.Summary[name]; sampled && unit != "" {
