@@ -48,9 +48,9 @@ const purposeSMC uint32 = 191
 // Evidence is the logarithm of the integral of a density, which is that of the data if the density is normalised, with its standard error.
 type Evidence struct {
 	Log, Error float64
-	// Islands are the estimates of the islands, which move apart from each other.
+	// Islands are the estimates of the islands of SMC, which move apart from each other.
 	Islands []float64
-	// Levels is the number of steps from the density From to the posterior.
+	// Levels is the number of steps of SMC from the density From to the posterior.
 	Levels int
 	From   string
 	// Modes are those that climbs found before the run, if they are more than one.
@@ -72,6 +72,9 @@ const largestEvidenceError = 0.3
 
 // String is the log evidence with its standard error.
 func (e *Evidence) String() string {
+	if e.Levels == 0 {
+		return fmt.Sprintf("log evidence %.6g +- %.2g from %s", e.Log, e.Error, e.From)
+	}
 	return fmt.Sprintf("log evidence %.6g +- %.2g, by %s from %s", e.Log, e.Error, errtext.Count(e.Levels, "step"), e.From)
 }
 

@@ -51,8 +51,9 @@ func evidenceOf(t *testing.T, target Target, cfg Settings) (*Fit, *Evidence) {
 	return fit, e
 }
 
-// The evidence of a linear regression with normal priors is that of a multivariate normal distribution.
-func TestEvidenceOfRegression(t *testing.T) {
+// regression is a linear regression with normal priors, whose evidence is that of a multivariate normal distribution.
+func regression(t *testing.T) (post *Posterior, evidence float64) {
+	t.Helper()
 	const n, d = 15, 4
 	rng := tensor.NewStream(7, 1, 1)
 	x, y := mat.NewDense(n, d, nil), make([]float64, n)
@@ -78,13 +79,54 @@ func TestEvidenceOfRegression(t *testing.T) {
 		cov.SetSym(i, i, cov.At(i, i)+0.49)
 	}
 	exact, _ := distmv.NewNormal(make([]float64, n), cov, nil)
-	want := exact.LogProb(y)
+	return post, exact.LogProb(y)
+}
+
+func TestEvidenceOfRegression(t *testing.T) {
+	post, want := regression(t)
 	fit, e := evidenceOf(t, post, Settings{Draws: 200, Seed: 3})
 	if e.From != "the priors" || math.Abs(e.Log-want) > 4*max(e.Error, 0.03) || e.Error > 0.15 {
 		t.Errorf("%v: want %g", e, want)
 	}
 	if rep := fit.Diagnose(); !rep.OK() {
 		t.Error(rep)
+	}
+}
+
+// Bridges between draws and a normal distribution find the evidence, also of a density that is not normal.
+func TestBridgeEvidence(t *testing.T) {
+	post, want := regression(t)
+	gamma := Func(1, func(q, g []float64) float64 { // x^5 exp(-x) of exp(q) = x, with the integral 4!
+		x := math.Exp(q[0])
+		g[0] = 5 - x
+		return 5*q[0] - x
+	})
+	for name, c := range map[string]struct {
+		target Target
+		want   float64
+	}{"regression": {post, want}, "gamma": {gamma, math.Log(24)}} {
+		var errs, squares float64
+		for seed := range uint64(8) {
+			fit, err := Sample(t.Context(), c.target, Settings{Warmup: 200, Draws: 300, Seed: seed})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, err := fit.BridgeEvidence()
+			if err != nil {
+				t.Fatal(err)
+			}
+			errs, squares = errs+e.Error/8, squares+(e.Log-c.want)*(e.Log-c.want)/8
+		}
+		if scatter := math.Sqrt(squares); scatter > 2*errs || scatter < errs/3 || errs > 0.05 {
+			t.Errorf("%s: off by %g, with standard errors of %g", name, scatter, errs)
+		}
+	}
+	fit, err := Sample(t.Context(), gamma, Settings{Warmup: 50, Draws: 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fit.BridgeEvidence(); err == nil || !strings.Contains(err.Error(), "at least 100 draws") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -28,6 +28,7 @@ type ChainConfig struct {
 	Every    string      `json:"checkpoint_every" name:"checkpoint" default:"10s" about:"time between checkpoints"`
 	Starts   [][]float64 `json:"starts"`
 	NoReport bool        `json:"no_report,omitempty" about:"draw no pictures and write no report"`
+	Evidence bool        `json:"evidence,omitempty" about:"estimate the evidence, the probability of the data under the model, from the draws of nuts by bridge sampling"`
 	Retries  int         `json:"retries" low:"0" high:"100" about:"number of more careful attempts after a bad verdict"`
 	Attempt  int         `json:"attempt"` // number of attempts that finished before this one
 	// Repeated says what was wrong about the draws of each earlier attempt.

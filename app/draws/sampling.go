@@ -81,8 +81,8 @@ type TimingDoc struct {
 // evidenceDoc is the log of the integral of the density, as the sampler smc finds it.
 type evidenceDoc struct {
 	Log     frame.Number   `json:"value"`
-	Error   frame.Number   `json:"error"`   // standard error
-	Islands []frame.Number `json:"islands"` // estimates of the chains, which move apart from each other
+	Error   frame.Number   `json:"error"`             // standard error
+	Islands []frame.Number `json:"islands,omitempty"` // estimates of the chains, which move apart from each other
 	Modes   []modeDoc      `json:"modes,omitempty"`
 }
 
@@ -222,6 +222,10 @@ func unsampled(a *frame.App, s Sampling, err error) error {
 
 // finish writes all results of a finished run and prints them.
 func finish(a *frame.App, s Sampling, fit *infer.Fit) error {
+	evidence, err := s.evidenceOf(fit)
+	if err != nil {
+		a.Note("there is no evidence: %s", exit.Text(err, nil))
+	}
 	judge := s.Check
 	if judge == nil {
 		judge = func(fit *infer.Fit) (check.Verdict, error) { return fit.CheckModel(infer.CheckSettings{}) }
@@ -233,14 +237,14 @@ func finish(a *frame.App, s Sampling, fit *infer.Fit) error {
 		v = check.Unjudged(exit.Text(err, nil), "look at the draws and the predictions yourself") // the draws are as good as without it
 	}
 	rep := fit.Diagnose()
-	doc := s.Document(s.sampleDoc(fit, rep, v))
+	doc := s.Document(s.sampleDoc(fit, rep, v, evidence))
 	if err := a.WhileWaiting("writing the draws and drawing the report", func() error { return s.save(doc, fit, rep, v) }); err != nil {
 		return err
 	}
 	if a.JSON {
 		err = a.Document(doc)
 	} else if _, err = fmt.Fprintln(a.Stdout, s.table(fit)); err == nil {
-		if err = printVerdicts(a, rep, frame.CheckDocument(v), append(s.repeated(a), s.notes(fit)...)); err == nil {
+		if err = printVerdicts(a, rep, frame.CheckDocument(v), append(s.repeated(a), s.notes(fit, evidence)...)); err == nil {
 			_, err = fmt.Fprintf(a.Stdout, "results in %s\n", s.Dir)
 		}
 	}
@@ -284,8 +288,8 @@ func (s Sampling) repeated(a *frame.App) (list []string) {
 }
 
 // notes are what the command remarks beside the verdict.
-func (s Sampling) notes(fit *infer.Fit) (list []string) {
-	if e := fit.Evidence(); e != nil {
+func (s Sampling) notes(fit *infer.Fit, e *infer.Evidence) (list []string) {
+	if e != nil {
 		list = append(list, e.String())
 		list = append(list, e.Places(fit.Names())...)
 	}
@@ -316,7 +320,7 @@ func withUnits(s diag.Summary, units map[string]string) diag.Summary {
 	return s
 }
 
-func (s Sampling) sampleDoc(fit *infer.Fit, rep diag.Report, v check.Verdict) SampleDoc {
+func (s Sampling) sampleDoc(fit *infer.Fit, rep diag.Report, v check.Verdict, evidence *infer.Evidence) SampleDoc {
 	doc := SampleDoc{Summary: SummaryDoc(fit.Summary()), Device: s.Post.Device(), Attempts: s.Chain.Attempt + 1, Repeated: s.Chain.Repeated, Run: string(s.Dir), Check: frame.CheckDocument(v)}
 	doc.Diagnostics = diagnosticsDoc{Divergences: fit.Divergent(), DepthHits: fit.DepthHits(), EBFMI: frame.Numbers(fit.EBFMI()), OK: rep.OK(), Advice: advice(rep)}
 	for _, t := range fit.Timing() {
@@ -325,7 +329,7 @@ func (s Sampling) sampleDoc(fit *infer.Fit, rep diag.Report, v check.Verdict) Sa
 	}
 	w, k := fit.Gradients()
 	doc.Timing.Gradients = w + k
-	doc.Evidence = s.evidence(fit)
+	doc.Evidence = documented(evidence, fit.Names())
 	if all, err := fit.Sensitivities(); err == nil { // of models with priors and data
 		doc.Sensitivity = map[string]sensitivityDoc{}
 		for _, v := range all {
@@ -341,9 +345,15 @@ func (s Sampling) sampleDoc(fit *infer.Fit, rep diag.Report, v check.Verdict) Sa
 	return doc
 }
 
-// evidence returns nil for samplers that do not find it.
-func (s Sampling) evidence(fit *infer.Fit) *evidenceDoc {
-	e := fit.Evidence()
+// evidenceOf returns the evidence that the sampler found or that was asked for, or nil.
+func (s Sampling) evidenceOf(fit *infer.Fit) (*infer.Evidence, error) {
+	if e := fit.Evidence(); e != nil || !s.Chain.Evidence {
+		return e, nil
+	}
+	return fit.BridgeEvidence()
+}
+
+func documented(e *infer.Evidence, names []string) *evidenceDoc {
 	if e == nil {
 		return nil
 	}
@@ -351,7 +361,7 @@ func (s Sampling) evidence(fit *infer.Fit) *evidenceDoc {
 	for _, m := range e.Modes {
 		mode := modeDoc{Share: frame.Number(m.Share), Error: frame.Number(m.Error), At: map[string]frame.Number{}}
 		for i, v := range m.Values {
-			mode.At[fit.Names()[i]] = frame.Number(v)
+			mode.At[names[i]] = frame.Number(v)
 		}
 		doc.Modes = append(doc.Modes, mode)
 	}
