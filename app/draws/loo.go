@@ -114,6 +114,7 @@ type comparedDoc struct {
 	PseudoBMA     frame.Number `json:"pseudo_bma"`
 	PseudoBMAPlus frame.Number `json:"pseudo_bma_plus"`
 	Trusted       bool         `json:"trusted"`
+	Evidence      *evidenceDoc `json:"log_evidence,omitempty"` // of a run of smc or with --evidence
 }
 
 func compareCommand(a *frame.App) *cobra.Command {
@@ -183,6 +184,15 @@ func runCompare(a *frame.App, args, names []string, variable string, waic bool) 
 		return exit.With(exit.Data, err)
 	}
 	verdict := Comparison(r, args, names, waic)
+	evidences := map[string]*evidenceDoc{}
+	for i, arg := range args {
+		if e := storedEvidence(arg); e != nil {
+			evidences[names[i]] = e
+		}
+	}
+	if text := byEvidence(names, evidences); text != "" {
+		verdict += "\n" + text
+	}
 	if !a.JSON {
 		_, err = fmt.Fprintln(a.Stdout, strings.Replace(r.String(), r.Verdict(), verdict, 1))
 		return errors.Join(exit.With(exit.CannotWrite, err), lost.Err("compared"))
@@ -193,7 +203,7 @@ func runCompare(a *frame.App, args, names []string, variable string, waic bool) 
 		Verdict string        `json:"verdict"`
 	}{Method: r.Method, Verdict: verdict}
 	for _, m := range r.Rows {
-		doc.Models = append(doc.Models, comparedDoc{m.Name, frame.Number(m.ELPD), frame.Number(m.SE), frame.Number(m.P), frame.Number(m.Diff), frame.Number(m.DiffSE), frame.Number(m.Stacking), frame.Number(m.PseudoBMA), frame.Number(m.PseudoBMAPlus), m.Trusted})
+		doc.Models = append(doc.Models, comparedDoc{m.Name, frame.Number(m.ELPD), frame.Number(m.SE), frame.Number(m.P), frame.Number(m.Diff), frame.Number(m.DiffSE), frame.Number(m.Stacking), frame.Number(m.PseudoBMA), frame.Number(m.PseudoBMAPlus), m.Trusted, evidences[m.Name]})
 	}
 	return errors.Join(a.Document(doc), lost.Err("compared"))
 }

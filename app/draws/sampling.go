@@ -78,21 +78,6 @@ type TimingDoc struct {
 	Gradients int          `json:"gradients"`
 }
 
-// evidenceDoc is the log of the integral of the density, as the sampler smc finds it.
-type evidenceDoc struct {
-	Log     frame.Number   `json:"value"`
-	Error   frame.Number   `json:"error"`             // standard error
-	Islands []frame.Number `json:"islands,omitempty"` // estimates of the chains, which move apart from each other
-	Modes   []modeDoc      `json:"modes,omitempty"`
-}
-
-// modeDoc is a mode with its part of the posterior.
-type modeDoc struct {
-	Share frame.Number            `json:"share"`
-	Error frame.Number            `json:"error"`
-	At    map[string]frame.Number `json:"at"` // values of the draw with the highest density
-}
-
 // sensitivityDoc is the change of a quantity for each doubling of the power of a part of the density; above about 0.05 it depends on it.
 type sensitivityDoc struct {
 	Prior      frame.Number `json:"prior"`
@@ -341,29 +326,6 @@ func (s Sampling) sampleDoc(fit *infer.Fit, rep diag.Report, v check.Verdict, ev
 		if _, sampled := doc.Summary[name]; sampled && unit != "" {
 			doc.Units[name] = unit
 		}
-	}
-	return doc
-}
-
-// evidenceOf returns the evidence that the sampler found or that was asked for, or nil.
-func (s Sampling) evidenceOf(fit *infer.Fit) (*infer.Evidence, error) {
-	if e := fit.Evidence(); e != nil || !s.Chain.Evidence {
-		return e, nil
-	}
-	return fit.BridgeEvidence()
-}
-
-func documented(e *infer.Evidence, names []string) *evidenceDoc {
-	if e == nil {
-		return nil
-	}
-	doc := &evidenceDoc{Log: frame.Number(e.Log), Error: frame.Number(e.Error), Islands: frame.Numbers(e.Islands)}
-	for _, m := range e.Modes {
-		mode := modeDoc{Share: frame.Number(m.Share), Error: frame.Number(m.Error), At: map[string]frame.Number{}}
-		for i, v := range m.Values {
-			mode.At[names[i]] = frame.Number(v)
-		}
-		doc.Modes = append(doc.Modes, mode)
 	}
 	return doc
 }
