@@ -78,6 +78,7 @@ type Variable struct {
 // Compile runs what depends on data only, and makes the log density a program.
 func (p *Program) Compile(d Data, s CompileSettings) (*Posterior, error) {
 	m := stage.New(p.tree)
+	m.NoJacobian = s.NoJacobian
 	m.Out = s.Print
 	if s.MaxStatements > 0 {
 		m.MaxSteps = s.MaxStatements

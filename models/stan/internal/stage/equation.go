@@ -151,6 +151,12 @@ func accuracy(stiff bool, tolerances []value.Value) (ode.Settings, error) {
 	if stiff {
 		set = ode.Settings{Method: ode.Auto, RTol: 1e-10, ATol: 1e-10, MaxSteps: 100_000_000}
 	}
+	if len(tolerances) > 3 { // of ode_adjoint_tol_ctl
+		if !tolerances[1].Known() || tolerances[1].Size() == 0 {
+			return set, errors.New("the absolute tolerances must be known, one for each element of the state")
+		}
+		tolerances = []value.Value{tolerances[0], value.Real(slices.Min(tolerances[1].F)), tolerances[6]}
+	}
 	if len(tolerances) == 3 {
 		if !tolerances[0].Known() || !tolerances[1].Known() || !tolerances[2].Known() {
 			return set, errors.New("tolerances must not depend on parameters")

@@ -38,6 +38,8 @@ type Machine struct {
 	Random dist.Source
 	// MaxSteps is how many statements may run.
 	MaxSteps int
+	// NoJacobian leaves out what statements and functions add as the logarithm of a Jacobian.
+	NoJacobian bool
 
 	funcs map[string][]*syntax.Function
 	scope []map[string]*slot
@@ -270,6 +272,9 @@ func (m *Machine) statement(s syntax.Stmt) (end, error) {
 	case *syntax.Assign:
 		return end{}, m.fault(s.At(), m.assignment(s))
 	case *syntax.Increase:
+		if s.Jacobian && m.NoJacobian {
+			return end{}, nil
+		}
 		v, err := m.eval(s.X)
 		if err == nil {
 			err = m.add(v)
