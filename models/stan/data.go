@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/spelling"
+	"github.com/euryale-dev/euryale/models/stan/internal/stage"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
 	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
@@ -114,9 +115,6 @@ func (d Data) value(name string, t typing.Type, shape []int) (value.Value, error
 	if !ok {
 		return value.Value{}, fmt.Errorf("Exception: variable does not exist; processing stage=data initialization; variable name=%s; base type=%s: add it to the data%s", name, baseName(t), d.near(name))
 	}
-	if t.Kind == typing.Tuple {
-		return value.Value{}, fmt.Errorf("the tuple %s cannot be read from data", name)
-	}
 	if t.Kind.IsComplex() {
 		r := t
 		r.Kind = r.Kind.Realed()
@@ -154,6 +152,56 @@ func (d Data) value(name string, t typing.Type, shape []int) (value.Value, error
 		}
 	}
 	return value.Known(t, r.out, shape...), nil
+}
+
+// param reads a variable that may be a tuple: a JSON object of its elements by number, from "1" on, and nested arrays of such for an array of
+// tuples.
+func (d Data) param(name string, t typing.Type, p stage.Param) (value.Value, error) {
+	if t.Kind != typing.Tuple {
+		return d.value(name, t, p.Shape)
+	}
+	raw, ok := d[name]
+	if !ok {
+		return value.Value{}, fmt.Errorf("Exception: variable does not exist; processing stage=data initialization; variable name=%s; base type=tuple: add it to the data%s", name, d.near(name))
+	}
+	if t.Dims > 0 {
+		var list []json.RawMessage
+		if err := json.Unmarshal(raw, &list); err != nil || len(list) != p.Shape[0] {
+			return value.Value{}, fmt.Errorf("variable %s is an array of %d tuples: write it as a JSON array of %d", name, p.Shape[0], p.Shape[0])
+		}
+		out := value.Value{Type: t, Shape: p.Shape}
+		each := len(p.Parts) / max(1, len(list))
+		for i, e := range list {
+			q := stage.Param{Decl: p.Decl, Type: p.Type, Shape: p.Shape[1:], Parts: p.Parts[i*each : (i+1)*each]}
+			if t.Dims == 1 {
+				q = p.Parts[i]
+			}
+			place := fmt.Sprintf("%s[%d]", name, i+1)
+			v, err := Data{place: e}.param(place, t.Element(), q)
+			if err != nil {
+				return v, err
+			}
+			out.Elems = append(out.Elems, v)
+		}
+		return out, nil
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil || len(fields) != len(t.Elems) {
+		return value.Value{}, fmt.Errorf("variable %s is a tuple of %d: write it as a JSON object {\"1\": ..., \"2\": ...} with a value for each element", name, len(t.Elems))
+	}
+	out := value.Value{Type: t}
+	for i, e := range t.Elems {
+		key, place := strconv.Itoa(i+1), fmt.Sprintf("%s.%d", name, i+1)
+		v, err := Data{place: fields[key]}.param(place, e, p.Parts[i])
+		if fields[key] == nil {
+			err = fmt.Errorf("the tuple %s has no element %q: number its elements from 1 to %d", name, key, len(t.Elems))
+		}
+		if err != nil {
+			return v, err
+		}
+		out.Elems = append(out.Elems, v)
+	}
+	return out, nil
 }
 
 // near says which variables the data have, and which of them is spelt almost like a name.

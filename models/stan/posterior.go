@@ -131,11 +131,11 @@ func (p *Program) load(m *stage.Machine, d Data) error {
 	}
 	for _, x := range b.List {
 		decl := x.(*syntax.Declare)
-		shape, err := m.Shape(decl)
+		layout, err := m.Layout(decl)
 		if err != nil {
 			return err
 		}
-		v, err := d.value(decl.Name, decl.Unsized, shape)
+		v, err := d.param(decl.Name, decl.Unsized, layout)
 		if err != nil {
 			return &dataError{err}
 		}
