@@ -39,6 +39,9 @@ func ReadData(r io.Reader) (Data, error) {
 		return nil, fmt.Errorf("stan: the data have more than %d bytes: split them", mostData)
 	}
 	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	if bytes.HasPrefix(b, []byte("\xff\xfe")) || bytes.HasPrefix(b, []byte("\xfe\xff")) {
+		return nil, errors.New("stan: the data are text in UTF-16: save the file as UTF-8")
+	}
 	if len(bytes.TrimSpace(b)) == 0 {
 		return nil, errors.New("stan: the file of data is empty: write {} if the program has no data")
 	}
@@ -54,7 +57,36 @@ func ReadData(r io.Reader) (Data, error) {
 		}
 		return nil, fmt.Errorf("stan: the data are not a JSON object of variables: %w: write {\"N\": 2, \"y\": [1, 2]}", err)
 	}
-	return d, nil
+	return d, repeated(b)
+}
+
+// repeated fails if a JSON object has a variable twice, of which only the last would count.
+func repeated(b []byte) error {
+	depth, seen := 0, map[string]bool{}
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case '"':
+			from := i + 1
+			for i++; i < len(b) && b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+			if i >= len(b) || depth != 1 || !bytes.HasPrefix(bytes.TrimLeft(b[i+1:], " \t\r\n"), []byte(":")) {
+				continue
+			}
+			name := string(b[from:i])
+			if seen[name] {
+				return fmt.Errorf("stan: the data have the variable %s twice: remove one of the two", name)
+			}
+			seen[name] = true
+		}
+	}
+	return nil
 }
 
 // quoted puts bare NaN and infinities in quotation marks.
@@ -301,7 +333,7 @@ func (r *reader) next(dec *json.Decoder, depth int) ([]int, error) {
 }
 
 func (r *reader) notWhole() error {
-	return fmt.Errorf("int variable contained non-int values; processing stage=data initialization; variable name=%s; base type=int", r.name)
+	return fmt.Errorf("int variable contained non-int values; processing stage=data initialization; variable name=%s; base type=int: write whole numbers up to 2147483647, without a point", r.name)
 }
 
 func (r *reader) number(s string) error {
@@ -314,7 +346,10 @@ func (r *reader) number(s string) error {
 		return nil
 	}
 	x, err := strconv.ParseFloat(s, 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) {
+	switch {
+	case math.IsInf(x, 0):
+		return fmt.Errorf("variable %s has the number %s, and the largest is 1.8e308: correct it, or write \"Inf\" if it is infinite", r.name, s)
+	case err != nil && !errors.Is(err, strconv.ErrRange): // what underflows is 0
 		return fmt.Errorf("variable %s: %w", r.name, err)
 	}
 	r.out = append(r.out, x)

@@ -155,9 +155,9 @@ func (p *Posterior) build(s CompileSettings) error {
 	if b := tree.Blocks[syntax.Parameters]; b != nil {
 		for _, x := range b.List {
 			d := x.(*syntax.Declare)
-			q, err := m.Param(d, d.Type)
+			q, err := m.Layout(d)
 			if err != nil {
-				return fmt.Errorf("stan: parameter %s: %w", d.Name, err)
+				return err
 			}
 			decls = append(decls, d)
 			p.params = append(p.params, q)

@@ -232,8 +232,24 @@ func (m *Machine) bounded(p Param, x *ad.Node) (*ad.Node, *ad.Node, error) {
 	if err != nil {
 		return x, nil, err
 	}
+	if err := apart(lo, hi); err != nil {
+		return x, nil, err
+	}
 	y, j := inward(x, lo, hi, p.Shape)
 	return y, j, nil
+}
+
+// apart checks that known lower bounds are below known upper ones.
+func apart(lo, hi *ad.Node) error {
+	if lo == nil || hi == nil || lo.Numbers() == nil || hi.Numbers() == nil {
+		return nil
+	}
+	for i := range max(lo.Size(), hi.Size()) {
+		if a, b := lo.Numbers()[i%lo.Size()], hi.Numbers()[i%hi.Size()]; !(a < b) {
+			return fmt.Errorf("the lower bound %g is not below the upper bound %g, so that no value is between them: exchange or correct them", a, b)
+		}
+	}
+	return nil
 }
 
 // inward moves numbers between bounds, of which either may be nil, and returns the logarithm of the Jacobian; nil if it is 0.
