@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -172,4 +173,48 @@ func smallestCase(t *testing.T) string {
 		}
 	}
 	return best
+}
+
+// A program of the Stan language on the device has the draws of the processor.
+func TestStanOnDevice(t *testing.T) {
+	if apptest.Alone(t) {
+		return
+	}
+	lib := pretend.Shared(t)
+	t.Chdir(t.TempDir())
+	program := "data { int N; vector[N] x; vector[N] y; }\nparameters { real a; real b; real<lower=0> s; }\nmodel { a ~ normal(0, 2); b ~ normal(0, 2); s ~ exponential(1); y ~ normal(a + b * x, s); }\n"
+	if err := os.WriteFile("line.stan", []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("line.json", []byte(`{"N": 5, "x": [0, 1, 2, 3, 4], "y": [0.1, 1.2, 1.9, 3.2, 3.9]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var first [2][]string
+	for i, device := range []string{"cpu", "cuda:0"} {
+		args := []string{"sample", "stan", "line.stan", "--data", "line.json", "--out", "run" + strings.TrimSuffix(device, ":0"), "--chains", "1", "--warmup", "20", "--draws", "5", "--no-report", "--seed", "1", "--device", device}
+		if i == 1 {
+			launched(t, lib, nil, args...)
+		} else if code, _, stderr := apptest.Do(t, append(args, "--quiet")...); code != 0 {
+			t.Fatal(stderr)
+		}
+		text, err := os.ReadFile(filepath.Join("run"+strings.TrimSuffix(device, ":0"), "chain-1.csv"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "lp__") {
+				first[i] = strings.Split(strings.TrimSpace(line), ",")
+				break
+			}
+		}
+	}
+	if len(first[0]) < 8 || len(first[0]) != len(first[1]) {
+		t.Fatalf("the draws are %v and %v", first[0], first[1])
+	}
+	for k := range first[0] {
+		w, _ := strconv.ParseFloat(first[0][k], 64)
+		if g, err := strconv.ParseFloat(first[1][k], 64); err != nil || math.Abs(g-w) > 1e-6*math.Max(1, math.Abs(w)) {
+			t.Errorf("column %d of the first draw is %s on the device and %s on the processor", k+1, first[1][k], first[0][k])
+		}
+	}
 }

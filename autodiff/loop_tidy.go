@@ -14,26 +14,134 @@ import (
 // tidyLoops returns outputs with scans that compute only what is needed of them. A scan and the scan that its gradient made to
 // keep values become one.
 func tidyLoops(outputs []*Node) []*Node {
-	whole := map[*Node]bool{} // scans that stay as they are
-	for {
-		order := upstream(outputs...)
-		n := lastUntidy(order, whole)
-		if n == nil {
-			if !slices.ContainsFunc(order, func(n *Node) bool { return n.op == scanOp }) {
-				return outputs
-			}
-			return withConstants(outputs)
-		}
-		var from, to []*Node
-		if group := users(order, outputs, n); len(group) > 0 {
-			from, to = joined(group)
-		}
-		if from == nil {
-			whole[n] = true
+	order := upstream(outputs...)
+	if !slices.ContainsFunc(order, func(n *Node) bool { return n.op == scanOp }) {
+		return outputs
+	}
+	t := newTidying(order, outputs)
+	for _, n := range slices.Backward(order) { // what is needed of a scan depends on later ones
+		if n.op != scanOp || t.uses[n] == 0 || t.stands[n] != nil || n.obj.(*loop).tidy {
 			continue
 		}
-		outputs = Substitute(outputs, from, to)
+		if group := t.users(n); len(group) > 0 {
+			t.replace(joined(group))
+		}
 	}
+	return withConstants(t.replaced(outputs))
+}
+
+// tidying is what tidyLoops knows about a graph while it replaces scans.
+type tidying struct {
+	outputs []*Node
+	takers  map[*Node][]*Node // Nodes that have one as an input
+	uses    map[*Node]int     // how often a Node is an input of others that are needed, or an output
+	scans   map[*loop][]*Node // by the loop that they were made of
+	stands  map[*Node]*Node   // what a Node is replaced by
+	known   map[*Node]bool
+}
+
+func newTidying(order, outputs []*Node) *tidying {
+	t := &tidying{outputs, map[*Node][]*Node{}, map[*Node]int{}, map[*loop][]*Node{}, map[*Node]*Node{}, map[*Node]bool{}}
+	for _, n := range order {
+		t.add(n)
+		if n.op == scanOp {
+			root := n.obj.(*loop).root()
+			t.scans[root] = append(t.scans[root], n)
+		}
+	}
+	for _, n := range outputs {
+		t.uses[n]++
+	}
+	return t
+}
+
+// add counts a Node as a user of its inputs, once, and so its inputs.
+func (t *tidying) add(n *Node) {
+	for stack := []*Node{n}; len(stack) > 0; {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if t.known[n] {
+			continue
+		}
+		t.known[n] = true
+		for i, x := range n.in {
+			t.uses[x]++
+			if !slices.Contains(n.in[:i], x) {
+				t.takers[x] = append(t.takers[x], n)
+				stack = append(stack, x)
+			}
+		}
+	}
+}
+
+// drop takes back that a Node uses its inputs, and so for inputs that nothing uses any more.
+func (t *tidying) drop(n *Node) {
+	for stack := []*Node{n}; len(stack) > 0; {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, x := range n.in {
+			if t.uses[x]--; t.uses[x] == 0 && t.stands[x] == nil {
+				stack = append(stack, x)
+			}
+		}
+	}
+}
+
+// replace puts Nodes, which may be made of new ones, in the place of others.
+func (t *tidying) replace(from, to []*Node) {
+	for _, n := range to {
+		t.add(n)
+		t.uses[n]++
+	}
+	for i, n := range from {
+		t.drop(n)
+		t.stands[n] = to[i]
+	}
+}
+
+// replaced returns Nodes that are made of those that stand for others.
+func (t *tidying) replaced(outputs []*Node) []*Node {
+	made := map[*Node]*Node{}
+	stack := slices.Clone(outputs)
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		if made[n] != nil {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		needs := n.in
+		if s := t.stands[n]; s != nil {
+			needs = []*Node{s}
+		}
+		waits := false
+		for _, x := range needs {
+			if made[x] == nil {
+				stack, waits = append(stack, x), true
+			}
+		}
+		if waits {
+			continue
+		}
+		stack = stack[:len(stack)-1]
+		if s := t.stands[n]; s != nil {
+			made[n] = made[s]
+			continue
+		}
+		made[n] = n
+		if slices.ContainsFunc(n.in, func(x *Node) bool { return made[x] != x }) {
+			c := *n
+			c.in, c.id = make([]*Node, len(n.in)), lastID.Add(1)
+			for i, x := range n.in {
+				c.in[i] = made[x]
+			}
+			made[n] = &c
+		}
+	}
+	out := make([]*Node, len(outputs))
+	for i, n := range outputs {
+		out[i] = made[n]
+	}
+	return out
 }
 
 // withConstants returns outputs with scans whose steps have the constants that they share inside, where they become numbers of
@@ -109,16 +217,6 @@ func (l *loop) knowing(known map[int]*Node) *loop {
 	})
 }
 
-// lastUntidy returns the last scan that may compute too much; nothing after it does.
-func lastUntidy(order []*Node, whole map[*Node]bool) *Node {
-	for _, n := range slices.Backward(order) {
-		if n.op == scanOp && !n.obj.(*loop).tidy && !whole[n] {
-			return n
-		}
-	}
-	return nil
-}
-
 // used is a scan and the parts of its value that are used, by number, with the Nodes that take them.
 type used struct {
 	n     *Node
@@ -127,14 +225,13 @@ type used struct {
 
 // users returns n and the scans that run the same steps on the same inputs, of which only single parts are used. It is
 // empty if something uses n itself.
-func users(order, outputs []*Node, n *Node) []used {
-	root := n.obj.(*loop).root()
+func (t *tidying) users(n *Node) []used {
 	var group []used
-	for _, m := range order {
-		if m.op != scanOp || m.obj.(*loop).root() != root || !slices.Equal(m.in, n.in) {
+	for _, m := range t.scans[n.obj.(*loop).root()] {
+		if t.uses[m] == 0 || t.stands[m] != nil || !slices.Equal(m.in, n.in) {
 			continue
 		}
-		if takes := takers(order, outputs, m); takes != nil {
+		if takes := t.parts(m); takes != nil {
 			group = append(group, used{m, takes})
 		} else if m == n {
 			return nil
@@ -143,8 +240,8 @@ func users(order, outputs []*Node, n *Node) []used {
 	return group
 }
 
-// takers returns the Nodes that take parts of a scan, by the number of the part; nil if one takes something else.
-func takers(order, outputs []*Node, n *Node) map[int][]*Node {
+// parts returns the Nodes that take parts of a scan, by the number of the part; nil if one takes something else.
+func (t *tidying) parts(n *Node) map[int][]*Node {
 	l := n.obj.(*loop)
 	takes, at, begins, only := map[int][]*Node{}, 0, map[[2]int]int{}, -1
 	for i, s := range l.shapes() {
@@ -157,11 +254,11 @@ func takers(order, outputs []*Node, n *Node) map[int][]*Node {
 	if only >= 0 && n.Size() > 0 {
 		return map[int][]*Node{only: {n}}
 	}
-	if slices.Contains(outputs, n) {
+	if slices.Contains(t.outputs, n) {
 		return nil
 	}
-	for _, c := range order {
-		if !slices.Contains(c.in, n) {
+	for _, c := range t.takers[n] {
+		if t.uses[c] == 0 || t.stands[c] != nil {
 			continue
 		}
 		part, ok := -1, false

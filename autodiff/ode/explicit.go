@@ -16,6 +16,9 @@ type tableau struct {
 	b     []weight
 	e     [][]weight
 	order float64 // of the error of a step with the step length
+
+	after [][]weight // by stage j: the a_ij of the later stages i
+	share []float64  // the b_i of all stages
 }
 
 // weight is the factor of the slope of a stage.
@@ -33,6 +36,13 @@ func newTableau(order float64, c []float64, a [][]float64, b []float64, e ...[]f
 	for _, row := range e {
 		t.e = append(t.e, weights(row))
 	}
+	t.after, t.share = make([][]weight, len(c)), make([]float64, len(c))
+	for i, row := range t.a {
+		for _, w := range row {
+			t.after[w.stage] = append(t.after[w.stage], weight{i, w.by})
+		}
+	}
+	copy(t.share, b)
 	return t
 }
 
@@ -51,16 +61,28 @@ var tableaus = map[Method]*tableau{
 	DOP853: newTableau(8, dopC, dopA, dopB, dopE5, dopE3),
 }
 
-// slopes holds the rates at the stages of a step, one after the other.
+// slopes holds a vector for each stage of a step, one after the other: the rates, or gradients.
 type slopes struct {
 	k    []float64
 	each int // length of one
 }
 
-// plus sets dst to a state and by times the weighted sum of the slopes. Two components at a time keep the processor busy while it waits
+// plus sets dst to a state and by times the weighted sum of the slopes. Several components at a time keep the processor busy while it waits
 // for sums.
 func (s slopes) plus(dst, y []float64, by float64, list []weight) {
 	j := 0
+	for ; j+3 < len(dst); j += 4 {
+		a, b, c, d := 0.0, 0.0, 0.0, 0.0
+		for _, w := range list {
+			k := s.k[w.stage*s.each+j:][:4]
+			a += w.by * k[0]
+			b += w.by * k[1]
+			c += w.by * k[2]
+			d += w.by * k[3]
+		}
+		to, from := dst[j:][:4], y[j:][:4]
+		to[0], to[1], to[2], to[3] = from[0]+by*a, from[1]+by*b, from[2]+by*c, from[3]+by*d
+	}
 	for ; j+1 < len(dst); j += 2 {
 		a, b := 0.0, 0.0
 		for _, w := range list {
@@ -79,13 +101,16 @@ func (s slopes) plus(dst, y []float64, by float64, list []weight) {
 	}
 }
 
-// explicit returns the state after a step, with its tangent, and the estimates of the error.
+// explicit returns the state after a step, with its tangent, and the estimates of the error. It puts the states of the stages, without the
+// tangents, behind those of the path.
 func (s *solver) explicit(t, h float64) (next, estimate []float64, err error) {
 	m := 2 * s.n
 	k := slopes{s.stages, m}
+	s.inner = s.inner[:len(s.path)*s.n*len(s.table.c)] // without those of a step that was refused
 	for i, c := range s.table.c {
 		s.stepIn[0] = t + c*h
 		k.plus(s.stepIn[2:2+m], s.y, h, s.table.a[i])
+		s.inner = append(s.inner, s.stepIn[2:2+s.n]...)
 		if err := s.step.Run(); err != nil {
 			return nil, nil, err
 		}
@@ -98,46 +123,32 @@ func (s *solver) explicit(t, h float64) (next, estimate []float64, err error) {
 	return s.next, s.estimate, nil
 }
 
-// keep adds the slopes of the state, without those of the tangent, to the path.
-func (s *solver) keep() {
-	for i := range s.table.c {
-		s.slopes = append(s.slopes, s.stages[2*i*s.n:(2*i+1)*s.n]...)
-	}
-}
-
-// explicitBackward propagates the gradient back over a step that starts from y and has the slopes k. With the gradients g_i of the states of
-// the stages, that of a slope is h (b_i lambda + sum a_ji g_j).
-func (s *solver) explicitBackward(at place, y, k []float64) error {
+// explicitBackward propagates the gradient back over a step whose stages have the given states. With the gradients g_i of the states of the
+// stages, that of a slope is h (b_i lambda + sum a_ji g_j).
+func (s *solver) explicitBackward(at place, states []float64) error {
 	n := s.n
-	of := slopes{k, n}
-	clear(s.pull)
-	for _, w := range s.table.b {
-		for j, l := range s.lambda {
-			s.pull[w.stage*n+j] = w.by * l
-		}
-	}
-	for i := s.table.b[len(s.table.b)-1].stage; i >= 0; i-- {
-		in := s.backIn
+	pull := slopes{s.pull, n}
+	in := s.backIn
+	slope := in[2+n+s.k:][:n]
+	for i := len(s.table.c) - 1; i >= 0; i-- {
 		in[0] = at.t + s.table.c[i]*at.h
-		of.plus(in[2:2+n], y, at.h, s.table.a[i])
-		for j, g := range s.pull[i*n : (i+1)*n] {
-			in[2+n+s.k+j] = at.h * g
+		copy(in[2:2+n], states[i*n:])
+		b := at.h * s.table.share[i]
+		for j, l := range s.lambda {
+			slope[j] = b * l
 		}
+		pull.plus(slope, slope, at.h, s.table.after[i])
 		if err := s.back.Run(); err != nil {
 			return err
 		}
-		g := s.backOut[:n]
-		for j, v := range g {
-			s.lambda[j] += v
-		}
-		for _, w := range s.table.a[i] {
-			to := s.pull[w.stage*n:][:n]
-			for j, v := range g {
-				to[j] += w.by * v
-			}
-		}
+		copy(s.pull[i*n:(i+1)*n], s.backOut)
 		for j, g := range s.backOut[n:] {
 			s.dp[j] += g
+		}
+	}
+	for i := range s.table.c {
+		for j, g := range s.pull[i*n : (i+1)*n] {
+			s.lambda[j] += g
 		}
 	}
 	return nil

@@ -148,9 +148,11 @@ func TestStiff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	auto, _, dpAuto, err := runner(t, robertson, 3, 3, times, ode.Settings{Method: ode.Auto, RTol: 1e-8, ATol: 1e-12, MaxSteps: 4000})([]float64{1, 0, 0}, []float64{0.04, 1e4, 3e7})
-	if err != nil || !slices.Equal(auto, z) || !slices.Equal(dpAuto, dp) {
-		t.Errorf("Auto on a stiff system: %v, %v, %v: want the numbers of Rodas", err, auto, dpAuto)
+	for _, m := range []ode.Method{ode.Auto, ode.Patient} {
+		auto, _, dpAuto, err := runner(t, robertson, 3, 3, times, ode.Settings{Method: m, RTol: 1e-8, ATol: 1e-12, MaxSteps: 4000})([]float64{1, 0, 0}, []float64{0.04, 1e4, 3e7})
+		if err != nil || !slices.Equal(auto, z) || !slices.Equal(dpAuto, dp) {
+			t.Errorf("method %d on a stiff system: %v, %v, %v: want the numbers of Rodas", m, err, auto, dpAuto)
+		}
 	}
 	for i := range times {
 		for j := range 2 {
@@ -171,6 +173,22 @@ func TestStiff(t *testing.T) {
 	var e *ode.Error
 	if !errors.As(err, &e) || !strings.Contains(err.Error(), "MaxSteps was reached") || !strings.Contains(err.Error(), "Rodas") {
 		t.Errorf("RK45 on a stiff system: %v", err)
+	}
+}
+
+// A long solution that is not stiff is left to DOP853 where Rodas would need too many steps.
+func TestPatient(t *testing.T) {
+	run := func(m ode.Method) ([]float64, []float64, error) {
+		z, _, dp, err := runner(t, oscillator, 2, 2, []float64{2000}, ode.Settings{Method: m, RTol: 1e-10, ATol: 1e-10, MaxSteps: 1_000_000})([]float64{1, 0}, []float64{0, 1})
+		return z, dp, err
+	}
+	want, dp, err := run(ode.DOP853)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, dpGot, err := run(ode.Patient)
+	if err != nil || !slices.Equal(got, want) || !slices.Equal(dpGot, dp) {
+		t.Errorf("%v and %v, %v: want the numbers of DOP853, %v and %v", got, dpGot, err, want, dp)
 	}
 }
 

@@ -38,10 +38,16 @@ const (
 	// Auto is DOP853, and Rodas for values for which that would need more than a thousand steps, as it does where the system is stiff. Which
 	// of them computes a solution depends on the values alone.
 	Auto
+	// Patient is Auto, but returns to DOP853 where Rodas would need more than ten thousand steps: for systems that are not stiff as a rule,
+	// and whose solutions may be long.
+	Patient
 )
 
-// mostExplicit is the number of steps after which Auto changes to Rodas.
-const mostExplicit = 1000
+// mostExplicit is the number of steps after which Auto and Patient change to Rodas, and mostImplicit that after which Patient changes back.
+const (
+	mostExplicit = 1000
+	mostImplicit = 10_000
+)
 
 // Settings are the method and the accuracy of a solution; the zero value is the default.
 type Settings struct {
@@ -126,11 +132,15 @@ type attempts []*problem
 
 func problems(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, state []*ad.Node, y0, times, p *ad.Node, s Settings) (list attempts, err error) {
 	each := []Settings{s}
-	if s.Method == Auto {
-		explicit, implicit := s, s
-		explicit.Method, implicit.Method = DOP853, Rodas
+	if s.Method == Auto || s.Method == Patient {
+		explicit, implicit, long := s, s, s
+		explicit.Method, implicit.Method, long.Method = DOP853, Rodas, DOP853
 		explicit.MaxSteps = mostExplicit
 		each = []Settings{explicit, implicit}
+		if s.Method == Patient {
+			each[1].MaxSteps = mostImplicit
+			each = append(each, long)
+		}
 	}
 	for _, s := range each {
 		pr, err := newProblem(f, state, p, s)

@@ -23,8 +23,8 @@ type solver struct {
 	lambda, dp      []float64
 	moved           []float64 // scratch
 
-	// Of an explicit method: the slopes of the state at all steps of the path, and the arrays of one step and of its gradient.
-	slopes, stages, pull, next, estimate, zero []float64
+	// Of an explicit method: the states of the stages at all steps of the path, and the arrays of one step and of its gradient.
+	inner, stages, pull, next, estimate, zero []float64
 	// Inputs and outputs of the programs.
 	stepIn, stepOut, backIn, backOut []float64
 }
@@ -75,7 +75,7 @@ func (pr *problem) forward(out []float64, in ...[]float64) error {
 // integrate follows the path from the first time through the others, and keeps it.
 func (s *solver) integrate(out, y0, p, times []float64) error {
 	s.parameters(p)
-	s.tried, s.path, s.states, s.slopes, s.of = 0, s.path[:0], s.states[:0], s.slopes[:0], s.of[:0]
+	s.tried, s.path, s.states, s.inner, s.of = 0, s.path[:0], s.states[:0], s.inner[:0], s.of[:0]
 	if math.IsNaN(total(y0) + total(p) + total(times)) {
 		for i := range out {
 			out[i] = math.NaN()
@@ -124,6 +124,9 @@ func total(v []float64) (s float64) {
 	return s
 }
 
+// fastest is how much longer than one step the next one may be.
+const fastest = 5
+
 // interval advances the state from t to end, beginning with step h (0: choose
 // one), and returns the step to go on with.
 func (s *solver) interval(t, end, h float64) (float64, error) {
@@ -138,8 +141,11 @@ func (s *solver) interval(t, end, h float64) (float64, error) {
 			return 0, &Error{t, s.tried - 1, h, "MaxSteps was reached"}
 		}
 		step, last := h, false
-		if t+1.01*step >= end { // a tiny remainder is not worth a step
+		switch {
+		case t+1.01*step >= end: // a tiny remainder is not worth a step
 			step, last = end-t, true
+		case t+2*step >= end: // two steps of one length are less likely to be refused than a long and a short one
+			step = (end - t) / 2
 		}
 		if t+step == t {
 			return 0, &Error{t, s.tried, h, "the step became too small to change t"}
@@ -151,9 +157,6 @@ func (s *solver) interval(t, end, h float64) (float64, error) {
 		e := s.norm(next, estimate)
 		if e <= 1 {
 			s.path, s.states = append(s.path, place{t, step}), append(s.states, s.y[:s.n]...)
-			if s.table != nil {
-				s.keep()
-			}
 			copy(s.y, next)
 			if t += step; last {
 				t = end
@@ -161,9 +164,9 @@ func (s *solver) interval(t, end, h float64) (float64, error) {
 		}
 		factor := 0.1
 		if !math.IsNaN(e) {
-			factor = math.Min(math.Max(0.9*math.Exp(-math.Log(e)/s.order), 0.2), 5)
+			factor = math.Min(math.Max(0.9*math.Exp(-math.Log(e)/s.order), 0.2), fastest)
 		}
-		if e > 1 || !last || factor < 1 { // a step cut short does not tell of a longer one
+		if factor < fastest || step*factor > h { // a step cut very short does not tell how long the next one may be
 			h = step * factor
 		}
 	}
@@ -312,7 +315,7 @@ func (s *solver) backward(k int) error {
 	at, y := s.path[k], s.states[k*s.n:(k+1)*s.n]
 	if s.table != nil {
 		each := s.n * len(s.table.c)
-		return s.explicitBackward(at, y, s.slopes[k*each:(k+1)*each])
+		return s.explicitBackward(at, s.inner[k*each:(k+1)*each])
 	}
 	m := s.parts
 	set(s.back, m, at.t, at.h, y)

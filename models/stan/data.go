@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/spelling"
+	"github.com/euryale-dev/euryale/models/stan/internal/stage"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
 	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
@@ -38,6 +39,9 @@ func ReadData(r io.Reader) (Data, error) {
 		return nil, fmt.Errorf("stan: the data have more than %d bytes: split them", mostData)
 	}
 	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	if bytes.HasPrefix(b, []byte("\xff\xfe")) || bytes.HasPrefix(b, []byte("\xfe\xff")) {
+		return nil, errors.New("stan: the data are text in UTF-16: save the file as UTF-8")
+	}
 	if len(bytes.TrimSpace(b)) == 0 {
 		return nil, errors.New("stan: the file of data is empty: write {} if the program has no data")
 	}
@@ -53,7 +57,36 @@ func ReadData(r io.Reader) (Data, error) {
 		}
 		return nil, fmt.Errorf("stan: the data are not a JSON object of variables: %w: write {\"N\": 2, \"y\": [1, 2]}", err)
 	}
-	return d, nil
+	return d, repeated(b)
+}
+
+// repeated fails if a JSON object has a variable twice, of which only the last would count.
+func repeated(b []byte) error {
+	depth, seen := 0, map[string]bool{}
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case '"':
+			from := i + 1
+			for i++; i < len(b) && b[i] != '"'; i++ {
+				if b[i] == '\\' {
+					i++
+				}
+			}
+			if i >= len(b) || depth != 1 || !bytes.HasPrefix(bytes.TrimLeft(b[i+1:], " \t\r\n"), []byte(":")) {
+				continue
+			}
+			name := string(b[from:i])
+			if seen[name] {
+				return fmt.Errorf("stan: the data have the variable %s twice: remove one of the two", name)
+			}
+			seen[name] = true
+		}
+	}
+	return nil
 }
 
 // quoted puts bare NaN and infinities in quotation marks.
@@ -114,9 +147,6 @@ func (d Data) value(name string, t typing.Type, shape []int) (value.Value, error
 	if !ok {
 		return value.Value{}, fmt.Errorf("Exception: variable does not exist; processing stage=data initialization; variable name=%s; base type=%s: add it to the data%s", name, baseName(t), d.near(name))
 	}
-	if t.Kind == typing.Tuple {
-		return value.Value{}, fmt.Errorf("the tuple %s cannot be read from data", name)
-	}
 	if t.Kind.IsComplex() {
 		r := t
 		r.Kind = r.Kind.Realed()
@@ -154,6 +184,56 @@ func (d Data) value(name string, t typing.Type, shape []int) (value.Value, error
 		}
 	}
 	return value.Known(t, r.out, shape...), nil
+}
+
+// param reads a variable that may be a tuple: a JSON object of its elements by number, from "1" on, and nested arrays of such for an array of
+// tuples.
+func (d Data) param(name string, t typing.Type, p stage.Param) (value.Value, error) {
+	if t.Kind != typing.Tuple {
+		return d.value(name, t, p.Shape)
+	}
+	raw, ok := d[name]
+	if !ok {
+		return value.Value{}, fmt.Errorf("Exception: variable does not exist; processing stage=data initialization; variable name=%s; base type=tuple: add it to the data%s", name, d.near(name))
+	}
+	if t.Dims > 0 {
+		var list []json.RawMessage
+		if err := json.Unmarshal(raw, &list); err != nil || len(list) != p.Shape[0] {
+			return value.Value{}, fmt.Errorf("variable %s is an array of %d tuples: write it as a JSON array of %d", name, p.Shape[0], p.Shape[0])
+		}
+		out := value.Value{Type: t, Shape: p.Shape}
+		each := len(p.Parts) / max(1, len(list))
+		for i, e := range list {
+			q := stage.Param{Decl: p.Decl, Type: p.Type, Shape: p.Shape[1:], Parts: p.Parts[i*each : (i+1)*each]}
+			if t.Dims == 1 {
+				q = p.Parts[i]
+			}
+			place := fmt.Sprintf("%s[%d]", name, i+1)
+			v, err := Data{place: e}.param(place, t.Element(), q)
+			if err != nil {
+				return v, err
+			}
+			out.Elems = append(out.Elems, v)
+		}
+		return out, nil
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil || len(fields) != len(t.Elems) {
+		return value.Value{}, fmt.Errorf("variable %s is a tuple of %d: write it as a JSON object {\"1\": ..., \"2\": ...} with a value for each element", name, len(t.Elems))
+	}
+	out := value.Value{Type: t}
+	for i, e := range t.Elems {
+		key, place := strconv.Itoa(i+1), fmt.Sprintf("%s.%d", name, i+1)
+		v, err := Data{place: fields[key]}.param(place, e, p.Parts[i])
+		if fields[key] == nil {
+			err = fmt.Errorf("the tuple %s has no element %q: number its elements from 1 to %d", name, key, len(t.Elems))
+		}
+		if err != nil {
+			return v, err
+		}
+		out.Elems = append(out.Elems, v)
+	}
+	return out, nil
 }
 
 // near says which variables the data have, and which of them is spelt almost like a name.
@@ -253,7 +333,7 @@ func (r *reader) next(dec *json.Decoder, depth int) ([]int, error) {
 }
 
 func (r *reader) notWhole() error {
-	return fmt.Errorf("int variable contained non-int values; processing stage=data initialization; variable name=%s; base type=int", r.name)
+	return fmt.Errorf("int variable contained non-int values; processing stage=data initialization; variable name=%s; base type=int: write whole numbers up to 2147483647, without a point", r.name)
 }
 
 func (r *reader) number(s string) error {
@@ -266,7 +346,10 @@ func (r *reader) number(s string) error {
 		return nil
 	}
 	x, err := strconv.ParseFloat(s, 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) {
+	switch {
+	case math.IsInf(x, 0):
+		return fmt.Errorf("variable %s has the number %s, and the largest is 1.8e308: correct it, or write \"Inf\" if it is infinite", r.name, s)
+	case err != nil && !errors.Is(err, strconv.ErrRange): // what underflows is 0
 		return fmt.Errorf("variable %s: %w", r.name, err)
 	}
 	r.out = append(r.out, x)

@@ -66,7 +66,7 @@ func compileText(name, code string, data []byte) (*stan.Posterior, error) {
 			return nil, err
 		}
 	}
-	return p.Compile(d, stan.CompileSettings{MaxStatements: 1e5})
+	return p.Compile(d, stan.CompileSettings{MaxStatements: 3e5})
 }
 
 // TestLanguage compares small programs with Stan; thinned.json has distribution statements with all combinations of arguments that
@@ -75,7 +75,7 @@ func compileText(name, code string, data []byte) (*stan.Posterior, error) {
 // left on conditions on parameters, and times of differential equations that are parameters, by stanli 0.24.0, and by mpmath with 40 digits
 // where that runs statements after a return; densities.json has densities by stanli 0.24.0, or by mpmath where it has none.
 func TestLanguage(t *testing.T) {
-	for _, name := range []string{"language.json", "thinned.json", "altered.json", "conditions.json", "densities.json"} {
+	for _, name := range []string{"language.json", "thinned.json", "altered.json", "conditions.json", "densities.json", "functions.json"} {
 		languageFile(t, "testdata/"+name)
 	}
 }

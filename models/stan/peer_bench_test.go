@@ -201,20 +201,20 @@ func (r *race) points(post *stan.Posterior, in io.Writer, answers io.Reader) ([]
 	return points, nil
 }
 
-// time lets both run in turn, and takes the fastest of each.
+// time lets both run in turn for a hundredth of a second, and takes the fastest of each, which other work on the machine did not interrupt.
 func (r *race) time(post *stan.Posterior, points [][]float64, in io.Writer, answers io.Reader) error {
 	r.ours, r.theirs = math.Inf(1), math.Inf(1)
 	g := make([]float64, r.dim)
-	for range 5 {
+	for range 20 {
 		start, n := time.Now(), 0
-		for batch := 1; time.Since(start) < 40*time.Millisecond; batch *= 2 {
+		for batch := 1; time.Since(start) < 10*time.Millisecond; batch *= 2 {
 			for range batch {
 				post.LogProbGrad(points[n%len(points)], g)
 				n++
 			}
 		}
 		r.ours = min(r.ours, time.Since(start).Seconds()*1e6/float64(n))
-		fmt.Fprintln(in, "t 0.04")
+		fmt.Fprintln(in, "t 0.01")
 		var seconds float64
 		if _, err := fmt.Fscan(answers, &seconds); err != nil {
 			return err

@@ -78,6 +78,7 @@ type Variable struct {
 // Compile runs what depends on data only, and makes the log density a program.
 func (p *Program) Compile(d Data, s CompileSettings) (*Posterior, error) {
 	m := stage.New(p.tree)
+	m.NoJacobian = s.NoJacobian
 	m.Out = s.Print
 	if s.MaxStatements > 0 {
 		m.MaxSteps = s.MaxStatements
@@ -130,11 +131,11 @@ func (p *Program) load(m *stage.Machine, d Data) error {
 	}
 	for _, x := range b.List {
 		decl := x.(*syntax.Declare)
-		shape, err := m.Shape(decl)
+		layout, err := m.Layout(decl)
 		if err != nil {
 			return err
 		}
-		v, err := d.value(decl.Name, decl.Unsized, shape)
+		v, err := d.param(decl.Name, decl.Unsized, layout)
 		if err != nil {
 			return &dataError{err}
 		}
@@ -154,9 +155,9 @@ func (p *Posterior) build(s CompileSettings) error {
 	if b := tree.Blocks[syntax.Parameters]; b != nil {
 		for _, x := range b.List {
 			d := x.(*syntax.Declare)
-			q, err := m.Param(d, d.Type)
+			q, err := m.Layout(d)
 			if err != nil {
-				return fmt.Errorf("stan: parameter %s: %w", d.Name, err)
+				return err
 			}
 			decls = append(decls, d)
 			p.params = append(p.params, q)

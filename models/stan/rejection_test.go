@@ -4,8 +4,12 @@
 package stan_test
 
 import (
+	"errors"
 	"math"
+	"strings"
 	"testing"
+
+	"github.com/euryale-dev/euryale/infer"
 )
 
 // Points outside the support of a density, or with parameters out of range, are rejected whatever formula computes the density.
@@ -52,5 +56,24 @@ func TestRejections(t *testing.T) {
 		if lp, _ := gradientOf(t, source, []float64{0.5}); math.IsInf(lp, 0) {
 			t.Errorf("%s: the log density is %g, want a finite one", source, lp)
 		}
+	}
+}
+
+// A loop that does not end at a point rejects it, and says where it stands and what to do; one in a branch that is not chosen does not.
+func TestEndlessLoop(t *testing.T) {
+	post, err := compileText("m.stan", "parameters { real x; }\nmodel {\n  real y = 1;\n  while (y > x) y *= 0.999;\n  target += -square(y);\n}\n", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := post.LogProbGrad([]float64{0.9}, make([]float64, 1)); err != nil {
+		t.Error(err)
+	}
+	_, err = post.LogProbGrad([]float64{-1}, make([]float64, 1))
+	if err == nil || !errors.Is(err, infer.ErrReject) || !strings.Contains(err.Error(), "m.stan, line 4: the loop ran 10000 times") || !strings.Contains(err.Error(), "a second one on a counter") {
+		t.Errorf("the error is %v, and should reject the point and name line 4", err)
+	}
+	chosen := "parameters { real x; } model { real y = 1; if (x > 0) { while (y > x) y *= 0.999; } target += -square(y); }"
+	if lp, _ := gradientOf(t, chosen, []float64{-1}); lp != -1 {
+		t.Errorf("the log density is %g where the loop does not run, want -1", lp)
 	}
 }

@@ -14,6 +14,7 @@
 package stan
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -84,12 +85,14 @@ func Expand(source string, read func(name string) (string, error)) (string, erro
 // deepestInclude is how far files may include each other.
 const deepestInclude = 50
 
+var errIncludes = fmt.Errorf("stan: files include each other more than %d deep: remove the #include of a file by itself", deepestInclude)
+
 func expand(source string, read func(name string) (string, error), depth int) (string, error) {
 	if !strings.Contains(source, "#include") {
 		return source, nil
 	}
 	if depth > deepestInclude {
-		return "", fmt.Errorf("stan: files include each other more than %d deep: remove the #include of a file by itself", deepestInclude)
+		return "", errIncludes
 	}
 	var out strings.Builder
 	for line := range strings.Lines(source) {
@@ -102,8 +105,11 @@ func expand(source string, read func(name string) (string, error), depth int) (s
 		if err == nil {
 			text, err = expand(text, read, depth+1)
 		}
+		if err != nil && !(errors.Is(err, errIncludes) && depth > 0) {
+			err = fmt.Errorf("#include %s: %w", strings.TrimSpace(rest), err)
+		}
 		if err != nil {
-			return "", fmt.Errorf("#include %s: %w", strings.TrimSpace(rest), err)
+			return "", err
 		}
 		out.WriteString(text + "\n")
 	}
@@ -118,7 +124,8 @@ type CompileSettings struct {
 	Seed uint64
 	// NoJacobian leaves out the logarithm of the Jacobian of the constraints, as for the mode of the constrained density.
 	NoJacobian bool
-	// MaxStatements is how many statements may run while the program is compiled, so that loops without end stop. Default 1e8.
+	// MaxStatements is how many statements may run while the program is compiled, so that loops without end stop; one that
+	// depends on parameters counts as sixty. Default 3e7.
 	MaxStatements int
 	// Print is where print statements of transformed data and generated quantities write. Default: nowhere.
 	Print io.Writer

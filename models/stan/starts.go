@@ -4,14 +4,17 @@
 package stan
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/euryale-dev/euryale/models/stan/internal/stage"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
+	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -104,7 +107,7 @@ func (p *Posterior) Unconstrain(d Data) ([]float64, error) {
 			all = append(all, slices.Repeat([]float64{math.NaN()}, q.Free)...)
 			continue
 		}
-		v, err := d.value(decl.Name, decl.Unsized, q.Shape)
+		v, err := d.param(decl.Name, decl.Unsized, q)
 		if err == nil {
 			m.Set(decl.Name, decl.Unsized, v)
 			var u []float64
@@ -128,23 +131,71 @@ func (p *Posterior) output(name string) bool {
 	return slices.ContainsFunc(p.columns, func(c column) bool { return c.name == name })
 }
 
-// Values returns the parameters at an unconstrained point as Unconstrain and files of initial values have them. Complex parameters and tuples
-// are left out.
+// Values returns the parameters at an unconstrained point as Unconstrain and files of initial values have them.
 func (p *Posterior) Values(q []float64) (Data, error) {
 	row := make([]float64, p.Len())
 	if err := p.Write(q, row); err != nil {
 		return nil, err
 	}
-	d, at := Data{}, 0
-	for _, c := range p.columns {
-		if c.kind == Parameter && !strings.ContainsAny(c.name, ".:") {
-			v := array{shape: c.shape}
-			for i := range c.order {
-				v.numbers = append(v.numbers, asJSON(row[at+i]))
-			}
-			d[c.name] = v.json()
-		}
-		at += len(c.order)
+	r := &rowReader{p.columns, row}
+	d := Data{}
+	for _, q := range p.params {
+		d[q.Decl.Name] = r.value(q, q.Decl.Unsized)
 	}
 	return d, nil
+}
+
+// rowReader takes the values of variables from a row of the output, in order.
+type rowReader struct {
+	columns []column
+	row     []float64
+}
+
+// column takes the next column.
+func (r *rowReader) column() (a array) {
+	c := r.columns[0]
+	a.shape = c.shape
+	for _, x := range r.row[:len(c.order)] {
+		a.numbers = append(a.numbers, asJSON(x))
+	}
+	r.columns, r.row = r.columns[1:], r.row[len(c.order):]
+	return a
+}
+
+// value takes the columns of a parameter.
+func (r *rowReader) value(q stage.Param, t typing.Type) json.RawMessage {
+	switch {
+	case t.Kind == typing.Tuple && t.Dims > 0:
+		var list []json.RawMessage
+		each := len(q.Parts) / max(1, q.Shape[0])
+		for i := range q.Shape[0] {
+			e := stage.Param{Shape: q.Shape[1:], Parts: q.Parts[i*each : (i+1)*each]}
+			if t.Dims == 1 {
+				e = q.Parts[i]
+			}
+			list = append(list, r.value(e, t.Element()))
+		}
+		return joined("[", list, "]")
+	case t.Kind == typing.Tuple:
+		var list []json.RawMessage
+		for i, e := range t.Elems {
+			list = append(list, json.RawMessage(fmt.Sprintf("%q:%s", strconv.Itoa(i+1), r.value(q.Parts[i], e))))
+		}
+		return joined("{", list, "}")
+	case t.Kind.IsComplex(): // pairs of the real and the imaginary part
+		re, im := r.column(), r.column()
+		return array{append(re.numbers, im.numbers...), append(slices.Clone(re.shape), 2)}.json()
+	}
+	return r.column().json()
+}
+
+func joined(open string, list []json.RawMessage, shut string) json.RawMessage {
+	return json.RawMessage(open + string(bytes.Join(raws(list), []byte(","))) + shut)
+}
+
+func raws(list []json.RawMessage) (out [][]byte) {
+	for _, e := range list {
+		out = append(out, e)
+	}
+	return out
 }

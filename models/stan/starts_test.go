@@ -101,6 +101,63 @@ model { a ~ normal(0, 1); b ~ normal(0, 1); to_vector(m) ~ normal(0, 1); }`, nil
 	}
 }
 
+// TestTuplesAndComplex reads tuples and complex numbers as data and as initial values, and writes them.
+func TestTuplesAndComplex(t *testing.T) {
+	d := func(text string) stan.Data {
+		d, err := stan.ReadData(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	p, err := stan.Parse("m.stan", `data { tuple(int, vector[2]) d; array[2] tuple(real, complex) e; }
+parameters { complex z; complex_vector[2] w; tuple(real<lower=0>, simplex[2]) t; array[2, 1] tuple(real, array[2] real) a; }
+model { target += d.1 * t.1 - square(get_real(z) - d.2[2]) - square(get_imag(e[2].2) - t.1) - square(get_imag(w[2])) - square(a[2, 1].1); }`, stan.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := `{"d": {"1": 3, "2": [1, 2]}, "e": [{"1": 0.5, "2": [1, 2]}, {"1": 0.5, "2": [3, 4]}]}`
+	post, err := p.Compile(d(data), stan.CompileSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := `{"z": [0.5, -1], "w": [[1, 2], [3, 4]], "t": {"1": 2, "2": [0.25, 0.75]}, "a": [[{"1": 5, "2": [6, 7]}], [{"1": 8, "2": [9, 10]}]]}`
+	u, err := post.Unconstrain(d(values))
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := post.Values(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := post.Unconstrain(back)
+	if err != nil {
+		t.Fatalf("%s: %v", back, err)
+	}
+	for i := range u {
+		if math.Abs(u[i]-again[i]) > 1e-14 {
+			t.Errorf("number %d is %g, and %g after it was written: %s", i, u[i], again[i], back)
+		}
+	}
+	lp, err := post.LogProbGrad(u, make([]float64, post.Dim()))
+	jacobian := math.Log(2) + math.Log(0.25*0.75) + 0.5*math.Log(2) // of the scale 2 and of the simplex
+	if want := 3*2 - 1.5*1.5 - 4 - 16 - 64 + jacobian; err != nil || math.Abs(lp-want) > 1e-12 {
+		t.Errorf("the log density is %g, want %g: %v", lp, want, err)
+	}
+	for _, c := range []struct{ data, says string }{
+		{`{"d": [3, [1, 2]], "e": []}`, `variable d is a tuple of 2: write it as a JSON object {"1": ..., "2": ...}`},
+		{`{"d": {"1": 3, "3": [1, 2]}, "e": []}`, `the tuple d has no element "2"`},
+		{`{"d": {"1": 3, "2": [1, 2, 3]}, "e": []}`, `variable name=d.2; position=0; dims declared=(2); dims found=(3)`},
+		{strings.Replace(data, "[3, 4]", "[3]", 1), `variable name=e[2].2`},
+		{`{"d": {"1": 3, "2": [1, 2]}, "e": [1]}`, "variable e is an array of 2 tuples"},
+		{`{"d": {"1": 3, "2": [1, 2]}}`, "variable name=e; base type=tuple"},
+	} {
+		if _, err := p.Compile(d(c.data), stan.CompileSettings{}); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", c.data, err, c.says)
+		}
+	}
+}
+
 // TestDump reads assignments of R.
 func TestDump(t *testing.T) {
 	d, err := stan.ReadData(strings.NewReader("# made by rstan\nN <- 3\n\"y\" <-\nc(1.5, -2e3, NaN,\nInf)\nm <- structure(c(1, 2, 3, 4, 5, 6), .Dim = c(2L, 3L))\nk = 2:4; e <- integer(0)\nz <- structure(double(0), .Dim = c(0L, 2L)); a.b <- -1L\n"))

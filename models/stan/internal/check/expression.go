@@ -442,8 +442,11 @@ func (c *checker) call(x *syntax.Call, statement bool) (typing.Type, bool) {
 	if strings.HasSuffix(name, "_lp") && len(c.funcs[name]) > 0 && !c.densities() && c.block != syntax.TransformedParameters {
 		c.fail(x.At(), "Target can only be accessed in the model block or in definitions of functions with the suffix _lp.")
 	}
+	if strings.HasSuffix(name, "_jacobian") && c.block != syntax.TransformedParameters && !(c.fn != nil && strings.HasSuffix(c.fn.Name, "_jacobian")) {
+		c.fail(x.At(), "Functions with names ending in _jacobian add to the log density, and can only be used in the transformed parameters block and in functions with that suffix.")
+	}
 	var args []typing.Type
-	data := !strings.HasSuffix(name, "_lp")
+	data := !strings.HasSuffix(name, "_lp") && !strings.HasSuffix(name, "_jacobian")
 	for _, a := range x.Args {
 		t := c.expr(a)
 		t.Data = syntax.DataOnly(a)

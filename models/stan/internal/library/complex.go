@@ -16,8 +16,12 @@ var errRandom = errors.New("stan: random numbers are drawn for known parameters 
 
 var errOrder = errors.New("stan: the order must be an integer that does not depend on parameters")
 
-// complexPower is a^b = exp(b log a).
+// complexPower is a^b = exp(b log a), and 0 where a is 0, as in C++.
 func complexPower(a, b value.Value, t typing.Type) (value.Value, error) {
+	re, im := a.Parts()
+	if zero := func(v value.Value) bool { return v.Known() && len(v.F) == 1 && v.F[0] == 0 }; zero(re) && zero(im) {
+		return value.Complex(t, value.Real(0), value.Real(0)), nil
+	}
 	l, err := complexUnary("log", a)
 	if err != nil {
 		return a, err
@@ -177,11 +181,13 @@ func complexNumbers() {
 		f := functions[name]
 		plain := f.Do
 		f.Do = func(c *Call) (value.Value, error) {
-			if c.Args[0].Type.Kind.IsComplex() {
+			if len(c.Args) == 1 && c.Args[0].Type.Kind.IsComplex() {
 				return complexUnary(name, c.Args[0])
 			}
 			return plain(c)
 		}
 		overload(name, typing.Sig("complex => complex"))
 	}
+	complexScalars()
+	complexMatrices()
 }

@@ -39,6 +39,8 @@ type family struct {
 	cdf      bool
 	// most returns the largest outcome, for distribution functions that are sums of probabilities; nil for those that have a form of their own.
 	most func(x []float64) int
+	// endless says that outcomes have no end: the upper tail is what the sum from 0 leaves.
+	endless bool
 }
 
 func constant(x float64) term { return term{0, func([]float64) float64 { return x }} }
@@ -120,6 +122,8 @@ func families() []family {
 		{name: "binomial", params: []string{"ints", "reals"}, discrete: true, cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Binomial(p[0], p[1]) }, drop: []term{lchooseOf}},
 		{name: "binomial_logit", params: []string{"ints", "reals"}, discrete: true, of: func(p []*ad.Node) dist.Dist { return dist.BinomialLogit(p[0], p[1]) }, drop: []term{lchooseOf}},
 		{name: "beta_binomial", params: []string{"ints", "reals", "reals"}, discrete: true, cdf: true, most: func(x []float64) int { return int(x[1]) }, of: func(p []*ad.Node) dist.Dist { return dist.BetaBinomial(p[0], p[1], p[2]) }, drop: []term{lchooseOf}},
+		{name: "beta_neg_binomial", params: r(3), discrete: true, cdf: true, endless: true, of: betaNegBinomial, drop: []term{factorial}},
+		{name: "yule_simon", params: r(1), discrete: true, cdf: true, of: yuleSimon, drop: []term{{v0, func(x []float64) float64 { return lg(x[0]) }}}},
 		{name: "hypergeometric", params: []string{"ints", "ints", "ints"}, discrete: true, of: func(p []*ad.Node) dist.Dist {
 			return dist.Hypergeometric(ad.Add(p[1], p[2]), p[1], p[0])
 		}},
@@ -183,6 +187,41 @@ func pareto2(p []*ad.Node) dist.Dist {
 		LogCCDFOf: func(y *ad.Node) *ad.Node { return ad.Neg(ad.Mul(a, z(y))) },
 		RandOf: func(src dist.Source, p []float64) float64 {
 			return p[0] + p[1]*(math.Pow(src.Float64(), -1/p[2])-1)
+		}}
+}
+
+// betaNegBinomial is the number of failures before r successes whose probability has a beta distribution.
+func betaNegBinomial(p []*ad.Node) dist.Dist {
+	positive := func(x *ad.Node) *ad.Node { return ad.Where(ad.Greater(x, ad.Scalar(0)), x, ad.Scalar(math.NaN())) }
+	r, a, b := positive(p[0]), positive(p[1]), positive(p[2])
+	return dist.Dist{Name: "beta negative binomial", Params: p, Support: dist.Interval(0.0, inf), Discrete: true,
+		LogProbOf: func(n *ad.Node) *ad.Node {
+			ways := ad.Sub(ad.Lgamma(ad.Add(n, r)), ad.Add(ad.Lgamma(ad.Shift(n, 1)), ad.Lgamma(r)))
+			return ad.Add(ways, ad.Sub(lbeta(ad.Add(b, n), ad.Add(a, r)), lbeta(b, a)))
+		},
+		RandOf: func(src dist.Source, p []float64) float64 {
+			gamma := func(a float64) float64 { return dist.Gamma(a, 1.0).Rand(src, []float64{a, 1}) }
+			rate := gamma(p[0]) * gamma(p[2]) / gamma(p[1])
+			return dist.Poisson(rate).Rand(src, []float64{rate})
+		}}
+}
+
+// yuleSimon has the probabilities a B(n, a + 1) of n = 1, 2, ... Of more than n it is n B(n, a + 1).
+func yuleSimon(p []*ad.Node) dist.Dist {
+	a := p[0]
+	one := ad.Scalar(1)
+	beyond := func(n *ad.Node) *ad.Node {
+		inside := ad.GreaterEqual(n, one)
+		k := ad.Where(inside, n, one)
+		return ad.Where(inside, ad.Add(ad.Log(k), lbeta(k, ad.Shift(a, 1))), ad.Scalar(0))
+	}
+	return dist.Dist{Name: "Yule-Simon", Params: p, Support: dist.Interval(1.0, inf), Discrete: true,
+		LogProbOf: func(n *ad.Node) *ad.Node { return ad.Add(ad.Log(a), lbeta(n, ad.Shift(a, 1))) },
+		LogCDFOf:  func(n *ad.Node) *ad.Node { return ad.Log1mExp(beyond(n)) },
+		LogCCDFOf: beyond,
+		RandOf: func(src dist.Source, p []float64) float64 {
+			w := -math.Log1p(-src.Float64()) / p[0] // an exponential number
+			return 1 + math.Floor(math.Log(src.Float64())/log1mExp(-w))
 		}}
 }
 
@@ -367,9 +406,10 @@ func (f family) summed(above bool) func(d dist.Dist, args []value.Value) (*ad.No
 		var all []*ad.Node
 		_, shape, _ := elements(args)
 		for i := range value.Size(shape) {
-			x := []float64{at(args[0], 0, i), at(args[1], 0, i)}
+			x := []float64{at(args[0], 0, i)}
 			from, to := 0, int(x[0])
-			if above {
+			if above && !f.endless {
+				x = append(x, at(args[1], 0, i))
 				from, to = int(x[0])+1, f.most(x)
 			}
 			var p []*ad.Node
@@ -380,15 +420,19 @@ func (f family) summed(above bool) func(d dist.Dist, args []value.Value) (*ad.No
 				}
 				p = append(p, n)
 			}
-			if to < from || x[0] < 0 && !above {
-				all = append(all, ad.Scalar(-inf))
+			if to < from || x[0] < 0 && (!above || f.endless) {
+				all = append(all, ad.Scalar(map[bool]float64{true: 0, false: -inf}[above && f.endless]))
 				continue
 			}
 			var terms []*ad.Node
 			for k := max(0, from); k <= to; k++ {
 				terms = append(terms, f.of(p).LogProb(ad.Scalar(float64(k))))
 			}
-			all = append(all, ad.LogSumExp(ad.Stack(0, terms...), 0))
+			sum := ad.LogSumExp(ad.Stack(0, terms...), 0)
+			if above && f.endless {
+				sum = ad.Log1mExp(sum)
+			}
+			all = append(all, sum)
 		}
 		return ad.AddN(all...), nil
 	}
@@ -410,8 +454,8 @@ func (f family) tail(of func(d dist.Dist, x *ad.Node) *ad.Node, above, plain boo
 			p = append(p, ranked(a, len(shape)))
 		}
 		var n *ad.Node
-		if f.most != nil {
-			if lanes > 0 || !args[0].Known() || !args[1].Known() {
+		if f.most != nil || f.endless {
+			if lanes > 0 || !args[0].Known() || !args[1].Known() && !f.endless {
 				return value.Value{}, value.ErrUnroll
 			}
 			if n, err = f.summed(above)(f.of(p), args); err != nil {

@@ -360,6 +360,23 @@ func matrices() {
 	}
 	joint("wishart_lpdf", wishart(false), nil, "matrix real matrix => real")
 	joint("inv_wishart_lpdf", wishart(true), nil, "matrix real matrix => real")
+	// of Cholesky factors: L L^T has the distribution, and L the density of that with the Jacobian
+	for name, inverse := range map[string]bool{"wishart_cholesky_lpdf": false, "inv_wishart_cholesky_lpdf": true} {
+		of := wishart(inverse)
+		joint(name, func(x []*ad.Node, a []value.Value) (*ad.Node, error) {
+			if err := fits(slices.Equal(a[0].Shape, a[2].Shape), []value.Value{a[0], a[2]}); err != nil {
+				return nil, err
+			}
+			k := a[0].Shape[0]
+			l, s := ad.Tril(x[0], 0), ad.Tril(x[2], 0)
+			powers := make([]float64, k)
+			for i := range powers {
+				powers[i] = float64(k - i)
+			}
+			lp, err := of([]*ad.Node{ad.MatMul(l, ad.T(l)), x[1], ad.MatMul(s, ad.T(s))}, a)
+			return ad.AddN(lp, ad.Sum(ad.Mul(ad.Const(powers, k), ad.Log(ad.Diag(l)))), ad.Scalar(float64(k)*math.Ln2)), err
+		}, nil, "matrix real matrix => real")
+	}
 }
 
 // lkjCholesky is the log density of a Cholesky factor of a correlation matrix.
@@ -479,11 +496,19 @@ func regressions() {
 		}, g.first+g.before+" "+design+" real|vector vector"+g.after+" => real")
 	}
 	joint("ordered_logistic_glm_lpmf", func(x []*ad.Node, a []value.Value) (*ad.Node, error) {
-		return dist.OrderedLogistic(ad.MatMul(x[1], x[2]), x[3]).LogProb(minusOne(x[0])), nil
-	}, nil, "ints matrix vector vector => real")
+		return dist.OrderedLogistic(ad.MatMul(asRows(x[1]), x[2]), x[3]).LogProb(minusOne(x[0])), nil
+	}, nil, "ints "+design+" vector vector => real")
 	joint("categorical_logit_glm_lpmf", func(x []*ad.Node, a []value.Value) (*ad.Node, error) {
-		return dist.CategoricalLogits(ad.Add(ad.MatMul(x[1], x[3]), x[2])).LogProb(minusOne(x[0])), nil
-	}, nil, "ints matrix vector matrix => real")
+		return dist.CategoricalLogits(ad.Add(ad.MatMul(asRows(x[1]), x[3]), x[2])).LogProb(minusOne(x[0])), nil
+	}, nil, "ints "+design+" vector matrix => real")
+}
+
+// asRows is a matrix, or a row vector as a matrix of one row.
+func asRows(x *ad.Node) *ad.Node {
+	if len(x.Shape()) == 1 {
+		return ad.Reshape(x, 1, x.Size())
+	}
+	return x
 }
 
 // predictor is the linear predictor of an outcome, if it is known.

@@ -20,13 +20,14 @@ import (
 func init() {
 	given.BuildsGraphs()
 	scalars()
-	complexNumbers()
 	vectorFunctions()
 	matrixFunctions()
+	complexNumbers()
 	densities()
 	jointDensities()
 	diffusions()
 	filters()
+	hypergeometrics()
 	randomNumbers()
 }
 

@@ -54,6 +54,9 @@ func matrixFunctions() {
 	matrixOf("log_determinant", func(x []*ad.Node) *ad.Node { return ad.LogDet(x[0]) }, scalarOfSquare, "matrix => real")
 	matrixOf("log_determinant_spd", func(x []*ad.Node) *ad.Node { return ad.CholeskyLogDet(ad.CholeskyOrNaN(symmetric(x[0]))) }, scalarOfSquare, "matrix => real")
 	matrixOf("trace", func(x []*ad.Node) *ad.Node { return ad.Sum(ad.Diag(x[0])) }, func(a []value.Value) ([]int, error) { return nil, nil }, "matrix => real")
+	matrixOf("trace_dot", func(x []*ad.Node) *ad.Node { return ad.Sum(ad.Mul(x[0], ad.T(x[1]))) }, func(a []value.Value) ([]int, error) {
+		return nil, fits(a[0].Shape[0] == a[1].Shape[1] && a[0].Shape[1] == a[1].Shape[0], a)
+	}, "matrix matrix => real")
 	matrixOf("diagonal", func(x []*ad.Node) *ad.Node { return ad.Diag(x[0]) }, func(a []value.Value) ([]int, error) { return a[0].Shape[:1], nil }, "matrix => vector")
 	matrixOf("diag_matrix", func(x []*ad.Node) *ad.Node { return ad.DiagMatrix(x[0]) }, func(a []value.Value) ([]int, error) {
 		return []int{a[0].Shape[0], a[0].Shape[0]}, nil
@@ -93,7 +96,8 @@ func matrixFunctions() {
 	forms()
 	byRow()
 	spectra()
-	register("csr_matrix_times_vector", false, sparseProduct, "int int vector int[] int[] vector => vector")
+	decompositions()
+	sparse()
 }
 
 func fits(ok bool, a []value.Value) error {
@@ -160,7 +164,7 @@ func forms() {
 	matrixOf("trace_quad_form", func(x []*ad.Node) *ad.Node { return ad.Sum(ad.Mul(x[1], ad.MatMul(x[0], x[1]))) }, func(a []value.Value) ([]int, error) {
 		_, err := shape(a)
 		return nil, err
-	}, "matrix matrix => real")
+	}, "matrix matrix|vector => real")
 	matrixOf("trace_gen_quad_form", func(x []*ad.Node) *ad.Node {
 		return ad.Sum(ad.Diag(ad.MatMul(x[0], ad.MatMul(ad.T(x[2]), ad.MatMul(x[1], x[2])))))
 	}, func(a []value.Value) ([]int, error) { return nil, nil }, "matrix matrix matrix => real")
@@ -172,35 +176,32 @@ func forms() {
 	}, "matrix vector|row_vector => matrix")
 }
 
-// byRow are products of rows and columns.
+// byRow are sums of products along the rows and the columns of matrices; a vector has one column, and a row vector one row.
 func byRow() {
-	shape := func(k int, kind typing.Kind) func(a []value.Value) ([]int, error) {
-		return func(a []value.Value) ([]int, error) {
-			if len(a) == 2 {
-				if err := fits(slices.Equal(a[0].Shape, a[1].Shape), a); err != nil {
-					return nil, err
-				}
+	for name, axis := range map[string]int{"rows": 1, "columns": 0} {
+		do := func(c *Call) (value.Value, error) {
+			a, b := c.Args[0], c.Args[len(c.Args)-1]
+			if err := fits(slices.Equal(a.Shape, b.Shape), []value.Value{a, b}); err != nil {
+				return a, err
 			}
-			if len(a[0].Shape) == 1 {
-				return []int{1}, nil
+			shape := a.Shape
+			switch a.Type.Kind {
+			case typing.Vector:
+				shape = []int{a.Size(), 1}
+			case typing.RowVector:
+				shape = []int{1, a.Size()}
 			}
-			return []int{a[0].Shape[k]}, nil
+			out := shape[1-axis]
+			if a.Size() == 0 {
+				return value.Known(c.Result, make([]float64, out), out), nil
+			}
+			p := ad.Reshape(ad.Mul(a.Node(), b.Node()), shape...)
+			return result(c, ad.SumAxes(p, axis), 0, out)
 		}
+		kind := map[string]string{"rows": "vector", "columns": "row_vector"}[name]
+		register(name+"_dot_self", false, do, "matrix|vector|row_vector => "+kind)
+		register(name+"_dot_product", false, do, "matrix matrix => "+kind, "vector vector => "+kind, "row_vector row_vector => "+kind)
 	}
-	dots := func(axis int) func(x []*ad.Node) *ad.Node {
-		return func(x []*ad.Node) *ad.Node {
-			y := x[len(x)-1]
-			p := ad.Mul(x[0], y)
-			if len(p.Shape()) == 1 {
-				return ad.Reshape(ad.Sum(p), 1)
-			}
-			return ad.SumAxes(p, axis)
-		}
-	}
-	matrixOf("rows_dot_self", dots(1), shape(0, typing.Vector), "matrix => vector")
-	matrixOf("columns_dot_self", dots(0), shape(1, typing.RowVector), "matrix => row_vector")
-	matrixOf("rows_dot_product", dots(1), shape(0, typing.Vector), "matrix matrix => vector")
-	matrixOf("columns_dot_product", dots(0), shape(1, typing.RowVector), "matrix matrix => row_vector")
 }
 
 // spectra are functions of eigenvalues, singular values and powers.
@@ -220,16 +221,10 @@ func spectra() {
 	matrixOf("svd_V", func(x []*ad.Node) *ad.Node { _, _, v := ad.SVD(x[0]); return v }, func(a []value.Value) ([]int, error) {
 		return []int{a[0].Shape[1], min(a[0].Shape[0], a[0].Shape[1])}, nil
 	}, "matrix => matrix")
-	// signs make the diagonal of R positive, as that of Stan is
-	positive := func(q, r *ad.Node) (*ad.Node, *ad.Node) {
-		s := ad.Sign(ad.StopGradient(ad.Diag(r)))
-		n := s.Size()
-		return ad.Mul(q, ad.Reshape(s, 1, n)), ad.Mul(ad.Reshape(s, n, 1), r)
-	}
-	matrixOf("qr_thin_Q", func(x []*ad.Node) *ad.Node { q, r := ad.QR(x[0]); q, _ = positive(q, r); return q }, func(a []value.Value) ([]int, error) {
+	matrixOf("qr_thin_Q", func(x []*ad.Node) *ad.Node { q, _ := positiveQR(x[0]); return q }, func(a []value.Value) ([]int, error) {
 		return []int{a[0].Shape[0], min(a[0].Shape[0], a[0].Shape[1])}, nil
 	}, "matrix => matrix")
-	matrixOf("qr_thin_R", func(x []*ad.Node) *ad.Node { q, r := ad.QR(x[0]); _, r = positive(q, r); return r }, func(a []value.Value) ([]int, error) {
+	matrixOf("qr_thin_R", func(x []*ad.Node) *ad.Node { _, r := positiveQR(x[0]); return r }, func(a []value.Value) ([]int, error) {
 		return []int{min(a[0].Shape[0], a[0].Shape[1]), a[0].Shape[1]}, nil
 	}, "matrix => matrix")
 	matrixOf("generalized_inverse", func(x []*ad.Node) *ad.Node {
@@ -258,6 +253,14 @@ func spectra() {
 	}, "matrix int => matrix")
 }
 
+// positiveQR is the QR decomposition with signs that make the diagonal of R positive, as that of Stan is.
+func positiveQR(a *ad.Node) (q, r *ad.Node) {
+	q, r = ad.QR(a)
+	s := ad.Sign(ad.StopGradient(ad.Diag(r)))
+	n := s.Size()
+	return ad.Mul(q, ad.Reshape(s, 1, n)), ad.Mul(ad.Reshape(s, n, 1), r)
+}
+
 func same1(a []value.Value) ([]int, error) { return a[1].Shape, nil }
 
 // matrixExp is the exponential of a matrix: Taylor's series of a part of it, squared back. 2^-16 of the matrix makes 12 terms exact for
@@ -275,27 +278,4 @@ func matrixExp(a *ad.Node) *ad.Node {
 		e = ad.Add(ad.Scale(2, e), ad.MatMul(e, e))
 	}
 	return ad.Add(ad.Eye(a.Shape()[0]), e)
-}
-
-// sparseProduct multiplies a matrix in compressed rows with a vector.
-func sparseProduct(c *Call) (value.Value, error) {
-	rows, cols := c.Args[0].Integer(), c.Args[1].Integer()
-	w, v, u, b := c.Args[2], c.Args[3].Ints(), c.Args[4].Ints(), c.Args[5]
-	if len(u) != rows+1 || len(v) != w.Size() || b.Size() != cols {
-		return b, fmt.Errorf("a matrix of %d x %d needs %d row starts, and %d values as many columns; there are %d and %d, and the vector has %d elements: check the arguments", rows, cols, rows+1, w.Size(), len(u), len(v), b.Size())
-	}
-	row, col := make([]int, len(v)), make([]int, len(v))
-	for r := range rows {
-		for k := u[r] - 1; k < u[r+1]-1; k++ {
-			if k < 0 || k >= len(v) || v[k] < 1 || v[k] > cols {
-				return b, fmt.Errorf("row %d has elements outside the matrix: check the row starts and the columns, which count from 1", r+1)
-			}
-			row[k], col[k] = r, v[k]-1
-		}
-	}
-	if len(v) == 0 {
-		return value.Vector(make([]float64, rows)), nil
-	}
-	p := ad.Mul(w.Node(), ad.Gather(b.Node(), ad.Ints(col, len(col)), 0))
-	return result(c, ad.ScatterAdd(p, ad.Ints(row, len(row)), 0, rows), 0, rows)
 }

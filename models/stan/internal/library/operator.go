@@ -349,7 +349,7 @@ func complexOperator(op string, a, b value.Value, t typing.Type) (value.Value, e
 		return value.Complex(t, do("-", do(op, ar, br), do(op, ai, bi)), do("+", do(op, ar, bi), do(op, ai, br))), nil
 	case "/", "./":
 		if b.Type.Kind.Rank() == 2 && op == "/" {
-			return a, fmt.Errorf("division by complex matrices is not supported")
+			return complexRight(a, b, t)
 		}
 		m := "*"
 		if len(a.Shape) > 0 && len(b.Shape) > 0 {

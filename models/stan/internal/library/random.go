@@ -95,6 +95,7 @@ func randomNumbers() {
 	}
 	drawn("multi_student_t_rng", student(false), "real "+vectors+" matrix => vector", "real "+many+" matrix => vector[]")
 	drawn("multi_student_t_cholesky_rng", student(true), "real "+vectors+" matrix => vector", "real "+many+" matrix => vector[]")
+	functions["multi_student_cholesky_t_rng"] = functions["multi_student_t_cholesky_rng"] // so the reference calls it
 	drawn("multinomial_rng", func(x []*ad.Node, a []value.Value) (dist.Dist, []int, float64) {
 		return dist.Multinomial(a[1].Number(), x[0]), a[0].Shape, 0
 	}, "vector int => int[]")
@@ -110,6 +111,37 @@ func randomNumbers() {
 	drawn("inv_wishart_rng", func(x []*ad.Node, a []value.Value) (dist.Dist, []int, float64) {
 		return dist.InverseWishart(x[0], x[1]), a[1].Shape, 0
 	}, "real matrix => matrix")
+	factors := func(of func(nu, s any) dist.Dist) func(x []*ad.Node, a []value.Value) (dist.Dist, []int, float64) {
+		return func(x []*ad.Node, a []value.Value) (dist.Dist, []int, float64) {
+			l := ad.Tril(x[1], 0)
+			return of(x[0], ad.MatMul(l, ad.T(l))), a[1].Shape, 0
+		}
+	}
+	drawn("wishart_cholesky_rng", factors(dist.Wishart), "real matrix => matrix")
+	drawn("inv_wishart_cholesky_rng", factors(dist.InverseWishart), "real matrix => matrix")
+	for _, name := range []string{"wishart_cholesky_rng", "inv_wishart_cholesky_rng"} {
+		whole := functions[name].Do
+		functions[name].Do = func(c *Call) (value.Value, error) {
+			w, err := whole(c)
+			if err != nil {
+				return w, err
+			}
+			return evaluate(value.Of(w.Type, ad.Cholesky(w.Node()), w.Shape...))
+		}
+	}
+	register("ordered_probit_rng", false, func(c *Call) (value.Value, error) {
+		eta, cuts := c.Args[0], c.Args[1]
+		if !allKnown(eta, cuts) {
+			return eta, errRandom
+		}
+		z, k := eta.Number()+c.Random.Normal(), 1
+		for _, x := range cuts.F {
+			if z > x {
+				k++
+			}
+		}
+		return value.Int(k), nil
+	}, "real vector => int")
 	lkj := func(x []*ad.Node, a []value.Value) (dist.Dist, []int, float64) {
 		k := a[0].Integer()
 		return dist.LKJCholesky(k, x[1]), []int{k, k}, 0

@@ -79,6 +79,10 @@ var binary = map[string]struct {
 	"binary_log_loss": {nil, func(y, p *ad.Node) *ad.Node {
 		return ad.Neg(ad.Where(ad.Equal(y, ad.Scalar(1)), ad.Log(p), ad.Log1p(ad.Neg(p))))
 	}},
+	"log_inv_logit_diff": {nil, func(x, y *ad.Node) *ad.Node {
+		return ad.Add(ad.Sub(ad.LogSigmoid(x), ad.Softplus(y)), ad.Log1mExp(ad.Sub(y, x)))
+	}},
+	"hypergeometric_1F0":             {nil, func(a, z *ad.Node) *ad.Node { return ad.Exp(ad.Neg(ad.Mul(a, ad.Log1p(ad.Neg(z))))) }},
 	"owens_t":                        {nil, owensT},
 	"bessel_first_kind":              {nil, besselJ},
 	"bessel_second_kind":             {nil, besselY},
@@ -86,6 +90,18 @@ var binary = map[string]struct {
 	"modified_bessel_second_kind":    {nil, besselK},
 	"log_modified_bessel_first_kind": {nil, logBesselI},
 	"lmgamma":                        {nil, lmgamma},
+}
+
+// binomial is n over k.
+func binomial(n, k int) float64 {
+	if k < 0 || k > n {
+		return 0
+	}
+	out := 1.0
+	for i := 1; i <= min(k, n-k); i++ {
+		out = out * float64(n-i+1) / float64(i)
+	}
+	return math.Round(out)
 }
 
 func sigmoid(x float64) float64 {
@@ -195,6 +211,14 @@ func scalars() {
 			}, extreme)
 		}, "int int => int", "int[] => int", "list|matrix => real")
 	}
+	ways := functions["choose"].Do
+	functions["choose"].Do = func(c *Call) (value.Value, error) {
+		if c.Result.Kind != typing.Int {
+			return ways(c)
+		}
+		return combine(c.Args[0], c.Args[1], c.Result, func(n, k float64) float64 { return binomial(int(n), int(k)) }, func(n, k *ad.Node) *ad.Node { return roundAway(ad.Exp(lchoose(n, k))) })
+	}
+	functions["choose"].Overloads = append([]typing.Overload{typing.Sig("int int => int")}, functions["choose"].Overloads...)
 	register("fma", true, func(c *Call) (value.Value, error) {
 		p, err := combine(c.Args[0], c.Args[1], c.Result, func(x, y float64) float64 { return x * y }, ad.Mul)
 		if err != nil {

@@ -40,7 +40,10 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 	}
 	times := ad.Concat(0, ad.Reshape(t0.Node(), 1), ad.Reshape(ts.Node(), ts.Size()))
 	n := y0.Size()
-	m.explain(x.At(), "%s: %s, with relative and absolute tolerances %.2g and %.2g", x.Name, map[ode.Method]string{ode.DOP853: "steps of order 8", ode.Auto: "steps of order 8, or a method for stiff systems after 1000 of them"}[set.Method], set.RTol, set.ATol)
+	if n > mostStates && set.Method == ode.Patient { // the Jacobian of many states would cost more than it saves
+		set.Method = ode.DOP853
+	}
+	m.explain(x.At(), "%s: %s, with relative and absolute tolerances %.2g and %.2g", x.Name, map[ode.Method]string{ode.DOP853: "steps of order 8", ode.Auto: "steps of order 8, or a method for stiff systems after 1000 of them", ode.Patient: "steps of order 8, or a method for stiff systems after 1000 of them"}[set.Method], set.RTol, set.ATol)
 	var failed error
 	rates := func(t *ad.Node, state value.Value, p []*ad.Node) *value.Value {
 		own, _ := refill(rest, p)
@@ -147,9 +150,15 @@ func (m *Machine) solveDAE(x *syntax.Call, skip int) (value.Value, error) {
 // accuracy returns the method for stiff systems or others, and how exactly it works: at least as exactly as the tolerances ask for. A
 // solution that is tighter than that is cheap, and its gradient is closer to that of the true one.
 func accuracy(stiff bool, tolerances []value.Value) (ode.Settings, error) {
-	set := ode.Settings{Method: ode.DOP853, RTol: 1e-6, ATol: 1e-6, MaxSteps: 1_000_000}
+	set := ode.Settings{Method: ode.Patient, RTol: 1e-6, ATol: 1e-6, MaxSteps: 1_000_000}
 	if stiff {
 		set = ode.Settings{Method: ode.Auto, RTol: 1e-10, ATol: 1e-10, MaxSteps: 100_000_000}
+	}
+	if len(tolerances) > 3 { // of ode_adjoint_tol_ctl
+		if !tolerances[1].Known() || tolerances[1].Size() == 0 {
+			return set, errors.New("the absolute tolerances must be known, one for each element of the state")
+		}
+		tolerances = []value.Value{tolerances[0], value.Real(slices.Min(tolerances[1].F)), tolerances[6]}
 	}
 	if len(tolerances) == 3 {
 		if !tolerances[0].Known() || !tolerances[1].Known() || !tolerances[2].Known() {

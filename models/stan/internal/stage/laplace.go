@@ -65,6 +65,7 @@ func init() {
 			}}
 		}
 	}
+	solvers["laplace_latent_rng_tol"] = solvers["laplace_latent_tol_rng"] // the reference has both names
 }
 
 // types checks the arguments: those of the likelihood, the size of its blocks, a function for the covariance with its arguments in a tuple,
@@ -128,6 +129,8 @@ type laplace struct {
 	n               int
 	marginal, theta *ad.Node
 	covariance      *ad.Node // of theta given the observations
+	start           *ad.Node // where the search for the mode begins; nil for zero
+	steps           int      // the most steps of that; 0 for mostSteps
 }
 
 // hidden makes the approximation of a call.
@@ -196,8 +199,46 @@ func (m *Machine) hidden(x *syntax.Call, o observed) (*laplace, error) {
 	if likelihood(ad.Full(0, l.n)); failed != nil {
 		return nil, failed
 	}
+	if strings.Contains(x.Name, "_tol") {
+		if err := l.settings(of[len(of)-1].Elems); err != nil {
+			return nil, err
+		}
+	}
 	l.approximate(likelihood, k.Node(), block)
 	return l, failed
+}
+
+// mostSteps bounds the steps to the mode.
+const mostSteps = 500
+
+// settings reads where the search for the mode begins and how many steps it may take. It ends where the numbers do not become larger any more,
+// which is closer than any tolerance asks for, and chooses its own decompositions and shorter steps, so that the other settings are checked only.
+func (l *laplace) settings(t []value.Value) error {
+	for i, v := range t[1:] {
+		if !v.Known() {
+			return fmt.Errorf("setting %d of the approximation depends on parameters: compute it from data", i+2)
+		}
+	}
+	switch theta, tol, steps, solver, search, fall := t[0], t[1].Number(), t[2].Integer(), t[3].Integer(), t[4].Integer(), t[5].Integer(); {
+	case theta.Size() != l.n:
+		return fmt.Errorf("the initial values have %d elements, and there are %d hidden numbers: give one for each", theta.Size(), l.n)
+	case !(tol > 0) || math.IsInf(tol, 0):
+		return fmt.Errorf("the tolerance is %g: want a positive number, such as 1e-8", tol)
+	case steps < 1:
+		return fmt.Errorf("the number of steps is %d: want at least 1; the default is %d", steps, mostSteps)
+	case solver < 1 || solver > 3:
+		return fmt.Errorf("the solver is %d: want 1, 2 or 3", solver)
+	case search < 0:
+		return fmt.Errorf("the steps of the line search are %d: want 0 or more", search)
+	case fall != 0 && fall != 1:
+		return fmt.Errorf("whether to fall back to another solver is %d: want 0 or 1", fall)
+	default:
+		l.steps = steps
+		if !theta.Known() || slices.ContainsFunc(theta.F, func(x float64) bool { return x != 0 }) {
+			l.start = ad.StopGradient(theta.Node())
+		}
+	}
+	return nil
 }
 
 // approximate finds the mode by Newton's method with halved steps. The last step carries the derivatives.
@@ -231,6 +272,12 @@ func (l *laplace) approximate(likelihood func(theta *ad.Node) *ad.Node, k *ad.No
 	}
 	// the carry is a, its worth, and how much larger that became
 	begin := ad.Full(0, n)
+	if l.start != nil {
+		begin = ad.StopGradient(step(l.start, fixed))
+	}
+	if l.steps == 0 {
+		l.steps = mostSteps
+	}
 	last, _ := ad.While(func(c []*ad.Node) *ad.Node { return ad.Greater(c[2], ad.Scalar(1e-14)) }, func(c []*ad.Node) []*ad.Node {
 		a := c[0]
 		to := step(product(fixed, a), fixed)
@@ -242,7 +289,7 @@ func (l *laplace) approximate(likelihood func(theta *ad.Node) *ad.Node, k *ad.No
 			best, most = ad.Where(better, z, best), ad.Where(better, v, most)
 		}
 		return []*ad.Node{best, most, ad.Div(ad.Sub(most, c[1]), ad.Shift(ad.Abs(most), 1))}
-	}, []*ad.Node{begin, worth(begin), ad.Scalar(1)}, 200)
+	}, []*ad.Node{begin, worth(begin), ad.Scalar(1)}, l.steps)
 	theta := ad.StopGradient(product(fixed, last[0]))
 	theta = ad.StopGradient(product(fixed, step(theta, fixed))) // as near as the numbers allow
 	a := step(theta, k)

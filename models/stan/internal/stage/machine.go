@@ -25,10 +25,12 @@ import (
 
 func init() { given.BuildsGraphs() }
 
-// mostUnrolled bounds the terms that statements add to the graph, and mostCalls the depth of functions that call each other.
+// mostUnrolled bounds the terms that statements add to the graph, and mostCalls the depth of functions that call each other. A statement that
+// makes a part of the graph counts as so many that compute numbers.
 const (
-	mostUnrolled = 2_000_000
+	mostUnrolled = 100_000
 	mostCalls    = 2000
+	ofGraph      = 60
 )
 
 // Machine runs statements.
@@ -38,6 +40,8 @@ type Machine struct {
 	Random dist.Source
 	// MaxSteps is how many statements may run.
 	MaxSteps int
+	// NoJacobian leaves out what statements and functions add as the logarithm of a Jacobian.
+	NoJacobian bool
 
 	funcs map[string][]*syntax.Function
 	scope []map[string]*slot
@@ -106,7 +110,7 @@ var (
 
 // New returns a machine for a checked program.
 func New(p *syntax.Program) *Machine {
-	m := &Machine{Prog: p, funcs: map[string][]*syntax.Function{}, stuck: map[*syntax.For]bool{}, MaxSteps: 100_000_000, compiled: &calls{}, ofDraws: &plainStatements{by: map[syntax.Stmt]*plainStatement{}}}
+	m := &Machine{Prog: p, funcs: map[string][]*syntax.Function{}, stuck: map[*syntax.For]bool{}, MaxSteps: 30_000_000, compiled: &calls{}, ofDraws: &plainStatements{by: map[syntax.Stmt]*plainStatement{}}}
 	for _, f := range p.Functions {
 		if f.Body != nil {
 			m.funcs[f.Name] = append(m.funcs[f.Name], f)
@@ -180,13 +184,18 @@ type end struct {
 // step counts statements, so that loops without end stop.
 func (m *Machine) step(at syntax.Span) error {
 	m.steps++
-	if m.graph && len(m.terms) > mostUnrolled {
+	if m.graph {
+		m.steps += ofGraph - 1
+	}
+	switch {
+	case m.graph && len(m.terms) > mostUnrolled:
 		return m.faultf(at, "the program makes more than %d terms here: write the loop with vectors", mostUnrolled)
+	case m.steps <= m.MaxSteps:
+		return nil
+	case m.graph:
+		return m.faultf(at, "more than %d statements that depend on parameters have run one after another: does the loop or the recursion end? Write a loop over many elements with vectors", m.MaxSteps/ofGraph)
 	}
-	if m.steps > m.MaxSteps {
-		return m.faultf(at, "more than %d statements have run: does the loop end?", m.MaxSteps)
-	}
-	return nil
+	return m.faultf(at, "more than %d statements have run: does the loop end? Compute what takes so long outside of the program, and pass it as data", m.MaxSteps)
 }
 
 // Run runs statements of a block.
@@ -270,6 +279,9 @@ func (m *Machine) statement(s syntax.Stmt) (end, error) {
 	case *syntax.Assign:
 		return end{}, m.fault(s.At(), m.assignment(s))
 	case *syntax.Increase:
+		if s.Jacobian && m.NoJacobian {
+			return end{}, nil
+		}
 		v, err := m.eval(s.X)
 		if err == nil {
 			err = m.add(v)
@@ -313,6 +325,9 @@ func (m *Machine) statement(s syntax.Stmt) (end, error) {
 func (m *Machine) add(v value.Value) error {
 	if v.Known() && v.Lanes == 0 {
 		for _, x := range v.F {
+			if math.IsNaN(x) && m.graph && !m.logging {
+				return errors.New("this is not a number, whatever the parameters are: check the functions and the data that it is computed from")
+			}
 			m.known += x * float64(m.repetitions())
 		}
 		return nil
@@ -347,42 +362,6 @@ func (m *Machine) Target() *ad.Node {
 		t = ad.Shift(t, m.known)
 	}
 	return t
-}
-
-func (m *Machine) tell(s *syntax.Tell) (end, error) {
-	var b strings.Builder
-	for _, a := range s.Args {
-		if t, ok := a.(*syntax.Text); ok {
-			b.WriteString(unescape(t.Value))
-			continue
-		}
-		v, err := m.eval(a)
-		if err != nil {
-			return end{}, m.fault(a.At(), err)
-		}
-		if !v.Known() {
-			b.WriteString("?")
-			continue
-		}
-		b.WriteString(Text(v))
-	}
-	if s.Word == "print" {
-		if m.Out != nil && !m.graph {
-			fmt.Fprintln(m.Out, b.String())
-		}
-		return end{}, nil
-	}
-	if m.logging || m.lanes != nil {
-		if m.lanes != nil {
-			return end{}, value.ErrUnroll
-		}
-		return end{way: rejected}, nil
-	}
-	return end{}, &Error{Source: m.Prog.Source, Span: s.At(), Err: errors.New(b.String()), Rejected: true, Fatal: s.Word == "fatal_error"}
-}
-
-func unescape(s string) string {
-	return strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\\`, `\`).Replace(s)
 }
 
 // Text writes a known value as print does.

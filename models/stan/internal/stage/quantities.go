@@ -27,6 +27,12 @@ func (m *Machine) Shape(d *syntax.Declare) ([]int, error) {
 	return s, m.fault(d.At(), err)
 }
 
+// Layout evaluates the sizes of a declaration and those of the elements of a tuple.
+func (m *Machine) Layout(d *syntax.Declare) (Param, error) {
+	p, err := m.Param(d, d.Type)
+	return p, m.fault(d.At(), err)
+}
+
 // Density runs the statements of the model block.
 func (m *Machine) Density(list []syntax.Stmt) error {
 	m.push()

@@ -12,6 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
 	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // A loop whose condition depends on parameters runs at most so many times, and fewer if its variables are large: the gradient keeps those
@@ -121,8 +122,7 @@ func (m *Machine) whileUnknown(s *syntax.While, e end) (end, error) {
 	if err := last[0].Err(); err != nil {
 		return end{}, m.fault(s.At(), err)
 	}
-	ends := ad.Where(ad.Less(count, ad.Scalar(float64(most))), zero, ad.Scalar(math.Inf(-1)))
-	m.terms = append(m.terms, last[ofTarget], ends)
+	m.terms = append(m.terms, last[ofTarget], m.ends(s, count, most))
 	rest := last[ofValues:]
 	var v value.Value
 	if c.v.Type.Kind != typing.Void {
@@ -137,6 +137,37 @@ func (m *Machine) whileUnknown(s *syntax.While, e end) (end, error) {
 		return end{}, nil
 	}
 	return mixed(leaving{returned: last[ofReturned]}, v), nil
+}
+
+// endlessError is the error of a point at which a loop does not end.
+type endlessError struct {
+	where string
+	most  int
+}
+
+func (e *endlessError) Error() string {
+	return fmt.Sprintf("%s: the loop ran %d times, and a loop whose condition depends on parameters may not run as often: let the condition end it sooner, for instance by a second one on a counter, or bound the parameters", e.where, e.most)
+}
+
+// AtPoint marks the error as one of these parameter values, so that a sampler rejects the point.
+func (e *endlessError) AtPoint() bool { return true }
+
+// ends is 0 if a loop ended before its last repetition, and fails otherwise; in a branch, which may not be chosen, it is -Inf then.
+func (m *Machine) ends(s *syntax.While, count *ad.Node, most int) *ad.Node {
+	if m.logging {
+		return ad.Where(ad.Less(count, ad.Scalar(float64(most))), ad.Scalar(0), ad.Scalar(math.Inf(-1)))
+	}
+	endless := &endlessError{fmt.Sprintf("%s, line %d", m.Prog.Source.Name, m.Prog.Source.Line(s.At())), most}
+	return ad.Call(&ad.Custom{Name: "while",
+		Shape: func(...tensor.Shape) (tensor.Shape, error) { return tensor.Shape{}, nil },
+		Forward: func(_ []float64, in ...[]float64) error {
+			if in[0][0] >= float64(most) {
+				return endless
+			}
+			return nil
+		},
+		VJP: func(_, _ *ad.Node, x []*ad.Node) []*ad.Node { return make([]*ad.Node, len(x)) },
+	}, count)
 }
 
 // returnsInside says whether a statement has a return in it.

@@ -92,6 +92,11 @@ func init() {
 			}), func(m *Machine, x *syntax.Call) (value.Value, error) { return m.solveODE(x, skip, stiff, false) }}
 		}
 	}
+	// the tolerances forward are used; those of the adjoint solution and its checkpoints have no counterpart
+	const controls = 15
+	solvers["ode_adjoint_tol_ctl"] = solver{gives("ode_adjoint_tol_ctl", vector.Array(1), controls, func(a []typing.Type) ([]typing.Type, error) {
+		return append([]typing.Type{real, vector}, a[controls:]...), nil
+	}), func(m *Machine, x *syntax.Call) (value.Value, error) { return m.solveODE(x, controls, true, false) }}
 	for _, name := range []string{"integrate_ode_rk45", "integrate_ode_bdf", "integrate_ode_adams", "integrate_ode"} {
 		stiff := name == "integrate_ode_bdf"
 		solvers[name] = solver{gives(name, real.Array(2), 7, func(a []typing.Type) ([]typing.Type, error) {

@@ -232,21 +232,43 @@ func (m *Machine) bounded(p Param, x *ad.Node) (*ad.Node, *ad.Node, error) {
 	if err != nil {
 		return x, nil, err
 	}
+	if err := apart(lo, hi); err != nil {
+		return x, nil, err
+	}
+	y, j := inward(x, lo, hi, p.Shape)
+	return y, j, nil
+}
+
+// apart checks that known lower bounds are below known upper ones.
+func apart(lo, hi *ad.Node) error {
+	if lo == nil || hi == nil || lo.Numbers() == nil || hi.Numbers() == nil {
+		return nil
+	}
+	for i := range max(lo.Size(), hi.Size()) {
+		if a, b := lo.Numbers()[i%lo.Size()], hi.Numbers()[i%hi.Size()]; !(a < b) {
+			return fmt.Errorf("the lower bound %g is not below the upper bound %g, so that no value is between them: exchange or correct them", a, b)
+		}
+	}
+	return nil
+}
+
+// inward moves numbers between bounds, of which either may be nil, and returns the logarithm of the Jacobian; nil if it is 0.
+func inward(x, lo, hi *ad.Node, shape []int) (y, j *ad.Node) {
 	switch {
 	case lo == nil && hi == nil:
-		return x, nil, nil
+		return x, nil
 	case hi == nil:
-		return shifted(lo, ad.Exp(x)), ad.Sum(x), nil
+		return shifted(lo, ad.Exp(x)), ad.Sum(x)
 	case lo == nil:
-		return ad.Sub(hi, ad.Exp(x)), ad.Sum(x), nil
+		return ad.Sub(hi, ad.Exp(x)), ad.Sum(x)
 	}
-	y := ad.Sigmoid(x)
-	j := ad.Neg(ad.Sum(ad.Add(x, ad.Scale(2, ad.Softplus(ad.Neg(x)))))) // log sigmoid(x) + log sigmoid(-x)
+	y = ad.Sigmoid(x)
+	j = ad.Neg(ad.Sum(ad.Add(x, ad.Scale(2, ad.Softplus(ad.Neg(x)))))) // log sigmoid(x) + log sigmoid(-x)
 	if !all(hi, 1) || !all(lo, 0) {
 		d := ad.Sub(hi, lo)
-		y, j = ad.Mul(d, y), ad.Add(whole(ad.Log(d)), j)
+		y, j = ad.Mul(d, y), ad.Add(ad.Sum(ad.Broadcast(ad.Log(d), shape...)), j)
 	}
-	return shifted(lo, y), j, nil
+	return shifted(lo, y), j
 }
 
 // all says whether n is known and all of its numbers are x.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 )
 
@@ -135,7 +136,11 @@ func (p *parser) program() *Program {
 		name, words := p.blockName()
 		at := slices.Index(order, name)
 		if name == "" || at < reached {
-			p.fail(p.peek().Span, "Ill-formed program. Expected %send of file%s.", blocksFrom(order[min(reached, len(order)):]), after)
+			hint := ""
+			if meant := spelling.Meant(p.peek().text, order); name == "" && meant != "" {
+				hint = fmt.Sprintf(" Did you mean %q?", meant)
+			}
+			p.fail(p.peek().Span, "Ill-formed program. Expected %send of file%s.%s", blocksFrom(order[min(reached, len(order)):]), after, hint)
 		}
 		p.at += words
 		if name == "functions" {

@@ -5,7 +5,11 @@ package syntax
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
 // statements reads a statement, or a declaration of one or several names.
@@ -386,6 +390,11 @@ func (p *parser) simple(from Span) Stmt {
 		}
 	case isCall(x):
 		p.fail(p.peek().Span, "Ill-formed statement. Expected \";\" after the call of a function.")
+	}
+	if n, ok := x.(*Name); ok && p.peek().kind == name {
+		if meant := spelling.Meant(n.Name, slices.Sorted(maps.Keys(kinds))); meant != "" {
+			p.fail(n.At(), "Ill-formed declaration. There is no type %q. Did you mean %q?", n.Name, meant)
+		}
 	}
 	p.fail(p.peek().Span, "Ill-formed phrase. Expected a statement, but found a partial value before this point.\nDid you mean for this to be the start of an assignment or \"~\"-statement?")
 	return nil
