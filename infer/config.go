@@ -182,6 +182,7 @@ const (
 	purposeTree
 	purposePilotMomentum
 	purposePilotTree
+	purposeLinearUse
 )
 
 func (c Settings) withDefaults(dim int) (Settings, error) {
