@@ -13,7 +13,9 @@ import (
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
-// judge computes the criterion for choices.
+// judge computes the criterion for choices: the sum over parameters of log(var z var g), where g is the gradient along z, which is 0 for independent
+// normals and the Fisher divergence that the best diagonal metric leaves (arXiv:2603.18845). It takes draws and gradients only, no further evaluations of
+// the model.
 type judge struct {
 	f          *family
 	back, grad *ad.State // coordinates of draws, and gradients along them
@@ -62,36 +64,47 @@ func (f *family) newJudge() (*judge, error) {
 	return j, nil
 }
 
-// score is the criterion of a choice over draws: 0 for independent normals, more the less a diagonal metric makes of them, and infinite where the
-// coordinates of a draw cannot be computed, or do not vary.
-func (j *judge) score(h choice, draws []seenDraw) float64 {
+// mapped returns draws in the coordinates of a choice, and false where those of one cannot be computed.
+func (j *judge) mapped(h choice, draws []seenDraw) ([]drawn, bool) {
 	n := len(j.f.Inputs)
 	values := j.f.values(h)
 	copy(j.back.InputSpan(n, n+j.chosen), values)
 	copy(j.grad.InputSpan(2*n, 2*n+j.chosen), values)
-	z, g := make([][]float64, j.f.dim), make([][]float64, j.f.dim) // columns
-	for _, d := range draws {
+	out := make([]drawn, len(draws))
+	for k, d := range draws {
 		copy(j.back.InputSpan(0, n), d.q)
-		if err := j.back.Run(); err != nil {
-			return math.Inf(1)
+		if j.back.Run() != nil {
+			return nil, false
 		}
-		copy(j.grad.InputSpan(0, n), j.back.OutputSpan(0, n))
+		z := slices.Clone(j.back.OutputSpan(0, n))
+		copy(j.grad.InputSpan(0, n), z)
 		copy(j.grad.InputSpan(n, 2*n), d.g)
-		if err := j.grad.Run(); err != nil {
-			return math.Inf(1)
+		if j.grad.Run() != nil {
+			return nil, false
 		}
-		for i, v := range j.back.OutputSpan(0, n) {
-			z[i] = append(z[i], v)
-		}
-		for i, v := range j.grad.OutputSpan(0, n) {
-			g[i] = append(g[i], v)
+		if out[k] = (drawn{z, slices.Clone(j.grad.OutputSpan(0, n))}); !linalg.AllFinite(z) || !linalg.AllFinite(out[k].g) {
+			return nil, false
 		}
 	}
-	sum := 0.0
+	return out, true
+}
+
+// score is the criterion of a choice over draws: 0 for independent normals, more the less a diagonal metric makes of them, and infinite where the
+// coordinates of a draw cannot be computed, or do not vary.
+func (j *judge) score(h choice, draws []seenDraw) float64 {
+	at, ok := j.mapped(h, draws)
+	if !ok {
+		return math.Inf(1)
+	}
+	z, g, sum := make([]float64, len(at)), make([]float64, len(at)), 0.0
 	for i, w := range j.weight {
-		if w > 0 {
-			sum += w * math.Log(stat.Variance(z[i], nil)*stat.Variance(g[i], nil))
+		if w == 0 {
+			continue
 		}
+		for k, d := range at {
+			z[k], g[k] = d.z[i], d.g[i]
+		}
+		sum += w * math.Log(stat.Variance(z, nil)*stat.Variance(g, nil))
 	}
 	if !linalg.Finite(sum) {
 		return math.Inf(1)

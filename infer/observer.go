@@ -19,7 +19,7 @@ type seenDraw struct {
 	at, pull [][]float64
 }
 
-// observer computes what a pilot notes about draws.
+// observer computes what is noted about draws while coordinates are chosen.
 type observer struct {
 	f    *family
 	prog *ad.Program
@@ -40,19 +40,26 @@ func (f *family) newObserver() (*observer, error) {
 	return &observer{f, prog}, err
 }
 
-// state returns a workspace of the observer.
-func (o *observer) state() *ad.State { return stateWith(o.prog, len(o.f.Inputs), o.f.GivenValues) }
+// watcher is an observer at work.
+type watcher struct {
+	*observer
+	state *ad.State
+}
+
+func (o *observer) watcher() *watcher {
+	return &watcher{o, stateWith(o.prog, len(o.f.Inputs), o.f.GivenValues)}
+}
 
 // see returns what is to be noted of the draw q, and false where the density fails.
-func (o *observer) see(s *ad.State, q []float64) (seenDraw, bool) {
-	n := len(o.f.Inputs)
+func (w *watcher) see(q []float64) (seenDraw, bool) {
+	n, s := len(w.f.Inputs), w.state
 	copy(s.InputSpan(0, n), q)
 	if s.Run() != nil {
 		return seenDraw{}, false
 	}
 	d := seenDraw{q: q, g: slices.Clone(s.OutputSpan(1, 1+n))}
 	ok := linalg.AllFinite(s.Output(0)) && linalg.AllFinite(d.g)
-	for j := range o.f.located {
+	for j := range w.f.located {
 		at, pull := slices.Clone(s.Output(1+n+2*j)), slices.Clone(s.Output(2+n+2*j))
 		d.at, d.pull = append(d.at, at), append(d.pull, pull)
 		ok = ok && linalg.AllFinite(at) && linalg.AllFinite(pull)

@@ -54,7 +54,7 @@ var locations = map[string]struct {
 // Movement describes the log density.
 func (p *Posterior) Movement() *Movement {
 	n := len(p.model.params)
-	if !p.onProcessor() || n == 0 {
+	if p.Device() != "cpu" || n == 0 {
 		return nil
 	}
 	m := &Movement{LogProb: p.whole[0], Inputs: p.inputs[:n], Given: append(slices.Clone(p.inputs[n:]), p.places()...), GivenValues: p.givenValues()}

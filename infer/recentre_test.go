@@ -154,10 +154,10 @@ func TestInformationOfNormalObservations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		random, state := tensor.NewStream(8, 1, 2), watch.state()
+		random, at := tensor.NewStream(8, 1, 2), watch.watcher()
 		var draws []seenDraw
 		for range 6 {
-			d, ok := watch.see(state, random.NormalTo(make([]float64, p.Dim())))
+			d, ok := at.see(random.NormalTo(make([]float64, p.Dim())))
 			if !ok {
 				t.Fatal("a draw fails")
 			}
@@ -252,7 +252,7 @@ func checkDeterminant(t *testing.T, m *moved, z []float64, want float64) {
 func TestChosenCoordinates(t *testing.T) {
 	exact := map[float64]float64{0.05: 0.246, 0.25: 1.262, 0.5: 2.749, 0.75: 4.991, 0.95: 9.841}
 	for seed := range 3 {
-		fit, err := Sample(t.Context(), centredSchools(t), Settings{Seed: uint64(seed + 1), Coordinates: ChosenCoordinates})
+		fit, err := Sample(t.Context(), centredSchools(t), Settings{Seed: uint64(seed + 1)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +277,7 @@ func TestChosenCoordinates(t *testing.T) {
 // What is recorded of a draw is that of the parameters, whatever the coordinates.
 func TestDrawsInDeclaredCoordinates(t *testing.T) {
 	p := centredSchools(t)
-	fit, err := Sample(t.Context(), p, Settings{Seed: 5, Coordinates: ChosenCoordinates, Chains: 2, Draws: 50})
+	fit, err := Sample(t.Context(), p, Settings{Seed: 5, Chains: 2, Draws: 50})
 	if err != nil || len(fit.Coordinates()) == 0 {
 		t.Fatal(err, fit.Coordinates())
 	}
@@ -300,7 +300,7 @@ func TestDrawsInDeclaredCoordinates(t *testing.T) {
 
 // Draws are the same bits with one thread and with several, and after a run was interrupted and resumed.
 func TestChosenCoordinatesRepeat(t *testing.T) {
-	s := Settings{Seed: 9, Coordinates: ChosenCoordinates, Draws: 200}
+	s := Settings{Seed: 9, Draws: 200}
 	run := func(change func(*Settings)) *Fit {
 		t.Helper()
 		c := s
@@ -343,7 +343,7 @@ func TestChosenCoordinatesRepeat(t *testing.T) {
 // A fit in other coordinates is continued, followed by others and judged like any.
 func TestChosenCoordinatesGoOn(t *testing.T) {
 	p := centredSchools(t)
-	s := Settings{Seed: 9, Coordinates: ChosenCoordinates, Draws: 100}
+	s := Settings{Seed: 9, Draws: 100}
 	fit, err := Sample(t.Context(), p, s)
 	if err != nil {
 		t.Fatal(err)
@@ -371,11 +371,11 @@ func TestChosenCoordinatesGoOn(t *testing.T) {
 }
 
 // A run that is interrupted before its chains begin returns a fit without draws, and can be made again.
-func TestPilotInterrupted(t *testing.T) {
+func TestInterruptedBeforeChains(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	path := filepath.Join(t.TempDir(), "run")
-	s := Settings{Seed: 3, Coordinates: ChosenCoordinates, Draws: 20, Checkpoint: Checkpoint{Path: path}}
+	s := Settings{Seed: 3, Draws: 20, Checkpoint: Checkpoint{Path: path}}
 	fit, err := Sample(ctx, centredSchools(t), s)
 	if !errors.Is(err, context.Canceled) || fit == nil || fit.Len(0) != 0 {
 		t.Errorf("%v: %v", fit, err)

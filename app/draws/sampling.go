@@ -4,6 +4,7 @@
 package draws
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,11 +108,8 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 		return unsampled(a, s, err)
 	}
 	cfg.Recall(fit)
-	switch moves := fit.Coordinates(); {
-	case len(moves) > 0:
+	if moves := fit.Coordinates(); len(moves) > 0 {
 		a.Note("coordinates of the chains: %s", strings.Join(moves, "; "))
-	case cfg.CoordinateKind() == infer.ChosenCoordinates:
-		a.Note("coordinates of the chains: those of the model, since no others were found to be better")
 	}
 	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
 		a.Note("%s\nsampling again, more carefully (--retries 0 keeps the first attempt)", rep)
@@ -134,6 +132,9 @@ func wrong(rep diag.Report) string {
 	return strings.Join(lines, "; ")
 }
 
+// usualWarmup is the number of draws of which a more careful attempt takes three times as many, where none was given.
+const usualWarmup = 500
+
 // retry prepares a more careful attempt with a target acceptance rate of at least 0.99,
 // three times the warm-up and four times the draws. Whether a run is retried depends on
 // the draws alone, so a resumed run behaves in the same way.
@@ -141,7 +142,7 @@ func (s Sampling) retry() error {
 	cfg := s.Chain
 	cfg.Retries--
 	cfg.Attempt++
-	cfg.TargetAccept, cfg.Warmup, cfg.Draws = max(cfg.TargetAccept, 0.99), 3*cfg.Warmup, 4*cfg.Draws
+	cfg.TargetAccept, cfg.Warmup, cfg.Draws = max(cfg.TargetAccept, 0.99), 3*cmp.Or(cfg.Warmup, usualWarmup), 4*cfg.Draws
 	if err := frame.WriteJSON(s.Dir.Path("config.json"), s.Config); err != nil {
 		return err
 	}
@@ -304,7 +305,7 @@ func (s Sampling) save(doc any, fit *infer.Fit, rep diag.Report, v check.Verdict
 	if aim == 0 {
 		aim = fit.Aim(0)
 	}
-	settings := map[string]string{"model": s.Model, "euryale_version": cfg.Version, "seed": strconv.FormatUint(cfg.Seed, 10), "num_warmup": strconv.Itoa(cfg.Warmup),
+	settings := map[string]string{"model": s.Model, "euryale_version": cfg.Version, "seed": strconv.FormatUint(cfg.Seed, 10), "num_warmup": strconv.Itoa(fit.WarmupDraws()),
 		"num_samples": strconv.Itoa(cfg.Draws), "save_warmup": "0", "thin": "1", "delta": strconv.FormatFloat(aim, 'g', -1, 64), "max_depth": strconv.Itoa(cfg.MaxTreeDepth), "device": s.Post.Device()}
 	if err := frame.Writing(s.Dir.SaveDraws(fit, settings), exit.Bug); err != nil {
 		return err
