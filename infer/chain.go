@@ -278,7 +278,7 @@ func (c *chain) record(out *hamiltonian.Transition) error {
 	stat := DrawStat{
 		LogProb: c.p.Lp, AcceptanceRate: out.Rate(false), SymmetricRate: out.Rate(true), StepSize: c.ad.StepSize,
 		Energy: out.Energy, EnergyError: out.EnergyError, MaxEnergyError: out.MaxError, TreeDepth: out.Depth,
-		Steps: out.Steps, Index: out.Index, Diverging: out.Divergent,
+		Steps: out.Leapfrogs(), Index: out.Index, Diverging: out.Divergent,
 		ReachedMax: out.Depth == c.cfg.MaxTreeDepth && !out.Turned && !out.Divergent,
 	}
 	if r.stats == nil {
