@@ -14,6 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -277,7 +278,7 @@ func (c *chain) record(out *hamiltonian.Transition) error {
 	stat := DrawStat{
 		LogProb: c.p.Lp, AcceptanceRate: out.Rate(false), SymmetricRate: out.Rate(true), StepSize: c.ad.StepSize,
 		Energy: out.Energy, EnergyError: out.EnergyError, MaxEnergyError: out.MaxError, TreeDepth: out.Depth,
-		Steps: out.Steps, Index: out.Index, Diverging: out.Divergent,
+		Steps: out.Leapfrogs(), Index: out.Index, Diverging: out.Divergent,
 		ReachedMax: out.Depth == c.cfg.MaxTreeDepth && !out.Turned && !out.Divergent,
 	}
 	if r.stats == nil {
@@ -328,6 +329,20 @@ func (c *chain) declared(place, q []float64) (logDet float64, err error) {
 	}
 	copy(q, place)
 	return 0, nil
+}
+
+// coordinatesOf returns the sampler's coordinates of unconstrained parameters.
+func (c *chain) coordinatesOf(q []float64) ([]float64, error) {
+	z := slices.Clone(q)
+	if m := movedOf(c.target); m != nil {
+		if err := m.coordinatesAt(q, z); err != nil {
+			return nil, err
+		}
+		if !linalg.AllFinite(z) {
+			return nil, errors.New("infer: the coordinates of a place are not finite")
+		}
+	}
+	return z, nil
 }
 
 // placeOf returns the unconstrained parameters of a place where the sampler was, or NaN where they cannot be computed.

@@ -15,9 +15,9 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
-// A checkpoint holds settings, machine, and per chain number and state, in the format of
-// package checkpoint. A chain that has not started has no state.
-const checkpointKind, checkpointVersion = "CHAINS", 4
+// A checkpoint holds settings, machine, the warm-up that chains share, and per chain number and state, in the format of package checkpoint. A chain that has
+// not started has no state, and chains that adapt independently share no warm-up. Version 4 is without the latter.
+const checkpointKind, checkpointVersion, checkpointBefore = "CHAINS", 5, 4
 
 // snapshot is the content of a checkpoint.
 type snapshot struct {
@@ -26,9 +26,13 @@ type snapshot struct {
 	// machine is where the run was made. Resumed on another machine it may differ in the
 	// last bits.
 	machine string
-	ids     []int
+	// pool is the warm-up as pool.save writes it.
+	pool []byte
+	ids  []int
 	// states are the chains as chain.save writes them.
 	states [][]byte
+	// old is true for the version before.
+	old bool
 }
 
 func thisMachine() string { return runtime.Version() + " " + runtime.GOARCH }
@@ -37,6 +41,7 @@ func (s *snapshot) write(w io.Writer) error {
 	return checkpoint.Write(w, checkpointKind, checkpointVersion, func(e *checkpoint.Encoder) {
 		e.String(s.settings)
 		e.String(s.machine)
+		e.Bytes(s.pool)
 		e.Int(len(s.ids))
 		for i, id := range s.ids {
 			e.Int(id)
@@ -45,17 +50,31 @@ func (s *snapshot) write(w io.Writer) error {
 	})
 }
 
-func parseSnapshot(r io.Reader) (*snapshot, error) {
-	var s snapshot
-	err := checkpoint.Read(r, checkpointKind, checkpointVersion, s.decode)
-	if err == nil {
-		err = checkpoint.AtEnd(r)
+func parseSnapshot(r io.ReadSeeker) (*snapshot, error) {
+	read := func(version int) (*snapshot, error) {
+		if _, err := r.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
+		s, b := &snapshot{old: version == checkpointBefore}, bufio.NewReader(r)
+		if err := checkpoint.Read(b, checkpointKind, version, s.decode); err != nil {
+			return nil, err
+		}
+		return s, checkpoint.AtEnd(b)
 	}
-	return &s, err
+	s, err := read(checkpointVersion)
+	if err != nil {
+		if old, e := read(checkpointBefore); e == nil {
+			return old, nil
+		}
+	}
+	return s, err
 }
 
 func (s *snapshot) decode(d *checkpoint.Decoder) {
 	s.settings, s.machine = d.String(), d.String()
+	if !s.old {
+		s.pool = d.Bytes()
+	}
 	d.Items(16, func(int) {
 		s.ids = append(s.ids, d.Int())
 		s.states = append(s.states, d.Bytes())
@@ -69,23 +88,26 @@ func readAny(path string) (*snapshot, error) {
 		return nil, fmt.Errorf("%w: %w", ErrCheckpoint, err)
 	}
 	defer f.Close()
-	s, err := parseSnapshot(bufio.NewReader(f))
+	s, err := parseSnapshot(f)
 	if err != nil {
 		return nil, fmt.Errorf("%w %s: %w", ErrCheckpoint, path, err)
 	}
 	return s, nil
 }
 
-// readSnapshot reads the checkpoint at path and compares its settings.
-func readSnapshot(path, settings string) (*snapshot, error) {
-	s, err := readAny(path)
-	if err != nil {
-		return nil, err
-	}
+// fits compares the settings of the checkpoint at path with those of a run.
+func (s *snapshot) fits(path, settings string) error {
 	if s.settings != settings {
-		return nil, fmt.Errorf("%w %s belongs to another run: %s: resume with the settings of that run, or choose another path", ErrCheckpoint, path, differences(s.settings, settings))
+		return fmt.Errorf("%w %s belongs to another run: %s: resume with the settings of that run, or choose another path", ErrCheckpoint, path, differences(s.settings, settings))
 	}
-	return s, nil
+	return nil
+}
+
+// keepTo makes the settings those of an older run, whose chains adapted independently.
+func (c *Settings) keepTo(s *snapshot) {
+	if s.old && c.Coordinates == ChosenCoordinates {
+		c.Independent = true
+	}
 }
 
 // differences names the settings that differ.

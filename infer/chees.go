@@ -89,6 +89,7 @@ func ChEES(ctx context.Context, t Target, c ChEESSettings) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.addChains(t)
 	if err := cfg.checkFunc(ctx, t); err != nil {
 		return nil, err
 	}

@@ -27,8 +27,9 @@ type Settings struct {
 
 	// Chains is the number of independent chains. Default 4, since R-hat needs several.
 	Chains int
-	// Warmup is the number of draws per chain that adapt and are dropped. Default 1000; with
-	// ChosenCoordinates, whose pilots count, 300 for up to 50 unconstrained parameters and 500 for more.
+	// Warmup is the number of draws per chain that adapt and are dropped. Default: until the
+	// metric has settled, which takes 160 draws or more, and at most 1000; always 1000 where
+	// chains adapt independently.
 	Warmup int
 	// Draws is the number of draws per chain that are kept. Default 1000.
 	Draws int
@@ -65,8 +66,15 @@ type Settings struct {
 	// MaxEnergyError is the energy error of a divergence. Default 1000.
 	MaxEnergyError float64
 
-	// Coordinates says in which coordinates chains move. Default: those of the model.
+	// Coordinates says in which coordinates chains move. Default: those that are nearest to
+	// independent normal distributions.
 	Coordinates CoordinateKind
+	// Independent makes each chain adapt by itself, in the unconstrained parameters of the
+	// model, so that its draws do not depend on other chains. Default: the chains of a run learn
+	// one metric and choose their coordinates together, unless a setting speaks against it: HMC,
+	// StanSchedule, Metropolis, From, StartMetric, StepSize, KeepWarmup, a warm-up below 150
+	// draws, or a metric that is dense, in blocks or fixed; and not on GPUs.
+	Independent bool
 
 	// These fields say what the warm-up learns, and from where.
 
@@ -146,6 +154,11 @@ type Settings struct {
 
 	// moves says in words in which coordinates chains move, if not in the unconstrained parameters.
 	moves []string
+	// untilSettled is true where Warmup was not given.
+	untilSettled bool
+	// settled is true where the metric and the step size have been learned before, in rounds of so many draws.
+	settled bool
+	rounds  int
 	// mayRaise is true where TargetAccept was not given.
 	mayRaise bool
 	// blockAt holds Blocks as places among the unconstrained parameters.
@@ -181,8 +194,9 @@ const (
 	purposeInit uint32 = iota + 1
 	purposeMomentum
 	purposeTree
-	purposePilotMomentum
-	purposePilotTree
+	purposeLinearUse
+	// purposeRounds and those after it are of the momenta and trees of rounds of the warm-up.
+	purposeRounds uint32 = 1000
 )
 
 func (c Settings) withDefaults(dim int) (Settings, error) {
@@ -206,10 +220,8 @@ func (c Settings) withDefaults(dim int) (Settings, error) {
 			c.TargetAccept = 0.574 // doi:10.1111/1467-9868.00123
 		}
 	}
-	if c.Coordinates == ChosenCoordinates {
-		setInt(&c.Warmup, map[bool]int{true: 300, false: 500}[dim <= smallPilot])
-	}
-	setInt(&c.Warmup, 1000)
+	c.untilSettled = c.Warmup == 0
+	setInt(&c.Warmup, longestPool)
 	setInt(&c.Draws, 1000)
 	setInt(&c.MaxTreeDepth, 10)
 	setInt(&c.InitTries, 100)
@@ -314,17 +326,12 @@ func (c *Settings) validate(dim int) error {
 type CoordinateKind int
 
 const (
+	// ChosenCoordinates are those that the warm-up finds nearest to independent normal distributions: parameters with an unknown location and scale are
+	// taken relative to their conditional distributions, and positive ones get another transform.
+	ChosenCoordinates CoordinateKind = iota
 	// DeclaredCoordinates are the unconstrained parameters of the model.
-	DeclaredCoordinates CoordinateKind = iota
-	// ChosenCoordinates are those that pilot runs find nearest to independent normal distributions: parameters with an unknown location and scale
-	// are centred more or less, and positive ones get another transform.
-	ChosenCoordinates
+	DeclaredCoordinates
 )
-
-// pilots reports whether coordinates are to be chosen by pilot runs.
-func (c *Settings) pilots() bool {
-	return c.Coordinates == ChosenCoordinates && c.Method == NUTS && c.From == nil && !c.NoWarmup && c.Schedule == FisherSchedule && c.StartMetric == nil && len(c.Blocks) == 0
-}
 
 // warmup returns the number of draws that adapt.
 func (c *Settings) warmup() int {
@@ -340,7 +347,16 @@ func (c *Settings) fingerprint(t Target, names []string) (string, error) {
 	var b strings.Builder
 	item := func(name string, v any) { fmt.Fprintf(&b, "%s=%v\n", name, v) }
 	item("Seed", c.Seed)
-	item("Warmup", c.warmup())
+	pools := c.pools(t.Dim())
+	if pools && c.untilSettled {
+		item("Warmup", "until settled")
+	} else {
+		item("Warmup", c.warmup())
+	}
+	if pools {
+		item("Rounds", roundRules)
+		item("Coordinates", c.Coordinates)
+	}
 	item("Metric", c.Metric)
 	item("Schedule", c.Schedule)
 	item("Statistic", c.Statistic)
@@ -348,9 +364,6 @@ func (c *Settings) fingerprint(t Target, names []string) (string, error) {
 	item("mayRaise", c.mayRaise)
 	item("MaxTreeDepth", c.MaxTreeDepth)
 	item("Blocks", c.blockAt)
-	if c.Coordinates != DeclaredCoordinates {
-		item("Coordinates", strings.Join(c.moves, "; "))
-	}
 	item("MinTreeDepth", c.MinTreeDepth)
 	item("WarmupTreeDepth", c.WarmupTreeDepth)
 	item("TrajectoryTime", c.TrajectoryTime)
@@ -393,7 +406,10 @@ func (c *Settings) adaptation() warmup.Settings {
 	s := warmup.Settings{
 		Draws: c.warmup(), TargetAccept: c.TargetAccept, MayRaise: c.mayRaise, StepSize: c.StepSize,
 		Kind: c.Metric, Schedule: c.Schedule, Statistic: c.Statistic,
-		Estimator: c.estimator, MaxDepth: c.MaxTreeDepth, WarmupDepth: c.WarmupTreeDepth,
+		Estimator: c.estimator, MaxDepth: c.MaxTreeDepth, WarmupDepth: c.WarmupTreeDepth, Settled: c.settled,
+	}
+	if c.settled {
+		s.Kind, s.MayRaise = FixedMetric, false
 	}
 	if c.StartMetric != nil {
 		s.StartMetric = &c.StartMetric.m
@@ -403,6 +419,9 @@ func (c *Settings) adaptation() warmup.Settings {
 
 // estimator makes what learns the metric.
 func (c *Settings) estimator(dim int) warmup.Estimator {
+	if c.settled {
+		return warmup.NewEstimator(FixedMetric, dim, false)
+	}
 	if c.Metric == BlockVariance {
 		return warmup.NewBlockEstimator(c.blockAt, dim, c.StanShrink)
 	}

@@ -38,6 +38,7 @@ func (f *Fit) ContinueWith(ctx context.Context, draws int, progress func(Progres
 	if err != nil {
 		return nil, err
 	}
+	r.addChains(f.chains[0].target)
 	for i, c := range f.chains {
 		if err := r.chains[i].load(c.save()); err != nil {
 			return nil, fmt.Errorf("infer: continue: chain %d: %w", c.id, err)

@@ -66,7 +66,7 @@ func (e *exporter) group(name string) *tensor.Dataset {
 	d.Attrs["creation_library"], d.Attrs["creation_library_language"] = "euryale", "Go"
 	d.Attrs["inference_library"] = "euryale"
 	d.Attrs["sampling_time"] = strconv.FormatFloat(e.fit.Elapsed.Seconds(), 'g', 6, 64)
-	d.Attrs["tuning_steps"] = strconv.Itoa(e.fit.cfg.warmup())
+	d.Attrs["tuning_steps"] = strconv.Itoa(e.fit.WarmupDraws())
 	e.note(e.tree.Add(d))
 	return d
 }

@@ -73,6 +73,7 @@ func Ensemble(ctx context.Context, dim int, logProb func(q []float64) float64, c
 	if err != nil {
 		return nil, err
 	}
+	r.addChains(target)
 	e := &ensemble{run: r, cfg: &c, dim: dim}
 	begin := time.Now()
 	err = e.iterate(ctx)

@@ -75,6 +75,9 @@ func (f *Fit) Names() []string { return f.names }
 // Settings.Coordinates.
 func (f *Fit) Coordinates() []string { return slices.Clone(f.cfg.moves) }
 
+// WarmupDraws returns the number of draws in which each chain adapted.
+func (f *Fit) WarmupDraws() int { return f.cfg.rounds + f.cfg.warmup() }
+
 // Chains returns the number of chains.
 func (f *Fit) Chains() int { return len(f.chains) }
 

@@ -17,11 +17,11 @@ import (
 
 // Gather returns the fit of chains that were sampled apart, in several programs or on several machines:
 // files are checkpoints of Sample, and hold the chains from cfg.FirstChain on between them, each run with
-// its own FirstChain and otherwise with the same settings. The fit has the same bits as that of one run
+// its own FirstChain and otherwise with the same settings, Independent among them. The fit has the same bits as that of one run
 // of all chains. With Settings.StopWhen it is cut where the rule is first met, and Stopped says so; chains
 // may have different numbers of draws until then.
 //
-//	cfg := infer.Settings{Chains: 1, Seed: 1, Draws: 500}
+//	cfg := infer.Settings{Chains: 1, Seed: 1, Draws: 500, Independent: true}
 //	for k := range 4 { // anywhere
 //		cfg.FirstChain, cfg.Checkpoint.Path = k, fmt.Sprintf("chain-%d", k)
 //		_, err := infer.Sample(ctx, post, cfg)
@@ -31,6 +31,7 @@ func Gather(t Target, cfg Settings, files []string) (*Fit, error) {
 	if err := given.Args("infer.Gather", "t", t); err != nil {
 		return nil, err
 	}
+	cfg.Independent = true
 	cfg, err := cfg.withDefaults(t.Dim())
 	if err != nil {
 		return nil, err
@@ -40,6 +41,7 @@ func Gather(t Target, cfg Settings, files []string) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.addChains(t)
 	found := map[int]string{}
 	for _, file := range files {
 		if err := r.gather(t, file, found); err != nil {
@@ -101,7 +103,7 @@ func (r *run) gather(t Target, file string, found map[int]string) error {
 // same bits however often they were interrupted. Advance is for chains that are sampled in separate
 // programs; see Gather.
 func Advance(ctx context.Context, t Target, cfg Settings, file string, draws int) (have int, err error) {
-	cfg.Chains, cfg.Draws, cfg.Parallel, cfg.StopWhen = 1, draws, 1, StopRule{}
+	cfg.Chains, cfg.Draws, cfg.Parallel, cfg.StopWhen, cfg.Independent = 1, draws, 1, StopRule{}, true
 	if have, err = Advanced(file); err != nil || have >= draws {
 		return have, err
 	}

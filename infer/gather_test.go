@@ -20,7 +20,7 @@ import (
 func TestGather(t *testing.T) {
 	post, ctx := schoolsPosterior(t), context.Background()
 	rule := infer.StopRule{ESS: 300, RHat: 1.05, Every: 50}
-	whole, err := infer.Sample(ctx, post, infer.Settings{Chains: 4, Warmup: 200, Draws: 1000, Seed: 3, StopWhen: rule})
+	whole, err := infer.Sample(ctx, post, infer.Settings{Chains: 4, Warmup: 200, Draws: 1000, Seed: 3, StopWhen: rule, Independent: true})
 	if err != nil || whole.Stopped == "" {
 		t.Fatal(err, whole.Stopped)
 	}

@@ -33,7 +33,7 @@ func (r *run) monitor(ctx context.Context, begin time.Time, finished <-chan stru
 			if e := r.save(now, &saved); e != nil {
 				errs = []error{e}
 			}
-			r.applyRule(now.Sub(begin))
+			r.applyRule(r.adapted + now.Sub(begin))
 		}
 	}
 	if r.cfg.Checkpoint.Path != "" {
@@ -120,7 +120,7 @@ func (r *run) writeLast(ctx context.Context) error {
 }
 
 func (r *run) write() error {
-	s := snapshot{settings: r.settings, machine: thisMachine()}
+	s := snapshot{settings: r.settings, machine: thisMachine(), pool: r.pool}
 	r.mu.Lock()
 	for i, c := range r.chains {
 		s.ids = append(s.ids, c.id)

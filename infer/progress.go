@@ -69,7 +69,7 @@ func (c *chain) publish() {
 func (c *chain) progress() ChainProgress {
 	draw := int(c.view.draw.Load())
 	return ChainProgress{
-		Chain: c.id, Draw: draw, Total: c.total(), Warmup: draw < c.cfg.warmup(),
+		Chain: c.id, Draw: draw + c.cfg.rounds, Total: c.total() + c.cfg.rounds, Warmup: draw < c.cfg.warmup(),
 		Divergences: int(c.view.divergences.Load()), StepSize: math.Float64frombits(c.view.step.Load()),
 		Gradients: int(c.view.gradients.Load()), Running: c.view.running.Load(),
 	}

@@ -54,7 +54,7 @@ func cancelAfter(t *testing.T, n int64, cfg Settings) (*Fit, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = errors.Join(r.sample(ctx)...)
+	err = errors.Join(r.start(ctx, c)...)
 	return newFit(r), err
 }
 

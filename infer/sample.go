@@ -39,29 +39,19 @@ func Sample(ctx context.Context, t Target, cfg Settings) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	var found *pilot
-	var interrupted error // before the run has begun
-	if programs == nil {
-		t, found, interrupted = cfg.move(ctx, t)
+	cfg.Independent = cfg.Independent || programs != nil
+	if t, err = cfg.follow(t); err != nil {
+		return nil, err
 	}
 	r, err := newRun(t, cfg)
 	if err != nil {
 		return nil, err
 	}
-	if interrupted != nil {
-		return newFit(r), interrupted
-	}
 	r.programs = programs
-	if cfg.Method == SMC {
-		if r.islands, err = newSMC(r, t); err != nil {
-			return nil, err
-		}
-	}
-	if err := cfg.checkFunc(ctx, t); err != nil {
+	if err := r.cfg.checkFunc(ctx, t); err != nil {
 		return nil, err
 	}
-	found.handOver(r.chains)
-	errs := r.sample(ctx)
+	errs := r.start(ctx, t)
 	return newFit(r), errors.Join(errs...)
 }
 
@@ -71,6 +61,9 @@ type run struct {
 	settings string
 	names    []string
 	chains   []*chain
+	// saved is the checkpoint that the run goes on from, nil for none, and pool its last state of the warm-up that chains share.
+	saved *snapshot
+	pool  []byte
 	// programs are those of chains in lock step, nil where each advances alone.
 	programs []*lockstep.Program
 	// islands move the chains together, nil but for SMC.
@@ -84,6 +77,8 @@ type run struct {
 	// judged is the number of draws that the stopping rule has seen.
 	judged  int
 	elapsed time.Duration
+	// adapted is how long the rounds of the warm-up took in this program.
+	adapted time.Duration
 	// before is how long the longest chain had run when the run was resumed.
 	before time.Duration
 
@@ -107,18 +102,17 @@ func newRun(t Target, cfg Settings) (*run, error) {
 		return nil, err
 	}
 	var err error
+	if cfg.Resume != "" {
+		if r.saved, err = readAny(cfg.Resume); err != nil {
+			return nil, err
+		}
+		r.cfg.keepTo(r.saved)
+	}
 	if r.settings, err = r.cfg.fingerprint(t, r.names); err != nil {
 		return nil, fmt.Errorf("infer: the model cannot be evaluated: %w", err)
 	}
-	for i := range cfg.Chains {
-		c := newChain(&r.cfg, cfg.FirstChain+i, t.Clone(), &r.stop)
-		if r.chains = append(r.chains, c); i > 0 {
-			c.pool = r.chains[0].pool
-		}
-	}
-	r.states, r.epochs = make([][]byte, cfg.Chains), make([]int64, cfg.Chains)
-	if cfg.Resume != "" {
-		return r, r.resume()
+	if r.saved != nil {
+		return r, r.saved.fits(cfg.Resume, r.settings)
 	}
 	if c := cfg.Checkpoint; c.Path != "" && !c.Overwrite {
 		if _, err := os.Stat(c.Path); err == nil {
@@ -126,6 +120,17 @@ func newRun(t Target, cfg Settings) (*run, error) {
 		}
 	}
 	return r, nil
+}
+
+// addChains makes the chains of a target.
+func (r *run) addChains(t Target) {
+	for i := range r.cfg.Chains {
+		c := newChain(&r.cfg, r.cfg.FirstChain+i, t.Clone(), &r.stop)
+		if r.chains = append(r.chains, c); i > 0 {
+			c.pool = r.chains[0].pool
+		}
+	}
+	r.states, r.epochs = make([][]byte, r.cfg.Chains), make([]int64, r.cfg.Chains)
 }
 
 func (r *run) nameColumns(t Target) error {
@@ -149,12 +154,12 @@ func (r *run) nameColumns(t Target) error {
 	return nil
 }
 
-// resume loads the chains from the checkpoint and makes sure that the target is
+// resume loads the chains from the checkpoint, if there is one, and makes sure that the target is
 // still the same function.
 func (r *run) resume() error {
-	s, err := readSnapshot(r.cfg.Resume, r.settings)
-	if err != nil {
-		return err
+	s := r.saved
+	if s == nil {
+		return nil
 	}
 	if s.machine != thisMachine() {
 		r.warnings = append(r.warnings, fmt.Sprintf("the run was started with %s and resumed with %s, so draws may differ in the last bits", s.machine, thisMachine()))
@@ -202,6 +207,20 @@ func (c *chain) verify() (err error) {
 	return nil
 }
 
+// start makes the chains of a target, runs them and returns what went wrong.
+func (r *run) start(ctx context.Context, t Target) []error {
+	if err := r.adapt(ctx, t); err != nil {
+		return []error{err}
+	}
+	if r.cfg.Method == SMC {
+		var err error
+		if r.islands, err = newSMC(r, t); err != nil {
+			return []error{err}
+		}
+	}
+	return r.sample(ctx)
+}
+
 // sample runs the chains and returns what went wrong.
 func (r *run) sample(ctx context.Context) []error {
 	begin := time.Now()
@@ -239,7 +258,7 @@ func (r *run) sample(ctx context.Context) []error {
 		close(finished)
 	}()
 	errs := append(r.monitor(ctx, begin, finished), r.close()...)
-	r.elapsed = r.before + time.Since(begin)
+	r.elapsed = r.before + r.adapted + time.Since(begin)
 	r.cutAt(len(r.finishedRows()))
 	said := false // chains that share their search for a start all say the same
 	for _, c := range r.chains {

@@ -20,7 +20,7 @@ import (
 type Settings struct {
 	Bin    int // number of the bin to sample, from 1; default: the first bin
 	Chains int // number of chains. Default 4
-	Warmup int // draws of each chain that adapt the sampler and are discarded. Default 1000
+	Warmup int // draws of each chain that adapt the sampler and are discarded. Default: until the sampler has adapted, at most 1000
 	Draws  int // draws of each chain that are kept. Default 1000
 	Seed   uint64
 

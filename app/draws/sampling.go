@@ -4,6 +4,7 @@
 package draws
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,11 +117,8 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 		return unsampled(a, s, err)
 	}
 	cfg.Recall(fit)
-	switch moves := fit.Coordinates(); {
-	case len(moves) > 0:
+	if moves := fit.Coordinates(); len(moves) > 0 {
 		a.Note("coordinates of the chains: %s", strings.Join(moves, "; "))
-	case cfg.CoordinateKind() == infer.ChosenCoordinates && cfg.MethodKind() == infer.NUTS:
-		a.Note("coordinates of the chains: those of the model, since no others were found to be better")
 	}
 	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
 		cfg.Remember(fit)
@@ -147,6 +145,9 @@ func wrong(rep diag.Report) string {
 // tempered is the largest number of parameters for which chains at different places are followed by tempered Monte Carlo.
 const tempered = 30
 
+// usualWarmup is the number of draws of which a more careful attempt takes three times as many, where none was given.
+const usualWarmup = 500
+
 // retry prepares another attempt: by tempered Monte Carlo where chains were at different places or a mode was missed, else more carefully, with a
 // target acceptance rate of at least 0.99, three times the warm-up and four times the draws. Whether and how a run is retried depends on
 // the draws alone, so a resumed run behaves in the same way.
@@ -157,7 +158,7 @@ func (s Sampling) retry() (how string, err error) {
 	if len(cfg.Disagreed)+len(cfg.Missed) > 0 && cfg.MethodKind() == infer.NUTS && s.Post.Dim() <= tempered {
 		cfg.Method, how = "smc", "by tempered Monte Carlo, which weighs separate regions"
 	} else {
-		cfg.TargetAccept, cfg.Warmup, cfg.Draws, how = max(cfg.TargetAccept, 0.99), 3*cfg.Warmup, 4*cfg.Draws, "more carefully"
+		cfg.TargetAccept, cfg.Warmup, cfg.Draws, how = max(cfg.TargetAccept, 0.99), 3*cmp.Or(cfg.Warmup, usualWarmup), 4*cfg.Draws, "more carefully"
 	}
 	if err := frame.WriteJSON(s.Dir.Path("config.json"), s.Config); err != nil {
 		return how, err
@@ -336,7 +337,7 @@ func (s Sampling) save(doc any, fit *infer.Fit, rep diag.Report, v check.Verdict
 	if aim == 0 {
 		aim = fit.Aim(0)
 	}
-	settings := map[string]string{"model": s.Model, "euryale_version": cfg.Version, "seed": strconv.FormatUint(cfg.Seed, 10), "num_warmup": strconv.Itoa(cfg.Warmup),
+	settings := map[string]string{"model": s.Model, "euryale_version": cfg.Version, "seed": strconv.FormatUint(cfg.Seed, 10), "num_warmup": strconv.Itoa(fit.WarmupDraws()),
 		"num_samples": strconv.Itoa(cfg.Draws), "save_warmup": "0", "thin": "1", "delta": strconv.FormatFloat(aim, 'g', -1, 64), "max_depth": strconv.Itoa(cfg.MaxTreeDepth), "device": s.Post.Device()}
 	if err := frame.Writing(s.Dir.SaveDraws(fit, settings), exit.Bug); err != nil {
 		return err

@@ -180,17 +180,17 @@ generated quantities {
 	}
 }
 
-// The coordinates that were chosen are told, and so is that none were better.
+// The coordinates that were chosen are told, if they are others than those of the model.
 func TestCoordinatesAreTold(t *testing.T) {
 	schools := apptest.Write(t, "schools.stan", `data { int J; vector[J] y; vector[J] s; }
 parameters { real mu; real<lower=0> tau; vector[J] theta; }
 model { mu ~ normal(0, 5); tau ~ cauchy(0, 5); theta ~ normal(mu, tau); y ~ normal(theta, s); }
 `)
 	data := apptest.Write(t, "schools.json", `{"J": 8, "y": [28, 8, -3, 7, -1, 1, 18, 12], "s": [15, 10, 16, 11, 9, 11, 10, 18]}`)
-	for _, c := range [][3]string{{schools, data, "theta is sampled non-centred"}, {apptest.Write(t, "line.stan", line), apptest.Write(t, "line.json", lineData), "those of the model, since no others"}} {
-		code, _, stderr := apptest.Do(t, "sample", "stan", c[0], "--data", c[1], "--out", filepath.Join(t.TempDir(), "run"), "--seed", "7", "--no-report", "--coordinates", "chosen", "--warmup", "300", "--draws", "300")
-		if code != 0 || !strings.Contains(stderr, "coordinates of the chains: "+c[2]) {
-			t.Errorf("exit %d: %s", code, stderr)
+	for coordinates, told := range map[string]bool{"chosen": true, "declared": false} {
+		code, _, stderr := apptest.Do(t, "sample", "stan", schools, "--data", data, "--out", filepath.Join(t.TempDir(), "run"), "--seed", "7", "--no-report", "--coordinates", coordinates, "--retries", "0", "--warmup", "300", "--draws", "300")
+		if code != 0 || strings.Contains(stderr, "coordinates of the chains: theta is sampled relative to its conditional mean and spread; tau by a softplus") != told {
+			t.Errorf("%s: exit %d: %s", coordinates, code, stderr)
 		}
 	}
 }

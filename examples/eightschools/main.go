@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command eightschools shows why a hierarchical model can mislead a sampler, and what
-// helps. It samples coaching effects in eight schools twice: first with the effects drawn
-// around their mean, as the model is written, then in standardised form.
+// helps. It samples coaching effects in eight schools three times: with chains that move in the
+// parameters, first with the effects drawn around their mean, as one writes the model, then in
+// standardised form; and in the coordinates that the warm-up chooses, for the model as one writes it.
 package main
 
 import (
@@ -43,14 +44,19 @@ func schools(form ...infer.Option) (*infer.Posterior, error) {
 
 func report(w io.Writer) error {
 	for _, form := range []struct {
-		name    string
-		options []infer.Option
-	}{{"centred: theta ~ normal(mu, tau)", nil}, {"non-centred: theta = mu + tau z, z ~ normal(0, 1)", []infer.Option{infer.NonCentred()}}} {
+		name        string
+		options     []infer.Option
+		coordinates infer.CoordinateKind
+	}{
+		{"centred: theta ~ normal(mu, tau)", nil, infer.DeclaredCoordinates},
+		{"non-centred: theta = mu + tau z, z ~ normal(0, 1)", []infer.Option{infer.NonCentred()}, infer.DeclaredCoordinates},
+		{"centred, in chosen coordinates", nil, infer.ChosenCoordinates},
+	} {
 		post, err := schools(form.options...)
 		if err != nil {
 			return err
 		}
-		fit, err := infer.Sample(context.Background(), post, infer.Settings{})
+		fit, err := infer.Sample(context.Background(), post, infer.Settings{Coordinates: form.coordinates})
 		if err != nil {
 			return err
 		}

@@ -16,20 +16,28 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `centred: theta ~ normal(mu, tau)
-1 divergences of 4000
-mu         4.3 +- 3.4   ess 3000   R-hat 1.00
-tau        4.0 +- 3.3   ess  232   R-hat 1.03
-theta[A]   6.4 +- 5.8   ess 1292   R-hat 1.00
+2 divergences of 4000
+mu         4.4 +- 3.3   ess 2258   R-hat 1.00
+tau        3.9 +- 3.1   ess  155   R-hat 1.02
+theta[A]   6.3 +- 5.6   ess 1992   R-hat 1.00
 4 checks of the draws failed: divergences, E-BFMI, effective sample size, R-hat.
-The model agrees with the data (reduced chi-square 0.583, expected 0.168 to 2.74).
+The model agrees with the data (reduced chi-square 0.287, expected 0.168 to 2.74).
 
 non-centred: theta = mu + tau z, z ~ normal(0, 1)
+1 divergences of 4000
+mu         4.4 +- 3.2   ess 4549   R-hat 1.00
+tau        3.6 +- 3.3   ess 1903   R-hat 1.00
+theta[A]   6.2 +- 5.6   ess 4157   R-hat 1.00
+One check of the draws failed: divergences.
+The model agrees with the data (reduced chi-square 0.624, expected 0.168 to 2.74).
+
+centred, in chosen coordinates
 0 divergences of 4000
-mu         4.4 +- 3.3   ess 4730   R-hat 1.00
-tau        3.7 +- 3.3   ess 2301   R-hat 1.00
-theta[A]   6.2 +- 5.5   ess 4205   R-hat 1.00
+mu         4.3 +- 3.3   ess 4897   R-hat 1.00
+tau        3.7 +- 3.3   ess 4356   R-hat 1.00
+theta[A]   6.3 +- 5.6   ess 3820   R-hat 1.00
 All checks of the draws passed.
-The model agrees with the data (reduced chi-square 0.641, expected 0.168 to 2.74).
+The model agrees with the data (reduced chi-square 0.67, expected 0.168 to 2.74).
 
 `
 	if got := b.String(); got != want {

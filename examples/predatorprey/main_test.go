@@ -18,14 +18,14 @@ func TestReport(t *testing.T) {
 	if err := report(&b); err != nil {
 		t.Fatal(err)
 	}
-	const want = `theta[birth]     0.547 +- 0.064
+	const want = `theta[birth]     0.547 +- 0.062
 theta[eaten]     0.028 +- 0.004
 theta[death]     0.800 +- 0.090
 theta[feeding]   0.024 +- 0.004
-start[hare]     34.048 +- 3.082
-start[lynx]      5.931 +- 0.511
-sigma[hare]      0.250 +- 0.043
-sigma[lynx]      0.253 +- 0.044
+start[hare]     34.028 +- 2.909
+start[lynx]      5.933 +- 0.516
+sigma[hare]      0.250 +- 0.046
+sigma[lynx]      0.252 +- 0.042
 All checks of the draws passed.
 The model agrees with the data.
 `

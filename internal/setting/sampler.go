@@ -9,11 +9,11 @@ import "github.com/euryale-dev/euryale/infer"
 type Sampler struct {
 	Method       string  `yaml:"sampler" json:"sampler,omitempty" name:"sampler" default:"nuts" choices:"nuts,smc" about:"nuts (the no-U-turn sampler), or smc (a cloud of draws in each chain that moves from the priors to the posterior; for several modes, and for the evidence)"`
 	Chains       int     `yaml:"chains" json:"chains" default:"4" low:"1" high:"65536" about:"number of independent chains"`
-	Warmup       int     `yaml:"warmup" json:"warmup" default:"1000" low:"1" about:"warm-up draws per chain, which adapt the sampler and are discarded"`
+	Warmup       int     `yaml:"warmup" json:"warmup" low:"1" zero:"until the sampler has adapted, at most 1000" about:"warm-up draws per chain, which adapt the sampler and are discarded"`
 	Draws        int     `yaml:"draws" json:"draws" default:"1000" low:"1" about:"draws to keep per chain"`
 	TargetAccept float64 `yaml:"target_accept" json:"target_accept" above:"0" below:"1" zero:"0.8, raised if there are divergences" about:"target acceptance rate used to adapt the step size, in (0, 1)"`
 	MaxTreeDepth int     `yaml:"max_tree_depth" json:"max_tree_depth" default:"10" low:"1" high:"20" about:"depth at which trajectories stop growing, after 2^depth - 1 steps"`
-	Coordinates  string  `yaml:"coordinates" json:"coordinates,omitempty" default:"declared" choices:"declared,chosen" about:"coordinates in which the chains move: declared (those of the model), or chosen (by short pilot runs, for hierarchies and scales)"`
+	Coordinates  string  `yaml:"coordinates" json:"coordinates,omitempty" default:"chosen" choices:"chosen,declared" about:"coordinates in which the chains move: chosen (in the warm-up, for hierarchies, processes and scales), or declared (those of the model)"`
 }
 
 // Config returns the settings of package infer.
@@ -31,8 +31,8 @@ func (s Sampler) MethodKind() infer.Method {
 
 // CoordinateKind returns the setting of package infer for Coordinates.
 func (s Sampler) CoordinateKind() infer.CoordinateKind {
-	if s.Coordinates == "chosen" {
-		return infer.ChosenCoordinates
+	if s.Coordinates == "declared" {
+		return infer.DeclaredCoordinates
 	}
-	return infer.DeclaredCoordinates
+	return infer.ChosenCoordinates
 }

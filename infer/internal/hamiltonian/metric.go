@@ -218,6 +218,15 @@ func (m *Metric) Momentum(dst, z []float64) {
 	}
 }
 
+// Whiten writes F^-1 q of a metric of scales and directions: coordinates in which parameters of that covariance are about as wide in every direction.
+func (m *Metric) Whiten(dst, q []float64) {
+	copy(dst, q)
+	for i, s := range m.Scale {
+		dst[i] /= s
+	}
+	m.scaleDirections(dst, -1)
+}
+
 // scaleDirections multiplies v by sqrt(lambda) along every direction, or divides.
 func (m *Metric) scaleDirections(v []float64, power int) {
 	n := len(v)

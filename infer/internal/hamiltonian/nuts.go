@@ -29,8 +29,16 @@ type Tree struct {
 	Time float64
 	// untested is the number of doublings of this trajectory without tests.
 	untested int
-	// Forward chooses the next side, for tests. nil: at random.
+	// SoftError is the energy error at which half of the steps are refined, 0 for plain leapfrogs.
+	SoftError float64
+	// These serve tests: Forward chooses the next side, Decide takes a part of a whole, and Weigh changes the ratio of a soft step. nil: at random, or as
+	// it is.
 	Forward func() int
+	Decide  func(part, whole float64) bool
+	Weigh   func(ratio float64) float64
+	// soft is nil without soft steps, and levels is their highest.
+	soft   *soft
+	levels int
 
 	// n is the number of parameters.
 	n int
@@ -64,7 +72,7 @@ type Tree struct {
 // directions and proposals.
 func NewTree(t Density, m *Metric, maxDepth int, maxError float64, momentum, choice *tensor.Stream) *Tree {
 	n := t.Dim()
-	tr := &Tree{Trajectory: newTrajectory(t, m, maxError, momentum, choice), MaxDepth: maxDepth, n: n}
+	tr := &Tree{Trajectory: newTrajectory(t, m, maxError, momentum, choice), MaxDepth: maxDepth, n: n, levels: softLevels}
 	tr.z, tr.inner, tr.rho = [2]int{tr.room(n), tr.room(n)}, tr.room(n), tr.room(n)
 	tr.draw = tr.newProposal()
 	return tr
@@ -80,7 +88,7 @@ func (t *Tree) Move(p *Point, eps float64) (*Transition, error) {
 			return &t.Out, nil
 		}
 		end := &t.Ends[t.Side]
-		err := t.Leapfrog(end, t.Step())
+		err := t.advance(end, t.Step())
 		if err != nil && !Recoverable(err) {
 			t.Out.Steps++
 			return &t.Out, err
@@ -93,6 +101,22 @@ func (t *Tree) Move(p *Point, eps float64) (*Transition, error) {
 		more = t.TakeLeaf(h, math.Exp(-math.Abs(t.H0-h)), err)
 	}
 	return t.Finish(p), nil
+}
+
+// advance moves an end by a step.
+func (t *Tree) advance(end *Point, eps float64) error {
+	if t.SoftError > 0 {
+		return t.softStep(end, eps)
+	}
+	return t.Leapfrog(end, eps)
+}
+
+// decide takes a part of a whole with the probability that it is.
+func (t *Tree) decide(part, whole float64) bool {
+	if t.Decide != nil {
+		return t.Decide(part, whole)
+	}
+	return t.choice.Float64()*whole < part
 }
 
 // Begin makes p, with its momentum and force, the root of a trajectory of steps
@@ -111,6 +135,12 @@ func (t *Tree) Begin(p *Point, eps float64) bool {
 // reset makes p the only point of the trajectory.
 func (t *Tree) reset(p *Point) {
 	t.Trajectory.reset(p)
+	if t.SoftError > 0 {
+		if t.soft == nil {
+			t.soft = &soft{from: NewPoint(t.n), to: NewPoint(t.n)}
+		}
+		t.soft.ratio = [2]float64{}
+	}
 	t.Out.Weight, t.Shift, t.index = 1, 0, [2]int{}
 	for _, at := range [...]int{t.z[0], t.z[1], t.rho} {
 		linalg.Assign(t.Mem[at:at+t.n], p.Z)
@@ -173,15 +203,19 @@ func (t *Tree) TakeLeaf(h, e float64, err error) bool {
 func (t *Tree) weighLeaf(s *subtree, h, e float64) bool {
 	o, d := &t.Out, t.H0-h
 	o.Steps++
-	o.Symmetric += 2 * e / (1 + e)
-	if d >= 0 {
-		o.Accept++
+	if t.SoftError > 0 { // the step size follows what plain leapfrogs would do
+		plain := t.H0 - t.soft.first
+		o.rate(plain, math.Exp(-math.Abs(plain)))
 	} else {
-		o.Accept += e
+		o.rate(d, e)
 	}
 	o.MaxError = max(o.MaxError, math.Abs(d))
 	if !(-d <= t.MaxError) {
 		return false
+	}
+	if t.SoftError > 0 {
+		d += t.soft.ratio[t.Side]
+		e = math.Exp(-math.Abs(d))
 	}
 	s.weight = t.weigh(d, e)
 	return true
@@ -190,7 +224,7 @@ func (t *Tree) weighLeaf(s *subtree, h, e float64) bool {
 // join adds a complete subtree, the new half, to the trajectory.
 func (t *Tree) join(sub *subtree) bool {
 	t.Out.Depth++
-	if sub.weight >= t.Out.Weight || t.choice.Float64()*t.Out.Weight < sub.weight {
+	if sub.weight >= t.Out.Weight || t.decide(sub.weight, t.Out.Weight) {
 		t.draw, sub.Draw = sub.Draw, t.draw
 	}
 	t.Out.Weight += sub.weight

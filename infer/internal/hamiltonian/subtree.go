@@ -80,7 +80,7 @@ func (t *Tree) merge(a, b *subtree) bool {
 	a.at = a.Room
 	a.level++
 	weight := a.weight + b.weight
-	if t.choice.Float64()*weight < b.weight {
+	if t.decide(b.weight, weight) {
 		a.Draw, b.Draw = b.Draw, a.Draw
 	}
 	a.weight = weight

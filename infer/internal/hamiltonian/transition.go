@@ -5,9 +5,12 @@ package hamiltonian
 
 // Transition describes what a transition did.
 type Transition struct {
+	// Steps is the number of steps, and so of leaves.
 	Depth, Steps int
-	Divergent    bool
-	Turned       bool
+	// Refined is the number of soft steps that are made of several leapfrogs, and Gradients that of all leapfrogs of soft steps.
+	Refined, Gradients int
+	Divergent          bool
+	Turned             bool
 	// Index is the number of the leaf of the draw, counted from the start, which is 0.
 	Index int
 	// Weight is the sum of exp(H0 - H) over exp(Shift).
@@ -42,6 +45,19 @@ func (o *Transition) Rate(symmetric bool) float64 {
 	}
 	return o.Symmetric / float64(o.Steps)
 }
+
+// rate adds a leaf with H0 - H = d and e = exp(-|d|) to the statistics.
+func (o *Transition) rate(d, e float64) {
+	o.Symmetric += 2 * e / (1 + e)
+	if d >= 0 {
+		o.Accept++
+	} else {
+		o.Accept += e
+	}
+}
+
+// Leapfrogs returns the number of gradients of the trajectory.
+func (o *Transition) Leapfrogs() int { return max(o.Steps, o.Gradients) }
 
 // Usable reports whether the draw tells something about the posterior: it moved,
 // and not just a few steps out of a divergent trajectory.

@@ -29,6 +29,8 @@ type Settings struct {
 	Estimator func(dim int) Estimator
 	// Depths of trees: the largest, and that of the warm-up unless 0.
 	MaxDepth, WarmupDepth int
+	// Settled says that StartMetric and StepSize have been learned already, so that only the step size still moves.
+	Settled bool
 }
 
 // Adapter is the warm-up of one chain: it owns the metric and the step size.
@@ -60,19 +62,27 @@ type Adapter struct {
 
 // NewAdapter makes the warm-up of a chain of dim parameters.
 func NewAdapter(cfg Settings, dim int) *Adapter {
-	a := &Adapter{cfg: cfg, dual: DualAverage{Delta: cfg.TargetAccept, MaxLog: math.Inf(1)}}
+	a := &Adapter{cfg: cfg, dual: DualAverage{Delta: cfg.TargetAccept, MaxLog: math.Inf(1), settled: cfg.Settled}}
 	if cfg.Statistic == Symmetric {
 		a.dual.MaxLog = math.Log(math.Pi)
 	}
 	a.Current, a.Next = cfg.Estimator(dim), cfg.Estimator(dim)
 	a.first, a.Ends = StanWindows(cfg.Draws)
 	a.Plan = PlanFisher(cfg.Draws, dim, cfg.Kind)
+	if cfg.Settled {
+		a.Plan.Early, a.Plan.Freeze = 0, 0
+	}
 	return a
 }
 
 // Begin chooses the first metric and step size at the chain's start p.
 func (a *Adapter) Begin(t *hamiltonian.Trajectory, p *hamiltonian.Point) error {
 	a.Metric = a.startMetric(p)
+	if a.cfg.Settled && a.cfg.StepSize > 0 {
+		a.StepSize = min(a.cfg.StepSize, math.Exp(a.dual.MaxLog))
+		a.dual.Restart(a.StepSize)
+		return nil
+	}
 	if a.cfg.Draws == 0 && a.cfg.StepSize > 0 {
 		a.StepSize = a.cfg.StepSize
 		return nil
@@ -89,6 +99,11 @@ func (a *Adapter) Resume(o *Adapter) {
 	a.Metric, a.StepSize = o.Metric, o.StepSize
 	a.dual.Delta = o.dual.Delta
 	a.dual.Restart(a.StepSize)
+}
+
+// TakeOver makes an adapter whose settings are Settled go on from a metric and a step size, to a target of its own.
+func (a *Adapter) TakeOver(m hamiltonian.Metric, step, target float64) {
+	a.cfg.StartMetric, a.cfg.StepSize, a.dual.Delta = &m, step, target
 }
 
 func (a *Adapter) startMetric(p *hamiltonian.Point) hamiltonian.Metric {
@@ -196,11 +211,11 @@ func (a *Adapter) updateFisher(t *hamiltonian.Trajectory, p *hamiltonian.Point, 
 }
 
 // Of trajectories near a normal distribution one in 10,000 has an energy error above
-// roughError, near the stability limit of the step one in ten.
+// RoughError, near the stability limit of the step one in ten.
 const (
-	roughError   = 5.0
-	roughShare   = 0.02
-	raisedTarget = 0.88
+	RoughError   = 5.0
+	RoughShare   = 0.02
+	RaisedTarget = 0.88
 	cautiousEnd  = 0.5 // part of the main phase over which trajectories are judged
 )
 
@@ -211,11 +226,11 @@ func (a *Adapter) raiseTarget(i int, out *hamiltonian.Transition) {
 	if !a.cfg.MayRaise || i < a.Plan.Early || i >= end {
 		return
 	}
-	if out.MaxError > roughError {
+	if out.MaxError > RoughError {
 		a.roughTrajectories++
 	}
-	if i == end-1 && float64(a.roughTrajectories) > roughShare*float64(end-a.Plan.Early) {
-		a.dual.Delta = max(a.dual.Delta, raisedTarget)
+	if i == end-1 && float64(a.roughTrajectories) > RoughShare*float64(end-a.Plan.Early) {
+		a.dual.Delta = max(a.dual.Delta, RaisedTarget)
 	}
 }
 

@@ -1,0 +1,185 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package infer
+
+import (
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// numbers are the nodes of a choice: of located and of positive parameters. The on are 1 where a parameter has other coordinates, and nil in a choice that
+// stays.
+type numbers struct{ on, weight, pull, k, softOn []*ad.Node }
+
+// constants returns the nodes of a choice that stays.
+func (h choice) constants() (n numbers) {
+	for _, i := range h.of {
+		n.weight, n.pull = append(n.weight, ad.Const(i.weight)), append(n.pull, ad.Const(i.pull))
+	}
+	for _, k := range h.k {
+		n.k = append(n.k, ad.Scalar(k))
+	}
+	return n
+}
+
+// inputs returns nodes for choices that change, in the order of values.
+func (f *family) inputs() (n numbers, all []*ad.Node) {
+	node := func(list *[]*ad.Node, name string, shape ...int) {
+		x := ad.Input(name, shape...)
+		*list, all = append(*list, x), append(all, x)
+	}
+	for _, l := range f.located {
+		size := l.informed(f.Inputs[l.Input].Size())
+		node(&n.on, "on")
+		node(&n.weight, "weight", size)
+		node(&n.pull, "pull", size)
+	}
+	for range f.Positive {
+		node(&n.k, "k")
+		node(&n.softOn, "on")
+	}
+	return n, all
+}
+
+// values are the numbers of a choice for the nodes of inputs.
+func (f *family) values(h choice) (out []float64) {
+	for j, l := range f.located {
+		if i := h.of[j]; i.weight != nil {
+			out = slices.Concat(out, []float64{1}, i.weight, i.pull)
+		} else {
+			out = append(out, make([]float64, 1+2*l.informed(f.Inputs[l.Input].Size()))...)
+		}
+	}
+	for _, k := range h.k {
+		if k == 0 {
+			out = append(out, 1, 0)
+		} else {
+			out = append(out, k, 1)
+		}
+	}
+	return out
+}
+
+// conditional is the normal distribution of v = (q - loc)/scale that a standard normal distribution and information leave, where eta = offset + factor v:
+//
+//	precision P = 1 + factor^T weight factor,  mean P^-1 factor^T (pull - weight offset)
+//
+// The coordinates x of q are standard normal under it: v = mean + P^(-1/2) x.
+type conditional struct {
+	loc, scale *ad.Node // of each element, in a row
+	mean       *ad.Node
+	// root is the square root of the precision of each element, or the Cholesky factor of P.
+	root   *ad.Node
+	matrix bool
+}
+
+// conditional returns that of parameter l, where the parameters have the values q.
+func (f *family) conditional(l *located, q []*ad.Node, weight, pull *ad.Node) *conditional {
+	u := f.Inputs[l.Input]
+	n := u.Size()
+	all := func(x *ad.Node) *ad.Node { return inRow(ad.Broadcast(x, u.Shape()...)) }
+	nodes := []*ad.Node{l.Loc, l.Scale}
+	if l.use != nil {
+		nodes = append(nodes, l.use.offset, l.use.factor)
+	}
+	nodes = ad.Substitute(nodes, f.Inputs, q)
+	c := &conditional{loc: all(nodes[0]), scale: all(nodes[1])}
+	offset, factor := c.loc, c.scale
+	switch {
+	case l.use == nil:
+	case l.use.matrix:
+		c.matrix = true
+		offset, factor = ad.Add(nodes[2], ad.MatMul(nodes[3], c.loc)), ad.Mul(nodes[3], ad.Reshape(c.scale, 1, n))
+		tall := ad.Mul(ad.Reshape(ad.Sqrt(weight), weight.Size(), 1), factor)
+		c.root = ad.Cholesky(ad.Add(ad.Eye(n), ad.MatMul(ad.T(tall), tall)))
+		c.mean = ad.CholeskySolve(c.root, ad.MatMul(ad.T(factor), ad.Sub(pull, ad.Mul(weight, offset))))
+		return c
+	default:
+		offset, factor = ad.Add(nodes[2], ad.Mul(nodes[3], c.loc)), ad.Mul(nodes[3], c.scale)
+	}
+	precision := ad.Add(ad.Scalar(1), ad.Mul(weight, ad.Square(factor)))
+	c.root = ad.Sqrt(precision)
+	c.mean = ad.Div(ad.Mul(factor, ad.Sub(pull, ad.Mul(weight, offset))), precision)
+	return c
+}
+
+// to returns the elements at the coordinates x, and the logarithm of the determinant.
+func (c *conditional) to(x *ad.Node) (q, logDet *ad.Node) {
+	logDet = ad.Sum(ad.Log(c.scale))
+	var v *ad.Node
+	if c.matrix {
+		v, logDet = ad.SolveTriangular(c.root, x, true, true), ad.Sub(logDet, ad.Scale(0.5, ad.CholeskyLogDet(c.root)))
+	} else {
+		v, logDet = ad.Div(x, c.root), ad.Sub(logDet, ad.Sum(ad.Log(c.root)))
+	}
+	return ad.Add(c.loc, ad.Mul(c.scale, ad.Add(c.mean, v))), logDet
+}
+
+// from returns the coordinates of the elements q.
+func (c *conditional) from(q *ad.Node) *ad.Node {
+	v := ad.Sub(ad.Div(ad.Sub(q, c.loc), c.scale), c.mean)
+	if c.matrix {
+		return ad.MatMul(ad.T(c.root), v)
+	}
+	return ad.Mul(c.root, v)
+}
+
+// blend returns one node or another, as a number that is 0 or 1 says.
+func blend(on, from, to *ad.Node) *ad.Node { return ad.Add(from, ad.Mul(on, ad.Sub(to, from))) }
+
+// forward returns the unconstrained parameters at the coordinates z, and the logarithm of the determinant.
+func (f *family) forward(z []*ad.Node, h choice, n numbers) (q []*ad.Node, logDet *ad.Node) {
+	q, logDet = slices.Clone(z), ad.Scalar(0)
+	for _, i := range f.order {
+		if j := slices.IndexFunc(f.located, func(l located) bool { return l.Input == i }); j >= 0 && (n.on != nil || h.of[j].weight != nil) {
+			to, det := f.conditional(&f.located[j], q, n.weight[j], n.pull[j]).to(inRow(z[i]))
+			to = ad.Reshape(to, z[i].Shape()...)
+			if n.on != nil {
+				to, det = blend(n.on[j], z[i], to), ad.Mul(n.on[j], det)
+			}
+			q[i], logDet = to, ad.Add(logDet, det)
+		}
+		if j := slices.Index(f.Positive, i); j >= 0 && (n.on != nil || h.k[j] != 0) {
+			soft := ad.Mul(n.k[j], q[i])
+			upper := ad.Log(ad.Softplus(soft))
+			to := ad.Sub(upper, ad.Log(n.k[j]))
+			det := ad.Sub(ad.Add(ad.Log(n.k[j]), ad.LogSigmoid(soft)), upper)
+			if n.on != nil {
+				to, det = blend(n.softOn[j], q[i], to), ad.Mul(n.softOn[j], det)
+			}
+			q[i], logDet = to, ad.Add(logDet, ad.Sum(det))
+		}
+	}
+	return q, logDet
+}
+
+// backward returns the coordinates of the unconstrained parameters.
+func (f *family) backward(h choice, n numbers) []*ad.Node {
+	z := slices.Clone(f.Inputs)
+	for j, i := range f.Positive {
+		if n.on == nil && h.k[j] == 0 {
+			continue
+		}
+		y := ad.Mul(n.k[j], ad.Exp(f.Inputs[i]))
+		to := ad.Div(ad.Add(y, ad.Log(ad.Neg(ad.Expm1(ad.Neg(y))))), n.k[j]) // log(exp(y) - 1)/k
+		if n.on != nil {
+			to = blend(n.softOn[j], f.Inputs[i], to)
+		}
+		z[i] = to
+	}
+	for j := range f.located {
+		if n.on == nil && h.of[j].weight == nil {
+			continue
+		}
+		l := &f.located[j]
+		u := f.Inputs[l.Input]
+		to := ad.Reshape(f.conditional(l, f.Inputs, n.weight[j], n.pull[j]).from(inRow(u)), u.Shape()...)
+		if n.on != nil {
+			to = blend(n.on[j], u, to)
+		}
+		z[l.Input] = to
+	}
+	return z
+}

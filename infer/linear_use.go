@@ -1,0 +1,148 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package infer
+
+import (
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// linearUse is a place where a log density reads a parameter q linearly, before anything else:
+//
+//	eta = offset + factor q
+//
+// It is where the observations tell about q, as the rate of a Poisson distribution does whose logarithm is a Gaussian process.
+type linearUse struct {
+	eta, offset *ad.Node
+	// factor is a matrix, or one number for each element of q.
+	factor *ad.Node
+	matrix bool
+}
+
+const (
+	mostUses = 6 // that are looked at for a parameter
+	// largestFactor is the number of elements up to which factors are matrices, since each gradient then decomposes one.
+	largestFactor = 200
+)
+
+// consumersOf lists for every node of a graph those that read it.
+func consumersOf(out *ad.Node) map[*ad.Node][]*ad.Node {
+	readers, seen, open := map[*ad.Node][]*ad.Node{}, map[*ad.Node]bool{out: true}, []*ad.Node{out}
+	for len(open) > 0 {
+		n := open[len(open)-1]
+		open = open[:len(open)-1]
+		for _, x := range n.In() {
+			if !slices.Contains(readers[x], n) {
+				readers[x] = append(readers[x], n)
+			}
+			if !seen[x] {
+				seen[x] = true
+				open = append(open, x)
+			}
+		}
+	}
+	return readers
+}
+
+// closure returns the nodes that depend on one.
+func closure(readers map[*ad.Node][]*ad.Node, of *ad.Node) map[*ad.Node]bool {
+	seen, open := map[*ad.Node]bool{of: true}, []*ad.Node{of}
+	for len(open) > 0 {
+		n := open[len(open)-1]
+		open = open[:len(open)-1]
+		for _, r := range readers[n] {
+			if !seen[r] {
+				seen[r] = true
+				open = append(open, r)
+			}
+		}
+	}
+	return seen
+}
+
+// useSearch follows a parameter through a graph.
+type useSearch struct {
+	readers  map[*ad.Node][]*ad.Node
+	q        *ad.Node
+	others   []*ad.Node // the other parameters
+	on       map[*ad.Node]bool
+	varies   map[*ad.Node]bool // nodes that depend on other parameters
+	found    []linearUse
+	examined int
+}
+
+// linearUses lists the linear uses of a parameter that depend on others too, the deepest first.
+func linearUses(readers map[*ad.Node][]*ad.Node, q *ad.Node, others []*ad.Node) []linearUse {
+	s := &useSearch{readers: readers, q: q, others: others, on: closure(readers, q), varies: map[*ad.Node]bool{}}
+	for _, o := range others {
+		for n := range closure(readers, o) {
+			s.varies[n] = true
+		}
+	}
+	s.follow(q, nil, nil)
+	return s.found
+}
+
+// follow goes on from a node that is linear in q, by way of a product of a matrix and before, if there was one.
+func (s *useSearch) follow(at, product, before *ad.Node) {
+	if s.examined++; s.examined > 200 {
+		return
+	}
+	for _, next := range s.readers[at] {
+		in := next.In()
+		other := func(k int) bool { return !s.on[in[k]] && next.Size() == at.Size() }
+		switch next.Op().Name {
+		case "neg", "reshape", "broadcast":
+			if next.Size() == at.Size() {
+				s.follow(next, product, before)
+			}
+		case "add", "sub", "mul":
+			if in[0] == at && other(1) || in[1] == at && other(0) {
+				s.follow(next, product, before)
+			}
+		case "div":
+			if in[0] == at && other(1) {
+				s.follow(next, product, before)
+			}
+		case "matmul":
+			if product == nil && in[1] == at && !s.on[in[0]] && len(in[0].Shape()) == 2 && next.Size() == in[0].Shape()[0] {
+				s.follow(next, next, at)
+			}
+		}
+	}
+	if at != s.q && len(s.found) < mostUses {
+		s.take(at, product, before)
+	}
+}
+
+// take adds the use at a node if it depends on other parameters.
+func (s *useSearch) take(eta, product, before *ad.Node) {
+	zero := ad.Full(0, s.q.Shape()...)
+	use := linearUse{eta: eta, offset: inRow(ad.Substitute([]*ad.Node{eta}, []*ad.Node{s.q}, []*ad.Node{zero})[0]), matrix: product != nil}
+	free := func(n *ad.Node) *ad.Node { return ad.Substitute([]*ad.Node{n}, []*ad.Node{s.q}, []*ad.Node{zero})[0] }
+	if product == nil {
+		use.factor = inRow(free(ad.Grad(eta, s.q)[0]))
+	} else {
+		m := product.In()[0]
+		column := free(ad.Grad(before, s.q)[0])
+		if n := max(s.q.Size(), eta.Size()); n > largestFactor || !s.varies[m] && !s.depends(column) {
+			return
+		}
+		y := ad.Input("product", product.Shape()...)
+		row := ad.Grad(ad.Substitute([]*ad.Node{eta}, []*ad.Node{product}, []*ad.Node{y})[0], y)[0]
+		use.factor = ad.Mul(ad.Mul(ad.Reshape(row, eta.Size(), 1), m), ad.Reshape(column, 1, s.q.Size()))
+	}
+	if s.depends(use.factor) || s.depends(use.offset) {
+		s.found = append(s.found, use)
+	}
+}
+
+// depends reports whether a node depends on other parameters.
+func (s *useSearch) depends(n *ad.Node) bool {
+	return slices.ContainsFunc(s.others, func(o *ad.Node) bool { return reads(n, o) })
+}
+
+// inRow returns the elements of a node in a row.
+func inRow(n *ad.Node) *ad.Node { return ad.Reshape(n, n.Size()) }

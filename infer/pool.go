@@ -1,0 +1,391 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package infer
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
+	"github.com/euryale-dev/euryale/infer/internal/warmup"
+	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// The chains of a run adapt together. They make rounds of draws, each chain by itself, and meet after each. The first meetings choose coordinates; all of
+// them estimate one metric from the draws and gradients of all chains. The warm-up ends when the draws of a round ask for no other metric than the one that
+// made them. Each chain then adapts its step size to the metric, and from there on shares nothing with others.
+//
+// What a meeting decides depends on draws and counts alone, so that it is the same for any number of threads and on any machine.
+const (
+	firstRound     = 60 // draws of the first two rounds each, and of more parameters
+	firstRoundWide = 100
+	shortRound     = 50  // draws of the third round; each one after is longer by half
+	lastRound      = 50  // draws in which each chain adapts its step size
+	shortestPool   = 150 // draws of a warm-up with rounds
+	longestPool    = 1000
+	fewParameters  = 50   // up to which first rounds are short
+	poolDepth      = 5    // of trees in the first rounds, whose draws need not be independent
+	settledDrift   = 0.1  // of a metric that is good enough
+	mostDivergent  = 0.05 // part of the trajectories of a round after which the warm-up may end
+)
+
+// roundRules is the number of the rules by which meetings decide, part of the fingerprint of a run.
+const roundRules = 1
+
+// pool is the warm-up that the chains of a run share.
+type pool struct {
+	cfg    Settings
+	target Target
+	f      *family // nil where there are no coordinates to choose
+	watch  *observer
+	judge  *judge
+
+	h       choice
+	at      Target // in the coordinates of h
+	modes   *modeSearch
+	members []member
+	// round is the number of finished rounds, and draws that of draws of each chain in them.
+	round, draws int
+	metric       hamiltonian.Metric
+	known        bool // whether there is a metric
+	chosen       bool // whether coordinates stay
+	settled      bool
+	before       [][]drawn // of each chain, in the round before the last
+	elapsed      time.Duration
+	progress     []atomic.Int64 // draws of each chain so far
+	stop         *atomic.Bool   // of the run
+}
+
+// member is a chain of a pool.
+type member struct {
+	q    []float64 // unconstrained parameters where it stands
+	step float64
+	// grads is the number of gradients, and rough that of the trajectories with large energy errors among those counted.
+	grads, rough, counted int
+	diverged              int // in the last round
+}
+
+// drawn is a draw in the coordinates of a pool, with the gradient along them.
+type drawn struct{ z, g []float64 }
+
+// pools reports whether chains adapt together.
+func (c *Settings) pools(dim int) bool {
+	return !c.Independent && c.Method == NUTS && c.From == nil && !c.NoWarmup && c.Schedule == FisherSchedule && c.Statistic == Symmetric && c.StartMetric == nil &&
+		c.Metric <= DiagVariance && !c.KeepWarmup && c.StepSize == 0 && c.Warmup >= shortestPool && dim > 0
+}
+
+// newPool prepares the warm-up of the chains of a target.
+func newPool(t Target, cfg Settings, stop *atomic.Bool) (*pool, error) {
+	p := &pool{cfg: cfg, stop: stop, target: t, at: t, chosen: true, members: make([]member, cfg.Chains), progress: make([]atomic.Int64, cfg.Chains)}
+	if cfg.Coordinates == DeclaredCoordinates {
+		return p, nil
+	}
+	f, err := coordinatesOf(t)
+	if f == nil {
+		return p, err
+	}
+	p.f, p.h, p.chosen = f, f.asDeclared(), false
+	if p.watch, err = f.newObserver(); err != nil {
+		return p, err
+	}
+	if p.judge, err = f.newJudge(); err != nil {
+		return p, err
+	}
+	return p, p.take(p.h)
+}
+
+// take makes a choice the coordinates of the chains.
+func (p *pool) take(h choice) error {
+	m, err := p.f.in(h)
+	if err != nil {
+		return err
+	}
+	p.h, p.at = h, m
+	return nil
+}
+
+// run makes rounds until the warm-up is over but for the last one, and reports whether it is; save is called at every meeting.
+func (p *pool) run(ctx context.Context, save func()) (bool, error) {
+	for !p.settled {
+		start := time.Now()
+		draws := p.length()
+		seen, now, err := p.sample(ctx, draws)
+		if err != nil || now == nil {
+			return false, err
+		}
+		if err := p.meet(seen, now, draws); err != nil {
+			return false, err
+		}
+		p.elapsed += time.Since(start)
+		save()
+	}
+	return true, nil
+}
+
+// length is the number of draws of the next round.
+func (p *pool) length() int {
+	n := firstRound
+	if p.target.Dim() > fewParameters {
+		n = firstRoundWide
+	}
+	if p.round > 1 || p.round == 1 && p.chosen {
+		n = shortRound
+		for range p.round - 2 {
+			n += n / 2
+		}
+	}
+	left := p.cfg.Warmup - lastRound - p.draws
+	if left < 2*n { // what is left makes no two rounds
+		if !p.cfg.untilSettled || left <= n {
+			return left
+		}
+	}
+	return n
+}
+
+// sample makes a round of all chains: their draws in the coordinates of the pool, and what they have seen while coordinates are chosen. Nothing is returned
+// where ctx ends first, or where a chain cannot move, which the run itself then tells.
+func (p *pool) sample(ctx context.Context, draws int) (seen [][]seenDraw, now [][]drawn, err error) {
+	cfg := p.cfg
+	cfg.Warmup, cfg.Draws, cfg.Sink, cfg.Checkpoint, cfg.Resume = draws, 1, Sink{Every: 1}, Checkpoint{}, ""
+	if p.round < 2 {
+		cfg.MaxTreeDepth = min(cfg.MaxTreeDepth, poolDepth)
+	}
+	if p.known {
+		cfg.Metric, cfg.StartMetric = FixedMetric, &Metric{p.metric}
+	}
+	defer context.AfterFunc(ctx, func() { p.stop.Store(true) })()
+	seen, now = make([][]seenDraw, len(p.members)), make([][]drawn, len(p.members))
+	errs := make([]error, len(p.members))
+	places := make(chan struct{}, cfg.Parallel)
+	modes := p.modes
+	if modes == nil {
+		modes = &modeSearch{}
+	}
+	var wg sync.WaitGroup
+	for i := range p.members {
+		wg.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			seen[i], now[i], errs[i] = p.advance(i, cfg, modes)
+		})
+	}
+	wg.Wait()
+	p.modes = modes
+	for i := range errs {
+		if errs[i] != nil {
+			return nil, nil, errs[i]
+		}
+		if len(now[i]) == 0 || p.stop.Load() {
+			return nil, nil, ctx.Err()
+		}
+	}
+	p.draws += draws
+	p.round++
+	return seen, now, nil
+}
+
+// advance makes a round of chain i.
+func (p *pool) advance(i int, cfg Settings, modes *modeSearch) (seen []seenDraw, now []drawn, err error) {
+	member := &p.members[i]
+	cfg.settled, cfg.StepSize = p.known, member.step
+	c := newChain(&cfg, cfg.FirstChain+i, p.at.Clone(), p.stop)
+	defer given.CaughtAs(&err, c.fault)
+	c.outputs, c.pool = nil, modes
+	c.momentum = tensor.NewStream(cfg.Seed, purposeRounds+2*uint32(p.round), uint32(c.id))
+	c.choice = tensor.NewStream(cfg.Seed, purposeRounds+2*uint32(p.round)+1, uint32(c.id))
+	if member.q != nil {
+		if c.given, err = c.coordinatesOf(member.q); err != nil {
+			return nil, nil, err
+		}
+	}
+	var watch *watcher
+	if !p.chosen {
+		watch = p.watch.watcher()
+	}
+	skipped := 0
+	if p.round == 0 {
+		skipped = cfg.Warmup / 3
+	}
+	q := make([]float64, len(c.p.Q))
+	rough, counted, diverged := 0, 0, 0
+	for c.done < cfg.Warmup {
+		if p.stop.Load() {
+			return nil, nil, nil
+		}
+		if err := c.step(); err != nil {
+			if errors.Is(err, errInterrupted) {
+				err = nil
+			}
+			return nil, nil, err
+		}
+		p.progress[i].Store(int64(p.draws + c.done))
+		out := &c.tr.Out
+		if out.Divergent {
+			diverged++
+		}
+		if p.known {
+			if counted++; out.MaxError > warmup.RoughError {
+				rough++
+			}
+		}
+		if _, err := c.declared(c.p.Q, q); err != nil {
+			return nil, nil, err
+		}
+		if c.done <= skipped || !out.Usable() {
+			continue
+		}
+		if watch != nil {
+			c.tr.Count++
+			d, ok := watch.see(slices.Clone(q))
+			if !ok {
+				continue
+			}
+			seen = append(seen, d)
+		}
+		now = append(now, drawn{slices.Clone(c.p.Q), slices.Clone(c.p.G)})
+	}
+	member.q, member.step, member.grads = q, c.ad.StepSize, member.grads+c.tr.Count
+	member.rough, member.counted, member.diverged = member.rough+rough, member.counted+counted, diverged
+	return seen, now, nil
+}
+
+// smooth reports whether few of the trajectories of a round of so many draws diverged.
+func (p *pool) smooth(draws int) bool {
+	diverged := 0
+	for _, m := range p.members {
+		diverged += m.diverged
+	}
+	return float64(diverged) <= mostDivergent*float64(draws*len(p.members))
+}
+
+// meet takes a round in: it chooses coordinates, estimates the metric, and says whether the warm-up is settled.
+func (p *pool) meet(seen [][]seenDraw, now [][]drawn, draws int) error {
+	changed := false
+	if !p.chosen {
+		next := p.judge.choose(p.h, slices.Concat(seen...))
+		if changed = !next.same(p.h); changed {
+			for i := range now {
+				at, ok := p.judge.mapped(next, seen[i])
+				if !ok { // the choice would not have been made
+					return errors.New("infer: coordinates of a draw cannot be computed")
+				}
+				now[i], p.members[i].step = at, 0
+			}
+			if err := p.take(next); err != nil {
+				return err
+			}
+			p.before = nil
+		}
+		p.chosen = !changed || p.round == 2
+	}
+	drift := math.Inf(1)
+	if p.known && !changed {
+		drift = p.drift(now)
+	}
+	window := now
+	if p.before != nil {
+		window = make([][]drawn, len(now))
+		for i := range now {
+			window[i] = slices.Concat(p.before[i], now[i])
+		}
+	}
+	if m, ok := p.estimate(window); ok {
+		p.metric, p.known = m, true
+	}
+	p.before = now
+	p.settled = p.draws+lastRound >= p.cfg.Warmup
+	if p.cfg.untilSettled && p.chosen && drift < settledDrift && p.smooth(draws) {
+		p.settled = true
+	}
+	return nil
+}
+
+// estimate returns the metric of draws of all chains. Chains whose means disagree may be in several places, so that the distances between them say nothing.
+func (p *pool) estimate(window [][]drawn) (hamiltonian.Metric, bool) {
+	dim := p.target.Dim()
+	e := p.cfg.estimator(dim)
+	apart := !agree(window, dim)
+	for _, chain := range window {
+		z, g := make([]float64, dim), make([]float64, dim) // the means
+		for _, d := range chain {
+			linalg.AddScaled(z, 1/float64(len(chain)), d.z)
+			linalg.AddScaled(g, 1/float64(len(chain)), d.g)
+		}
+		for _, d := range chain {
+			dz, dg := slices.Clone(d.z), slices.Clone(d.g)
+			if apart {
+				linalg.AddScaled(dz, -1, z)
+				linalg.AddScaled(dg, -1, g)
+			}
+			e.Add(dz, dg)
+		}
+	}
+	return e.Metric()
+}
+
+// agree reports whether the means of chains differ no more than they may where one draw in ten is effective.
+func agree(window [][]drawn, dim int) bool {
+	for i := range dim {
+		mean, variance := make([]float64, len(window)), 0.0 // of each chain, and within chains
+		fewest := len(window[0])
+		for c, chain := range window {
+			x := make([]float64, len(chain))
+			for k, d := range chain {
+				x[k] = d.z[i]
+			}
+			var v float64
+			mean[c], v = stat.MeanVariance(x, nil)
+			variance += v / float64(len(window))
+			fewest = min(fewest, len(chain))
+		}
+		if !(slices.Max(mean)-slices.Min(mean) <= 8*math.Sqrt(10*variance/float64(fewest))) {
+			return false
+		}
+	}
+	return true
+}
+
+// drift says how far the metric is from what the draws of all chains ask for.
+func (p *pool) drift(now [][]drawn) float64 {
+	var z, g [][]float64
+	for _, chain := range now {
+		for _, d := range chain {
+			y, w := make([]float64, len(d.z)), make([]float64, len(d.g))
+			p.metric.Whiten(y, d.z)
+			p.metric.Force(w, d.g)
+			z, g = append(z, y), append(g, w)
+		}
+	}
+	return warmup.Drift(z, g)
+}
+
+// handOver gives the chains of a run what the warm-up has learned and spent.
+func (p *pool) handOver(chains []*chain) error {
+	for i, c := range chains {
+		m := &p.members[i%len(p.members)]
+		aim := p.cfg.TargetAccept
+		if p.cfg.mayRaise && float64(m.rough) > warmup.RoughShare*float64(m.counted) {
+			aim = max(aim, warmup.RaisedTarget)
+		}
+		var err error
+		if c.given, err = c.coordinatesOf(m.q); err != nil {
+			return err
+		}
+		if c.tr.Count, c.times[0] = m.grads, p.elapsed; p.modes != nil {
+			c.pool = p.modes
+		}
+		c.ad.TakeOver(p.metric, m.step, aim)
+	}
+	return nil
+}

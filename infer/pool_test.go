@@ -1,0 +1,159 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package infer
+
+import (
+	"context"
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
+	"github.com/euryale-dev/euryale/internal/checkpoint"
+)
+
+// roundsOf runs the rounds of a warm-up until the meeting with a number, from a saved state if there is one, and returns the state then.
+func roundsOf(t *testing.T, target Target, cfg Settings, saved []byte, until int) []byte {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cfg, err := cfg.withDefaults(target.Dim())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := newPool(target, cfg, new(atomic.Bool))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if saved != nil {
+		if err := p.load(saved); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p.settled {
+		return saved
+	}
+	_, err = p.run(ctx, func() {
+		if saved = p.save(); p.round == until {
+			cancel()
+		}
+	})
+	if err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	return saved
+}
+
+// Rounds are the same bits after an interruption at any meeting, and with any number of threads.
+func TestRoundsRepeat(t *testing.T) {
+	for name, target := range map[string]Target{"centred": centredSchools(t), "without graph": &eightSchools{}} {
+		cfg := Settings{Seed: 4, Chains: 3}
+		timeless := func(state []byte) []byte { // elapsed is the fourth number
+			clear(state[24:32])
+			return state
+		}
+		want := timeless(roundsOf(t, target, cfg, nil, -1))
+		for k := 1; ; k++ {
+			cfg.Parallel = k
+			first := roundsOf(t, target, cfg, nil, k)
+			if got := timeless(roundsOf(t, target, cfg, first, -1)); !slices.Equal(got, want) {
+				t.Errorf("%s: the warm-up that was interrupted at meeting %d differs", name, k)
+			}
+			if slices.Equal(timeless(first), want) {
+				if k < 2 {
+					t.Errorf("%s: there was only one meeting", name)
+				}
+				break
+			}
+		}
+	}
+}
+
+// The warm-up of a normal distribution ends as early as it can, whatever its scales, and one that is given is as long as is said.
+func TestWarmupEnds(t *testing.T) {
+	for warmup, want := range map[int]int{0: firstRound + shortRound + lastRound, 150: 150, 271: 271, 1000: 1000, 100: 100} {
+		fit := mustSample(t, independent(1e-4, 1, 1e6), Settings{Seed: 2, Warmup: warmup, Draws: 100})
+		if got := fit.WarmupDraws(); got != want {
+			t.Errorf("a warm-up of %d draws took %d, want %d", warmup, got, want)
+		}
+		if fit.chains[0].done != fit.cfg.Warmup+100 || fit.Len(0) != 100 {
+			t.Errorf("%d draws, %d of them kept", fit.chains[0].done, fit.Len(0))
+		}
+	}
+}
+
+// Chains in several places learn how wide the places are, not how far apart.
+func TestRoundsOfTwoPlaces(t *testing.T) {
+	far := Func(2, func(q, g []float64) float64 { // unit normals around 0 and, in the first parameter, 1000
+		at := 0.0
+		if q[0] > 500 {
+			at = 1000
+		}
+		g[0], g[1] = at-q[0], -q[1]
+		return -(g[0]*g[0] + g[1]*g[1]) / 2
+	})
+	fit := mustSample(t, far, Settings{Seed: 1, Init: [][]float64{{0, 0}, {1000, 0}, {0, 0}, {1000, 0}}, Draws: 50})
+	if v := fit.chains[0].ad.Metric.Variances(2); v[0] > 2*v[1] || v[1] > 2*v[0] {
+		t.Errorf("variances %v, want both near 1", v)
+	}
+}
+
+// A run of the version before, in which chains adapted each by itself, goes on as it began.
+func TestResumeOfIndependentChains(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "run")
+	post := centredSchools(t)
+	cfg := Settings{Seed: 3, Chains: 2, Draws: 20, Independent: true, Checkpoint: Checkpoint{Path: path}}
+	mustSample(t, post, cfg)
+	s, err := readAny(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = atomicfile.Write(path, true, func(w io.Writer) error {
+		return checkpoint.Write(w, checkpointKind, checkpointBefore, func(e *checkpoint.Encoder) {
+			e.String(s.settings)
+			e.String(s.machine)
+			e.Int(len(s.ids))
+			for i, id := range s.ids {
+				e.Int(id)
+				e.Bytes(s.states[i])
+			}
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := mustSample(t, post, Settings{Seed: 3, Chains: 2, Draws: 30, Resume: path})
+	want := mustSample(t, post, Settings{Seed: 3, Chains: 2, Draws: 30, Independent: true})
+	if !slices.Equal(got.Unconstrained(1, 29), want.Unconstrained(1, 29)) || len(got.Coordinates()) > 0 {
+		t.Errorf("draws differ, in the coordinates %v", got.Coordinates())
+	}
+}
+
+// failing is a target that fails after so many evaluations.
+type failing struct {
+	Target
+	left  *atomic.Int64
+	fault error
+}
+
+func (f failing) Clone() Target { return failing{f.Target.Clone(), f.left, f.fault} }
+
+func (f failing) LogProbGrad(q, g []float64) (float64, error) {
+	if f.left.Add(-1) < 0 {
+		return 0, f.fault
+	}
+	return f.Target.LogProbGrad(q, g)
+}
+
+// A fault of a model in a round is told as one of its chain.
+func TestFaultInRounds(t *testing.T) {
+	target := failing{independent(1, 2), new(atomic.Int64), errors.New("my model failed")}
+	target.left.Store(400)
+	if _, err := Sample(t.Context(), target, Settings{Seed: 1}); !errors.Is(err, target.fault) || !errors.As(err, new(*DrawError)) {
+		t.Error(err)
+	}
+}
