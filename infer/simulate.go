@@ -243,6 +243,38 @@ func (f *Fit) LogLikTogether(name string) ([][][]float64, error) {
 	return out, nil
 }
 
+// valueOf returns a function for the log likelihood of value or block i of LogLikTogether(name).
+func (p *Posterior) valueOf(name string) (func(q []float64, i int) (float64, error), error) {
+	from, n := p.logLikSpan(name)
+	var together []int
+	for _, o := range p.model.observed {
+		if o.name == name {
+			together = o.together
+		}
+		if name == "" {
+			n += len(o.counts())
+		}
+	}
+	if n == 0 {
+		return nil, fmt.Errorf("infer: there is no observation %q: the observations are %v", name, p.observations())
+	}
+	return func(q []float64, i int) (sum float64, err error) {
+		ll, err := p.LogLik(q)
+		if err != nil {
+			return 0, err
+		}
+		if together == nil {
+			return ll[from+i], nil
+		}
+		for j, v := range ll[from : from+n] {
+			if together[j] == i {
+				sum += v
+			}
+		}
+		return sum, nil
+	}, nil
+}
+
 // blocks returns the number of blocks of values that are left out together.
 func (o *observation) blocks() int { return slices.Max(o.together) + 1 }
 

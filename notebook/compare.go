@@ -32,9 +32,7 @@ func Compare(list ...*Posterior) diag.Comparison {
 		if len(all) > 0 {
 			must("Compare", sameData(list[0], p))
 		}
-		ll, err := p.Fit.LogLik("")
-		must("Compare "+p.Name, err)
-		e, err := diag.LOO(ll, diag.LOOSettings{})
+		e, err := p.Fit.LOO("", diag.LOOSettings{})
 		must("Compare "+p.Name, err)
 		names, all = append(names, p.Name), append(all, e)
 	}

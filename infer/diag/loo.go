@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/euryale-dev/euryale/internal/parallel"
 )
@@ -65,21 +66,44 @@ func looPoint(ll [][]float64, s LOOSettings) (PointELPD, []float64) {
 	}
 	lw, k := PSIS(ratios, s.Convention.TailLength(len(flat), eff))
 	p.K = k
-	sum := make([]float64, len(flat))
+	p.weighted(lw, flat, eff)
+	return p, lw
+}
+
+// weighted estimates the predictive density from log likelihoods and log weights that sum to one.
+func (p *PointELPD) weighted(lw, ll []float64, eff float64) {
+	sum := make([]float64, len(ll))
 	for i := range sum {
-		sum[i] = lw[i] + flat[i]
+		sum[i] = lw[i] + ll[i]
 	}
 	p.ELPD = logSumExp(sum)
 	p.P = p.LPPD - p.ELPD
 	var w2, spread float64
 	for i, l := range lw {
 		w := math.Exp(l)
-		d := math.Expm1(flat[i] - p.ELPD)
+		d := math.Expm1(ll[i] - p.ELPD)
 		w2 += w * w
 		spread += w * w * d * d
 	}
 	p.NEff, p.MCSE = eff/w2, math.Sqrt(spread/eff)
-	return p, lw
+}
+
+// WeightedPoint is the contribution of one observation from draws with log weights that sum to one, whose shape is k, and its log likelihoods there. lppd
+// is the log predictive density of the fit with the observation.
+func WeightedPoint(lw, ll []float64, lppd, k float64) PointELPD {
+	p := PointELPD{LPPD: lppd, K: k}
+	p.weighted(lw, ll, 1)
+	return p
+}
+
+// With returns the estimate with other contributions of some observations.
+func (e ELPD) With(points map[int]PointELPD, c Convention) ELPD {
+	e.Points = slices.Clone(e.Points)
+	for i, p := range points {
+		e.Points[i] = p
+	}
+	e.finish(c)
+	return e
 }
 
 func uniform(n int) []float64 {
