@@ -167,7 +167,7 @@ func TestUniformBodiesAreSumsOverVoxels(t *testing.T) {
 			u, r := split(x, y, z)
 			return voxel{slab(u, 5) * math.Exp(-r*r/18), 0.7, axis}
 		}},
-		"stack": {Stack{Normal: a, Period: p(6), Thickness: p(3), Grain: p(3), Aligned: p(0.7), Interface: p(1), Edge: soft, Reach: Reach{Q: 0.65, Size: 20}}, 1e-4, func(x, y, z float64) voxel {
+		"stack": {Stack{Normal: a, Period: p(6), Thickness: p(3), Grain: p(3), Aligned: p(0.7), Interface: p(1), Edge: soft}, 1e-4, func(x, y, z float64) voxel {
 			u, r := split(x, y, z)
 			d := math.Abs(u-6*math.Round(u/6)) - 1.5
 			return voxel{phiOf(d) * math.Exp(-(r*r+u*u)/18), 0.7 * math.Exp(-d*d/2), axis}
@@ -294,7 +294,7 @@ func TestGradients(t *testing.T) {
 	})
 	for name, disorder := range map[string]float64{"stack": 0, "paracrystal": 1} {
 		checked(t, name, []float64{0.9, 0.4, 6, 3, 3, 0.7, 1.5, 0.5, 0.8}, func(x []*ad.Node, k *ad.Node, d farfield.Directions) []*ad.Node {
-			s := Stack{Normal: Direction(x[0], x[1]), Period: x[2], Thickness: x[3], Grain: x[4], Aligned: x[5], Interface: x[6], Edge: Edge{Width: x[7]}, Layers: 2, Reach: small}
+			s := Stack{Normal: Direction(x[0], x[1]), Period: x[2], Thickness: x[3], Grain: x[4], Aligned: x[5], Interface: x[6], Edge: Edge{Width: x[7]}, Harmonics: 4, Layers: 2, Reach: small}
 			if disorder > 0 {
 				s.Disorder = x[8]
 			}
