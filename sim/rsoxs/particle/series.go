@@ -53,15 +53,23 @@ func (s *series) q() *ad.Node { return ad.Const(s.nodes) }
 func (s *series) at(q2 *ad.Node, values ...*ad.Node) []*ad.Node {
 	t := ad.Shift(ad.Scale(2/s.limit, s.guarded(q2)), -1)
 	twice := ad.Scale(2, t)
-	terms := []*ad.Node{ad.Full(1, t.Shape()...), t}
-	for i := 2; i < len(s.nodes); i++ {
-		terms = append(terms, ad.Sub(ad.Mul(twice, terms[i-1]), terms[i-2]))
-	}
-	coef := ad.MatMul(ad.Stack(0, values...), ad.T(s.coef)) // all functions share the polynomials
-	all := ad.MatMul(coef, ad.Reshape(ad.Stack(0, terms...), len(terms), t.Size()))
+	coef := ad.MatMul(s.coef, ad.Stack(1, values...))
 	out := make([]*ad.Node, len(values))
 	for f := range out {
-		out[f] = ad.Reshape(ad.Index(all, 0, f), t.Shape()...)
+		c := ad.Index(coef, 1, f)
+		// Clenshaw's recurrence.
+		var b1, b2 *ad.Node
+		for i := len(s.nodes) - 1; i > 0; i-- {
+			b := ad.Index(c, 0, i)
+			if b1 != nil {
+				b = ad.Add(b, ad.Mul(twice, b1))
+			}
+			if b2 != nil {
+				b = ad.Sub(b, b2)
+			}
+			b1, b2 = b, b1
+		}
+		out[f] = ad.Sub(ad.Add(ad.Index(c, 0, 0), ad.Mul(t, b1)), b2)
 	}
 	return out
 }
