@@ -216,6 +216,22 @@ func TestSharpBodies(t *testing.T) {
 	}
 }
 
+// Rules of all sizes integrate polynomials: transforms of balls take as many nodes as their size and q ask for.
+func TestRulesIntegratePolynomials(t *testing.T) {
+	for n := 1; n <= 120; n++ {
+		x, w := legendre(n)
+		for power := range min(2*n, 40) {
+			sum := 0.0
+			for i := range x {
+				sum += w[i] * math.Pow(x[i], float64(power))
+			}
+			if want := 1 / float64(power+1); math.Abs(sum/want-1) > 1e-11 {
+				t.Errorf("%d nodes: the integral of x^%d is %.12g, want %.12g", n, power, sum, want)
+			}
+		}
+	}
+}
+
 // The reduced Bessel functions join their series and their recurrence, and have all derivatives.
 func TestReducedBesselFunctions(t *testing.T) {
 	for n := 1; n < 5; n++ {
