@@ -104,6 +104,10 @@ func nearest(all []float64, x float64) int {
 // error names every missing energy.
 func Optics(all []*Material, energies []float64) (constants [][]Constants, warnings []string, err error) {
 	var bad mistakes
+	if meant := inKeV(all, energies); meant != nil {
+		bad.add("energies", fmt.Sprintf("energies are in eV: %v", meant), "%v are in none of the tables of constants, whose energies are 1000 times as large: are they in keV?", energies)
+		return nil, nil, bad.in("")
+	}
 	constants = make([][]Constants, len(energies))
 	for i := range constants {
 		constants[i] = make([]Constants, len(all))
@@ -170,12 +174,36 @@ func amplifies(constants [][]Constants, j int, energies []float64) string {
 // leastEnergy in eV is an energy below which nothing scatters soft X-rays; a decimal comma leaves digits that are read as one.
 const leastEnergy = 10
 
+// inKeV returns energies times 1000 if all tables have those and not the energies themselves, and nil otherwise.
+func inKeV(all []*Material, energies []float64) (meant []float64) {
+	for _, e := range energies {
+		meant = append(meant, 1000*e)
+	}
+	tables := 0
+	for _, m := range all {
+		if m.IsVacuum() {
+			continue
+		}
+		tables++
+		for i, e := range meant {
+			if math.Abs(m.Energies[nearest(m.Energies, e)]-e) > 1e-3*e {
+				return nil
+			}
+			if _, ok := m.find(i, energies[i]); ok {
+				return nil
+			}
+		}
+	}
+	if tables == 0 {
+		return nil
+	}
+	return meant
+}
+
 func (b *mistakes) missing(m *Material, j int, energy float64) {
 	near := m.Energies[nearest(m.Energies, energy)]
 	try := "add the energy to the table (in Go, Material.Sample interpolates)"
-	if keV := 1000 * energy; math.Abs(m.Energies[nearest(m.Energies, keV)]-keV) < 1e-3*keV {
-		try = fmt.Sprintf("is it in keV? energies are in eV: %g", keV)
-	} else if energy < leastEnergy {
+	if energy < leastEnergy {
 		try = "numbers in a list are separated by commas, so that a decimal comma makes two of one: write 285.2 with a point"
 	}
 	b.add(m.title(j), try, "it has no energy %v eV; the nearest is %v eV", energy, near)

@@ -160,6 +160,15 @@ func TestReadMaterials(t *testing.T) {
 	}
 }
 
+// Energies in keV are told once, and not for each material.
+func TestOpticsOfEnergiesInKeV(t *testing.T) {
+	m := &Material{Name: "PS", Energies: []float64{270, 280}, Constants: make([]Constants, 2)}
+	_, _, err := Optics([]*Material{m, {}, m}, []float64{0.27, 0.28})
+	if want := "cyrsoxs: energies: [0.27 0.28] are in none of the tables of constants, whose energies are 1000 times as large: are they in keV?: energies are in eV: [270 280]"; err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
 func TestOptics(t *testing.T) {
 	m := &Material{Name: "PS", Energies: []float64{270, 280, 290}, Constants: []Constants{{BetaPara: 1}, {BetaPara: 2}, {BetaPara: 3}}}
 	n, warnings, err := Optics([]*Material{m, {}}, []float64{270.0005, 280})

@@ -9,8 +9,8 @@
 // user's cache keeps it, and every kernel that it compiled, under the hash of the sources. Streams
 // really defer: work waits until somebody needs it, and then runs in any order that events allow,
 // chosen by a seed. Memory is filled with NaN, its surroundings are watched, a kernel's index beyond an array of shared or
-// local memory ends the process with a trap (SIGILL or SIGTRAP), asynchronous copies must use page-locked memory, and every
-// call can be made to fail:
+// local memory ends the process with a trap (SIGILL or SIGTRAP), as does (SIGSEGV) a thread that needs more than 1 MiB of
+// stack, asynchronous copies must use page-locked memory, and every call can be made to fail:
 //
 //	lib := pretend.LookPath(t) // skips the test without g++
 //	lib.Set("mode", pretend.Lazy)

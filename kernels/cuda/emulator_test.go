@@ -12,6 +12,7 @@ import (
 
 	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
+	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
 
 // sampleErrors runs the sample kernels and returns what is wrong with their results.
@@ -251,5 +252,27 @@ func TestWritesBesideBuffersAreNoticed(t *testing.T) {
 	launch(t, kernel(t, m, "scaled"), d.Default(), Dim{X: 1}, Dim{X: 256}, 0, x, float32(2), int32(129))
 	if err := d.Synchronize(background); !errors.Is(err, drv.IllegalAddress) {
 		t.Errorf("got %v, want IllegalAddress", err)
+	}
+}
+
+// Threads with barriers may keep hundreds of kilobytes of their own, as long fused kernels do, which the emulator does not optimise.
+func TestLargeFrames(t *testing.T) {
+	d := device(t, pretend.LookPath(t), Settings{})
+	m, err := d.Compile(rtc.Source{Name: "frame.cu", Text: `extern "C" __global__ void frame(float *x) {
+  volatile float own[60000];
+  for (int i = 0; i < 60000; i++) own[i] = threadIdx.x;
+  __syncthreads();
+  x[threadIdx.x] = own[0] + own[59999];
+}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 64
+	x := alloc(t, d, nil, 4*n)
+	launch(t, kernel(t, m, "frame"), d.Default(), Dim{X: 1}, Dim{X: n}, 0, x)
+	for i, v := range floats(t, d.Default(), x, n) {
+		if v != float32(2*i) {
+			t.Errorf("thread %d has %g, want %d", i, v, 2*i)
+		}
 	}
 }

@@ -87,6 +87,23 @@ func (p *Problem) largest(name string, usual float64) float64 {
 	return usual
 }
 
+// around returns the range of a parameter for which sums have enough terms: its bounds, but no more than 0.6 to 1.6 of where it starts. Beyond
+// it only the largest q lose digits.
+func (p *Problem) around(name string) (low, high float64) {
+	if x, ok := p.Fixed[name]; ok {
+		return x, x
+	}
+	q := p.Parameters[name]
+	low, high = 0, p.largest(name, 0)
+	if len(q.Start) == 1 {
+		low, high = 0.6*q.Start[0], min(high, 1.6*q.Start[0])
+	}
+	if len(q.Bounds) == 2 {
+		low = max(low, q.Bounds[0])
+	}
+	return low, high
+}
+
 // edge returns the edges of bodies: those of a searched width, or of the option, or else of half a voxel; sharp without a grid.
 func (p *Problem) edge(at Values) particle.Edge {
 	if has(problemModels[p.Model].Params, "width") {
@@ -204,12 +221,11 @@ func stacks(p *Problem, at Values, q float64) ClosedForm {
 	if p.Model == "stacks" {
 		c.Disorder = at("disorder")
 	}
-	start := p.Fixed["period"]
-	if x := p.Parameters["period"].Start; len(x) == 1 {
-		start = x[0]
-	}
-	c.Reach = particle.Reach{Q: q, Size: 6 * p.largest("grain", 0)}
-	c.Layers = int(math.Ceil(c.Reach.Size / start))
+	short, long := p.around("period")
+	small, large := p.around("grain")
+	c.Harmonics = int(math.Ceil((q + 6/small) * long / (2 * math.Pi)))
+	c.Reach = particle.Reach{Q: q, Size: p.largest("period", 0)}
+	c.Layers = int(math.Ceil(6 * large / short))
 	return p.ensemble(c, m, at, q)
 }
 

@@ -144,9 +144,6 @@ func (v *StartValues) UnmarshalJSON(b []byte) error {
 // closest known one, and for impossible numbers.
 func ParseProblem(b []byte) (*Problem, error) { return ParseProblemIn(b, "") }
 
-// mostExposure is the longest exposure in s, of four months.
-const mostExposure = 1e7
-
 // ParseProblemIn is ParseProblem for a document whose relative paths start from a folder: a folder of data that holds images or a Zarr store
 // is one of measured patterns without a key that says so. An empty folder looks at no files.
 func ParseProblemIn(b []byte, base string) (*Problem, error) {
@@ -161,10 +158,6 @@ func ParseProblemIn(b []byte, base string) (*Problem, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if err := d.Decode(p); err != nil {
 		return nil, fmt.Errorf("morph: problem: %w", foreign.InWords(b, err))
-	}
-	var given struct{ Exposure *float64 }
-	if json.Unmarshal(b, &given) == nil && given.Exposure != nil && !(*given.Exposure > 0 && *given.Exposure <= mostExposure) {
-		return nil, fmt.Errorf("morph: problem: exposure is %g s: want more than 0 and at most %g, or leave it out where the files say it", *given.Exposure, float64(mostExposure))
 	}
 	if base != "" {
 		p.lookAt(base)

@@ -88,7 +88,7 @@ type MeasuredFiles struct {
 	// Geometry replaces what the files say of the detector, part by part.
 	Geometry scatter.GeometrySettings `json:"geometry,omitzero"`
 	// Exposure in s and Polarization in degrees from +x towards +y replace those of the files.
-	Exposure     float64  `json:"exposure,omitempty"`
+	Exposure     *float64 `json:"exposure,omitempty"`
 	Polarization *float64 `json:"polarization,omitempty"`
 	// Transmission is that of the sample, one for all energies or one for each in the order of the file, where the file does not say it.
 	Transmission StartValues `json:"transmission,omitempty"`
@@ -140,7 +140,7 @@ type Wedges struct {
 
 // given reports whether a problem has one of the keys of measured patterns.
 func (m *MeasuredFiles) given() bool {
-	return m.Masks != nil || m.Geometry != (scatter.GeometrySettings{}) || m.Exposure != 0 || m.Transmission != nil || bool(m.AllNuisances) || m.Polarization != nil || m.Pedestal != 0 || m.Saturation != 0 || m.Bin != 0 || m.SolidAngle != nil || m.QUnit != "" || m.Anisotropy.Width != 0 || m.Anisotropy.Both || m.Anisotropy.Polarizations != nil
+	return m.Masks != nil || m.Geometry != (scatter.GeometrySettings{}) || m.Exposure != nil || m.Transmission != nil || bool(m.AllNuisances) || m.Polarization != nil || m.Pedestal != 0 || m.Saturation != 0 || m.Bin != 0 || m.SolidAngle != nil || m.QUnit != "" || m.Anisotropy.Width != 0 || m.Anisotropy.Both || m.Anisotropy.Polarizations != nil
 }
 
 // Of returns what is said of file i: what the problem says of all, and in its place what the file says of itself.
@@ -157,7 +157,10 @@ func (p *Problem) Of(i int) MeasuredFiles {
 // Settings returns what the reader of measured patterns needs for file i.
 func (p *Problem) Settings(base string, i int) scatter.Settings {
 	of := p.Of(i)
-	s := scatter.Settings{Energies: p.Energies, Bin: of.Bin, Pedestal: of.Pedestal, Saturation: of.Saturation, Exposure: of.Exposure, Polarization: of.Polarization, Geometry: of.Geometry, QUnit: of.QUnit}
+	s := scatter.Settings{Energies: p.Energies, Bin: of.Bin, Pedestal: of.Pedestal, Saturation: of.Saturation, Polarization: of.Polarization, Geometry: of.Geometry, QUnit: of.QUnit}
+	if of.Exposure != nil {
+		s.Exposure = *of.Exposure
+	}
 	for _, m := range of.Masks {
 		m.File = below(base, m.File)
 		s.Masks = append(s.Masks, m)
@@ -201,11 +204,17 @@ func (p *Problem) checkMeasured() (bad []string) {
 	if p.Method == "lbfgs" {
 		bad = append(bad, "method is lbfgs: measured patterns are fitted by lm, or have posteriors by nuts")
 	}
-	if p.Bin < 0 || p.Exposure < 0 || p.Saturation < 0 {
-		bad = append(bad, fmt.Sprintf("bin is %d, exposure %g and saturation %g: want none below 0", p.Bin, p.Exposure, p.Saturation))
+	if p.Bin < 0 || p.Saturation < 0 {
+		bad = append(bad, fmt.Sprintf("bin is %d and saturation %g: want none below 0", p.Bin, p.Saturation))
+	}
+	if t := p.Exposure; t != nil && !(*t > 0 && *t <= mostExposure) {
+		bad = append(bad, fmt.Sprintf("exposure is %g s: want more than 0 and at most %g, or leave it out where the files say it", *t, float64(mostExposure)))
 	}
 	return bad
 }
+
+// mostExposure is the longest exposure in s, of four months.
+const mostExposure = 1e7
 
 // simulated returns the name of the data if they are simulated patterns.
 func (p *Problem) simulated() (string, error) {

@@ -1,4 +1,6 @@
 #include "fibers.h"
+#include <sys/mman.h>
+#include <unistd.h>
 #include <vector>
 
 static EmuRuntime runtime;
@@ -101,7 +103,8 @@ struct Fiber {
   int predicate, kind;  // what it brings to a barrier
   char *stack;
 };
-const size_t stack_bytes = 64 * 1024;
+// Long kernels, which are not optimised, keep every intermediate value in their frame: hundreds of KiB.
+const size_t stack_bytes = 1 << 20;
 std::vector<Fiber> fibers;
 Fiber *current;
 void *scheduler;
@@ -208,6 +211,20 @@ bool release_block(unsigned n) {
   return true;
 }
 
+// new_stack returns a stack above a page that ends the process when it is touched: memory beside a stack that overflows stays whole.
+// Pages take memory once they are used.
+char *new_stack() {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  void *low = mmap(nullptr, page + stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (low == MAP_FAILED || mprotect(low, page, PROT_NONE)) abort();
+  return (char *)low + page;
+}
+
+void free_stack(char *stack) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  munmap(stack - page, page + stack_bytes);
+}
+
 void shuffle_order(std::vector<unsigned> &v, uint64_t *random) {
   for (size_t i = v.size(); i > 1; i--) std::swap(v[i - 1], v[random_word(random) % i]);
 }
@@ -263,9 +280,9 @@ const char *run_kernel(EmuKernel *k, dim3 grid, dim3 block, unsigned dynamic, vo
   fault = nullptr;
   current = nullptr;
   if (k->cooperates && fibers.size() != n) {
-    for (auto &f : fibers) free(f.stack);
+    for (auto &f : fibers) free_stack(f.stack);
     fibers.assign(n, Fiber());
-    for (auto &f : fibers) f.stack = (char *)aligned_alloc(64, stack_bytes);
+    for (auto &f : fibers) f.stack = new_stack();
   }
   std::vector<unsigned> threads = ordered(n, order, random);
   for (unsigned b : ordered(grid.x * grid.y * grid.z, order, random)) {

@@ -14,8 +14,10 @@ import (
 // a ring of q, a sector of directions and a photon energy. Blocks are laid out by the geometry that the files say, and so are the same for
 // all models of the same data.
 
-// rings and sectors are the numbers of blocks of an energy and an angle of the field.
-const rings, sectors = 6, 6
+// rings returns the number of rings of blocks, and of sectors in each, of an energy and an angle of the field with n numbers: so many that no
+// block holds much of what is known of a parameter, without which the draws would not tell how the block is predicted, and so few that a
+// block of a detector has tens of pixels.
+func rings(n int) int { return min(max(6, int(math.Sqrt(float64(n)/50))), 12) }
 
 // blocks returns the block of each place among the rates of all sights.
 func (t *Task) blocks() (out []int) {
@@ -26,16 +28,17 @@ func (t *Task) blocks() (out []int) {
 			q, chi := m.Data.places(s.frame)
 			sorted := slices.Clone(q)
 			slices.Sort(sorted)
+			n := rings(len(q))
 			for i := range q {
 				rank, _ := slices.BinarySearch(sorted, q[i])
-				ring := rank * rings / len(q)
+				ring := rank * n / len(q)
 				sector := 0
 				if !math.IsNaN(chi[i]) {
-					sector = min(sectors-1, int((chi[i]+180)/360*sectors))
+					sector = min(n-1, int((chi[i]+180)/360*float64(n)))
 				}
-				out = append(out, first+ring*sectors+sector)
+				out = append(out, first+ring*n+sector)
 			}
-			first += rings * sectors
+			first += n * n
 		}
 	}
 	return out

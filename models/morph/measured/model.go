@@ -66,7 +66,8 @@ type pass struct {
 	volume   *farfield.Volume
 	fields   []*farfield.Fields
 	lights   []*light
-	taps     int // of the blur to each side
+	taps     int        // of the blur to each side
+	blur     []*ad.Node // its matrices, by which an image is multiplied from the left and from the right; nil until they are needed
 
 	closed morph.ClosedForm // in place of volume and fields
 }

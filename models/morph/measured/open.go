@@ -144,7 +144,10 @@ func (t *Task) planned(p *morph.Problem, folder string) ([]group, error) {
 		return nil, errors.New(`measured: a measurement that has not been made needs "energies", one in eV that all tables of constants have`)
 	}
 	for _, e := range p.Energies {
-		f := Frame{Energy: e, Exposure: cmp.Or(p.Exposure, 1), Counts: make([]float64, d.pixels())}
+		f := Frame{Energy: e, Exposure: 1, Counts: make([]float64, d.pixels())}
+		if p.Exposure != nil {
+			f.Exposure = *p.Exposure
+		}
 		if p.Polarization != nil {
 			f.Angle = *p.Polarization
 		}

@@ -63,15 +63,27 @@ func (l *lattice) spread(v, places *ad.Node, order [2]int) *ad.Node {
 
 // moved returns the gradient of sum(v interpolated(x)) with respect to the places, [2, point].
 func (l *lattice) moved(x, v, places *ad.Node, order [2]int) *ad.Node {
-	var parts []*ad.Node
-	for axis := range 2 {
-		higher := order
-		if higher[axis]++; higher[axis] > maxOrder {
-			return ad.Fail(fmt.Errorf("farfield: derivatives of interpolated functions end at order %d", maxOrder))
-		}
-		parts = append(parts, ad.SumAxes(ad.Mul(v, l.interpolated(x, places, higher)), 0))
+	if order[0] == maxOrder || order[1] == maxOrder {
+		return ad.Fail(fmt.Errorf("farfield: derivatives of interpolated functions end at order %d", maxOrder))
 	}
-	return ad.Stack(0, parts...)
+	return ad.Call(&ad.Custom{Name: "move on a detector",
+		Shape: func(in ...tensor.Shape) (tensor.Shape, error) { return in[2], l.check(in[2]) },
+		Forward: func(out []float64, in ...[]float64) error {
+			return l.slopes(out, in[0], in[1], in[2], order)
+		},
+		VJP: func(g, _ *ad.Node, in []*ad.Node) []*ad.Node {
+			var dx, dv, dplaces *ad.Node
+			for axis := range 2 {
+				higher := order
+				higher[axis]++
+				of := ad.Index(g, 0, axis)
+				dx = sum(dx, l.spread(ad.Mul(in[1], of), in[2], higher))
+				dv = sum(dv, ad.Mul(of, l.interpolated(in[0], in[2], higher)))
+				dplaces = sum(dplaces, l.moved(in[0], ad.Mul(in[1], of), in[2], higher))
+			}
+			return []*ad.Node{dx, dv, dplaces}
+		},
+	}, x, v, places)
 }
 
 func (l *lattice) check(places tensor.Shape) error {
@@ -110,25 +122,75 @@ func (l *lattice) at(wy, wx []float64, places []float64, i int, order [2]int) (r
 // pointsPerTask is the number of points that a goroutine takes at a time.
 const pointsPerTask = 256
 
+// gather interpolates functions at places.
 func (l *lattice) gather(out, x, places []float64, order [2]int) error {
 	n := len(places) / 2
 	channels, taps := len(x)/(l.rows*l.columns), 2*l.w.m
-	tasks := (n + pointsPerTask - 1) / pointsPerTask
-	errs := make([]error, tasks)
-	parallel.Do(runtime.GOMAXPROCS(0), tasks, func(_, task int) {
+	return each(n, func(from, to int) error {
 		wy, wx := make([]float64, taps), make([]float64, taps)
 		sum := make([]float64, channels)
-		for i := task * pointsPerTask; i < min(n, (task+1)*pointsPerTask); i++ {
+		for i := from; i < to; i++ {
 			row, column, err := l.at(wy, wx, places, i, order)
 			if err != nil {
-				errs[task] = err
-				return
+				return err
 			}
 			l.sum(sum, x, row, column, wy, wx)
 			for c, v := range sum {
 				out[c*n+i] = v
 			}
 		}
+		return nil
+	})
+}
+
+// slopes computes the derivatives of sum(v x) by the places of its points, for functions x on the grid and v at the points.
+func (l *lattice) slopes(out, x, v, places []float64, order [2]int) error {
+	n := len(places) / 2
+	channels, taps := len(x)/(l.rows*l.columns), 2*l.w.m
+	return each(n, func(from, to int) error {
+		wy, wx, dy, dx := make([]float64, taps), make([]float64, taps), make([]float64, taps), make([]float64, taps)
+		at := make([]float64, channels)
+		for i := from; i < to; i++ {
+			row, column, err := l.at(wy, wx, places, i, order)
+			if err != nil {
+				return err
+			}
+			l.w.weights(dy, places[i], order[0]+1)
+			l.w.weights(dx, places[n+i], order[1]+1)
+			for c := range at {
+				at[c] = v[c*n+i]
+			}
+			var byY, byX float64
+			for b := range wy {
+				var value, slope float64 // along the row
+				from := x[((row+b)*l.columns+column)*channels:]
+				for k, w := range wx {
+					var re, im float64 // parts of complex functions, which come in turn
+					t := from[:len(at)]
+					for c := 1; c < len(t) && c < len(at); c += 2 {
+						re, im = re+t[c-1]*at[c-1], im+t[c]*at[c]
+					}
+					if last := len(t) - 1; last%2 == 0 {
+						re += t[last] * at[last]
+					}
+					value, slope = value+w*(re+im), slope+dx[k]*(re+im)
+					from = from[channels:]
+				}
+				byY, byX = byY+dy[b]*value, byX+wy[b]*slope
+			}
+			out[i], out[n+i] = byY, byX
+		}
+		return nil
+	})
+}
+
+// each calls f for ranges of n points, several at a time.
+func each(n int, f func(from, to int) error) error {
+	const most = 256 // points that a goroutine takes at a time
+	tasks := (n + most - 1) / most
+	errs := make([]error, tasks)
+	parallel.Do(runtime.GOMAXPROCS(0), tasks, func(_, task int) {
+		errs[task] = f(task*most, min(n, (task+1)*most))
 	})
 	return cmp.Or(errs...)
 }
@@ -141,25 +203,33 @@ func axpy(y []float64, w float64, x []float64) {
 	}
 }
 
-// sum adds the functions at the taps of a point with their weights, six channels at a time, which are those of a polarisation.
+// sum adds the functions at the taps of a point with their weights, two complex ones at a time where there are as many.
 func (l *lattice) sum(sum, x []float64, row, column int, wy, wx []float64) {
 	channels := len(sum)
 	clear(sum)
 	for b, y := range wy {
 		start := ((row+b)*l.columns + column) * channels
 		c := 0
-		for ; c+6 <= channels; c += 6 {
-			var s0, s1, s2, s3, s4, s5 float64
+		for ; c+4 <= channels; c += 4 {
+			var s0, s1, s2, s3 float64
 			at := start + c
 			for _, w := range wx {
-				t := x[at : at+6 : at+6]
-				s0, s1, s2 = s0+w*t[0], s1+w*t[1], s2+w*t[2]
-				s3, s4, s5 = s3+w*t[3], s4+w*t[4], s5+w*t[5]
+				t := x[at : at+4 : at+4]
+				s0, s1, s2, s3 = s0+w*t[0], s1+w*t[1], s2+w*t[2], s3+w*t[3]
 				at += channels
 			}
-			t := sum[c : c+6 : c+6]
-			t[0], t[1], t[2] = t[0]+y*s0, t[1]+y*s1, t[2]+y*s2
-			t[3], t[4], t[5] = t[3]+y*s3, t[4]+y*s4, t[5]+y*s5
+			t := sum[c : c+4 : c+4]
+			t[0], t[1], t[2], t[3] = t[0]+y*s0, t[1]+y*s1, t[2]+y*s2, t[3]+y*s3
+		}
+		for ; c+2 <= channels; c += 2 {
+			var s0, s1 float64
+			at := start + c
+			for _, w := range wx {
+				t := x[at : at+2 : at+2]
+				s0, s1 = s0+w*t[0], s1+w*t[1]
+				at += channels
+			}
+			sum[c], sum[c+1] = sum[c]+y*s0, sum[c+1]+y*s1
 		}
 		for ; c < channels; c++ {
 			v, at := 0.0, start+c

@@ -198,7 +198,7 @@ func TestParacrystal(t *testing.T) {
 		at[i] = 0.6 * float64(i) / float64(n)
 	}
 	q := Vec{zero, zero, ad.Const(at)}
-	s := Stack{Normal: Vec{ad.Scalar(0), ad.Scalar(0), ad.Scalar(1)}, Period: ad.Scalar(12), Thickness: ad.Scalar(5), Grain: ad.Scalar(40), Layers: 20, Reach: Reach{Q: 0.65, Size: 240}}
+	s := Stack{Normal: Vec{ad.Scalar(0), ad.Scalar(0), ad.Scalar(1)}, Period: ad.Scalar(12), Thickness: ad.Scalar(5), Grain: ad.Scalar(40), Layers: 20, Reach: Reach{Q: 0.65, Size: 12}}
 	exact := s.Fields(q)[0].Fraction
 	s.Disorder = ad.Scalar(0)
 	none := s.Fields(q)[0].Fraction

@@ -167,7 +167,7 @@ func TestUniformBodiesAreSumsOverVoxels(t *testing.T) {
 			u, r := split(x, y, z)
 			return voxel{slab(u, 5) * math.Exp(-r*r/18), 0.7, axis}
 		}},
-		"stack": {Stack{Normal: a, Period: p(6), Thickness: p(3), Grain: p(3), Aligned: p(0.7), Interface: p(1), Edge: soft, Reach: Reach{Q: 0.65, Size: 20}}, 1e-4, func(x, y, z float64) voxel {
+		"stack": {Stack{Normal: a, Period: p(6), Thickness: p(3), Grain: p(3), Aligned: p(0.7), Interface: p(1), Edge: soft}, 1e-4, func(x, y, z float64) voxel {
 			u, r := split(x, y, z)
 			d := math.Abs(u-6*math.Round(u/6)) - 1.5
 			return voxel{phiOf(d) * math.Exp(-(r*r+u*u)/18), 0.7 * math.Exp(-d*d/2), axis}
@@ -212,6 +212,22 @@ func TestSharpBodies(t *testing.T) {
 	for name, x := range map[string][2]float64{"ellipsoid": {v[2][0], 4 * math.Pi / 3 * 8 * 9}, "hollow cylinder": {v[3][0], math.Pi * 8 * 10}} {
 		if math.Abs(x[0]/x[1]-1) > 1e-10 {
 			t.Errorf("%s: the volume is %.12g nm^3, want %.12g", name, x[0], x[1])
+		}
+	}
+}
+
+// Rules of all sizes integrate polynomials: transforms of balls take as many nodes as their size and q ask for.
+func TestRulesIntegratePolynomials(t *testing.T) {
+	for n := 1; n <= 120; n++ {
+		x, w := legendre(n)
+		for power := range min(2*n, 40) {
+			sum := 0.0
+			for i := range x {
+				sum += w[i] * math.Pow(x[i], float64(power))
+			}
+			if want := 1 / float64(power+1); math.Abs(sum/want-1) > 1e-11 {
+				t.Errorf("%d nodes: the integral of x^%d is %.12g, want %.12g", n, power, sum, want)
+			}
 		}
 	}
 }
@@ -294,7 +310,7 @@ func TestGradients(t *testing.T) {
 	})
 	for name, disorder := range map[string]float64{"stack": 0, "paracrystal": 1} {
 		checked(t, name, []float64{0.9, 0.4, 6, 3, 3, 0.7, 1.5, 0.5, 0.8}, func(x []*ad.Node, k *ad.Node, d farfield.Directions) []*ad.Node {
-			s := Stack{Normal: Direction(x[0], x[1]), Period: x[2], Thickness: x[3], Grain: x[4], Aligned: x[5], Interface: x[6], Edge: Edge{Width: x[7]}, Layers: 2, Reach: small}
+			s := Stack{Normal: Direction(x[0], x[1]), Period: x[2], Thickness: x[3], Grain: x[4], Aligned: x[5], Interface: x[6], Edge: Edge{Width: x[7]}, Harmonics: 4, Layers: 2, Reach: small}
 			if disorder > 0 {
 				s.Disorder = x[8]
 			}
