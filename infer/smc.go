@@ -53,6 +53,8 @@ type Evidence struct {
 	// Levels is the number of steps of SMC from the density From to the posterior.
 	Levels int
 	From   string
+	// Flat are the parameters without a prior, on whose units the evidence depends.
+	Flat []string
 	// Modes are those that climbs found before the run, if they are more than one.
 	Modes []ModeShare
 }
@@ -72,10 +74,18 @@ const largestEvidenceError = 0.3
 
 // String is the log evidence with its standard error.
 func (e *Evidence) String() string {
-	if e.Levels == 0 {
-		return fmt.Sprintf("log evidence %.6g +- %.2g from %s", e.Log, e.Error, e.From)
+	s := fmt.Sprintf("log evidence %.6g", e.Log)
+	if !math.IsNaN(e.Error) {
+		s += fmt.Sprintf(" +- %.2g", e.Error)
 	}
-	return fmt.Sprintf("log evidence %.6g +- %.2g, by %s from %s", e.Log, e.Error, errtext.Count(e.Levels, "step"), e.From)
+	if e.Levels > 0 {
+		s += fmt.Sprintf(", by %s", errtext.Count(e.Levels, "step"))
+	}
+	s += " from " + e.From
+	if len(e.Flat) > 0 {
+		s += fmt.Sprintf("; it is that of the density alone, since %s %s no prior", joined(e.Flat), errtext.Agree(len(e.Flat), "has", "have"))
+	}
+	return s
 }
 
 // Places says in words which share of the posterior each mode holds, by the first columns of its highest place.
@@ -99,7 +109,11 @@ func (e *Evidence) Places(names []string) (list []string) {
 // advice judges whether the islands agree.
 func (e *Evidence) advice() diag.Advice {
 	a := diag.Advice{Check: "evidence", OK: e.Error <= largestEvidenceError, Cause: e.String()}
-	if !a.OK {
+	switch {
+	case math.IsNaN(e.Error):
+		a.Cause += "; one chain does not tell its error, nor whether the weights of separate regions are known"
+		a.Remedy = "run at least 2 chains"
+	case !a.OK:
 		a.Cause += fmt.Sprintf("; islands say %.4g to %.4g, so the weights of separate regions are not known", slices.Min(e.Islands), slices.Max(e.Islands))
 		a.Remedy = "take more draws, so that every island has points in every region, or narrower priors"
 	}
@@ -486,7 +500,7 @@ func (s *smcRun) evidence() *Evidence {
 	if s.err != nil || s.beta < 1 {
 		return nil
 	}
-	e := &Evidence{Levels: s.level, From: s.path.from()}
+	e := &Evidence{Levels: s.level, From: s.path.from(), Flat: flatOf(s.chains[0].target)}
 	most, n := math.Inf(-1), float64(len(s.islands))
 	for _, l := range s.islands {
 		e.Islands, most = append(e.Islands, l.logZ), max(most, l.logZ)
@@ -504,6 +518,23 @@ func (s *smcRun) evidence() *Evidence {
 	}
 	e.Modes = s.masses()
 	return e
+}
+
+// Flat returns the names of the parameters without a prior.
+func (p *Posterior) Flat() (names []string) {
+	for _, q := range p.model.params {
+		if q.flat {
+			names = append(names, q.name)
+		}
+	}
+	return names
+}
+
+func flatOf(t Target) []string {
+	if p, ok := declaredOf(t).(*Posterior); ok {
+		return p.Flat()
+	}
+	return nil
 }
 
 // masses returns the shares of the modes, nil if there are not several.

@@ -220,8 +220,12 @@ func TestIslandsDisagree(t *testing.T) {
 	if a := e.advice(); a.OK || !strings.Contains(a.Cause, "-5 to -2") {
 		t.Error(a)
 	}
-	e.Error = 0.1
-	if a := e.advice(); !a.OK {
+	e.Error = math.NaN()
+	if a := e.advice(); a.OK || !strings.Contains(a.Remedy, "2 chains") {
+		t.Error(a)
+	}
+	e.Error, e.Flat = 0.1, []string{"a", "b"}
+	if a := e.advice(); !a.OK || !strings.Contains(a.Cause, "since a and b have no prior") {
 		t.Error(a)
 	}
 }

@@ -155,7 +155,7 @@ func (s Sampling) retry() (how string, err error) {
 	cfg := s.Chain
 	cfg.Retries--
 	cfg.Attempt++
-	if len(cfg.Disagreed)+len(cfg.Missed) > 0 && cfg.MethodKind() == infer.NUTS && s.Post.Dim() <= tempered {
+	if len(cfg.Disagreed)+len(cfg.Missed) > 0 && cfg.MethodKind() == infer.NUTS && s.temperable() {
 		cfg.Method, how = "smc", "by tempered Monte Carlo, which weighs separate regions"
 	} else {
 		cfg.TargetAccept, cfg.Warmup, cfg.Draws, how = max(cfg.TargetAccept, 0.99), 3*cmp.Or(cfg.Warmup, usualWarmup), 4*cfg.Draws, "more carefully"
@@ -164,6 +164,12 @@ func (s Sampling) retry() (how string, err error) {
 		return how, err
 	}
 	return how, exit.With(exit.CannotWrite, os.Remove(s.Dir.Path("checkpoint")))
+}
+
+// temperable reports whether the posterior is small and has priors for all parameters, from which tempered Monte Carlo can begin.
+func (s Sampling) temperable() bool {
+	post, ok := s.Post.(*infer.Posterior)
+	return ok && post.Dim() <= tempered && len(post.Flat()) == 0
 }
 
 // samplingCode returns the exit code for a failed device, a damaged checkpoint, a full disk or a failed
