@@ -36,6 +36,8 @@ const (
 	fewParameters  = 50   // up to which first rounds are short
 	poolDepth      = 5    // of trees in the first rounds, whose draws need not be independent
 	settledDrift   = 0.1  // of a metric that is good enough
+	softShare      = 0.05 // of trajectories with large energy errors, above which steps are soft
+	softError      = 1.5  // energy error at which half of the soft steps are refined
 	mostDivergent  = 0.05 // part of the trajectories of a round after which the warm-up may end
 )
 
@@ -370,14 +372,26 @@ func (p *pool) drift(now [][]drawn) float64 {
 	return warmup.Drift(z, g)
 }
 
+// rough is the share of trajectories with large energy errors.
+func (p *pool) rough() float64 {
+	rough, counted := 0, 0
+	for _, m := range p.members {
+		rough, counted = rough+m.rough, counted+m.counted
+	}
+	return float64(rough) / float64(max(counted, 1))
+}
+
+// soft reports whether chains are to refine steps with large energy errors.
+func (p *pool) soft() bool { return !p.cfg.PlainSteps && p.rough() > softShare }
+
 // handOver gives the chains of a run what the warm-up has learned and spent.
 func (p *pool) handOver(chains []*chain) error {
+	aim := p.cfg.TargetAccept
+	if p.cfg.mayRaise && p.rough() > warmup.RoughShare && !p.soft() {
+		aim = max(aim, warmup.RaisedTarget)
+	}
 	for i, c := range chains {
 		m := &p.members[i%len(p.members)]
-		aim := p.cfg.TargetAccept
-		if p.cfg.mayRaise && float64(m.rough) > warmup.RoughShare*float64(m.counted) {
-			aim = max(aim, warmup.RaisedTarget)
-		}
 		var err error
 		if c.given, err = c.coordinatesOf(m.q); err != nil {
 			return err

@@ -111,6 +111,9 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	if moves := fit.Coordinates(); len(moves) > 0 {
 		a.Note("coordinates of the chains: %s", strings.Join(moves, "; "))
 	}
+	if fit.SoftSteps() {
+		a.Note("steps of the chains: those with large energy errors are refined, since scales of the posterior vary")
+	}
 	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
 		a.Note("%s\nsampling again, more carefully (--retries 0 keeps the first attempt)", rep)
 		cfg.Remember(fit)
