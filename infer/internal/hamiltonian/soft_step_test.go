@@ -227,3 +227,45 @@ func TestSoftStepsInFunnel(t *testing.T) {
 		}
 	}
 }
+
+// box is uniform between -1 and 1, where it ends at edges.
+type box struct{}
+
+func (box) Dim() int { return 1 }
+
+func (box) LogProbGrad(q, g []float64) (float64, error) {
+	if g[0] = 0; math.Abs(q[0]) > 1 {
+		return math.Inf(-1), nil
+	}
+	return 0, nil
+}
+
+// At edges of the density soft steps end trajectories, and the draws stay uniform.
+func TestSoftStepsAtEdges(t *testing.T) {
+	momentum, choice, draws := tensor.NewStream(1, 1, 0), tensor.NewStream(1, 2, 0), tensor.NewStream(1, 3, 0)
+	m := Metric{}
+	tree := NewTree(box{}, &m, 6, 1000, &momentum, &choice)
+	tree.SoftError = 1.5
+	const n = 20000
+	square, near := 0.0, 0.0
+	p := NewPoint(1)
+	for range n {
+		p.Q[0] = 2*draws.Float64() - 1
+		if err := tree.Start(&p); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tree.Move(&p, 0.3); err != nil {
+			t.Fatal(err)
+		}
+		square += p.Q[0] * p.Q[0] / n
+		if math.Abs(p.Q[0]) > 0.9 {
+			near += 1.0 / n
+		}
+	}
+	if z := (square - 1.0/3) / math.Sqrt(4.0/45/n); math.Abs(z) > 4 {
+		t.Errorf("the mean square is %.1f standard errors off", z)
+	}
+	if z := (near - 0.1) / math.Sqrt(0.09/n); math.Abs(z) > 4 {
+		t.Errorf("the share near the edges is %.1f standard errors off", z)
+	}
+}
