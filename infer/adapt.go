@@ -47,7 +47,7 @@ func (r *run) adapt(ctx context.Context, t Target) error {
 		r.adapted = time.Since(begin)
 	}
 	if settled != nil {
-		r.cfg.Warmup, r.cfg.rounds, r.cfg.settled, r.cfg.moves = lastRound, settled.draws, true, settled.told()
+		r.cfg.Warmup, r.cfg.rounds, r.cfg.settled, r.cfg.moves, r.cfg.soft = lastRound, settled.draws, true, settled.told(), settled.soft()
 		t = settled.outward()
 	} else if r.cfg.pools(t.Dim()) { // what is wrong shows when chains start
 		r.cfg.Independent = true

@@ -144,7 +144,9 @@ func newChain(cfg *Settings, id int, t Target, stop *atomic.Bool) *chain {
 	} else {
 		c.tree = hamiltonian.NewTree(t, &c.ad.Metric, cfg.MaxTreeDepth, cfg.MaxEnergyError, &c.momentum, &c.choice)
 		c.tree.NoCross, c.tree.MinDepth, c.tree.Time = cfg.NoCrossChecks, cfg.MinTreeDepth, cfg.TrajectoryTime
-		c.tr = &c.tree.Trajectory
+		if c.tr = &c.tree.Trajectory; cfg.soft {
+			c.tree.SoftError = softError
+		}
 	}
 	c.tr.Interrupt = stop.Load
 	return c

@@ -63,6 +63,10 @@ type Settings struct {
 	// StepJitter is the relative range, below 1, by which the step size varies from
 	// trajectory to trajectory. Default 0.
 	StepJitter float64
+	// PlainSteps makes every step of NUTS one leapfrog. Default: where more than one in 20
+	// trajectories of the warm-up have large energy errors, steps whose energy error is above
+	// about 1.5 are made of two, four or more leapfrogs.
+	PlainSteps bool
 	// MaxEnergyError is the energy error of a divergence. Default 1000.
 	MaxEnergyError float64
 
@@ -159,6 +163,8 @@ type Settings struct {
 	// settled is true where the metric and the step size have been learned before, in rounds of so many draws.
 	settled bool
 	rounds  int
+	// soft is true where chains refine steps with large energy errors.
+	soft bool
 	// mayRaise is true where TargetAccept was not given.
 	mayRaise bool
 	// blockAt holds Blocks as places among the unconstrained parameters.
@@ -356,6 +362,7 @@ func (c *Settings) fingerprint(t Target, names []string) (string, error) {
 	if pools {
 		item("Rounds", roundRules)
 		item("Coordinates", c.Coordinates)
+		item("PlainSteps", c.PlainSteps)
 	}
 	item("Metric", c.Metric)
 	item("Schedule", c.Schedule)

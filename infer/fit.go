@@ -75,6 +75,9 @@ func (f *Fit) Names() []string { return f.names }
 // Settings.Coordinates.
 func (f *Fit) Coordinates() []string { return slices.Clone(f.cfg.moves) }
 
+// SoftSteps reports whether steps with large energy errors were refined; see Settings.PlainSteps.
+func (f *Fit) SoftSteps() bool { return f.cfg.soft }
+
 // WarmupDraws returns the number of draws in which each chain adapted.
 func (f *Fit) WarmupDraws() int { return f.cfg.rounds + f.cfg.warmup() }
 

@@ -36,6 +36,9 @@ const (
 	fewParameters  = 50   // up to which first rounds are short
 	poolDepth      = 5    // of trees in the first rounds, whose draws need not be independent
 	settledDrift   = 0.1  // of a metric that is good enough
+	mostLooks      = 5    // rounds that may choose coordinates
+	softShare      = 0.05 // of trajectories with large energy errors, above which steps are soft
+	softError      = 1.5  // energy error at which half of the soft steps are refined
 	mostDivergent  = 0.05 // part of the trajectories of a round after which the warm-up may end
 )
 
@@ -58,7 +61,7 @@ type pool struct {
 	round, draws int
 	metric       hamiltonian.Metric
 	known        bool // whether there is a metric
-	chosen       bool // whether coordinates stay
+	chosen       bool // whether coordinates stay as they are
 	settled      bool
 	before       [][]drawn // of each chain, in the round before the last
 	elapsed      time.Duration
@@ -269,29 +272,38 @@ func (p *pool) smooth(draws int) bool {
 	return float64(diverged) <= mostDivergent*float64(draws*len(p.members))
 }
 
+// choose looks for better coordinates than those of a round, and takes its draws along. Later rounds look again where draws were still on their way.
+func (p *pool) choose(seen [][]seenDraw, now [][]drawn) (changed bool, err error) {
+	next := p.judge.choose(p.h, slices.Concat(seen...))
+	if next.same(p.h) {
+		return false, nil
+	}
+	for i := range now {
+		at, ok := p.judge.mapped(next, seen[i])
+		if !ok { // the choice would not have been made
+			return false, errors.New("infer: coordinates of a draw cannot be computed")
+		}
+		now[i], p.members[i].step = at, 0
+	}
+	p.before = nil
+	return true, p.take(next)
+}
+
 // meet takes a round in: it chooses coordinates, estimates the metric, and says whether the warm-up is settled.
 func (p *pool) meet(seen [][]seenDraw, now [][]drawn, draws int) error {
-	changed := false
-	if !p.chosen {
-		next := p.judge.choose(p.h, slices.Concat(seen...))
-		if changed = !next.same(p.h); changed {
-			for i := range now {
-				at, ok := p.judge.mapped(next, seen[i])
-				if !ok { // the choice would not have been made
-					return errors.New("infer: coordinates of a draw cannot be computed")
-				}
-				now[i], p.members[i].step = at, 0
-			}
-			if err := p.take(next); err != nil {
-				return err
-			}
-			p.before = nil
-		}
-		p.chosen = !changed || p.round == 2
-	}
 	drift := math.Inf(1)
-	if p.known && !changed {
+	if p.known {
 		drift = p.drift(now)
+	}
+	if !p.chosen && (p.round <= 2 || drift >= settledDrift) {
+		changed, err := p.choose(seen, now)
+		if err != nil {
+			return err
+		}
+		if changed {
+			drift = math.Inf(1)
+		}
+		p.chosen = p.round == mostLooks || p.round == 1 && !changed
 	}
 	window := now
 	if p.before != nil {
@@ -305,7 +317,7 @@ func (p *pool) meet(seen [][]seenDraw, now [][]drawn, draws int) error {
 	}
 	p.before = now
 	p.settled = p.draws+lastRound >= p.cfg.Warmup
-	if p.cfg.untilSettled && p.chosen && drift < settledDrift && p.smooth(draws) {
+	if p.cfg.untilSettled && drift < settledDrift && p.smooth(draws) {
 		p.settled = true
 	}
 	return nil
@@ -370,14 +382,26 @@ func (p *pool) drift(now [][]drawn) float64 {
 	return warmup.Drift(z, g)
 }
 
+// rough is the share of trajectories with large energy errors.
+func (p *pool) rough() float64 {
+	rough, counted := 0, 0
+	for _, m := range p.members {
+		rough, counted = rough+m.rough, counted+m.counted
+	}
+	return float64(rough) / float64(max(counted, 1))
+}
+
+// soft reports whether chains are to refine steps with large energy errors.
+func (p *pool) soft() bool { return !p.cfg.PlainSteps && p.rough() > softShare }
+
 // handOver gives the chains of a run what the warm-up has learned and spent.
 func (p *pool) handOver(chains []*chain) error {
+	aim := p.cfg.TargetAccept
+	if p.cfg.mayRaise && p.rough() > warmup.RoughShare && !p.soft() {
+		aim = max(aim, warmup.RaisedTarget)
+	}
 	for i, c := range chains {
 		m := &p.members[i%len(p.members)]
-		aim := p.cfg.TargetAccept
-		if p.cfg.mayRaise && float64(m.rough) > warmup.RoughShare*float64(m.counted) {
-			aim = max(aim, warmup.RaisedTarget)
-		}
 		var err error
 		if c.given, err = c.coordinatesOf(m.q); err != nil {
 			return err

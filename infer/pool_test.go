@@ -157,3 +157,21 @@ func TestFaultInRounds(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Steps are refined where a neck would make trajectories diverge, and nowhere else, and fits with such steps go on.
+func TestSoftStepsWhereNeeded(t *testing.T) {
+	if fit := mustSample(t, independent(1, 2, 3), Settings{Seed: 1, Draws: 20}); fit.SoftSteps() {
+		t.Error("steps are refined for a normal distribution")
+	}
+	s := Settings{Seed: 2, Coordinates: DeclaredCoordinates, Draws: 150}
+	want := mustSample(t, uncentredSchools(t), s)
+	s.PlainSteps = true
+	if plain := mustSample(t, uncentredSchools(t), s); plain.SoftSteps() || !want.SoftSteps() || want.Divergent() > 0 {
+		t.Errorf("soft steps: %v, %v where they are not wanted; %d divergences", want.SoftSteps(), plain.SoftSteps(), want.Divergent())
+	}
+	s.PlainSteps, s.Draws = false, 100
+	more, err := mustSample(t, uncentredSchools(t), s).Continue(t.Context(), 50)
+	if err != nil || !slices.Equal(more.Unconstrained(1, 149), want.Unconstrained(1, 149)) {
+		t.Errorf("continued draws differ: %v", err)
+	}
+}

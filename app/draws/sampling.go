@@ -120,6 +120,9 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	if moves := fit.Coordinates(); len(moves) > 0 {
 		a.Note("coordinates of the chains: %s", strings.Join(moves, "; "))
 	}
+	if fit.SoftSteps() {
+		a.Note("steps of the chains: those with large energy errors are refined, since scales of the posterior vary")
+	}
 	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
 		cfg.Remember(fit)
 		cfg.Repeated = append(cfg.Repeated, wrong(rep))

@@ -10,13 +10,14 @@ import "math"
 //
 //	s(e) = (e/delta)^4 / (1 + (e/delta)^4)
 //
-// and stops at softLevels, where one that fails ends the trajectory. A step to level l from a to b thus has the probability s(e_0) .. s(e_(l-1)) (1 - s(e_l)). Seen from b, the errors of levels below
+// and stops at softLevels. Where the density fails, e is infinite; smaller steps do not help at the edge of a density, so that a failure from failedLevel on
+// ends the trajectory. A step to level l from a to b thus has the probability s(e_0) .. s(e_(l-1)) (1 - s(e_l)). Seen from b, the errors of levels below
 // l are others, e'; that of level l is the same, since it retraces itself. The weight of b, and of all leaves beyond it, takes the ratio of both
 // probabilities, prod_(j<l) s(e'_j)/s(e_j). Drawing a leaf of an orbit by exp(-H) and this ratio leaves the density as it is.
 //
 // With a threshold in place of s, as in WALNUTS (arXiv:2506.18746), the ratio would be 0 for most steps that leave a neck. The argument is that of GIST
 // (arXiv:2404.15253).
-const softLevels = 8
+const softLevels, failedLevel = 8, 3
 
 // soft are the workspace and the numbers of soft steps.
 type soft struct {
@@ -59,8 +60,9 @@ func (t *Tree) softStep(end *Point, eps float64) error {
 				s.first = end.Energy()
 			}
 		}
-		if level == t.levels || !t.decide(t.levelRises(e), 1) {
-			if err != nil || level == 0 {
+		failed := math.IsInf(e, 1) && level >= failedLevel
+		if failed || level == t.levels || !t.decide(t.levelRises(e), 1) {
+			if failed || err != nil || level == 0 {
 				return err
 			}
 			t.Out.Refined++
@@ -84,6 +86,9 @@ func (t *Tree) retrace(end *Point, eps float64, level int) error {
 		if err == nil {
 			e = math.Abs(s.to.Energy() - h)
 		}
+		if math.IsInf(e, 1) && l >= failedLevel { // the way back would have ended there
+			e = 0
+		}
 		ratio += math.Log(t.levelRises(e)) - math.Log(t.levelRises(s.errors[l]))
 	}
 	if t.Weigh != nil {
@@ -98,7 +103,7 @@ func (t *Tree) refined(p *Point, eps float64, level int) error {
 	n := 1 << level
 	for range n {
 		t.Out.Gradients++
-		if err := t.Leapfrog(p, eps/float64(n)); err != nil {
+		if err := t.Leapfrog(p, eps/float64(n)); err != nil || math.IsInf(p.Energy(), 1) {
 			return err
 		}
 	}
