@@ -156,8 +156,8 @@ func (f *curveFlags) problem(a *frame.App, files []string, text string) (*expr.P
 		return nil, err
 	}
 	used := append(parsed.Names(), p.Sigma)
-	for _, column := range p.SigmaX {
-		used = append(used, column)
+	for name, column := range p.SigmaX {
+		used = append(used, column, p.CorrelationXY[name])
 	}
 	if y, err := formula.Parse(p.Y); err == nil {
 		used = append(used, y.Names()...)
@@ -184,7 +184,7 @@ func (f *curveFlags) chooseY(p *expr.Problem, t columns.Table, parsed *formula.F
 			return nil
 		}
 		for _, c := range t {
-			if _, numbers := c.Values.([]float64); numbers && !slices.Contains(parsed.Names(), c.Name) && !slices.Contains(errorNames, c.Name) && c.Name != f.sigma && c.Name != f.by {
+			if _, numbers := c.Values.([]float64); numbers && !slices.Contains(parsed.Names(), c.Name) && !slices.Contains(errorNames, c.Name) && c.Name != f.sigma && c.Name != f.by && !f.fit.takes(c.Name) {
 				p.Y = c.Name
 			}
 		}
@@ -326,7 +326,7 @@ func (f *curveFlags) errors(a *frame.App, p *expr.Problem) error {
 	}
 	if f.sigma == "" {
 		for _, n := range errorNames {
-			if c, ok := p.Data[n]; ok && c.Labels == nil && n != p.Y && !f.fit.takes(p, n) {
+			if c, ok := p.Data[n]; ok && c.Labels == nil && n != p.Y && !f.fit.takes(n) {
 				p.Sigma = n
 				a.Note("the column %s is taken for the standard errors of %s; --sigma names another", n, p.Y)
 				return nil

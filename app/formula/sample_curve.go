@@ -36,6 +36,10 @@ any; a note names them. Where the errors of y are unknown, their standard
 deviation is a parameter, sigma. --likelihood takes another distribution than
 the normal one, in which mu is the value of the formula.
 
+--sigma-x gives errors of a column, whose true values are sampled as x_true, with
+a flat prior or that of --prior "x=normal(m, s)", whose m and s may be numbers or
+parameters with priors of their own.
+
 Chains start near the best fit. The results are those of sample expr, and
 --resume continues a run.
 
@@ -78,6 +82,7 @@ Chains start near the best fit. The results are those of sample expr, and
 	c.Flags().StringArrayVar(&f.priors, "prior", nil, "prior of a parameter, such as \"tau=lognormal(1, 1)\"; may be repeated")
 	c.Flags().StringVar(&f.by, "by", "", "column by whose values the rows are sampled one group after another, each into a folder in that of the run")
 	c.Flags().StringVar(&f.likelihood, "likelihood", "", "distribution of an observation, such as \"studentt(4, mu, sigma)\" or \"poisson(mu)\" (default \"normal(mu, sigma)\")")
+	f.fit.addOfX(c.Flags())
 	cfg.Add(c, draws.DefaultChains(0))
 	return c
 }
