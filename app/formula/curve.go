@@ -29,6 +29,7 @@ type curveFlags struct {
 	ranges, exclude         []string
 	priors, flat            []string // for sampling
 	likelihood              string
+	others                  []string // formulas that are compared, whose parameters may be named too
 	fit                     fitFlags
 }
 
@@ -228,6 +229,11 @@ func (f *curveFlags) parameters(p *expr.Problem, parsed *formula.Formula) error 
 		}
 		if slices.Contains(parsed.Names(), name) || name == "sigma" || slices.ContainsFunc(f.priors, func(s string) bool { return strings.HasPrefix(s, name+"=") }) {
 			return nil
+		}
+		for _, text := range f.others {
+			if other, err := formula.Parse(text); err == nil && slices.Contains(other.Names(), name) {
+				return nil
+			}
 		}
 		return exit.Usage("--%s %s: the formula %q has no parameter %s%s", flag, name, parsed, name, didYouMean(name, parsed.Names()))
 	}

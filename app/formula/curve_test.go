@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/app/apptest"
+	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -298,6 +299,18 @@ func TestFitCurveChoices(t *testing.T) {
 	code, out, stderr = apptest.Do(t, "fit", "curve", one, "a*exp(-t/tau)^n/(n + 1) + c + 0.1*t^n", "--choose", "n=1:3")
 	if code != 0 || !strings.Contains(out, "n = 3") || !strings.Contains(out, "the least AICc of 3 models follows") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	code, out, stderr = apptest.Do(t, "fit", "curve", one, "a*exp(-t/tau)", "--compare", "a*exp(-t/tau) + c", "--sigma", "0.1", "--evidence", "--prior", "a=normal(0, 10)", "--fix", "tau=2.3", "--prior", "c=normal(0, 5)")
+	if code != 0 || !strings.Contains(out, "log evidence") || !strings.Contains(out, "the largest evidence of 2 models follows") {
+		t.Fatal(code, out, stderr)
+	}
+	code, _, stderr = apptest.Do(t, "fit", "curve", one, "a*exp(-t/tau)", "--compare", "a*exp(-t/tau) + c", "--sigma", "0.1", "--evidence", "--prior", "a=normal(0, 10)")
+	if code != exit.Data || !strings.Contains(stderr, "tau has none") {
+		t.Error(code, stderr)
+	}
+	code, _, stderr = apptest.Do(t, "fit", "curve", one, "a*exp(-t/tau)", "--compare", "a*exp(-t/tau) + c", "--prior", "d=normal(0, 10)")
+	if code != exit.WrongUsage || !strings.Contains(stderr, "no formula has a parameter d") {
+		t.Error(code, stderr)
 	}
 	for _, c := range [][]string{{"--choose", "n=1:5", "has no parameter n"}, {"--choose", "tau=5:1", "want whole numbers"}, {"--choose", "tau=5", "two values or more"}, {"--compare", "a*", "ends early"}} {
 		if code, _, stderr := apptest.Do(t, "fit", "curve", one, "a*exp(-t/tau)", c[0], c[1]); code == 0 || !strings.Contains(stderr, c[2]) {

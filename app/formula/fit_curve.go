@@ -49,6 +49,7 @@ report.html, or only a table.
 				return exit.Usage("fit curve needs a table and a formula in quotation marks, such as fit curve decay.csv \"a*exp(-t/tau)\"")
 			}
 			files, text := args[:len(args)-1], args[len(args)-1]
+			f.others = u.choices.formulas
 			p, err := f.problem(a, files, text)
 			if err != nil {
 				return err

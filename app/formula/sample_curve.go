@@ -36,9 +36,9 @@ any; a note names them. Where the errors of y are unknown, their standard
 deviation is a parameter, sigma. --likelihood takes another distribution than
 the normal one, in which mu is the value of the formula.
 
---sigma-x gives errors of a column, whose true values are sampled as x_true, with
-a flat prior or that of --prior "x=normal(m, s)", whose m and s may be numbers or
-parameters with priors of their own.
+--sigma-x gives errors of a column x, whose true values are sampled as x_true,
+with a flat prior or that of --prior "x=normal(m, s)", whose m and s may be
+numbers or parameters with priors of their own.
 
 Chains start near the best fit. The results are those of sample expr, and
 --resume continues a run.
