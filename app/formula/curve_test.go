@@ -356,3 +356,20 @@ func TestFitCurveReads(t *testing.T) {
 		}
 	}
 }
+
+// A column of errors is recognised by the name of what it belongs to: it is not what the formula describes, and it weighs the rows. Which of several columns is described is told.
+func TestFitCurveFindsColumns(t *testing.T) {
+	table := apptest.Write(t, "rates.csv", "x,k,other,k_err\n0,1,9,0.1\n1,3,9,0.1\n2,5.1,9,0.1\n3,7,9,0.1\n4,9,9,0.1\n")
+	code, out, stderr := apptest.Do(t, "fit", "curve", table, "a + b*x", "--range", "x=0:5")
+	if code != 0 || !strings.Contains(stderr, "taken to describe the column other; --y names another of k, other") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	code, out, stderr = apptest.Do(t, "fit", "curve", table, "k = a + b*x")
+	if code != 0 || !strings.Contains(out, "b            2.000 +- 0.032") || !strings.Contains(stderr, "k_err is taken for the standard errors of k") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	two := apptest.Write(t, "two.csv", "T,k,k_err\n0,1,0.1\n1,3,0.1\n2,5.1,0.1\n3,7,0.1\n4,9,0.1\n")
+	if code, out, stderr = apptest.Do(t, "fit", "curve", two, "a + b*T"); code != 0 || !strings.Contains(out, "b            2.000 +- 0.032") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+}
