@@ -150,17 +150,22 @@ func (f *curveFlags) problem(a *frame.App, files []string, text string) (*expr.P
 		return nil, exit.Usage("%v", err)
 	}
 	p := &expr.Problem{Expr: text, Data: expr.Columns(t), Start: map[string]expr.Values{}}
-	if p.Implicit = f.fit.implicit; p.Implicit {
-		p.Y = "0"
-	} else if err := f.chooseY(a, p, t, parsed); err != nil {
-		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
-	}
 	if !slices.ContainsFunc(parsed.Names(), func(n string) bool { _, column := p.Data[n]; return column }) {
 		hint := ""
 		if parts := parsed.Parts(); len(parts) > 0 {
 			hint = fmt.Sprintf(", as in %s(%s, %s)", parts[0].Name, t[0].Name, parts[0].Prefix)
 		}
+		for _, n := range parsed.Names() {
+			if i := slices.IndexFunc(t, func(c columns.Column) bool { return strings.EqualFold(c.Name, n) }); i >= 0 {
+				hint = fmt.Sprintf("; %s is not %s", n, t[i].Name)
+			}
+		}
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: the formula %q uses none of the columns %s: write it with one of them%s", name, text, strings.Join(names(t), ", "), hint))
+	}
+	if p.Implicit = f.fit.implicit; p.Implicit {
+		p.Y = "0"
+	} else if err := f.chooseY(a, p, t, parsed); err != nil {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
 	}
 	if err := f.parameters(p, parsed); err != nil {
 		return nil, err

@@ -91,6 +91,7 @@ func TestCurveMistakes(t *testing.T) {
 		says string
 	}{
 		{[]string{data, "a*exp(-x/tau)"}, "uses none of the columns t, signal"},
+		{[]string{data, "a*exp(-T/tau)"}, "; T is not t"},
 		{[]string{data, "a*exp(-T/tau) + 0*t"}, ""},
 		{[]string{data, "a*exp(-t/tau", "--y", "signal"}, "are not closed"},
 		{[]string{data, "a*exp(-t/tau)", "--y", "singal"}, "did you mean signal?"},

@@ -19,10 +19,7 @@ const latentSuffix = "_true"
 // checkLatent returns an error if columns have errors that cannot be sampled.
 func (p *Problem) checkLatent() error {
 	if len(p.SigmaX) == 0 {
-		if len(p.CorrelationXY) > 0 {
-			return fmt.Errorf("correlation_xy needs errors of x: give sigma_x")
-		}
-		return nil
+		return p.checkImplicit()
 	}
 	f, err := p.formula()
 	if err != nil {

@@ -82,6 +82,18 @@ func TestCorrelationOfXAndY(t *testing.T) {
 
 // Correlations that are none, or that nothing uses, are told.
 func TestCorrelationsThatAreRefused(t *testing.T) {
+	p := york(t, `"correlation_xy": {"x": "0.5"}, "start": {"a": 5, "b": -0.5}`)
+	p.SigmaX = nil
+	if _, _, err := p.LeastSquares(); err == nil || !strings.Contains(err.Error(), "give sigma_x") {
+		t.Error(err)
+	}
+	for i := range p.Data["dy"].Values {
+		p.Data["dy"].Values[i] = 0
+	}
+	p.CorrelationXY = nil
+	if _, _, err := p.LeastSquares(); err == nil || !strings.Contains(err.Error(), "dy[0] is 0: want errors above 0") {
+		t.Error(err)
+	}
 	for fields, want := range map[string]string{
 		`"correlation_xy": {"x": "1.5"}`: "between -1 and 1", `"correlation_xy": {"x": "rr"}`: "neither a column", `"correlation_xy": {"z": "0.5"}`: "give them in sigma_x",
 	} {
@@ -89,6 +101,11 @@ func TestCorrelationsThatAreRefused(t *testing.T) {
 		if _, _, err := p.LeastSquares(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", fields, err)
 		}
+	}
+	zero := york(t, `"start": {"a": 5, "b": -0.5}`)
+	zero.SigmaX["x"] = "0"
+	if _, _, err := zero.LeastSquares(); err == nil || !strings.Contains(err.Error(), "are 0: want a number above 0") {
+		t.Error(err)
 	}
 	if _, err := york(t, `"flat": ["a", "b"], "likelihood": "studentt(4, mu, sigma)", "correlation_xy": {"x": "0.5"}`).Model(); err == nil || !strings.Contains(err.Error(), "leave the likelihood out") {
 		t.Error(err)

@@ -46,7 +46,10 @@ func (p *Problem) errorsOf(name, text string) ([]float64, error) {
 	}
 	share, percent := strings.CutSuffix(text, "%")
 	x, err := strconv.ParseFloat(share, 64)
-	if err != nil || !(x > 0) || math.IsInf(x, 0) {
+	if err == nil && !(x > 0 && !math.IsInf(x, 0)) {
+		return nil, fmt.Errorf("the errors of %s are %s: want a number above 0, a share such as 5%%, or a column", name, text)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("the errors of %s are %s, which is neither a column, a number above 0, nor a share such as 5%%%s", name, text, meant(text, p.Numeric()))
 	}
 	if !percent {
@@ -147,8 +150,11 @@ func (p *Problem) plainFit() bool {
 	return len(p.SigmaX) == 0 && !p.Implicit && p.Cov == nil && p.AR1 == ""
 }
 
-// checkImplicit returns an error if an implicit formula has no errors to measure distances by.
+// checkImplicit returns an error if an implicit formula has no errors to measure distances by, or if there are correlations of errors that are not given.
 func (p *Problem) checkImplicit() error {
+	if len(p.CorrelationXY) > 0 && len(p.SigmaX) == 0 {
+		return fmt.Errorf("correlation_xy needs errors of x: give sigma_x")
+	}
 	if p.Implicit && len(p.SigmaX) == 0 {
 		return fmt.Errorf("an implicit formula needs errors of its columns: give sigma_x")
 	}
