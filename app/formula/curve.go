@@ -196,6 +196,14 @@ func (f *curveFlags) problem(a *frame.App, files []string, text string) (*expr.P
 	return p, nil
 }
 
+// groups are the rows of each value of the column of --by, with these values.
+func (f *curveFlags) groups(p *expr.Problem) (rows [][]int, labels []string, err error) {
+	if uses(p.Expr, f.by) {
+		return nil, nil, fmt.Errorf("the formula %q uses %s, which has one value in each group: group by another column", p.Expr, f.by)
+	}
+	return p.GroupsOf(f.by)
+}
+
 func names(t columns.Table) (all []string) {
 	for _, c := range t {
 		all = append(all, c.Name)

@@ -341,15 +341,27 @@ func TestFitCurveReads(t *testing.T) {
 		{[]string{"sample", "curve", data, "signal = a*t + othre"}, "did you mean it"},
 		{[]string{"fit", "curve", data, "signal = a*t", "--sheet", "2"}, "has no part 2"},
 		{[]string{"sample", "curve", data, "signal = a*t", "--by", "othre"}, "did you mean"},
+		{[]string{"fit", "curve", data, "signal = a*t", "--by", "t"}, "has one value in each group"},
 	} {
 		if code, out, stderr := apptest.Do(t, c.args...); code == 0 || !strings.Contains(stderr, c.says) {
 			t.Errorf("%v: exit %d: %s%s", c.args, code, out, stderr)
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	code, out, stderr := apptest.Do(t, "sample", "curve", data, "signal = a*exp(-t/tau) + c", "--by", "other", "--out", dir, "--warmup", "150", "--draws", "100", "--no-report")
-	if code != 0 {
-		t.Fatalf("exit %d: %s%s", code, out, stderr)
+	code, out, stderr := apptest.Do(t, "sample", "curve", data, "signal = a*exp(-t/tau) + c", "--by", "other", "--out", dir, "--warmup", "150", "--draws", "100", "--no-report", "--json")
+	var doc struct {
+		By     string
+		Groups []struct {
+			Group  string
+			Rows   int
+			Sample struct {
+				Engine string
+				Run    string
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || doc.By != "other" || len(doc.Groups) != 2 || doc.Groups[1].Group != "other=B" || doc.Groups[1].Sample.Engine != "expr" || doc.Groups[1].Sample.Run != filepath.Join(dir, "other=B") {
+		t.Fatalf("exit %d: %v %s%s", code, err, out, stderr)
 	}
 	for _, group := range []string{"other=A", "other=B"} {
 		if _, err := os.Stat(filepath.Join(dir, group, "summary.json")); err != nil {

@@ -82,7 +82,7 @@ type groupDoc struct {
 // fitEach fits the rows of each value of a column.
 func (f *curveFlags) fitEach(ctx context.Context, a *frame.App, p *expr.Problem, files []string, u *uncertainty) error {
 	path := strings.Join(files, ", ")
-	groups, label, err := p.GroupsOf(f.by)
+	groups, label, err := f.groups(p)
 	if err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: --by: %w", path, err))
 	}

@@ -33,6 +33,9 @@ func (p *Problem) Evidence(ctx context.Context, seed uint64) (*infer.Evidence, e
 	if len(open) > 0 {
 		return nil, fmt.Errorf("expr: the evidence of %q needs a prior of all parameters, and %s %s none: give one, or bounds with two ends", p.Expr, errtext.Few(open, 6), errtext.Agree(len(open), "has", "have"))
 	}
+	if p.Sigma == "" || p.Absolute != nil && !*p.Absolute {
+		return nil, fmt.Errorf("expr: the evidence of %q needs the errors of %s, as without them the probability of the data has an arbitrary factor: give sigma, or sample with a prior of sigma", p.Expr, p.Y)
+	}
 	own := *p
 	own.Start, own.Derived, own.Flat, own.Groups = nil, nil, nil, map[string]Group{}
 	for name, over := range f.Indices() {

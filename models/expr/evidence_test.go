@@ -35,6 +35,11 @@ func TestEvidence(t *testing.T) {
 	if math.Abs(e.Log-want) > 0.1 || !(e.Error < 0.1) {
 		t.Errorf("log evidence %.4f +- %.2g, want %.4f", e.Log, e.Error, want)
 	}
+	own := *p
+	own.Sigma = ""
+	if _, err := own.Evidence(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "needs the errors of y") {
+		t.Error(err)
+	}
 	p.Priors, p.Bounds = nil, map[string]Bounds{"a": {0, math.Inf(1)}}
 	if _, err := p.Evidence(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "a has none") {
 		t.Error(err)
