@@ -348,7 +348,7 @@ func TestFitCurveReads(t *testing.T) {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	code, out, stderr := apptest.Do(t, "sample", "curve", data, "signal = a*exp(-t/tau) + c", "--by", "other", "--out", dir, "--warmup", "150", "--draws", "100", "--no-report", "--json")
+	code, out, stderr := apptest.Do(t, "sample", "curve", data, "signal = a*exp(-t/tau) + c", "--by", "other", "--out", dir, "--warmup", "100", "--draws", "50", "--chains", "2", "--retries", "0", "--no-report", "--json")
 	var doc struct {
 		By     string
 		Groups []struct {
