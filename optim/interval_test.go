@@ -243,3 +243,33 @@ func TestBandMistakes(t *testing.T) {
 		}
 	}
 }
+
+// Near a bound the intervals are those of Feldman and Cousins (Phys. Rev. D 57, 3873, table X: a measurement x0 of a mean of at least 0, in units of its standard deviation).
+func TestIntervalsNearABoundAreThoseOfFeldmanAndCousins(t *testing.T) {
+	for _, c := range []struct{ level, x, lower, upper float64 }{
+		{0.6827, -1, 0, 0.27}, {0.6827, 0, 0, 1}, {0.6827, 0.5, 0.02, 1.5}, {0.6827, 1, 0.24, 2}, {0.6827, 3, 2, 4},
+		{0.95, -1, 0, 1.10}, {0.95, 0, 0, 1.96}, {0.95, 1, 0, 2.96}, {0.95, 2, 0.35, 3.96},
+	} {
+		for _, sign := range []float64{1, -1} { // a lower bound, and an upper one
+			p := &optim.Problem{M: 1, N: 1, Names: []string{"m"}, Start: []float64{0}, Residual: func(r, b []float64) error { r[0] = b[0] - sign*c.x; return nil }}
+			if p.Lower = []float64{0}; sign < 0 {
+				p.Lower, p.Upper = nil, []float64{0}
+			}
+			r, err := optim.LeastSquares(context.Background(), p, optim.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err := optim.Profile(context.Background(), p, r, optim.ProfileSettings{Level: c.level})
+			if err != nil {
+				t.Fatal(err)
+			}
+			lower, upper := all[0].Lower, all[0].Upper
+			if sign < 0 {
+				lower, upper = -upper, -lower
+			}
+			if math.Abs(lower-c.lower) > 0.0051 || math.Abs(upper-c.upper) > 0.0051 {
+				t.Errorf("x %g, level %g: %.3f .. %.3f, want %.2f .. %.2f", sign*c.x, c.level, lower, upper, c.lower, c.upper)
+			}
+		}
+	}
+}

@@ -115,8 +115,11 @@ func large(t testing.TB, way string, n int) *optim.Problem {
 }
 
 func TestHundredThousandParameters(t *testing.T) {
-	const n = 100_000
 	for _, way := range []string{"sparse", "groups", "products", "graph"} {
+		n := 10_000 // where a square of this would show as well
+		if way == "sparse" {
+			n = 100_000
+		}
 		p := large(t, way, n)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -128,7 +131,7 @@ func TestHundredThousandParameters(t *testing.T) {
 		if !r.Status.Converged() || r.Cost > 1e-12 || r.Cov != nil || !math.IsNaN(r.SD()[0]) {
 			t.Errorf("%s: %s, cost %g", way, r.Status.Message(), r.Cost)
 		}
-		used := float64(after.TotalAlloc-before.TotalAlloc) / n
+		used := float64(after.TotalAlloc-before.TotalAlloc) / float64(n)
 		t.Logf("%s: cost %.1e after %d evaluations, %.0f bytes per parameter", way, r.Cost, r.NFev, used)
 		if used > 2000 {
 			t.Errorf("%s: %.0f bytes per parameter", way, used)

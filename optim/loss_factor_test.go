@@ -35,6 +35,11 @@ func TestRobustErrorsAreThoseOfTheEstimates(t *testing.T) {
 							f[i] = x[0] + x[1]*float64(i)/4 - y[i]
 						}
 						return nil
+					}, Jacobian: func(j, _ []float64) error {
+						for i := range points {
+							j[i], j[points+i] = 1, float64(i)/4
+						}
+						return nil
 					}}
 					fit, err := LeastSquares(context.Background(), p, Settings{Loss: loss, RelativeSigma: relative})
 					if err != nil {

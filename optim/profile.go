@@ -19,7 +19,7 @@ import (
 type ProfileSettings struct {
 	// The Settings are those of the fit, with its Fixed, Tied and Priors.
 	Settings
-	// Level is the probability that the intervals cover. Default 0.95.
+	// Level is the probability that the intervals cover, also where the true value is at a bound: see Interval. Default 0.95.
 	Level float64
 	// OneSided makes each end a limit by itself: the value is above Lower with probability Level, and below Upper with probability Level.
 	OneSided bool
@@ -31,6 +31,12 @@ type ProfileSettings struct {
 
 // Interval is the range of values of a parameter for which the cost, minimised over the other
 // parameters, stays within the level.
+//
+// Near a bound the data cannot pull a parameter beyond it, so that the cost at the true value rises less than elsewhere, and an interval of the usual rise would hold the truth too often. There the
+// rise that is allowed is the one that holds with the probability of the level for a true value at that distance from the bound, which makes the intervals those of Feldman and Cousins in the
+// limit of normal errors. Limits that are OneSided keep the usual rise, so that none is below what the data can tell.
+//
+// References: Feldman & Cousins, Phys. Rev. D 57, 3873 (1998), doi:10.1103/PhysRevD.57.3873; Cowan et al., Eur. Phys. J. C 71, 1554 (2011), doi:10.1140/epjc/s10052-011-1554-0, section 3.
 type Interval struct {
 	Name string
 	// Value is the fitted value.
@@ -77,6 +83,9 @@ func Profile(ctx context.Context, p *Problem, r *Result, s ProfileSettings) (_ [
 		return nil, err
 	}
 	f.width, f.quantities = width, s.Quantities
+	if !s.OneSided {
+		f.level = s.Level
+	}
 	names := s.Names
 	if names == nil {
 		for _, name := range p.allNames() {
@@ -117,7 +126,8 @@ type profiler struct {
 	p     *Problem
 	r     *Result
 	s     Settings
-	width float64
+	width float64 // tau at the ends of intervals far from bounds
+	level float64 // probability of intervals that narrow near bounds; 0 keeps the width
 	// unit is the increase of chi-square that counts as one standard deviation.
 	unit       float64
 	quantities map[string]*ad.Node
@@ -214,7 +224,7 @@ func (f *profiler) side(ctx context.Context, iv *Interval, sign float64) (end fl
 			return at, true, err
 		}
 		iv.Points = append(iv.Points, next)
-		if math.Abs(next.Tau) >= f.width || math.IsNaN(next.Tau) {
+		if math.Abs(next.Tau) >= f.widthAt(at) || math.IsNaN(next.Tau) {
 			end, err := f.close(ctx, iv, inside, next, sign)
 			return end, false, err
 		}
@@ -232,9 +242,18 @@ func (f *profiler) side(ctx context.Context, iv *Interval, sign float64) (end fl
 	return sign * inf, true, nil
 }
 
+// widthAt is the tau at which an interval ends if it ends at a value of what is held.
+func (f *profiler) widthAt(value float64) float64 {
+	below, above := (value-f.held.lower)/f.held.sd, (f.held.upper-value)/f.held.sd
+	if f.level == 0 || !(f.held.sd > 0) || math.IsInf(f.held.sd, 1) || !(min(below, above) < f.width) {
+		return f.width
+	}
+	return boundedWidth(f.r.errorCDF(), f.level, f.width, max(below, 0), max(above, 0))
+}
+
 // close finds where tau is the width, between two points.
 func (f *profiler) close(ctx context.Context, iv *Interval, a, b ProfilePoint, sign float64) (float64, error) {
-	fa, fb := math.Abs(a.Tau)-f.width, math.Abs(b.Tau)-f.width
+	fa, fb := math.Abs(a.Tau)-f.widthAt(a.Value), math.Abs(b.Tau)-f.widthAt(b.Value)
 	for range 60 {
 		if math.Abs(b.Value-a.Value) <= 1e-9*max(math.Abs(a.Value), math.Abs(b.Value)) || fb == 0 {
 			break
@@ -248,7 +267,7 @@ func (f *profiler) close(ctx context.Context, iv *Interval, a, b ProfilePoint, s
 			return at, err
 		}
 		iv.Points = append(iv.Points, c)
-		fc := math.Abs(c.Tau) - f.width
+		fc := math.Abs(c.Tau) - f.widthAt(c.Value)
 		if math.Abs(fc) < 1e-7*f.width {
 			return c.Value, nil
 		}

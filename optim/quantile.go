@@ -44,3 +44,34 @@ func (r *Result) allWidth(level float64, k int) (float64, error) {
 	x := mathext.InvRegIncBeta(d1/2, d2/2, level)
 	return math.Sqrt(d1 * (d2 * x / (d1 * (1 - x)))), nil
 }
+
+// errorCDF is the distribution function of an estimate in units of its standard error.
+func (r *Result) errorCDF() func(x float64) float64 {
+	if r.Absolute {
+		return distuv.UnitNormal.CDF
+	}
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(r.DoF())}.CDF
+}
+
+// boundedWidth is the root of the rise of chi-square that estimates of a value, which is below and above from its bounds, do not pass with the probability of the level. Lengths are in units of the
+// standard error, cdf is the distribution of an estimate without bounds, and width is the root without bounds.
+//
+// Where an estimate x would pass a bound at a distance d, the best fit is at the bound, and the rise (x - value)^2 - (x - bound)^2 reaches t^2 at |x - value| = (t^2/d + d)/2.
+func boundedWidth(cdf func(float64) float64, level, width, below, above float64) float64 {
+	reach := func(t, d float64) float64 {
+		if t <= d {
+			return t
+		}
+		return (t*t/d + d) / 2
+	}
+	lo, hi := 0.0, width
+	for range 50 {
+		t := (lo + hi) / 2
+		if cdf(reach(t, below))-cdf(-reach(t, above)) < level {
+			lo = t
+		} else {
+			hi = t
+		}
+	}
+	return hi
+}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
@@ -25,11 +26,13 @@ import (
 type choices struct {
 	formulas []string
 	values   string
+	evidence bool
 }
 
 func (c *choices) add(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&c.formulas, "compare", nil, "another formula to compare; may be repeated")
 	flags.StringVar(&c.values, "choose", "", "values at which to hold a parameter, of which the best is taken, such as n=1:5 for whole numbers, or n=0.5,1,2")
+	flags.BoolVar(&c.evidence, "evidence", false, "with --compare or --choose: take the formula or the value with the largest evidence, the probability of the data under the model and its priors, which all parameters need (--prior, or --bounds with two ends)")
 }
 
 // choiceDoc is an alternative with what it costs.
@@ -40,6 +43,10 @@ type choiceDoc struct {
 	AICc       frame.Number `json:"aicc"`
 	BIC        frame.Number `json:"bic"`
 	Predicted  frame.Number `json:"cv_rms"` // of ten folds: in standard deviations, or in units of y without errors
+	// LogEvidence has a standard error, and Probability takes all alternatives as equally probable before the data. They are there where they were asked for.
+	LogEvidence      *frame.Number `json:"log_evidence,omitempty"`
+	LogEvidenceError *frame.Number `json:"log_evidence_error,omitempty"`
+	Probability      *frame.Number `json:"probability,omitempty"`
 }
 
 // folds is the number of parts of the data that are left out in turn.
@@ -48,6 +55,9 @@ const folds = 10
 // best fits all alternatives, prints how they compare, and returns the problem of the best.
 func (c *choices) best(ctx context.Context, a *frame.App, p *expr.Problem, path string) (*expr.Problem, []choiceDoc, error) {
 	problems, names, err := c.problems(p)
+	if err == nil && c.evidence && len(problems) < 2 {
+		err = exit.Usage("--evidence compares models: give others with --compare, or values with --choose; sample curve --evidence gives that of one")
+	}
 	if err != nil || len(problems) < 2 {
 		return p, nil, err
 	}
@@ -70,12 +80,41 @@ func (c *choices) best(ctx context.Context, a *frame.App, p *expr.Problem, path 
 		if err != nil {
 			cv = math.NaN() // too few rows without some
 		}
-		docs = append(docs, choiceDoc{names[k], r.NFree, frame.Number(r.ReducedChiSquared()), frame.Number(r.AICc()), frame.Number(r.BIC()), frame.Number(cv)})
-		if v := r.AICc(); chosen == nil || v < first {
+		doc := choiceDoc{Model: names[k], Parameters: r.NFree, Reduced: frame.Number(r.ReducedChiSquared()), AICc: frame.Number(r.AICc()), BIC: frame.Number(r.BIC()), Predicted: frame.Number(cv)}
+		v := r.AICc()
+		if c.evidence {
+			e, err := own.Evidence(ctx, a.Seed)
+			if ctx.Err() != nil {
+				return nil, nil, exit.With(exit.Interrupted, ctx.Err())
+			}
+			if err != nil {
+				return nil, nil, exit.With(exit.Data, fmt.Errorf("%s: %s: %w", path, names[k], err))
+			}
+			value, sd := frame.Number(e.Log), frame.Number(e.Error)
+			doc.LogEvidence, doc.LogEvidenceError, v = &value, &sd, -e.Log
+		}
+		docs = append(docs, doc)
+		if chosen == nil || v < first {
 			first, chosen = v, own
 		}
 	}
+	if c.evidence {
+		probabilities(docs)
+	}
 	return chosen, docs, nil
+}
+
+// probabilities are those of alternatives that are equally probable before the data.
+func probabilities(docs []choiceDoc) {
+	all := make([]float64, len(docs))
+	for i, d := range docs {
+		all[i] = float64(*d.LogEvidence)
+	}
+	total := floats.LogSumExp(all)
+	for i := range docs {
+		p := frame.Number(math.Exp(all[i] - total))
+		docs[i].Probability = &p
+	}
 }
 
 // problems are the alternatives with their names, the given one first.
@@ -83,8 +122,13 @@ func (c *choices) problems(p *expr.Problem) (all []*expr.Problem, names []string
 	if c.values != "" && len(c.formulas) > 0 {
 		return nil, nil, exit.Usage("--choose %s and --compare: give one of them", c.values)
 	}
+	if c.values == "" && len(c.formulas) == 0 {
+		return []*expr.Problem{p}, []string{p.Expr}, nil
+	}
 	if c.values == "" {
-		all, names = []*expr.Problem{p}, []string{p.Expr}
+		own := p.With(p.Expr, "", 0)
+		own.Relevant()
+		all, names = []*expr.Problem{own}, []string{p.Expr}
 		for _, text := range c.formulas {
 			if _, err := formula.Parse(text); err != nil {
 				return nil, nil, exit.Usage("--compare: %v", err)
@@ -92,6 +136,11 @@ func (c *choices) problems(p *expr.Problem) (all []*expr.Problem, names []string
 			own := p.With(text, "", 0)
 			own.Relevant()
 			all, names = append(all, own), append(names, text)
+		}
+		for name := range p.Priors {
+			if !slices.ContainsFunc(all, func(o *expr.Problem) bool { return o.Priors[name] != "" }) {
+				return nil, nil, exit.Usage("--prior %s: no formula has a parameter %s", name, name)
+			}
 		}
 		return all, names, nil
 	}
@@ -157,10 +206,21 @@ func choiceText(docs []choiceDoc) string {
 	aicc, bic := least(func(d choiceDoc) frame.Number { return d.AICc }), least(func(d choiceDoc) frame.Number { return d.BIC })
 	var b strings.Builder
 	w := foreign.Table(&b, 0)
-	fmt.Fprintf(w, "model\tparameters\tchi2/dof\tAICc\tBIC\terror of what is left out\n")
+	evidence := docs[0].LogEvidence != nil
+	more := ""
+	if evidence {
+		more = "\tlog evidence\tprobability"
+	}
+	fmt.Fprintf(w, "model\tparameters\tchi2/dof\tAICc\tBIC\terror of what is left out%s\n", more)
 	for _, d := range docs {
-		fmt.Fprintf(w, "%s\t%d\t%.4g\t+%.1f\t+%.1f\t%.4g\n", d.Model, d.Parameters, float64(d.Reduced), float64(d.AICc)-aicc, float64(d.BIC)-bic, float64(d.Predicted))
+		if evidence {
+			more = fmt.Sprintf("\t%.2f +- %.2g\t%.3g", float64(*d.LogEvidence), float64(*d.LogEvidenceError), float64(*d.Probability))
+		}
+		fmt.Fprintf(w, "%s\t%d\t%.4g\t+%.1f\t+%.1f\t%.4g%s\n", d.Model, d.Parameters, float64(d.Reduced), float64(d.AICc)-aicc, float64(d.BIC)-bic, float64(d.Predicted), more)
 	}
 	_ = w.Flush()
+	if evidence {
+		return b.String() + fmt.Sprintf("the largest evidence of %s follows; it depends on how wide the priors are, and the probabilities take all as equally probable before the data\n", errtext.Count(len(docs), "model"))
+	}
 	return b.String() + fmt.Sprintf("the least AICc of %s follows\n", errtext.Count(len(docs), "model"))
 }

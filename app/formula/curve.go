@@ -29,6 +29,7 @@ type curveFlags struct {
 	ranges, exclude         []string
 	priors, flat            []string // for sampling
 	likelihood              string
+	others                  []string // formulas that are compared, whose parameters may be named too
 	fit                     fitFlags
 }
 
@@ -41,8 +42,8 @@ tables are taken together, with the names of their files as column file.
 `
 
 func (f *curveFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.y, "y", "", "column, or formula of columns, that the formula describes (default y, or the last column that the formula does not use)")
-	flags.StringVar(&f.sigma, "sigma", "", "standard errors of y: a column, a number, a share such as 5%, or poisson for counts (default a column called sigma, err, error, dy or y_err)")
+	flags.StringVar(&f.y, "y", "", "column, or formula of columns, that the formula describes (default y, or the last column that neither the formula uses nor holds errors by its name)")
+	flags.StringVar(&f.sigma, "sigma", "", "standard errors of y: a column, a number, a share such as 5%, or poisson for counts (default a column called sigma, err, error or dy, or after y, such as k_err for k)")
 	flags.StringVar(&f.sheet, "sheet", "", "sheet of a workbook, by name or number, or path in an HDF5 file (default the first table)")
 	flags.StringArrayVar(&f.bounds, "bounds", nil, "bounds of a parameter, such as tau=0:100, tau=0: or tau=:5; may be repeated")
 	flags.StringArrayVar(&f.fix, "fix", nil, "parameter held at a value, such as c=0; may be repeated")
@@ -53,6 +54,28 @@ func (f *curveFlags) add(flags *pflag.FlagSet) {
 
 // errorNames are names of columns that are taken for standard errors of y.
 var errorNames = []string{"sigma", "err", "error", "dy", "y_err", "yerr", "y_error", "sigma_y"}
+
+// errorsOf reports whether a column has a name for the standard errors of another: k_err, k_error, k_sigma, k_sd, k_std, k_se, k_unc, err_k, sigma_k, dk or u_k for k.
+func errorsOf(column, of string) bool {
+	column, of = strings.ToLower(column), strings.ToLower(of)
+	for _, word := range []string{"err", "error", "sigma", "sd", "std", "se", "unc", "uncertainty"} {
+		if column == of+"_"+word || column == of+word || column == word+"_"+of {
+			return true
+		}
+	}
+	return column == "d"+of || column == "u_"+of
+}
+
+// errorsOfAny reports whether a column has a name for the standard errors of y, or of another column of a table.
+func errorsOfAny(column string, t columns.Table) bool {
+	return slices.Contains(errorNames, column) || slices.ContainsFunc(t, func(c columns.Column) bool { return errorsOf(column, c.Name) })
+}
+
+// uses reports whether a formula uses a name.
+func uses(text, name string) bool {
+	f, err := formula.Parse(text)
+	return err == nil && slices.Contains(f.Names(), name)
+}
 
 // readTable reads a table.
 func (f *curveFlags) readTable(a *frame.App, name string) (columns.Table, error) {
@@ -127,17 +150,22 @@ func (f *curveFlags) problem(a *frame.App, files []string, text string) (*expr.P
 		return nil, exit.Usage("%v", err)
 	}
 	p := &expr.Problem{Expr: text, Data: expr.Columns(t), Start: map[string]expr.Values{}}
-	if p.Implicit = f.fit.implicit; p.Implicit {
-		p.Y = "0"
-	} else if err := f.chooseY(p, t, parsed); err != nil {
-		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
-	}
 	if !slices.ContainsFunc(parsed.Names(), func(n string) bool { _, column := p.Data[n]; return column }) {
 		hint := ""
 		if parts := parsed.Parts(); len(parts) > 0 {
 			hint = fmt.Sprintf(", as in %s(%s, %s)", parts[0].Name, t[0].Name, parts[0].Prefix)
 		}
+		for _, n := range parsed.Names() {
+			if i := slices.IndexFunc(t, func(c columns.Column) bool { return strings.EqualFold(c.Name, n) }); i >= 0 {
+				hint = fmt.Sprintf("; %s is not %s", n, t[i].Name)
+			}
+		}
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: the formula %q uses none of the columns %s: write it with one of them%s", name, text, strings.Join(names(t), ", "), hint))
+	}
+	if p.Implicit = f.fit.implicit; p.Implicit {
+		p.Y = "0"
+	} else if err := f.chooseY(a, p, t, parsed); err != nil {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
 	}
 	if err := f.parameters(p, parsed); err != nil {
 		return nil, err
@@ -156,8 +184,8 @@ func (f *curveFlags) problem(a *frame.App, files []string, text string) (*expr.P
 		return nil, err
 	}
 	used := append(parsed.Names(), p.Sigma)
-	for _, column := range p.SigmaX {
-		used = append(used, column)
+	for name, column := range p.SigmaX {
+		used = append(used, column, p.CorrelationXY[name])
 	}
 	if y, err := formula.Parse(p.Y); err == nil {
 		used = append(used, y.Names()...)
@@ -168,6 +196,14 @@ func (f *curveFlags) problem(a *frame.App, files []string, text string) (*expr.P
 	return p, nil
 }
 
+// groups are the rows of each value of the column of --by, with these values.
+func (f *curveFlags) groups(p *expr.Problem) (rows [][]int, labels []string, err error) {
+	if uses(p.Expr, f.by) {
+		return nil, nil, fmt.Errorf("the formula %q uses %s, which has one value in each group: group by another column", p.Expr, f.by)
+	}
+	return p.GroupsOf(f.by)
+}
+
 func names(t columns.Table) (all []string) {
 	for _, c := range t {
 		all = append(all, c.Name)
@@ -176,17 +212,21 @@ func names(t columns.Table) (all []string) {
 }
 
 // chooseY finds the column that the formula describes.
-func (f *curveFlags) chooseY(p *expr.Problem, t columns.Table, parsed *formula.Formula) error {
+func (f *curveFlags) chooseY(a *frame.App, p *expr.Problem, t columns.Table, parsed *formula.Formula) error {
 	p.Y = f.y
 	if p.Y == "" {
 		if _, ok := p.Data["y"]; ok {
 			p.Y = "y"
 			return nil
 		}
+		var able []string
 		for _, c := range t {
-			if _, numbers := c.Values.([]float64); numbers && !slices.Contains(parsed.Names(), c.Name) && !slices.Contains(errorNames, c.Name) && c.Name != f.sigma && c.Name != f.by {
-				p.Y = c.Name
+			if _, numbers := c.Values.([]float64); numbers && !slices.Contains(parsed.Names(), c.Name) && !errorsOfAny(c.Name, t) && c.Name != f.sigma && c.Name != f.by && !f.fit.takes(c.Name) {
+				p.Y, able = c.Name, append(able, c.Name)
 			}
+		}
+		if len(able) > 1 {
+			a.Note("the formula is taken to describe the column %s; --y names another of %s", p.Y, strings.Join(able, ", "))
 		}
 	}
 	if p.Y == "" {
@@ -228,6 +268,11 @@ func (f *curveFlags) parameters(p *expr.Problem, parsed *formula.Formula) error 
 		}
 		if slices.Contains(parsed.Names(), name) || name == "sigma" || slices.ContainsFunc(f.priors, func(s string) bool { return strings.HasPrefix(s, name+"=") }) {
 			return nil
+		}
+		for _, text := range f.others {
+			if other, err := formula.Parse(text); err == nil && slices.Contains(other.Names(), name) {
+				return nil
+			}
 		}
 		return exit.Usage("--%s %s: the formula %q has no parameter %s%s", flag, name, parsed, name, didYouMean(name, parsed.Names()))
 	}
@@ -325,8 +370,14 @@ func (f *curveFlags) errors(a *frame.App, p *expr.Problem) error {
 		return nil
 	}
 	if f.sigma == "" {
-		for _, n := range errorNames {
-			if c, ok := p.Data[n]; ok && c.Labels == nil && n != p.Y && !f.fit.takes(p, n) {
+		names := slices.Clone(errorNames)
+		for _, n := range p.Numeric() {
+			if errorsOf(n, p.Y) {
+				names = append(names, n)
+			}
+		}
+		for _, n := range names {
+			if c, ok := p.Data[n]; ok && c.Labels == nil && n != p.Y && !f.fit.takes(n) && !uses(p.Expr, n) {
 				p.Sigma = n
 				a.Note("the column %s is taken for the standard errors of %s; --sigma names another", n, p.Y)
 				return nil

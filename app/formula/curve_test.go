@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/app/apptest"
+	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -90,6 +91,7 @@ func TestCurveMistakes(t *testing.T) {
 		says string
 	}{
 		{[]string{data, "a*exp(-x/tau)"}, "uses none of the columns t, signal"},
+		{[]string{data, "a*exp(-T/tau)"}, "; T is not t"},
 		{[]string{data, "a*exp(-T/tau) + 0*t"}, ""},
 		{[]string{data, "a*exp(-t/tau", "--y", "signal"}, "are not closed"},
 		{[]string{data, "a*exp(-t/tau)", "--y", "singal"}, "did you mean signal?"},
@@ -299,6 +301,18 @@ func TestFitCurveChoices(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "n = 3") || !strings.Contains(out, "the least AICc of 3 models follows") {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
+	code, out, stderr = apptest.Do(t, "fit", "curve", one, "a*exp(-t/tau)", "--compare", "a*exp(-t/tau) + c", "--sigma", "0.1", "--evidence", "--prior", "a=normal(0, 10)", "--fix", "tau=2.3", "--prior", "c=normal(0, 5)")
+	if code != 0 || !strings.Contains(out, "log evidence") || !strings.Contains(out, "the largest evidence of 2 models follows") {
+		t.Fatal(code, out, stderr)
+	}
+	code, _, stderr = apptest.Do(t, "fit", "curve", one, "a*exp(-t/tau)", "--compare", "a*exp(-t/tau) + c", "--sigma", "0.1", "--evidence", "--prior", "a=normal(0, 10)")
+	if code != exit.Data || !strings.Contains(stderr, "tau has none") {
+		t.Error(code, stderr)
+	}
+	code, _, stderr = apptest.Do(t, "fit", "curve", one, "a*exp(-t/tau)", "--compare", "a*exp(-t/tau) + c", "--prior", "d=normal(0, 10)")
+	if code != exit.WrongUsage || !strings.Contains(stderr, "no formula has a parameter d") {
+		t.Error(code, stderr)
+	}
 	for _, c := range [][]string{{"--choose", "n=1:5", "has no parameter n"}, {"--choose", "tau=5:1", "want whole numbers"}, {"--choose", "tau=5", "two values or more"}, {"--compare", "a*", "ends early"}} {
 		if code, _, stderr := apptest.Do(t, "fit", "curve", one, "a*exp(-t/tau)", c[0], c[1]); code == 0 || !strings.Contains(stderr, c[2]) {
 			t.Errorf("%v: exit %d: %s", c, code, stderr)
@@ -327,19 +341,48 @@ func TestFitCurveReads(t *testing.T) {
 		{[]string{"sample", "curve", data, "signal = a*t + othre"}, "did you mean it"},
 		{[]string{"fit", "curve", data, "signal = a*t", "--sheet", "2"}, "has no part 2"},
 		{[]string{"sample", "curve", data, "signal = a*t", "--by", "othre"}, "did you mean"},
+		{[]string{"fit", "curve", data, "signal = a*t", "--by", "t"}, "has one value in each group"},
 	} {
 		if code, out, stderr := apptest.Do(t, c.args...); code == 0 || !strings.Contains(stderr, c.says) {
 			t.Errorf("%v: exit %d: %s%s", c.args, code, out, stderr)
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "run")
-	code, out, stderr := apptest.Do(t, "sample", "curve", data, "signal = a*exp(-t/tau) + c", "--by", "other", "--out", dir, "--warmup", "150", "--draws", "100", "--no-report")
-	if code != 0 {
-		t.Fatalf("exit %d: %s%s", code, out, stderr)
+	code, out, stderr := apptest.Do(t, "sample", "curve", data, "signal = a*exp(-t/tau) + c", "--by", "other", "--out", dir, "--warmup", "100", "--draws", "50", "--chains", "2", "--retries", "0", "--no-report", "--json")
+	var doc struct {
+		By     string
+		Groups []struct {
+			Group  string
+			Rows   int
+			Sample struct {
+				Engine string
+				Run    string
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &doc); err != nil || code != 0 || doc.By != "other" || len(doc.Groups) != 2 || doc.Groups[1].Group != "other=B" || doc.Groups[1].Sample.Engine != "expr" || doc.Groups[1].Sample.Run != filepath.Join(dir, "other=B") {
+		t.Fatalf("exit %d: %v %s%s", code, err, out, stderr)
 	}
 	for _, group := range []string{"other=A", "other=B"} {
 		if _, err := os.Stat(filepath.Join(dir, group, "summary.json")); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A column of errors is recognised by the name of what it belongs to: it is not what the formula describes, and it weighs the rows. Which of several columns is described is told.
+func TestFitCurveFindsColumns(t *testing.T) {
+	table := apptest.Write(t, "rates.csv", "x,k,other,k_err\n0,1,9,0.1\n1,3,9,0.1\n2,5.1,9,0.1\n3,7,9,0.1\n4,9,9,0.1\n")
+	code, out, stderr := apptest.Do(t, "fit", "curve", table, "a + b*x", "--range", "x=0:5")
+	if code != 0 || !strings.Contains(stderr, "taken to describe the column other; --y names another of k, other") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	code, out, stderr = apptest.Do(t, "fit", "curve", table, "k = a + b*x")
+	if code != 0 || !strings.Contains(out, "b            2.000 +- 0.032") || !strings.Contains(stderr, "k_err is taken for the standard errors of k") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	two := apptest.Write(t, "two.csv", "T,k,k_err\n0,1,0.1\n1,3,0.1\n2,5.1,0.1\n3,7,0.1\n4,9,0.1\n")
+	if code, out, stderr = apptest.Do(t, "fit", "curve", two, "a + b*T"); code != 0 || !strings.Contains(out, "b            2.000 +- 0.032") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 }

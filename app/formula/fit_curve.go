@@ -49,6 +49,7 @@ report.html, or only a table.
 				return exit.Usage("fit curve needs a table and a formula in quotation marks, such as fit curve decay.csv \"a*exp(-t/tau)\"")
 			}
 			files, text := args[:len(args)-1], args[len(args)-1]
+			f.others = u.choices.formulas
 			p, err := f.problem(a, files, text)
 			if err != nil {
 				return err
@@ -81,7 +82,7 @@ type groupDoc struct {
 // fitEach fits the rows of each value of a column.
 func (f *curveFlags) fitEach(ctx context.Context, a *frame.App, p *expr.Problem, files []string, u *uncertainty) error {
 	path := strings.Join(files, ", ")
-	groups, label, err := p.GroupsOf(f.by)
+	groups, label, err := f.groups(p)
 	if err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: --by: %w", path, err))
 	}

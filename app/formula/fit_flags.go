@@ -18,7 +18,7 @@ import (
 
 // fitFlags describe errors of a fit beyond independent ones of y.
 type fitFlags struct {
-	sigmaX             []string
+	sigmaX, together   []string
 	implicit           bool
 	cov                string
 	scale, offset, ar1 string
@@ -28,16 +28,23 @@ const fitFlagsHelp = `--sigma-x gives errors of columns that the formula uses (o
 regression); with --implicit the formula is 0 at their true values. --cov reads
 the covariance of y, --scale-error and --offset-error are errors that rows
 share, such as 2% or "0.1 over run", and --ar1 is the correlation of neighbours.
+--correlation-xy x=r says how the errors of x and y of a row go together.
 --prior "tau=normal(2, 0.1)" adds what is known of a parameter.
 `
 
 func (f *fitFlags) add(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&f.sigmaX, "sigma-x", nil, "errors of a column of the formula, such as t=dt, t=0.1 or t=5%; may be repeated")
+	f.addOfX(flags)
 	flags.BoolVar(&f.implicit, "implicit", false, "the formula is 0 at the true values of its columns, which have --sigma-x")
 	flags.StringVar(&f.cov, "cov", "", "file with the covariance matrix of y: text or NumPy")
 	flags.StringVar(&f.scale, "scale-error", "", "standard deviation of a factor that all rows share, such as 2%, or \"2% over run\"")
 	flags.StringVar(&f.offset, "offset-error", "", "standard deviation of an offset that all rows share, such as 0.1, or \"0.1 over run\"")
 	flags.StringVar(&f.ar1, "ar1", "", "correlation of the errors of neighbouring rows, such as 0.6, auto, or \"0.6 over run\"")
+}
+
+// addOfX adds the flags that posteriors take as well.
+func (f *fitFlags) addOfX(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.sigmaX, "sigma-x", nil, "errors of a column of the formula, such as t=dt, t=0.1 or t=5%; may be repeated")
+	flags.StringArrayVar(&f.together, "correlation-xy", nil, "correlation of the errors of a column of --sigma-x with those of y in the same row: a column or a number, such as x=0.3; may be repeated")
 }
 
 // describe puts the errors into a problem.
@@ -61,6 +68,16 @@ func (f *fitFlags) describe(p *expr.Problem, parsed *formula.Formula) error {
 		}
 		p.SigmaX[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
+	for _, text := range f.together {
+		name, value, err := assigned("correlation-xy", text)
+		if err != nil {
+			return err
+		}
+		if p.CorrelationXY == nil {
+			p.CorrelationXY = map[string]string{}
+		}
+		p.CorrelationXY[name] = value
+	}
 	p.ScaleError, p.OffsetError, p.AR1 = f.scale, f.offset, f.ar1
 	if f.cov == "" {
 		return nil
@@ -75,12 +92,10 @@ func (f *fitFlags) describe(p *expr.Problem, parsed *formula.Formula) error {
 	return nil
 }
 
-// takes reports whether a column holds errors of another one.
-func (f *fitFlags) takes(p *expr.Problem, name string) bool {
-	for _, s := range p.SigmaX {
-		if s == name {
-			return true
-		}
-	}
-	return slices.Contains(f.sigmaX, name)
+// takes reports whether a column holds errors of another one, or their correlations.
+func (f *fitFlags) takes(name string) bool {
+	return slices.ContainsFunc(slices.Concat(f.sigmaX, f.together), func(s string) bool {
+		_, value, named := strings.Cut(s, "=")
+		return s == name || named && strings.TrimSpace(value) == name
+	})
 }

@@ -4,8 +4,10 @@
 package formula
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -35,6 +37,10 @@ Parameters without --prior have a flat one, between their --bounds if there are
 any; a note names them. Where the errors of y are unknown, their standard
 deviation is a parameter, sigma. --likelihood takes another distribution than
 the normal one, in which mu is the value of the formula.
+
+--sigma-x gives errors of a column x, whose true values are sampled as x_true,
+with a flat prior or that of --prior "x=normal(m, s)", whose m and s may be
+numbers or parameters with priors of their own.
 
 Chains start near the best fit. The results are those of sample expr, and
 --resume continues a run.
@@ -78,20 +84,42 @@ Chains start near the best fit. The results are those of sample expr, and
 	c.Flags().StringArrayVar(&f.priors, "prior", nil, "prior of a parameter, such as \"tau=lognormal(1, 1)\"; may be repeated")
 	c.Flags().StringVar(&f.by, "by", "", "column by whose values the rows are sampled one group after another, each into a folder in that of the run")
 	c.Flags().StringVar(&f.likelihood, "likelihood", "", "distribution of an observation, such as \"studentt(4, mu, sigma)\" or \"poisson(mu)\" (default \"normal(mu, sigma)\")")
+	f.fit.addOfX(c.Flags())
 	cfg.Add(c, draws.DefaultChains(0))
 	return c
 }
 
+// samplesDoc is the JSON document of sample curve with --by.
+type samplesDoc struct {
+	Engine string          `json:"engine"`
+	File   string          `json:"file"`
+	By     string          `json:"by"`
+	Groups []sampleOfGroup `json:"groups"`
+}
+
+// sampleOfGroup is the document of one group.
+type sampleOfGroup struct {
+	Group  string          `json:"group"` // such as run=3
+	Rows   int             `json:"rows"`
+	Sample json.RawMessage `json:"sample"` // as that of sample expr
+}
+
 // sampleEach samples the rows of each value of a column, into a folder each.
-func (f *curveFlags) sampleEach(ctx context.Context, a *frame.App, p *expr.Problem, cfg *exprConfig) error {
-	groups, labels, err := p.GroupsOf(f.by)
+func (f *curveFlags) sampleEach(ctx context.Context, a *frame.App, p *expr.Problem, cfg *exprConfig) (err error) {
+	groups, labels, err := f.groups(p)
 	if err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: --by: %w", cfg.File, err))
 	}
+	parent, first, stdout := a.Out, *cfg, a.Stdout
+	doc := samplesDoc{Engine: "expr", File: first.File, By: f.by, Groups: []sampleOfGroup{}}
 	if a.JSON {
-		return exit.Usage("sample curve --by prints no document of all groups: leave out --json, and read summary.json in each folder")
+		defer func() { // what was sampled, also where a later group fails
+			a.Stdout = stdout
+			if told := a.Document(doc); err == nil {
+				err = told
+			}
+		}()
 	}
-	parent, first := a.Out, *cfg
 	for k, group := range groups {
 		own := p.Rows(group)
 		delete(own.Data, f.by)
@@ -103,7 +131,15 @@ func (f *curveFlags) sampleEach(ctx context.Context, a *frame.App, p *expr.Probl
 		*cfg = first
 		cfg.Problem = own
 		a.Out = filepath.Join(parent, plainName(name))
-		if err := cfg.run(a, "sample curve").Start(ctx, a); err != nil {
+		var text bytes.Buffer
+		if a.JSON {
+			a.Stdout = &text
+		}
+		err := cfg.run(a, "sample curve").Start(ctx, a)
+		if json.Valid(text.Bytes()) {
+			doc.Groups = append(doc.Groups, sampleOfGroup{name, len(group), text.Bytes()})
+		}
+		if err != nil {
 			return err
 		}
 	}

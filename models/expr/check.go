@@ -76,7 +76,21 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 		d.Sigma = p.Data[p.Sigma].Values
 	}
 	d.Mean = p.predicted(y, d.Z)
+	inOwnUnit(&d)
 	return check.Judge(d, check.Settings{})
+}
+
+// inOwnUnit takes residuals and predicted values whose scale is unknown in units of the largest where their squares would come near the ends of 64-bit numbers, as no verdict depends on the unit.
+func inOwnUnit(d *check.Data) {
+	unit := linalg.MaxAbs(d.Z)
+	if !d.Relative || unit == 0 || math.Abs(math.Log10(unit)) < 100 {
+		return
+	}
+	for _, v := range [][]float64{d.Z, d.Mean, d.Jacobian} {
+		for i := range v {
+			v[i] /= unit
+		}
+	}
 }
 
 // Predicted returns the values of the formula at the data for a result of Fit, in the units of y.

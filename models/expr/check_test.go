@@ -302,3 +302,30 @@ func sampled(t *testing.T, doc, want, not string) {
 		t.Errorf("%s: %s, %v: want %q", doc, text, err, want)
 	}
 }
+
+// The verdict on a fit without errors of y does not depend on the unit of y, up to the ends of what can be squared.
+func TestVerdictInAnyUnit(t *testing.T) {
+	for _, unit := range []float64{1, 1e150, 1e-150} {
+		random := rand.New(rand.NewPCG(9, 0))
+		x, y := make([]float64, 40), make([]float64, 40)
+		for i := range x {
+			x[i] = float64(i) / 4
+			y[i] = unit * (2 + x[i] + 0.1*random.NormFloat64())
+		}
+		data := map[string]expr.Column{"x": {Values: x}, "y": {Values: y}}
+		for formula, agrees := range map[string]bool{"a + b*x": true, "b*x": false} {
+			p := &expr.Problem{Expr: formula, Y: "y", Data: data, Start: map[string]expr.Values{"b": {unit}}}
+			if agrees {
+				p.Start["a"] = expr.Values{unit}
+			}
+			least, s, err := p.LeastSquares()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, v, err := p.Fit(context.Background(), least, s)
+			if err != nil || v.OK != agrees || v.Disagrees() == agrees {
+				t.Errorf("%s in units of %g: %v %v", formula, unit, v, err)
+			}
+		}
+	}
+}

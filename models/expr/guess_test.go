@@ -136,3 +136,27 @@ func evaluated(t *testing.T, formula string, values map[string]float64, x []floa
 	}
 	return r
 }
+
+// A narrow peak at large x, such as one of seconds since 1970, is found although most places show nothing of it.
+func TestGuessOfNarrowPeakFarAway(t *testing.T) {
+	p := &expr.Problem{Expr: "a*exp(-(t-m)^2/(2*s^2)) + c", Y: "y", Data: map[string]expr.Column{}}
+	random := tensor.NewStream(5, 0, 0)
+	var x, y []float64
+	for i := range 60 {
+		x = append(x, 1.6e9+1e-4*float64(i))
+		d := (1e-4*float64(i) - 2e-3) / 5e-4
+		y = append(y, 3*math.Exp(-d*d/2)+1+0.02*random.Normal())
+	}
+	p.Data["t"], p.Data["y"] = expr.Column{Values: x}, expr.Column{Values: y}
+	if _, err := p.Guess(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	least, s, err := p.LeastSquares()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _, err := p.Fit(context.Background(), least, s)
+	if err != nil || math.Abs(r.Value("m")-1.6e9-2e-3) > 2e-5 || math.Abs(math.Abs(r.Value("s"))-5e-4) > 2e-5 {
+		t.Error(err, r)
+	}
+}

@@ -80,6 +80,11 @@ func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, er
 	if err := p.enough(names, vectors, n); err != nil {
 		return nil, s, err
 	}
+	if p.Sigma != "" {
+		if _, err := p.errorColumn(values); err != nil {
+			return nil, s, err
+		}
+	}
 	if err := p.squarable(model, y); err != nil {
 		return nil, s, err
 	}

@@ -53,8 +53,11 @@ func (b *builder) build() error {
 	if p.Loss != "" || p.Absolute != nil && !*p.Absolute {
 		return fmt.Errorf("loss and absolute_sigma are only for least squares: for sampling, give a likelihood such as studentt(4, mu, sigma) instead")
 	}
-	if len(p.SigmaX) > 0 || p.Implicit || p.Cov != nil || p.AR1 != "" || p.ScaleError != "" || p.OffsetError != "" {
-		return fmt.Errorf("sigma_x, implicit, cov, ar1, scale_error and offset_error are only for least squares: leave them out, or fit")
+	if p.Implicit || p.Cov != nil || p.AR1 != "" || p.ScaleError != "" || p.OffsetError != "" {
+		return fmt.Errorf("implicit, cov, ar1, scale_error and offset_error are only for least squares: leave them out, or fit")
+	}
+	if err := p.checkLatent(); err != nil {
+		return err
 	}
 	if err := p.storable(); err != nil {
 		return err
@@ -96,7 +99,7 @@ func (b *builder) build() error {
 func (p *Problem) parameters() (names []string) {
 	add := func(name string) {
 		_, fixed := p.Fixed[name]
-		if !fixed && p.Tied[name] == "" && !slices.Contains(names, name) {
+		if !fixed && p.Tied[name] == "" && p.SigmaX[name] == "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -157,6 +160,9 @@ func (b *builder) observe(y []float64) error {
 				return fmt.Errorf("sigma is missing: name a column of errors, or a parameter with a prior (%s), or give a likelihood", `"sigma": "s", "priors": {"s": "halfnormal(5)"}`)
 			}
 		}
+	}
+	if err := b.correlate(special); err != nil {
+		return err
 	}
 	distribution, err := b.distribution("likelihood", text, special, false)
 	if err != nil {

@@ -77,6 +77,8 @@ func (b *builder) fresh(name string) (*ad.Node, error) {
 		return nil, fmt.Errorf("%s is in %s: leave it in only one of them", name, strings.Join(roles, " and in "))
 	case column && c.Labels != nil:
 		return nil, fmt.Errorf("column %s holds labels such as %q, so it can only be an index: write its numbers without quotation marks, or use a column of numbers here", name, c.Labels[0])
+	case column && p.SigmaX[name] != "":
+		return b.latent(name)
 	case column && (name == p.Observation() || b.codes[name] != nil || b.whole):
 		return ad.Const(c.Values), nil
 	case column:
@@ -109,7 +111,7 @@ func (p *Problem) roles(name string) (all []string) {
 		field string
 		is    bool
 	}{{"data", column}, {"tied", p.Tied[name] != ""}, {"derived", p.Derived[name] != ""},
-		{"priors", prior}, {"flat", slices.Contains(p.Flat, name)}} {
+		{"priors", prior && p.SigmaX[name] == ""}, {"flat", slices.Contains(p.Flat, name)}} {
 		if r.is {
 			all = append(all, r.field)
 		}

@@ -46,7 +46,10 @@ func (p *Problem) errorsOf(name, text string) ([]float64, error) {
 	}
 	share, percent := strings.CutSuffix(text, "%")
 	x, err := strconv.ParseFloat(share, 64)
-	if err != nil || !(x > 0) || math.IsInf(x, 0) {
+	if err == nil && !(x > 0 && !math.IsInf(x, 0)) {
+		return nil, fmt.Errorf("the errors of %s are %s: want a number above 0, a share such as 5%%, or a column", name, text)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("the errors of %s are %s, which is neither a column, a number above 0, nor a share such as 5%%%s", name, text, meant(text, p.Numeric()))
 	}
 	if !percent {
@@ -70,7 +73,12 @@ func (p *Problem) orthogonal(m *ad.Node, y []float64, params []*ad.Node, variabl
 		return nil, fmt.Errorf("sigma_x needs the errors of %s beside it, as their ratio decides where the curve goes: give sigma", p.Y)
 	}
 	d := optim.ErrorsInX{Params: params, Variables: variables, Responses: []optim.Response{{Model: ad.Broadcast(m, len(y))}}}
-	if !p.Implicit {
+	switch {
+	case len(p.CorrelationXY) > 0:
+		if err := p.together(&d, y); err != nil {
+			return nil, err
+		}
+	case !p.Implicit:
 		d.Responses[0].Y, d.Responses[0].Sigma = y, p.Data[p.Sigma].Values
 	}
 	o, err := optim.FromErrorsInX(d)
@@ -80,13 +88,73 @@ func (p *Problem) orthogonal(m *ad.Node, y []float64, params []*ad.Node, variabl
 	return o.Problem, nil
 }
 
+// together makes Y one of the variables, so that its errors may be correlated with those of the others: the formula less Y is 0 at the true values.
+func (p *Problem) together(d *optim.ErrorsInX, y []float64) error {
+	correlations, _, err := p.correlations(len(y))
+	if err != nil {
+		return err
+	}
+	truth := ad.Input("the true "+p.Y, len(y))
+	sy, k := p.Data[p.Sigma].Values, len(d.Variables)
+	d.Cov = make([]float64, len(y)*(k+1)*(k+1))
+	for i := range y {
+		c := d.Cov[i*(k+1)*(k+1):]
+		for j, name := range sortedKeys(p.SigmaX) {
+			s := d.Variables[j].Sigma
+			sx := s[min(i, len(s)-1)]
+			c[j*(k+1)+j] = sx * sx
+			if r := correlations[name]; r != nil {
+				c[j*(k+1)+k] = r[i] * sx * sy[i]
+				c[k*(k+1)+j] = c[j*(k+1)+k]
+			}
+		}
+		c[k*(k+1)+k] = sy[i] * sy[i]
+	}
+	d.Variables = append(d.Variables, optim.Variable{Node: truth, Values: y})
+	d.Responses[0].Model = ad.Sub(d.Responses[0].Model, truth)
+	return nil
+}
+
+// correlations reads CorrelationXY, for each row, and returns beside them the part of the variance of Y that the errors of the columns do not tell.
+func (p *Problem) correlations(rows int) (all map[string][]float64, rest []float64, err error) {
+	all, rest = map[string][]float64{}, slices.Repeat([]float64{1}, rows)
+	if p.Implicit && len(p.CorrelationXY) > 0 {
+		return nil, nil, fmt.Errorf("correlation_xy: an implicit formula describes no y: leave it out")
+	}
+	for _, name := range sortedKeys(p.CorrelationXY) {
+		if p.SigmaX[name] == "" {
+			return nil, nil, fmt.Errorf("correlation_xy: the column %s has no errors%s: give them in sigma_x", name, meant(name, sortedKeys(p.SigmaX)))
+		}
+		text := p.CorrelationXY[name]
+		c, column := p.Data[text]
+		r := c.Values
+		if !column || c.Labels != nil {
+			x, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				return nil, nil, fmt.Errorf("correlation_xy: the correlation of the errors of %s and %s is %s, which is neither a column of numbers nor a number%s", name, p.Y, text, meant(text, p.Numeric()))
+			}
+			r = slices.Repeat([]float64{x}, rows)
+		}
+		for i, x := range r {
+			if rest[i] -= x * x; !(rest[i] > 0) {
+				return nil, nil, fmt.Errorf("correlation_xy: in row %d the correlation of the errors of %s and %s is %g: want numbers between -1 and 1, whose squares have a sum below 1", i, name, p.Y, x)
+			}
+		}
+		all[name] = r
+	}
+	return all, rest, nil
+}
+
 // plainFit reports whether residuals are (expr - y)/sigma.
 func (p *Problem) plainFit() bool {
 	return len(p.SigmaX) == 0 && !p.Implicit && p.Cov == nil && p.AR1 == ""
 }
 
-// checkImplicit returns an error if an implicit formula has no errors to measure distances by.
+// checkImplicit returns an error if an implicit formula has no errors to measure distances by, or if there are correlations of errors that are not given.
 func (p *Problem) checkImplicit() error {
+	if len(p.CorrelationXY) > 0 && len(p.SigmaX) == 0 {
+		return fmt.Errorf("correlation_xy needs errors of x: give sigma_x")
+	}
 	if p.Implicit && len(p.SigmaX) == 0 {
 		return fmt.Errorf("an implicit formula needs errors of its columns: give sigma_x")
 	}

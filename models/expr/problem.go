@@ -63,8 +63,10 @@ type Problem struct {
 	Derived    map[string]string `json:"derived,omitempty"`    // formulas of parameters: stored with every draw, or given with a fit and its errors
 
 	// SigmaX are errors of columns that the formula uses, by column: the name of a column of standard deviations, a number, or a share such as "5%". Fits
-	// then find the true values of these columns as well; see optim.ErrorsInX.
+	// then find the true values of these columns as well; see optim.ErrorsInX. Samplers draw them, x_true for a column x, under a flat prior or that which Priors has for the column.
 	SigmaX map[string]string `json:"sigma_x,omitempty"`
+	// CorrelationXY are correlations, between -1 and 1, of the errors of columns of SigmaX with those of Y in the same row, by column: the name of a column, or a number.
+	CorrelationXY map[string]string `json:"correlation_xy,omitempty"`
 	// Implicit says that the formula is 0 at the true values of its columns, which have errors SigmaX. There is no Y then.
 	Implicit bool `json:"implicit,omitempty"`
 	// Cov is the covariance of Y, a row of numbers for each row of the data, in place of Sigma. A document may name a file of it.

@@ -27,7 +27,7 @@ func (p *Problem) Starts(post *infer.Posterior, chains int, seed uint64) ([][]fl
 	if len(p.Start) == 0 {
 		return nil, nil
 	}
-	values := map[string][]float64{}
+	values := p.latents()
 	for _, name := range p.parameters() {
 		v, ok := p.Start[name]
 		if !ok {
