@@ -61,8 +61,11 @@ func Direction(theta, phi *ad.Node) Vec {
 	return Vec{ad.Mul(s, ad.Cos(phi)), ad.Mul(s, ad.Sin(phi)), ad.Cos(theta)}
 }
 
-// Angles returns the Euler angles of directors along v, which may have any length.
+// Angles returns the Euler angles of directors along v, which may have any length. A vector without length, such as that of the voxel at
+// the very centre of a ball, points along +z and stays there: its derivative is 0.
 func (v Vec) Angles() (theta, psi *ad.Node) {
-	across := ad.Sqrt(ad.Shift(ad.Add(ad.Square(v[0]), ad.Square(v[1])), tiny))
-	return ad.Atan2(across, v[2]), ad.Atan2(v[1], v[0])
+	across := ad.Shift(ad.Add(ad.Square(v[0]), ad.Square(v[1])), tiny)
+	square := v.dot(v)
+	long := ad.Div(square, ad.Shift(square, tiny)) // 0 for a vector without length, and 1 for others
+	return ad.Mul(long, ad.Atan2(ad.Sqrt(across), v[2])), ad.Atan2(v[1], ad.Add(v[0], ad.Sub(ad.Scalar(1), long)))
 }

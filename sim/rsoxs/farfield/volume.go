@@ -105,8 +105,18 @@ func (v *Volume) laidOut(across, along float64, tenths int) *Volume {
 	g.first = -float64(each) * g.step
 	g.grid = lattice{rows: 2*each + 1, columns: 2*each + 1, w: newWindow(m, tenths, s.Tolerance)}
 	g.low = -1.02 * below(min(2*g.first*g.first, mostOfSphere*s.MinK*s.MinK), s.MinK)
-	g.terms = int(math.Ceil(-g.low/2*along)) + 2 + int(math.Ceil(-math.Log10(s.Tolerance)))
+	g.terms = seriesTerms(-g.low/2*along, s.Tolerance)
 	return g
+}
+
+// seriesTerms returns how many terms the Chebyshev series of exp(i a t) needs for t from -1 to 1: those left out, twice the Bessel functions
+// J_n(a), fall faster than powers of 1/2 once n is above 1.5 a.
+func seriesTerms(a, tolerance float64) int {
+	n := 2 + int(math.Ceil(a))
+	for math.Abs(2*math.Jn(n, a)) > tolerance/2 {
+		n++
+	}
+	return n
 }
 
 // mostOfSphere bounds (q/k)^2 on the grid. Beyond it, where no pixel is but only the window's rim, q_z goes on as it is there.
