@@ -68,6 +68,7 @@ func TestSampleExprMistakes(t *testing.T) {
 		{"sample expr --problem " + apptest.Write(t, "p.json", `{"expr": "a", "data": {"y": [1, 2]}, "sigma": "1", "priors": {"a": "normal(0, 1)"}, "derived": {"divergent__": "2*a"}}`), 65, `parameter "divergent__"`},
 		{"fit nlsq --problem " + apptest.Write(t, "p.json", `{"expr": "lp__", "data": {"y": [1, 2]}, "start": {"lp__": 1}}`), 65, `parameter "lp__"`},
 		{"sbc --problem " + apptest.Write(t, "p.json", `{"expr": "lp__", "data": {"y": [1, 2]}, "flat": ["lp__"]}`), 65, `parameter "lp__"`},
+		{"sbc --problem " + apptest.Write(t, "p.json", `{"expr": "a*x", "data": {"x": [1, 2], "y": [1, 2]}, "sigma": "1", "sigma_x": {"x": "0.1"}, "priors": {"a": "normal(0, 1)", "x": "normal(0, 1)"}}`), 65, `none of x, whose true values have a prior`},
 		{"sample expr --resume " + t.TempDir(), 66, "not a run folder"},
 		{"fit nlsq --problem " + file, 65, "sample"},
 	} {

@@ -40,6 +40,11 @@ const fewestLooked, mostLooked = 1000, 100_000
 // exist, and a fit counts only if all of its quantities have ranks. Therefore derived quantities that are NaN or infinite
 // at some draws from the prior, such as pow(b/a, 1/n) where b may be negative, are left out.
 func Calibrated(p *expr.Problem, on ad.Backend, fits int, seed uint64) (*infer.Posterior, []Unranked, error) {
+	for name := range p.SigmaX {
+		if p.Priors[name] != "" {
+			return nil, nil, fmt.Errorf("simulation-based calibration draws new values of %s and none of %s, whose true values have a prior (sigma_x and priors): leave that prior out, so that they are drawn about what was measured", p.Observation(), name)
+		}
+	}
 	post, err := compiled(p, on)
 	if err != nil || len(p.Derived) == 0 {
 		return post, nil, err

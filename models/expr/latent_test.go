@@ -110,6 +110,9 @@ func TestCorrelationsThatAreRefused(t *testing.T) {
 	if _, err := york(t, `"flat": ["a", "b"], "likelihood": "studentt(4, mu, sigma)", "correlation_xy": {"x": "0.5"}`).Model(); err == nil || !strings.Contains(err.Error(), "leave the likelihood out") {
 		t.Error(err)
 	}
+	if _, _, err := york(t, `"flat": ["a", "b"]`).Stan(); err == nil || !strings.Contains(err.Error(), "errors of columns (sigma_x)") {
+		t.Error(err)
+	}
 	if _, err := york(t, `"flat": ["a", "b"], "priors": {"x": "normal(4, m)"}`).Model(); err == nil || !strings.Contains(err.Error(), `"m" is neither`) {
 		t.Error(err)
 	}

@@ -80,7 +80,7 @@ func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, er
 	if err := p.enough(names, vectors, n); err != nil {
 		return nil, s, err
 	}
-	if p.Sigma != "" {
+	if values[p.Sigma] != nil { // before values in units of their errors are looked at
 		if _, err := p.errorColumn(values); err != nil {
 			return nil, s, err
 		}

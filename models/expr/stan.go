@@ -21,6 +21,9 @@ func (p *Problem) Stan() (program string, data []byte, err error) {
 	if _, err := p.Model(); err != nil { // the problem itself is right
 		return "", nil, err
 	}
+	if len(p.SigmaX) > 0 {
+		return "", nil, fmt.Errorf("expr: this cannot be written as a Stan program: errors of columns (sigma_x) have no counterpart in what is written: leave them out, or sample the problem here")
+	}
 	w := &stanWriter{p: p, data: map[string]any{}}
 	if err := w.write(); err != nil {
 		return "", nil, fmt.Errorf("expr: this cannot be written as a Stan program: %w", err)
