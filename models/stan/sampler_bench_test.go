@@ -42,9 +42,9 @@ type samplerRow struct {
 }
 
 // perSecond and perGradient are effective draws; 0 of runs that are wrong or did not end.
-func (r samplerRow) perSecond() float64 { return r.counts() / r.Seconds }
+func (r samplerRow) perSecond() float64 { return r.counts() / max(r.Seconds, 1e-9) }
 
-func (r samplerRow) perGradient() float64 { return r.counts() / float64(r.Gradients) }
+func (r samplerRow) perGradient() float64 { return r.counts() / float64(max(r.Gradients, 1)) }
 
 func (r samplerRow) counts() float64 {
 	if r.Fault != "" || !(r.Worst <= rightZ) || !(r.RHat <= rightRHat) || math.IsInf(r.ESS, 0) {
