@@ -104,7 +104,7 @@ func (t *Task) Interpolation(s *Solution) (map[string]float64, error) {
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}
-	fine := &Task{Params: slices.Clone(t.Params), Fixed: t.Fixed, Backend: t.Backend}
+	fine := &Task{Params: slices.Clone(t.Params), Fixed: t.Fixed, Backend: t.Backend, relative: t.relative}
 	for i := range fine.Params {
 		fine.Params[i].Start = s.X[i]
 	}

@@ -47,6 +47,8 @@ type Task struct {
 	in, free       []*ad.Node          // of all parameters, and of those that are no scale of a noise
 	nodes          map[string]*ad.Node // by the names of parameters
 	rates          *ad.Node            // of all sights of all models
+	scatter        *ad.Node            // variances of contrasts by counting, in the places of the rates
+	relative       [][]float64         // of the parts of the single numbers; nil for equal widths
 	single, joined selection           // the numbers one by one, and with the counts of one expectation added up
 	mean           *ad.Node            // expectations of the numbers one by one
 	means          *ad.State           // of them; nil until it is needed
@@ -136,15 +138,17 @@ func (t *Task) build(nodes map[string]*ad.Node) (*ad.Node, error) {
 	if t.single.size() == 0 {
 		return nil, fmt.Errorf("measured: no pixel is left to compare (%v left out): widen the mask", t.single.left)
 	}
-	var all []*ad.Node
+	t.restoreWidths()
+	var all, scatter []*ad.Node
 	for _, m := range t.models() {
-		rates, err := m.sightRates(func(name string) *ad.Node { return nodes[name] }, t.start)
+		rates, variances, err := m.sightRates(func(name string) *ad.Node { return nodes[name] }, t.start)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, rates)
+		all, scatter = append(all, rates), append(scatter, variances)
 	}
 	rates := ad.Concat(0, all...)
+	t.scatter = ad.Concat(0, scatter...)
 	return rates, rates.Err()
 }
 
@@ -194,16 +198,25 @@ func (t *Task) Fit(ctx context.Context, s optim.Settings) (*Solution, error) {
 	}
 	out, err := t.fitAt(ctx, problem, s, scales)
 	for round := 0; round < mostRounds && out != nil && err == nil && ctx.Err() == nil; round++ {
+		turned, fail := t.unequal(out, scales)
+		if fail != nil {
+			return out, fail
+		}
 		moved, fail := t.rescale(out, scales)
 		if fail != nil {
 			return out, fail
 		}
-		if moved < 0.01 {
+		if max(moved, turned) < 0.01 {
 			break
 		}
 		nfev := out.NFev
 		t.startFrom(out)
-		if err = set(); err != nil {
+		if turned > 0 { // widths are constants of the graph
+			problem, set, err = t.problem(scales)
+		} else {
+			err = set()
+		}
+		if err != nil {
 			return out, err
 		}
 		if out, err = t.fitAt(ctx, problem, s, scales); out != nil {

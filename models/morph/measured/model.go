@@ -96,7 +96,7 @@ func (p *pass) or(name string, usual float64) *ad.Node {
 // Gradient: with respect to all parameters.
 func (m *Model) Rates(at morph.Values, start func(name string) (float64, bool)) (*ad.Node, error) {
 	sights, of := m.Data.sights(0)
-	rates, err := m.sightRates(at, start)
+	rates, _, err := m.sightRates(at, start)
 	if err != nil {
 		return nil, err
 	}
@@ -116,10 +116,11 @@ func (m *Model) Rates(at morph.Values, start func(name string) (float64, bool)) 
 	return out, out.Err()
 }
 
-// sightRates returns the numbers of all sights, one after another: counts per second of pixels or means of them.
-func (m *Model) sightRates(at morph.Values, start func(name string) (float64, bool)) (*ad.Node, error) {
+// sightRates returns the numbers of all sights, one after another: counts per second of pixels or means of them. scatter are the variances
+// that counting gives to those that are contrasts, up to a factor, and 1 for others.
+func (m *Model) sightRates(at morph.Values, start func(name string) (float64, bool)) (rates, scatter *ad.Node, err error) {
 	if err := m.Data.check(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p, err := m.pass(at, func(name string) (float64, bool) {
 		if x, ok := start(name + m.Suffix); ok {
@@ -128,11 +129,11 @@ func (m *Model) sightRates(at morph.Values, start func(name string) (float64, bo
 		return start(name)
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	sights, _ := m.Data.sights(0)
 	images := map[sightOfPixels]*ad.Node{} // bins of several kinds may follow from the same pixels
-	var all []*ad.Node
+	var all, variances []*ad.Node
 	for _, s := range sights {
 		f := s.frame
 		image := func(angle float64) *ad.Node {
@@ -144,18 +145,22 @@ func (m *Model) sightRates(at morph.Values, start func(name string) (float64, bo
 			}
 			return images[key]
 		}
-		x := image(f.Angle)
+		x, variance := image(f.Angle), (*ad.Node)(nil)
 		if f.Bins != nil {
-			x = f.Bins.of(x)
+			x, variance = f.Bins.of(x), f.Bins.scatter(x, m.Data.Fan != nil)
 			for _, also := range f.Bins.Also {
-				x = ad.Add(x, also.Bins.of(image(also.Angle)))
+				y := image(also.Angle)
+				x, variance = ad.Add(x, also.Bins.of(y)), ad.Add(variance, also.Bins.scatter(y, m.Data.Fan != nil))
 			}
 			x = ad.Scale(1/float64(1+len(f.Bins.Also)), x)
 		}
-		all = append(all, x)
+		if variance == nil {
+			variance = ad.Full(1, x.Size())
+		}
+		all, variances = append(all, x), append(variances, variance)
 	}
-	out := ad.Concat(0, all...)
-	return out, out.Err()
+	rates, scatter = ad.Concat(0, all...), ad.Concat(0, variances...)
+	return rates, scatter, rates.Err()
 }
 
 // sightOfPixels is what an image depends on beside the parameters.

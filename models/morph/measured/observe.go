@@ -116,6 +116,8 @@ type part struct {
 	// offset is nil for 0 everywhere, and errors and freedom for noise that has none.
 	offset, errors, freedom []float64
 	values                  []float64
+	// relative is the width of each number over that of its noise, whose scale the residuals say; nil for 1. See [Task.unequal].
+	relative []float64
 	// spread is the variance of each number over that of independent ones, where numbers are interpolated; nil for 1.
 	spread []float64
 	from   []origin // nil once exposures are joined
