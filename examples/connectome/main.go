@@ -85,7 +85,7 @@ func watch(w io.Writer, graphs int) error {
 	if err != nil {
 		return err
 	}
-	fit, err := connectome.FitSimulator(ctx, simulator, overlap, infer.Settings{Seed: 1})
+	fit, err := connectome.FitSimulator(ctx, simulator, overlap, infer.Settings{Seed: 1, TargetAccept: 0.9})
 	if err != nil {
 		return err
 	}
