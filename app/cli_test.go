@@ -113,7 +113,7 @@ func TestExitCodes(t *testing.T) {
 		{"sample g2 " + hdf + " --bin 1 --target-accept 1.5", 64, "--target-accept 1.5: want a number between 0 and 1"},
 		{"sample g2 " + hdf + " --bin 1 --target-accept NaN", 64, "--target-accept"},
 		{"sample g2 " + hdf + " --bin 1 --max-tree-depth 21 --chains -2", 64, "--chains -2: want 1 to 65536; --max-tree-depth 21: want 1 to 20"},
-		{"sample g2 " + hdf + " --bin 1 --warmup -1", 64, "--warmup"},
+		{"sample g2 " + hdf + " --bin 1 --warmup -1", 64, "--warmup -1"},
 		{"sample g2 " + hdf + " --bin 1 --retries -1", 64, "--retries -1"},
 		{"sample g2 " + hdf + " --bin -1", 64, "--bin -1"},
 		{"sample g2 " + hdf + " --bin 1 --checkpoint soon", 64, `--checkpoint "soon"`},

@@ -150,10 +150,11 @@ func (j *judge) choose(from choice, draws []seenDraw) choice {
 	return s.best
 }
 
-// locate tries the coordinates of located parameter i.
+// locate tries the coordinates of located parameter i. Once it has others than the unconstrained form it does not go back: where these serve better, the
+// difference is small, and they may have a neck.
 func (s *search) locate(i int, info information) {
 	var changes []choice
-	for _, of := range []information{info, info.none(), {}} {
+	for _, of := range []information{info, info.none()} {
 		c := s.best.clone()
 		c.of[i] = of
 		changes = append(changes, c)
