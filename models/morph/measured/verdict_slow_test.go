@@ -144,3 +144,25 @@ func TestRightModelsAreNotFlagged(t *testing.T) {
 		t.Errorf("%d of %d right models are flagged", flagged, draws)
 	}
 }
+
+// Of right models of the references, in closed form, few are flagged either.
+func TestRightReferencesAreNotFlagged(t *testing.T) {
+	const draws = 100
+	golden.Each(t, "measured/*/truth.json", func(t *testing.T, name string) {
+		r := openReference(t, path.Dir(name))
+		r.expectClosed(t)
+		flagged := 0
+		for seed := range uint64(draws) {
+			if first, words := judged(t, r.closed(t, r.drawn(3000+seed))); first != "" {
+				flagged++
+				t.Logf("draw %d: %s", seed, words)
+			}
+			if seed%20 == 19 {
+				t.Logf("%d of %d", flagged, seed+1)
+			}
+		}
+		if flagged > 4 { // 1 is expected, and more than 4 have a probability of 0.4 %
+			t.Errorf("%d of %d right models are flagged", flagged, draws)
+		}
+	})
+}
