@@ -49,11 +49,11 @@ func TestLOOMatchesMoments(t *testing.T) {
 		mean, variance := sum/precision, 1+1/precision
 		one := -halfLog2Pi - math.Log(variance)/2 - (y[i]-mean)*(y[i]-mean)/2/variance
 		want += one
-		if math.Abs(e.Points[i].ELPD-one) > 0.1 {
+		if math.Abs(e.Points[i].ELPD-one) > 0.3 {
 			t.Errorf("value %d: %g: want %g (k %.2f, %g without matching)", i, e.Points[i].ELPD, one, e.Points[i].K, plain.Points[i].ELPD)
 		}
 	}
-	if math.Abs(e.ELPD-want) > 0.15 || math.Abs(plain.ELPD-want) < math.Abs(e.ELPD-want) {
+	if math.Abs(e.ELPD-want) > 0.3 || math.Abs(plain.ELPD-want) < math.Abs(e.ELPD-want) {
 		t.Errorf("in all %g, and %g without matching: want %g", e.ELPD, plain.ELPD, want)
 	}
 }

@@ -16,20 +16,20 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `centred: theta ~ normal(mu, tau)
-2 divergences of 4000
-mu         4.4 +- 3.3   ess 2258   R-hat 1.00
-tau        3.9 +- 3.1   ess  155   R-hat 1.02
-theta[A]   6.3 +- 5.6   ess 1992   R-hat 1.00
-4 checks of the draws failed: divergences, E-BFMI, effective sample size, R-hat.
-The model agrees with the data (reduced chi-square 0.287, expected 0.168 to 2.74).
+0 divergences of 4000
+mu         4.3 +- 3.3   ess 2699   R-hat 1.00
+tau        3.6 +- 3.2   ess   91   R-hat 1.03
+theta[A]   6.1 +- 5.4   ess 1820   R-hat 1.00
+4 checks of the draws failed: E-BFMI, effective sample size, R-hat, acceptance rate.
+The model agrees with the data (reduced chi-square 0.831, expected 0.168 to 2.74).
 
 non-centred: theta = mu + tau z, z ~ normal(0, 1)
-1 divergences of 4000
-mu         4.4 +- 3.2   ess 4549   R-hat 1.00
-tau        3.6 +- 3.3   ess 1903   R-hat 1.00
-theta[A]   6.2 +- 5.6   ess 4157   R-hat 1.00
-One check of the draws failed: divergences.
-The model agrees with the data (reduced chi-square 0.624, expected 0.168 to 2.74).
+0 divergences of 4000
+mu         4.4 +- 3.2   ess 5027   R-hat 1.00
+tau        3.6 +- 3.2   ess 2575   R-hat 1.00
+theta[A]   6.2 +- 5.4   ess 4436   R-hat 1.00
+All checks of the draws passed.
+The model agrees with the data (reduced chi-square 0.81, expected 0.168 to 2.74).
 
 centred, in chosen coordinates
 0 divergences of 4000
