@@ -179,7 +179,7 @@ func (b *bridge) solve() (*Evidence, error) {
 	if !(n1 > 0) || n1 > size {
 		n1 = size
 	}
-	e := &Evidence{Log: math.Log(r) + shift, Error: math.Sqrt(relative(up)/float64(len(up)) + relative(flat)/n1), From: "the draws, by bridge sampling", Flat: flatOf(b.target)}
+	e := &Evidence{Log: math.Log(r) + shift, Error: math.Sqrt(relative(up)/float64(len(up)) + relative(flat)/n1), From: "the draws, by bridge sampling", Unnormalised: unnormalised(b.target)}
 	return e, nil
 }
 

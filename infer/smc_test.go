@@ -224,7 +224,7 @@ func TestIslandsDisagree(t *testing.T) {
 	if a := e.advice(); a.OK || !strings.Contains(a.Remedy, "2 chains") {
 		t.Error(a)
 	}
-	e.Error, e.Flat = 0.1, []string{"a", "b"}
+	e.Error, e.Unnormalised = 0.1, "a and b have no prior"
 	if a := e.advice(); !a.OK || !strings.Contains(a.Cause, "since a and b have no prior") {
 		t.Error(a)
 	}

@@ -23,6 +23,8 @@ type evidenceDoc struct {
 	Error   frame.Number   `json:"error"`             // standard error
 	Islands []frame.Number `json:"islands,omitempty"` // estimates of the chains of smc, which move apart from each other
 	Modes   []modeDoc      `json:"modes,omitempty"`
+	// Unnormalised says why models cannot be compared by it, where they cannot.
+	Unnormalised string `json:"unnormalised,omitempty"`
 }
 
 // modeDoc is a mode with its part of the posterior.
@@ -44,7 +46,7 @@ func documented(e *infer.Evidence, names []string) *evidenceDoc {
 	if e == nil {
 		return nil
 	}
-	doc := &evidenceDoc{Log: frame.Number(e.Log), Error: frame.Number(e.Error), Islands: frame.Numbers(e.Islands)}
+	doc := &evidenceDoc{Log: frame.Number(e.Log), Error: frame.Number(e.Error), Islands: frame.Numbers(e.Islands), Unnormalised: e.Unnormalised}
 	for _, m := range e.Modes {
 		mode := modeDoc{Share: frame.Number(m.Share), Error: frame.Number(m.Error), At: map[string]frame.Number{}}
 		for i, v := range m.Values {
@@ -69,14 +71,18 @@ func storedEvidence(run string) *evidenceDoc {
 
 // byEvidence compares models by their evidence. It is empty unless two have one.
 func byEvidence(names []string, of map[string]*evidenceDoc) string {
-	var known []string
+	var known, not []string
 	for _, n := range names {
-		if of[n] != nil && !math.IsNaN(float64(of[n].Log)) {
+		switch e := of[n]; {
+		case e == nil || math.IsNaN(float64(e.Log)):
+		case e.Unnormalised != "":
+			not = append(not, fmt.Sprintf("The evidence of %s is not compared, since %s.", n, e.Unnormalised))
+		default:
 			known = append(known, n)
 		}
 	}
 	if len(known) < 2 {
-		return ""
+		return strings.Join(not, "\n")
 	}
 	slices.SortStableFunc(known, func(a, b string) int {
 		return cmp.Compare(of[b].Log, of[a].Log)
@@ -88,5 +94,5 @@ func byEvidence(names []string, of map[string]*evidenceDoc) string {
 		diff, sd := float64(best.Log-e.Log), math.Hypot(float64(best.Error), float64(e.Error))
 		list = append(list, fmt.Sprintf("%s %.6g +- %.2g, which is %.3g +- %.2g less, a Bayes factor of %.3g", n, e.Log, e.Error, diff, sd, math.Exp(diff)))
 	}
-	return "Log evidence: " + strings.Join(list, "; ") + ". It depends on how wide the priors are."
+	return strings.Join(append([]string{"Log evidence: " + strings.Join(list, "; ") + ". It depends on how wide the priors are."}, not...), "\n")
 }

@@ -27,6 +27,13 @@ func TestCompareByEvidence(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "Log evidence: ") {
 		t.Fatalf("exit code %d: %s%s", code, out, stderr)
 	}
+	free := filepath.Join(dir, "free")
+	if code, _, stderr := apptest.Do(t, "sample", "curve", data, "a*x", "--out", free, "--no-report", "--draws", "300", "--quiet", "--evidence"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if _, out, _ := apptest.Do(t, "compare", filepath.Join(dir, "line"), free); !strings.Contains(out, "The evidence of free is not compared, since a has no prior.") {
+		t.Error(out)
+	}
 	less := regexp.MustCompile(`which is (\S+) \+- \S+ less`).FindAllStringSubmatch(out, -1)
 	if len(less) != 2 {
 		t.Fatal(out)
