@@ -34,6 +34,9 @@ func TestCompareByEvidence(t *testing.T) {
 	if _, out, _ := apptest.Do(t, "compare", filepath.Join(dir, "line"), free); !strings.Contains(out, "The evidence of free is not compared, since a has no prior.") {
 		t.Error(out)
 	}
+	if _, out, _ := apptest.Do(t, "sample", "curve", data, "a*x", "--prior", "a=normal(0, 3)", "--out", free, "--overwrite", "--no-report", "--draws", "20", "--retries", "0", "--quiet", "--evidence"); !strings.Contains(out, "note: there is no evidence: ") {
+		t.Error(out)
+	}
 	less := regexp.MustCompile(`which is (\S+) \+- \S+ less`).FindAllStringSubmatch(out, -1)
 	if len(less) != 2 {
 		t.Fatal(out)

@@ -217,10 +217,7 @@ func unsampled(a *frame.App, s Sampling, err error) error {
 
 // finish writes all results of a finished run and prints them.
 func finish(a *frame.App, s Sampling, fit *infer.Fit) error {
-	evidence, err := s.evidenceOf(fit)
-	if err != nil {
-		a.Note("there is no evidence: %s", exit.Text(err, nil))
-	}
+	evidence, lacking := s.evidenceOf(fit)
 	judge := s.Check
 	if judge == nil {
 		judge = func(fit *infer.Fit) (check.Verdict, error) { return fit.CheckModel(infer.CheckSettings{}) }
@@ -239,7 +236,7 @@ func finish(a *frame.App, s Sampling, fit *infer.Fit) error {
 	if a.JSON {
 		err = a.Document(doc)
 	} else if _, err = fmt.Fprintln(a.Stdout, s.table(fit)); err == nil {
-		if err = printVerdicts(a, rep, frame.CheckDocument(v), append(s.repeated(a), s.notes(fit, evidence)...)); err == nil {
+		if err = printVerdicts(a, rep, frame.CheckDocument(v), append(s.repeated(a), s.notes(fit, evidence, lacking)...)); err == nil {
 			_, err = fmt.Fprintf(a.Stdout, "results in %s\n", s.Dir)
 		}
 	}
@@ -283,7 +280,10 @@ func (s Sampling) repeated(a *frame.App) (list []string) {
 }
 
 // notes are what the command remarks beside the verdict.
-func (s Sampling) notes(fit *infer.Fit, e *infer.Evidence) (list []string) {
+func (s Sampling) notes(fit *infer.Fit, e *infer.Evidence, lacking error) (list []string) {
+	if lacking != nil {
+		list = append(list, "there is no evidence: "+exit.Text(lacking, nil))
+	}
 	if e != nil {
 		list = append(list, e.String())
 		list = append(list, e.Places(fit.Names())...)
