@@ -220,9 +220,13 @@ char *new_stack() {
   return (char *)low + page;
 }
 
-void free_stack(char *stack) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  munmap(stack - page, page + stack_bytes);
+// make_fibers makes the fibers of a block of n threads. Stacks are kept for the next block: to map them anew and to touch their pages takes
+// longer than most kernels run.
+void make_fibers(unsigned n) {
+  static std::vector<char *> stacks;
+  while (stacks.size() < n) stacks.push_back(new_stack());
+  fibers.assign(n, Fiber());
+  for (unsigned l = 0; l < n; l++) fibers[l].stack = stacks[l];
 }
 
 void shuffle_order(std::vector<unsigned> &v, uint64_t *random) {
@@ -279,11 +283,7 @@ const char *run_kernel(EmuKernel *k, dim3 grid, dim3 block, unsigned dynamic, vo
   arguments = parameters;
   fault = nullptr;
   current = nullptr;
-  if (k->cooperates && fibers.size() != n) {
-    for (auto &f : fibers) free_stack(f.stack);
-    fibers.assign(n, Fiber());
-    for (auto &f : fibers) f.stack = new_stack();
-  }
+  if (k->cooperates && fibers.size() != n) make_fibers(n);
   std::vector<unsigned> threads = ordered(n, order, random);
   for (unsigned b : ordered(grid.x * grid.y * grid.z, order, random)) {
     runtime.block = {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y};
