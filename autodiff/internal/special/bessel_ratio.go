@@ -16,6 +16,9 @@ func BesselRatio(nu, x float64) float64 {
 	case nu >= 160 || x > math.MaxFloat64:
 		return 0
 	}
+	if x < 8 && 2*nu < float64(len(besselSeries)) {
+		return besselSeries[int(2*nu)].at(x)
+	}
 	if x < 8 || x < 1.5*nu {
 		term, sum, quarter := besselFirst(nu), 0.0, -x*x/4
 		for k := 1.0; k < 200; k++ {
@@ -44,23 +47,47 @@ func BesselRatio(nu, x float64) float64 {
 	return b / halfPower(x, nu)
 }
 
-// besselFirsts holds 1/(2^nu Gamma(nu+1)) for orders nu that are multiples of 1/2.
-var besselFirsts [32]float64
+// evenSeries holds the coefficients of a power series in x^2.
+type evenSeries [32]float64
+
+// besselSeries holds the series of BesselRatio for orders that are multiples of 1/2.
+var besselSeries [32]evenSeries
 
 func init() {
-	for i := range besselFirsts {
+	for i := range besselSeries {
 		nu := float64(i) / 2
-		besselFirsts[i] = math.Exp(-nu*math.Ln2 - logGammaOne(nu))
+		c := besselFirst(nu)
+		for k := range besselSeries[i] {
+			besselSeries[i][k] = c
+			c /= -4 * float64(k+1) * (nu + float64(k+1))
+		}
 	}
+}
+
+// besselTerms says how many terms matter where x is below 1, 2, ...: an even number, so that the next is below 1e-20 of the largest.
+var besselTerms = func() (out [8]int) {
+	for i := range out {
+		for term, k := 1.0, 1; term > 1e-20 || out[i]%2 != 0; k++ {
+			x := float64(i + 1)
+			term *= x * x / 4 / float64(k*k)
+			out[i] = k
+		}
+	}
+	return out
+}()
+
+// at returns the sum of the series for x in [0, 8), the even and the odd terms side by side.
+func (s *evenSeries) at(x float64) float64 {
+	z := x * x
+	square, even, odd := z*z, 0.0, 0.0
+	for k := besselTerms[int(x)] - 2; k >= 0; k -= 2 {
+		even, odd = even*square+s[k], odd*square+s[k+1]
+	}
+	return even + z*odd
 }
 
 // besselFirst returns the first term of the series for an order, its value at 0.
-func besselFirst(nu float64) float64 {
-	if nu >= 0 && 2*nu < float64(len(besselFirsts)) {
-		return besselFirsts[int(2*nu)]
-	}
-	return math.Exp(-nu*math.Ln2 - logGammaOne(nu))
-}
+func besselFirst(nu float64) float64 { return math.Exp(-nu*math.Ln2 - logGammaOne(nu)) }
 
 // halfPower returns x^nu for an order that is a multiple of 1/2.
 func halfPower(x, nu float64) float64 {

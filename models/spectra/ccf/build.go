@@ -11,13 +11,12 @@ import (
 	"runtime"
 	"slices"
 
-	"gonum.org/v1/gonum/dsp/fourier"
-
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/median"
 	"github.com/euryale-dev/euryale/internal/parallel"
+	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/sim/spectra"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -233,16 +232,16 @@ func template(dst, lam, flux []float64, c *rvspecfit.CCF) error {
 // transformed sets the arrays of c: parameters, templates, and the transforms of these and of their squares.
 func transformed(c *rvspecfit.CCF, models, params []float64) error {
 	count, half := len(models)/c.Points, c.Points/2+1
-	plan := fourier.NewFFT(c.Points)
+	plan, work := kernels.NewFFT(c.Points), new(kernels.FFTWorkspace)
 	all := [2][]complex128{make([]complex128, count*half), make([]complex128, count*half)}
 	row := make([]float64, c.Points)
 	for i := range count {
 		copy(row, models[i*c.Points:])
-		plan.Coefficients(all[0][i*half:(i+1)*half], row)
+		plan.Real64(all[0][i*half:(i+1)*half], row, work)
 		for k, v := range row {
 			row[k] = v * v
 		}
-		plan.Coefficients(all[1][i*half:(i+1)*half], row)
+		plan.Real64(all[1][i*half:(i+1)*half], row, work)
 	}
 	var bad [4]error
 	c.Params, bad[0] = tensor.From(params, count, len(c.ParNames))

@@ -8,10 +8,9 @@ import (
 	"math"
 	"sync"
 
-	"gonum.org/v1/gonum/dsp/fourier"
-
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/parallel"
+	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/sim/spectra"
 )
 
@@ -233,8 +232,9 @@ func (c *correlator) setLevels() {
 func (c *correlator) transform(s Settings) []float32 {
 	f, n, points := c.frequencies(), len(c.arm.models)/c.arm.points, c.arm.points
 	out := make([]float32, f*4*c.blocks*n)
+	plan := kernels.NewFFT(c.window)
 	type scratch struct {
-		plan         *fourier.FFT
+		kernels.FFTWorkspace
 		window       []float64
 		coefficients []complex128
 	}
@@ -242,7 +242,7 @@ func (c *correlator) transform(s Settings) []float32 {
 	const together = 16 // templates, whose numbers lie side by side
 	parallel.Do(s.Threads, (n+together-1)/together, func(k, part int) {
 		if workers[k] == nil {
-			workers[k] = &scratch{fourier.NewFFT(c.window), make([]float64, c.window), make([]complex128, f)}
+			workers[k] = &scratch{window: make([]float64, c.window), coefficients: make([]complex128, f)}
 		}
 		w := workers[k]
 		for b := range c.blocks {
@@ -251,13 +251,15 @@ func (c *correlator) transform(s Settings) []float32 {
 				for i := range w.window {
 					w.window[i] = c.value(model, b*c.block-c.hi+i, s.Compat) - level
 				}
-				c.place(out, w.plan.Coefficients(w.coefficients, w.window), 0, b, t)
+				plan.Real64(w.coefficients, w.window, &w.FFTWorkspace)
+				c.place(out, w.coefficients, 0, b, t)
 				for i, v := range w.window {
 					if w.window[i] = v * v; !c.arm.continuum {
 						w.window[i] = v * (v + 2*level)
 					}
 				}
-				c.place(out, w.plan.Coefficients(w.coefficients, w.window), 1, b, t)
+				plan.Real64(w.coefficients, w.window, &w.FFTWorkspace)
+				c.place(out, w.coefficients, 1, b, t)
 			}
 		}
 	})

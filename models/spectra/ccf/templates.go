@@ -10,10 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/dsp/fourier"
-
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/kernels"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -159,11 +158,11 @@ func (a *arm) logLam(i int) float64 {
 func inverse(transforms *tensor.Tensor, points int) []float32 {
 	half := points/2 + 1
 	x := transforms.Convert(tensor.Complex128).Compact().Data().([]complex128)
-	plan := fourier.NewFFT(points)
+	plan, work := kernels.NewFFT(points), new(kernels.FFTWorkspace)
 	out := make([]float32, 0, len(x)/half*points)
 	row := make([]float64, points)
 	for k := 0; k+half <= len(x); k += half {
-		plan.Sequence(row, x[k:k+half])
+		plan.RealInverse64(row, x[k:k+half], work)
 		for _, v := range row {
 			out = append(out, float32(v/float64(points)))
 		}
