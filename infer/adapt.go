@@ -9,6 +9,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/internal/checkpoint"
 )
 
@@ -152,7 +153,7 @@ func (p *pool) save() []byte {
 	w.Int(p.round)
 	w.Int(p.draws)
 	w.Int(int(p.elapsed))
-	for _, b := range []bool{p.known, p.chosen, p.settled, p.before != nil} {
+	for _, b := range []bool{p.known, p.chosen, p.settled, p.looked, p.before != nil} {
 		w.Bool(b)
 	}
 	for _, i := range p.h.of {
@@ -162,6 +163,7 @@ func (p *pool) save() []byte {
 	}
 	w.Floats(p.h.k)
 	p.metric.Save(&w)
+	p.pattern.Save(&w)
 	for _, m := range p.members {
 		w.Floats(m.q)
 		w.Float(m.step)
@@ -188,7 +190,7 @@ func (p *pool) load(b []byte) error {
 	n := r.Count(8)
 	p.round, p.draws, p.elapsed = r.Int(), r.Int(), time.Duration(r.Int())
 	var before bool
-	for _, b := range []*bool{&p.known, &p.chosen, &p.settled, &before} {
+	for _, b := range []*bool{&p.known, &p.chosen, &p.settled, &p.looked, &before} {
 		*b = r.Bool()
 	}
 	for i := range p.h.of {
@@ -201,6 +203,7 @@ func (p *pool) load(b []byte) error {
 	}
 	r.FloatsInto(p.h.k)
 	p.metric.Load(r, dim)
+	p.pattern = warmup.LoadPattern(r, dim)
 	p.members = make([]member, n)
 	for i := range p.members {
 		m := &p.members[i]

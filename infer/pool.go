@@ -12,12 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/internal/given"
-	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -43,7 +40,7 @@ const (
 )
 
 // roundRules is the number of the rules by which meetings decide, part of the fingerprint of a run.
-const roundRules = 1
+const roundRules = 2
 
 // pool is the warm-up that the chains of a run share.
 type pool struct {
@@ -63,10 +60,13 @@ type pool struct {
 	known        bool // whether there is a metric
 	chosen       bool // whether coordinates stay as they are
 	settled      bool
-	before       [][]drawn // of each chain, in the round before the last
-	elapsed      time.Duration
-	progress     []atomic.Int64 // draws of each chain so far
-	stop         *atomic.Bool   // of the run
+	// pattern is that of the precision in the present coordinates where few parameters interact, and looked whether it was looked for.
+	pattern  *warmup.Pattern
+	looked   bool
+	before   [][]drawn // of each chain, in the round before the last
+	elapsed  time.Duration
+	progress []atomic.Int64 // draws of each chain so far
+	stop     *atomic.Bool   // of the run
 }
 
 // member is a chain of a pool.
@@ -285,7 +285,7 @@ func (p *pool) choose(seen [][]seenDraw, now [][]drawn) (changed bool, err error
 		}
 		now[i], p.members[i].step = at, 0
 	}
-	p.before = nil
+	p.before, p.pattern, p.looked = nil, nil, false
 	return true, p.take(next)
 }
 
@@ -321,51 +321,6 @@ func (p *pool) meet(seen [][]seenDraw, now [][]drawn, draws int) error {
 		p.settled = true
 	}
 	return nil
-}
-
-// estimate returns the metric of draws of all chains. Chains whose means disagree may be in several places, so that the distances between them say nothing.
-func (p *pool) estimate(window [][]drawn) (hamiltonian.Metric, bool) {
-	dim := p.target.Dim()
-	e := p.cfg.estimator(dim)
-	apart := !agree(window, dim)
-	for _, chain := range window {
-		z, g := make([]float64, dim), make([]float64, dim) // the means
-		for _, d := range chain {
-			linalg.AddScaled(z, 1/float64(len(chain)), d.z)
-			linalg.AddScaled(g, 1/float64(len(chain)), d.g)
-		}
-		for _, d := range chain {
-			dz, dg := slices.Clone(d.z), slices.Clone(d.g)
-			if apart {
-				linalg.AddScaled(dz, -1, z)
-				linalg.AddScaled(dg, -1, g)
-			}
-			e.Add(dz, dg)
-		}
-	}
-	return e.Metric()
-}
-
-// agree reports whether the means of chains differ no more than they may where one draw in ten is effective.
-func agree(window [][]drawn, dim int) bool {
-	for i := range dim {
-		mean, variance := make([]float64, len(window)), 0.0 // of each chain, and within chains
-		fewest := len(window[0])
-		for c, chain := range window {
-			x := make([]float64, len(chain))
-			for k, d := range chain {
-				x[k] = d.z[i]
-			}
-			var v float64
-			mean[c], v = stat.MeanVariance(x, nil)
-			variance += v / float64(len(window))
-			fewest = min(fewest, len(chain))
-		}
-		if !(slices.Max(mean)-slices.Min(mean) <= 8*math.Sqrt(10*variance/float64(fewest))) {
-			return false
-		}
-	}
-	return true
 }
 
 // drift says how far the metric is from what the draws of all chains ask for.

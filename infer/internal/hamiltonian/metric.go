@@ -20,6 +20,7 @@ import (
 //	low rank            F = diag(s) (I + U (diag(sqrt(lambda)) - 1) U^T)
 //	dense               F = L, the Cholesky factor
 //	blocks              F = L inside each block, s elsewhere
+//	sparse              F = L^-T, the Cholesky factor of a sparse precision
 //
 // The zero Metric is the identity of any dimension. A Metric never changes and
 // may be shared.
@@ -35,6 +36,8 @@ type Metric struct {
 
 	// Blocks are full covariances that replace the diagonal.
 	Blocks []BlockFactor
+	// Sparse excludes the others.
+	Sparse *SparseFactor
 }
 
 // DiagMetric returns the metric of parameters with the given variances.
@@ -107,6 +110,9 @@ func (m *Metric) Dim() int {
 	if m.Chol != nil {
 		return int(math.Sqrt(float64(len(m.Chol))) + 0.5)
 	}
+	if m.Sparse != nil {
+		return len(m.Sparse.Order)
+	}
 	return len(m.Scale)
 }
 
@@ -116,7 +122,7 @@ func (m *Metric) Rank() int { return len(m.Grow) }
 // Same reports whether m and o are one metric, not just equal ones.
 func (m *Metric) Same(o *Metric) bool {
 	one := func(a, b []float64) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
-	return one(m.Scale, o.Scale) && one(m.Vec, o.Vec) && one(m.Chol, o.Chol) &&
+	return m.Sparse == o.Sparse && one(m.Scale, o.Scale) && one(m.Vec, o.Vec) && one(m.Chol, o.Chol) &&
 		len(m.Blocks) == len(o.Blocks) && (len(m.Blocks) == 0 || &m.Blocks[0] == &o.Blocks[0])
 }
 
@@ -156,6 +162,9 @@ func (m *Metric) Velocity(dst, z []float64) {
 			dst[i] = linalg.FastDot(m.Chol[i*n:i*n+i+1], z[:i+1])
 		}
 		return
+	case m.Sparse != nil:
+		m.Sparse.solveTransposed(dst, z)
+		return
 	case m.Scale == nil:
 		copy(dst, z)
 		return
@@ -185,6 +194,10 @@ func (m *Metric) Force(dst, g []float64) {
 			linalg.AddScaled(dst[:i+1], v, m.Chol[i*n:i*n+i+1])
 		}
 		return
+	case m.Sparse != nil:
+		copy(dst, g)
+		m.Sparse.solve(dst)
+		return
 	case m.Scale == nil:
 		copy(dst, g)
 		return
@@ -209,6 +222,10 @@ func (m *Metric) Momentum(dst, z []float64) {
 		}
 		return
 	}
+	if m.Sparse != nil {
+		m.Sparse.times(dst)
+		return
+	}
 	m.scaleDirections(dst, -1)
 	for i := range m.Blocks {
 		m.Blocks[i].solve(dst)
@@ -218,9 +235,13 @@ func (m *Metric) Momentum(dst, z []float64) {
 	}
 }
 
-// Whiten writes F^-1 q of a metric of scales and directions: coordinates in which parameters of that covariance are about as wide in every direction.
+// Whiten writes F^-1 q of a metric of scales and directions, or of a sparse one: coordinates in which parameters of that covariance are about as wide in every direction.
 func (m *Metric) Whiten(dst, q []float64) {
 	copy(dst, q)
+	if m.Sparse != nil {
+		m.Sparse.transposed(dst)
+		return
+	}
 	for i, s := range m.Scale {
 		dst[i] /= s
 	}

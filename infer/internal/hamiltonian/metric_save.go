@@ -29,14 +29,21 @@ func (m *Metric) Load(r *checkpoint.Decoder, dim int) {
 
 // Fits reports whether m can be the metric of dim parameters.
 func (m *Metric) Fits(dim int) bool {
+	if m.Sparse != nil {
+		return m.Sparse.fits(dim) && m.Scale == nil && m.Vec == nil && m.Grow == nil && m.Chol == nil && m.Blocks == nil
+	}
 	return (m.Scale == nil || len(m.Scale) == dim) &&
 		len(m.Vec) == len(m.Grow)*dim && (m.Grow == nil || m.Scale != nil) &&
 		(m.Chol == nil || len(m.Chol) == dim*dim && m.Scale == nil) && m.blocksFit(dim)
 }
 
 func (m *Metric) saveBlocks(w *checkpoint.Encoder) {
-	w.Int(len(m.Blocks))
-	for _, b := range m.Blocks {
+	blocks := m.Blocks
+	if m.Sparse != nil {
+		blocks = []BlockFactor{m.Sparse.asBlock()}
+	}
+	w.Int(len(blocks))
+	for _, b := range blocks {
 		w.Int(len(b.At))
 		for _, i := range b.At {
 			w.Int(i)
@@ -46,14 +53,16 @@ func (m *Metric) saveBlocks(w *checkpoint.Encoder) {
 }
 
 func (m *Metric) loadBlocks(r *checkpoint.Decoder) {
-	m.Blocks = nil
+	m.Blocks, m.Sparse = nil, nil
 	for range r.Count(16) {
 		var b BlockFactor
 		for range r.Count(8) {
 			b.At = append(b.At, r.Int())
 		}
 		b.Chol = r.Floats()
-		m.Blocks = append(m.Blocks, b)
+		if m.Sparse = sparseOf(b); m.Sparse == nil {
+			m.Blocks = append(m.Blocks, b)
+		}
 	}
 }
 

@@ -138,7 +138,7 @@ func (m *HMC) Place(ts []*hamiltonian.FixedLength) error {
 // for which of them that is the end of the last. slopes asks for momenta and gradients at the ends.
 func (m *HMC) Follow(ts []*hamiltonian.FixedLength, moved []bool, eps float64, steps int, slopes bool) error {
 	metric := ts[0].Metric
-	if len(ts) > m.lanes || len(metric.Grow)+len(metric.Chol)+len(metric.Blocks) > 0 {
+	if len(ts) > m.lanes || len(metric.Grow)+len(metric.Chol)+len(metric.Blocks) > 0 || metric.Sparse != nil {
 		return fmt.Errorf("infer: there are %d trajectories for %d lanes: want at most one for each lane, and a diagonal metric", len(ts), m.lanes)
 	}
 	d, n := m.dim, m.lanes

@@ -6,6 +6,8 @@ package warmup
 import (
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -97,10 +99,10 @@ func fitLowRank(x, g [][]float64, gamma, cutoff float64) (fisherFit, bool) {
 func geometricMean(y, a *mat.Dense, gamma float64) (*mat.Dense, bool) {
 	root := 1 / math.Sqrt(gamma)
 	upper, r := triangle(overIdentity(a, root)), triangle(overIdentity(y, root))
-	var b mat.Dense
-	b.Mul(upper, r.T())
+	b := mat.DenseCopyOf(r.T())
+	blas64.Trmm(blas.Left, blas.NoTrans, 1, upper.RawTriangular(), b.RawMatrix())
 	var svd mat.SVD
-	if !svd.Factorize(&b, mat.SVDThinU) {
+	if !svd.Factorize(b, mat.SVDThinU) {
 		return nil, false
 	}
 	var v, t mat.Dense
