@@ -54,6 +54,15 @@ func (m *Metric) Dim() int { return m.m.Dim() }
 // Rank returns the number of directions beyond the diagonal.
 func (m *Metric) Rank() int { return m.m.Rank() }
 
+// Interactions returns the number of entries of the Cholesky factor of a sparse precision, which the warm-up learns where each parameter interacts with few
+// others, such as those of a time series. It is 0 for other metrics.
+func (m *Metric) Interactions() int {
+	if m.m.Sparse == nil {
+		return 0
+	}
+	return len(m.m.Sparse.L)
+}
+
 // Cov returns M^-1 = F F^T as a full matrix of dimension n.
 func (m *Metric) Cov(n int) [][]float64 { return m.m.Cov(n) }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"sync/atomic"
@@ -50,7 +51,7 @@ func roundsOf(t *testing.T, target Target, cfg Settings, saved []byte, until int
 
 // Rounds are the same bits after an interruption at any meeting, and with any number of threads.
 func TestRoundsRepeat(t *testing.T) {
-	for name, target := range map[string]Target{"centred": centredSchools(t), "without graph": &eightSchools{}} {
+	for name, target := range map[string]Target{"centred": centredSchools(t), "without graph": &eightSchools{}, "few interactions": ar1(60, 0.98)} {
 		cfg := Settings{Seed: 4, Chains: 3}
 		timeless := func(state []byte) []byte { // elapsed is the fourth number
 			clear(state[24:32])
@@ -84,6 +85,79 @@ func TestWarmupEnds(t *testing.T) {
 			t.Errorf("%d draws, %d of them kept", fit.chains[0].done, fit.Len(0))
 		}
 	}
+}
+
+// Parameters of which each interacts with few get a sparse metric, also beside one that interacts with all, and draws of the posterior; where all interact, or where
+// they are independent, the metric is not sparse.
+func TestMetricOfFewInteractions(t *testing.T) {
+	const n = 120
+	series := ar1(n, 0.98)
+	shared := Func(n+1, func(q, g []float64) float64 { // a series around a mean that data know
+		x, gx := make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i] = q[i] - q[n]
+		}
+		lp, err := series.LogProbGrad(x, gx)
+		if err != nil {
+			t.Error(err)
+		}
+		g[n] = -q[n]
+		for i := range x {
+			g[i] = gx[i]
+			g[n] -= gx[i]
+		}
+		return lp - q[n]*q[n]/2
+	})
+	dense := Func(60, func(q, g []float64) float64 {
+		sum := 0.0
+		for _, v := range q {
+			sum += v
+		}
+		lp := -50 * sum * sum
+		for i, v := range q {
+			g[i] = -100*sum - v
+			lp -= v * v / 2
+		}
+		return lp
+	})
+	for name, c := range map[string]struct {
+		target Target
+		sparse bool
+	}{"series": {series, true}, "around a mean": {shared, true}, "all": {dense, false}, "none": {independent(sixty()...), false}} {
+		fit := mustSample(t, c.target, Settings{Seed: 5, Draws: 250})
+		m, _ := fit.Adapted(0)
+		if got := m.Interactions() > 0; got != c.sparse {
+			t.Errorf("%s: a sparse metric: %v, want %v", name, got, c.sparse)
+		}
+		if !c.sparse {
+			continue
+		}
+		_, gradients := fit.Gradients()
+		s := fit.Summary()
+		least := math.Inf(1)
+		for _, r := range s.Rows {
+			least = min(least, r.ESSBulk)
+		}
+		if e := least / float64(gradients); !(e > 0.07) {
+			t.Errorf("%s: %.3f effective draws for a gradient", name, e)
+		}
+		if name != "series" {
+			continue
+		}
+		for _, i := range []int{0, n / 2, n - 1} {
+			if r := s.Rows[i]; !(math.Abs(r.Mean) < 4*r.MCSEMean) || !(math.Abs(r.SD-1) < 4*r.MCSESD) {
+				t.Errorf("%s: parameter %d is %g +- %g, of unit variance", name, i, r.Mean, r.SD)
+			}
+		}
+	}
+}
+
+func sixty() []float64 {
+	out := make([]float64, 60)
+	for i := range out {
+		out[i] = math.Exp(float64(i%7) - 3)
+	}
+	return out
 }
 
 // Chains in several places learn how wide the places are, not how far apart.
