@@ -29,7 +29,7 @@ func (p *Problem) Fit(ctx context.Context, problem *optim.Problem, s optim.Setti
 		return nil, check.Verdict{}, err
 	}
 	v, err := p.judge(r)
-	if err != nil || !v.Disagrees() {
+	if err != nil || !v.Disagrees() || p.linear {
 		return r, v, err
 	}
 	better := elsewhere(ctx, problem, s, r)
