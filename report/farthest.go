@@ -3,32 +3,44 @@
 
 package report
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// mostOfCurve is the largest number of points in a picture, of which more would only hide each other.
-const mostOfCurve = 10_000
+// mostOfCurve is the largest number of points in a picture of a curve, of which more would only hide each other, and extremeRuns the number of runs whose
+// extremes are among them.
+const (
+	mostOfCurve = 10_000
+	extremeRuns = 500
+)
 
-// farthest keeps of a long list of points the lowest and the highest of each run, by a height such as that above a curve, and says so for the picture.
+// farthest thins a long list of points evenly, but for the lowest and the highest of each run, by a height such as that above a curve, and says so for the picture.
 func farthest(order []int, height func(i int) float64) (kept []int, note string) {
-	if len(order) <= mostOfCurve {
+	n := len(order)
+	if n <= mostOfCurve {
 		return order, ""
 	}
-	const runs = mostOfCurve / 2
-	for r := range runs {
-		run := order[r*len(order)/runs : (r+1)*len(order)/runs]
-		low, high := 0, 0
-		for k, i := range run {
-			if height(i) < height(run[low]) {
+	const even = mostOfCurve - 2*extremeRuns
+	at := make([]int, 0, mostOfCurve)
+	for k := range even {
+		at = append(at, k*n/even)
+	}
+	for r := range extremeRuns {
+		low, high := r*n/extremeRuns, r*n/extremeRuns
+		for k := low; k < (r+1)*n/extremeRuns; k++ {
+			if height(order[k]) < height(order[low]) {
 				low = k
 			}
-			if height(i) > height(run[high]) {
+			if height(order[k]) > height(order[high]) {
 				high = k
 			}
 		}
-		kept = append(kept, run[min(low, high)])
-		if low != high {
-			kept = append(kept, run[max(low, high)])
-		}
+		at = append(at, low, high)
 	}
-	return kept, fmt.Sprintf("%d of %d points: of each run along the axis those farthest out", len(kept), len(order))
+	slices.Sort(at)
+	for _, k := range slices.Compact(at) {
+		kept = append(kept, order[k])
+	}
+	return kept, fmt.Sprintf("%d of %d points", len(kept), n)
 }
