@@ -22,20 +22,10 @@ import (
 // Of simulated data sets of ten problems of NIST, 68 and 95 % of the equal-tailed posterior intervals under flat priors hold the truth within two points, which is chance for
 // this number of data sets. Runs whose draws do not pass their checks are counted and left out. Flat priors have no posterior in Rat43, MGH09 and MGH17,
 // which are therefore not among the problems: where several parameters grow together without end, the model tends to a curve that the data allow, such as
-// x/(b x + c) for MGH09 and a broken exponential for Rat43, along a ridge that holds an infinite volume; the two exponentials of MGH17 tend to (a + b x) exp(-c x).
+// x/(b x + c) for MGH09 and a broken exponential for Rat43, along a ridge that holds an infinite volume; the two exponentials of MGH17 tend to (a + b x) exp(-c x). Chi-square of MGH09 rises by 19.5, 22.64 and 22.68 where b2
+// is held at 10, 1e3 and 1e5, and that of MGH17 by 14.0 both at 100 and at 1e4. Normal priors about the truth with a width of ten times its value make these posteriors proper but not
+// their intervals right at that truth: of 15 sets of MGH09 they held 37 and 65 %, as the ridge has most of the volume.
 func TestPosteriorCoverageOfNISTProblems(t *testing.T) {
-	posteriorCoverage(t, 200, 0, 2, "Misra1a", "Misra1b", "Misra1d", "Chwirut1", "Chwirut2", "DanWood", "BoxBOD", "Rat42", "Eckerle4", "Kirby2")
-}
-
-// With priors that are normal about the truth with a width of ten times its value, the posteriors of Rat43 and MGH09 are proper, and their intervals hold the truth as often
-// as they promise, within three points. The two exponentials of MGH17 can be exchanged under such priors.
-func TestPosteriorCoverageWithWidePriors(t *testing.T) {
-	posteriorCoverage(t, 150, 10, 3, "Rat43", "MGH09")
-}
-
-// posteriorCoverage simulates data sets of problems of NIST and counts the intervals that hold the truth, which may depart by some points from 68.27 and 95 %. Priors are
-// flat for a width of 0, and otherwise normal about the truth with that width in units of its value.
-func posteriorCoverage(t *testing.T, each int, width, points float64, problems ...string) {
 	b, err := os.ReadFile("../../optim/testdata/nist27.json")
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +44,8 @@ func posteriorCoverage(t *testing.T, each int, width, points float64, problems .
 	}
 	var inside [2]int
 	count, left := 0, 0
-	for _, name := range problems {
+	const each = 200
+	for _, name := range []string{"Misra1a", "Misra1b", "Misra1d", "Chwirut1", "Chwirut2", "DanWood", "BoxBOD", "Rat42", "Eckerle4", "Kirby2"} {
 		s := all.Sets[name]
 		sigma := math.Sqrt(s.RSS / float64(len(s.Y)-len(s.Certified)))
 		var lock sync.Mutex
@@ -66,7 +57,7 @@ func posteriorCoverage(t *testing.T, each int, width, points float64, problems .
 			go func() {
 				defer wg.Done()
 				for k := g; k < each; k += 2 {
-					in, ok := posteriorCovers(t, s.Model, s.X, s.Certified, s.SD, sigma, width, uint32(k))
+					in, ok := posteriorCovers(t, s.Model, s.X, s.Certified, s.SD, sigma, uint32(k))
 					lock.Lock()
 					if !ok {
 						left++
@@ -93,13 +84,13 @@ func posteriorCoverage(t *testing.T, each int, width, points float64, problems .
 	}
 	a, c := 100*float64(inside[0])/float64(count), 100*float64(inside[1])/float64(count)
 	t.Logf("all: %.2f and %.2f %% of %d; %d runs did not pass their checks", a, c, count, left)
-	if math.Abs(a-68.27) > points || math.Abs(c-95) > points {
+	if math.Abs(a-68.27) > 2 || math.Abs(c-95) > 2 {
 		t.Errorf("posterior intervals hold %.2f and %.2f %%", a, c)
 	}
 }
 
 // posteriorCovers samples one simulated data set and reports for each parameter which intervals hold the truth.
-func posteriorCovers(t *testing.T, model string, x, truth, sd []float64, sigma, width float64, k uint32) (in [][2]bool, ok bool) {
+func posteriorCovers(t *testing.T, model string, x, truth, sd []float64, sigma float64, k uint32) (in [][2]bool, ok bool) {
 	random := tensor.NewStream(11, 0, k)
 	p := &Problem{Expr: model, Y: "y", Sigma: "s", Data: map[string]Column{"x": {Values: x}, "y": {Values: make([]float64, len(x))}, "s": {Values: slices.Repeat([]float64{sigma}, len(x))}}, Start: map[string]Values{}}
 	f, err := p.formula()
@@ -131,12 +122,7 @@ func posteriorCovers(t *testing.T, model string, x, truth, sd []float64, sigma, 
 	for i := range mean {
 		p.Data["y"].Values[i] = sigma * (mean[i] + random.Normal())
 	}
-	if p.Fixed, p.Flat, p.Priors = nil, names, map[string]string{}; width > 0 {
-		p.Flat = nil
-		for i, name := range names {
-			p.Priors[name] = fmt.Sprintf("normal(%g, %g)", truth[i], width*math.Abs(truth[i]))
-		}
-	}
+	p.Fixed, p.Flat = nil, names
 	for i, name := range names {
 		p.Start[name] = Values{truth[i]}
 	}
