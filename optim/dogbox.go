@@ -56,20 +56,17 @@ func (w *iterate) dogbox(ctx context.Context) Status {
 				radius *= marquardt.Grow
 				continue
 			}
-			next, accepted, end := b.attempt(predicted, radius, atEdge)
+			next, again, end := b.attempt(predicted, radius, atEdge)
 			if end != marquardt.None {
 				return end
 			}
 			radius = next
-			if accepted {
-				break
-			}
-			if radius < 1e-300 || linalg.Norm(w.step) < 1e-17*linalg.Norm(w.x) {
+			if !w.moves(radius) {
 				return Stuck
 			}
-		}
-		if w.linearise() != nil {
-			return Stuck
+			if again {
+				break
+			}
 		}
 	}
 }
@@ -148,8 +145,8 @@ func (b *dogbox) reach(from, v []float64) float64 {
 	return t
 }
 
-// attempt evaluates the step; a parameter that reaches a bound goes onto it.
-func (b *dogbox) attempt(predicted, radius float64, atEdge bool) (next float64, accepted bool, end Status) {
+// attempt evaluates the step; a parameter that reaches a bound goes onto it. It reports whether the Jacobian was evaluated again.
+func (b *dogbox) attempt(predicted, radius float64, atEdge bool) (next float64, again bool, end Status) {
 	for i, h := range b.stepH {
 		x := b.x[i] + b.iterate.d[i]*h
 		lower, upper := b.p.Lower[i], b.p.Upper[i]
@@ -169,11 +166,8 @@ func (b *dogbox) attempt(predicted, radius float64, atEdge bool) (next float64, 
 	actual := b.cost - cost
 	next, ratio := resize(radius, actual, predicted, length, atEdge)
 	end = b.ended(actual, ratio, atEdge && length > 0.95*radius)
-	if accepted = actual > 0; accepted {
-		b.accept(cost)
-		if end != marquardt.None && b.linearise() != nil {
-			end = Stuck
-		}
+	if actual > 0 && !b.advance(cost) {
+		return 0.25 * length, true, marquardt.None
 	}
-	return next, accepted, end
+	return next, actual > 0, end
 }

@@ -193,15 +193,21 @@ func (w *iterate) setScales() {
 	}
 }
 
-// accept makes the tried point the current one.
-func (w *iterate) accept(cost float64) {
-	w.x, w.xNew = w.xNew, w.x
-	w.f, w.fNew = w.fNew, w.f
-	w.cost = cost
+// advance makes the tried point the current one and linearises there. It stays where it was, and returns false, if the model has no derivatives at the
+// tried point, as 0^x has none for a small x.
+func (w *iterate) advance(cost float64) bool {
+	before := w.cost
+	w.x, w.xNew, w.f, w.fNew, w.cost = w.xNew, w.x, w.fNew, w.f, cost
+	if w.linearise() != nil {
+		w.x, w.xNew, w.f, w.fNew, w.cost = w.xNew, w.x, w.fNew, w.f, before
+		_ = w.linearise() // which it has done before
+		return false
+	}
 	w.steps++
 	if w.s.Progress != nil {
 		w.s.Progress(Progress{Step: w.steps, NFev: w.nfev, Cost: cost, X: w.x})
 	}
+	return true
 }
 
 // over reports an end that no step can change.

@@ -89,14 +89,13 @@ func (l *levenberg) try() (accepted bool, end Status) {
 		ratio = actual / predicted
 	}
 	l.radius, l.par = marquardt.AdaptRadius(l.radius, l.par, actual, ratio, slope, length)
-	if accepted = ratio > 1e-4; accepted {
-		w.accept(cost)
+	if accepted = ratio > 1e-4; accepted && !w.advance(cost) {
+		if l.radius, l.par = length/4, l.par*4; l.radius < 1e-300 || length < 1e-17*linalg.Norm(w.x) {
+			return true, Stuck
+		}
+		return true, marquardt.None // with the same Jacobian, factored again
 	}
-	end = w.endedMarquardt(actual, full, ratio, l.radius)
-	if accepted && w.linearise() != nil {
-		end = Stuck
-	}
-	return accepted, end
+	return accepted, w.endedMarquardt(actual, full, ratio, l.radius)
 }
 
 // setInverseScales sets d to the inverse scales.

@@ -63,7 +63,7 @@ func BenchmarkPeerCurve(b *testing.B) {
 				b.Fatal(err)
 			}
 			var peers []peer.Rival
-			for _, name := range []string{"SciPy", "lmfit", "iminuit"} {
+			for _, name := range []string{"SciPy", "lmfit", "iminuit", "NLSQ"} {
 				peers = append(peers, peer.Rival{Name: name, Script: "curve.py", Input: map[string]any{"peer": name, "n": n}})
 			}
 			peer.Race{

@@ -35,9 +35,8 @@ func (d *dense) polish(status Status) Status {
 		if !ok || cost > d.cost*(1+1e-11) { // near a minimum the cost is noise; the steps must shrink
 			return status
 		}
-		d.accept(cost)
-		if d.linearise() != nil {
-			return Stuck
+		if !d.advance(cost) {
+			return status
 		}
 	}
 	return status
@@ -61,11 +60,8 @@ func (d *dense) snap() []bool {
 	if !moved {
 		return held
 	}
-	if cost, ok := d.tried(); ok && cost <= d.cost+rounding(d.cost) {
-		d.accept(cost)
-		if d.linearise() == nil {
-			return held
-		}
+	if cost, ok := d.tried(); ok && cost <= d.cost+rounding(d.cost) && d.advance(cost) {
+		return held
 	}
 	return make([]bool, d.n)
 }

@@ -44,21 +44,18 @@ func (w *iterate) reflective(ctx context.Context) Status {
 				radius *= marquardt.Grow
 				continue
 			}
-			next, accepted, end := w.try(predicted, radius, bounded)
+			next, again, end := w.try(predicted, radius, bounded)
 			if end != marquardt.None {
 				return end
 			}
 			par *= radius / next
 			radius = next
-			if accepted {
-				break
-			}
-			if radius < 1e-300 || linalg.Norm(w.step) < 1e-17*linalg.Norm(w.x) {
+			if !w.moves(radius) {
 				return Stuck
 			}
-		}
-		if err := w.linearise(); err != nil {
-			return Stuck
+			if again {
+				break
+			}
 		}
 	}
 }
@@ -117,8 +114,13 @@ func (w *iterate) quadratic(h, from []float64) (a, b float64) {
 	return a, b
 }
 
-// try evaluates the cost at the chosen step and moves there if it is lower.
-func (w *iterate) try(predicted, radius float64, bounded bool) (next float64, accepted bool, end Status) {
+// moves reports whether a step as long as the last one, in a region of this radius, changes a parameter.
+func (w *iterate) moves(radius float64) bool {
+	return radius >= 1e-300 && linalg.Norm(w.step) >= 1e-17*linalg.Norm(w.x)
+}
+
+// try evaluates the cost at the chosen step and moves there if it is lower. It reports whether the Jacobian was evaluated again.
+func (w *iterate) try(predicted, radius float64, bounded bool) (next float64, again bool, end Status) {
 	for i := range w.x {
 		w.xNew[i] = w.x[i] + w.step[i]
 	}
@@ -134,13 +136,10 @@ func (w *iterate) try(predicted, radius float64, bounded bool) (next float64, ac
 	atEdge := length > 0.95*radius
 	next, ratio := resize(radius, actual, predicted, length, atEdge)
 	end = w.ended(actual, ratio, atEdge)
-	if accepted = actual > 0; accepted {
-		w.accept(cost)
-		if end != marquardt.None && w.linearise() != nil {
-			end = Stuck
-		}
+	if actual > 0 && !w.advance(cost) {
+		return 0.25 * length, true, marquardt.None
 	}
-	return next, accepted, end
+	return next, actual > 0, end
 }
 
 // resize adapts the radius to how well the model predicted a step.

@@ -150,6 +150,7 @@ func exprLine(fit *expr.Fitted, name string, x, predicted []float64, rows []int,
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
 	v := &viz.Curve{Title: "Data and fit", XLabel: name, YLabel: p.Y}
+	order, v.Note = farthest(order, func(i int) float64 { return y[i] - predicted[i] })
 	for _, i := range order {
 		v.X, v.Y, v.LineX, v.Line = append(v.X, x[i]), append(v.Y, y[i]), append(v.LineX, x[i]), append(v.Line, predicted[i])
 		if p.Sigma != "" {

@@ -42,6 +42,7 @@ func residualCurve(v check.Verdict, title string) viz.Curve {
 		return axis.Values[i]
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(at(i), at(j)) })
+	order, c.Note = farthest(order, func(i int) float64 { return v.Residuals[i] })
 	for _, i := range order {
 		c.X, c.Y = append(c.X, at(i)), append(c.Y, v.Residuals[i])
 		c.LineX, c.Line = append(c.LineX, at(i)), append(c.Line, 0)

@@ -100,27 +100,25 @@ func (f *curveFlags) readTable(a *frame.App, name string) (columns.Table, error)
 	return t, nil
 }
 
-// together reads several tables as one, with a column file.
-func (f *curveFlags) together(a *frame.App, names []string) (columns.Table, error) {
-	var tables []columns.Table
+// together reads several tables as one, with a column file, and returns them by themselves as well.
+func (f *curveFlags) together(a *frame.App, names []string) (t columns.Table, tables []columns.Table, err error) {
 	for _, name := range names {
-		t, err := f.readTable(a, name)
+		one, err := f.readTable(a, name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		tables = append(tables, t)
+		tables = append(tables, one)
 	}
 	if len(tables) == 1 {
-		return tables[0], nil
+		return tables[0], tables, nil
 	}
 	all, missing, err := expr.Together(names, tables)
 	if err != nil {
-		return nil, exit.With(exit.Data, err)
+		return nil, nil, exit.With(exit.Data, err)
 	}
 	if len(missing) > 0 {
 		a.Note("left out, as not all files have it: %s", strings.Join(missing, ", "))
 	}
-	var t columns.Table
 	for _, c := range tables[0] { // in this order
 		if own, ok := all[c.Name]; ok && c.Name != expr.FileColumn {
 			if c.Values = own.Values; own.Labels != nil {
@@ -129,12 +127,12 @@ func (f *curveFlags) together(a *frame.App, names []string) (columns.Table, erro
 			t = append(t, c)
 		}
 	}
-	return append(t, columns.Column{Name: expr.FileColumn, Values: all[expr.FileColumn].Labels}), nil
+	return append(t, columns.Column{Name: expr.FileColumn, Values: all[expr.FileColumn].Labels}), tables, nil
 }
 
 // problem makes the problem of a formula and the content of tables.
 func (f *curveFlags) problem(a *frame.App, files []string, text string) (*expr.Problem, error) {
-	t, err := f.together(a, files)
+	t, tables, err := f.together(a, files)
 	if err != nil {
 		return nil, err
 	}
@@ -150,8 +148,12 @@ func (f *curveFlags) problem(a *frame.App, files []string, text string) (*expr.P
 		return nil, exit.Usage("%v", err)
 	}
 	p := &expr.Problem{Expr: text, Data: expr.Columns(t), Start: map[string]expr.Values{}}
+	p.From(files, tables)
 	if !slices.ContainsFunc(parsed.Names(), func(n string) bool { _, column := p.Data[n]; return column }) {
 		hint := ""
+		if _, column := p.Data["pi"]; column {
+			hint = "; pi is the number 3.14159 in formulas, so that a column of this name has to be renamed"
+		}
 		if parts := parsed.Parts(); len(parts) > 0 {
 			hint = fmt.Sprintf(", as in %s(%s, %s)", parts[0].Name, t[0].Name, parts[0].Prefix)
 		}
@@ -176,6 +178,7 @@ func (f *curveFlags) problem(a *frame.App, files []string, text string) (*expr.P
 	if err := f.errors(a, p); err != nil {
 		return nil, err
 	}
+	f.tellNames(a, p, parsed)
 	if err := p.Misspelt(); err != nil {
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
 	}
@@ -194,6 +197,23 @@ func (f *curveFlags) problem(a *frame.App, files []string, text string) (*expr.P
 		a.Note("%s: %s left out, in which a cell that is needed is empty", name, errtext.Count(n, "row"))
 	}
 	return p, nil
+}
+
+// tellNames says what names of a formula are taken for that were probably meant otherwise.
+func (f *curveFlags) tellNames(a *frame.App, p *expr.Problem, parsed *formula.Formula) {
+	for _, n := range parsed.Names() {
+		_, column := p.Data[n]
+		_, fixed := p.Fixed[n]
+		switch {
+		case column && n == p.Y:
+			a.Note("the formula uses %s, which it describes: it can meet the data without saying anything about them", n)
+		case column || fixed || p.Start[n] != nil || p.Bounds[n] != (expr.Bounds{}) || p.Tied[n] != "" || p.Priors[n] != "":
+		case n == "e":
+			a.Note("e is taken for a parameter; the exponential function is exp(x)")
+		case slices.Contains([]string{"exp", "log", "ln", "log10", "sin", "cos", "tan", "sqrt", "erf"}, n):
+			a.Note("%s is taken for a parameter; the function is written %s(x)", n, n)
+		}
+	}
 }
 
 // groups are the rows of each value of the column of --by, with these values.
@@ -282,12 +302,12 @@ func (f *curveFlags) parameters(p *expr.Problem, parsed *formula.Formula) error 
 		take func(name, value string) error
 	}{
 		{"start", f.start, func(name, value string) error {
-			x, err := strconv.ParseFloat(value, 64)
+			x, err := finite(value)
 			p.Start[name] = expr.Values{x}
 			return err
 		}},
 		{"fix", f.fix, func(name, value string) error {
-			x, err := strconv.ParseFloat(value, 64)
+			x, err := finite(value)
 			if p.Fixed == nil {
 				p.Fixed = map[string]float64{}
 			}
@@ -329,12 +349,21 @@ func (f *curveFlags) parameters(p *expr.Problem, parsed *formula.Formula) error 
 				if errors.Is(err, errSpan) {
 					return exit.Usage("--%s %s: %v", flag.name, text, err)
 				}
-				return exit.Usage("--%s %s: %s is no number, with a point as the decimal sign", flag.name, text, value)
+				return exit.Usage("--%s %s: %s is no finite number, with a point as the decimal sign", flag.name, text, value)
 			}
 		}
 	}
 	p.Flat, p.Likelihood = f.flat, f.likelihood
 	return nil
+}
+
+// finite reads a number that is neither infinite nor NaN.
+func finite(text string) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	if err == nil && (math.IsNaN(x) || math.IsInf(x, 0)) {
+		err = strconv.ErrRange
+	}
+	return x, err
 }
 
 // errSpan is that of a range of numbers that is none.
@@ -400,7 +429,7 @@ func (f *curveFlags) errors(a *frame.App, p *expr.Problem) error {
 	case strings.EqualFold(f.sigma, "poisson"):
 		for i, v := range y {
 			if v < 0 || v != math.Trunc(v) {
-				return exit.With(exit.Data, fmt.Errorf("--sigma poisson: %s is %g in row %d, which is no count: name a column of errors instead", p.Y, v, i+1))
+				return exit.With(exit.Data, fmt.Errorf("--sigma poisson: %s is %g in %s, which is no count: name a column of errors instead", p.Y, v, p.Row(i)))
 			}
 			made[i] = math.Sqrt(max(v, 1))
 			if v < fewCounts {
@@ -419,7 +448,7 @@ func (f *curveFlags) errors(a *frame.App, p *expr.Problem) error {
 				made[i] = x / 100 * math.Abs(v)
 			}
 			if !(made[i] > 0) {
-				return exit.With(exit.Data, fmt.Errorf("--sigma %s: %s is 0 in row %d, so that its error would be 0: give a number or a column", f.sigma, p.Y, i+1))
+				return exit.With(exit.Data, fmt.Errorf("--sigma %s: %s is 0 in %s, so that its error would be 0: give a number or a column", f.sigma, p.Y, p.Row(i)))
 			}
 		}
 	}

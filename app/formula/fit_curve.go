@@ -90,6 +90,7 @@ func (f *curveFlags) fitEach(ctx context.Context, a *frame.App, p *expr.Problem,
 	if err != nil {
 		return err
 	}
+	u.guesses = &guesses{}
 	doc := groupDoc{Engine: "nlsq", File: path, By: f.by}
 	var failed []string
 	bad := 0
@@ -123,6 +124,7 @@ func (f *curveFlags) fitEach(ctx context.Context, a *frame.App, p *expr.Problem,
 			}
 		}
 	}
+	u.guesses.tell(a)
 	if err := to.SaveParameters(a, doc); err != nil {
 		return err
 	}

@@ -137,7 +137,11 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 	if err != nil {
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
-	tellGuess(a, guessed)
+	if u.guesses == nil {
+		tellGuess(a, guessed)
+	} else {
+		u.guesses.add(guessed)
+	}
 	if phi, err := f.EstimateAR1(ctx); err != nil {
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	} else if phi != 0 {
@@ -149,7 +153,7 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 	}
 	r, v, err := f.Fit(ctx, p, s)
 	if ctx.Err() != nil {
-		return nil, exit.With(exit.Interrupted, err)
+		return nil, exit.With(exit.Interrupted, ctx.Err())
 	}
 	if err != nil {
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
@@ -160,12 +164,39 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 	one.doc.File, one.doc.Units = path, unitsOf(f.Units)
 	err = u.compute(ctx, a, one, p, s)
 	if ctx.Err() != nil {
-		return nil, exit.With(exit.Interrupted, err)
+		return nil, exit.With(exit.Interrupted, ctx.Err())
 	}
 	if err != nil {
 		return nil, exit.With(exit.Failed, fmt.Errorf("%s: %w", path, err))
 	}
 	return one, nil
+}
+
+// guesses count how starts of several fits were found.
+type guesses struct{ fits, single, once int }
+
+// add counts one fit: with starts from the data, and whether all ended at one minimum.
+func (g *guesses) add(one expr.Guessed) {
+	if len(one.Names) == 0 || one.Fits < 2 {
+		return
+	}
+	if g.fits++; one.Best == one.Fits {
+		g.single++
+	}
+	if one.Best == 1 {
+		g.once++
+	}
+}
+
+// tell says in one line how the starts of all groups were found.
+func (g *guesses) tell(a *frame.App) {
+	switch {
+	case g.fits == 0:
+	case g.single == g.fits:
+		a.Note("starts were found from the data: in each of %s all fits ended at one minimum", errtext.Count(g.fits, "group"))
+	default:
+		a.Note("starts were found from the data: in %d of %s all fits ended at one minimum, and in %d the best minimum was found only once", g.single, errtext.Count(g.fits, "group"), g.once)
+	}
 }
 
 // tellGuess says where starts came from, and whether fits from other places ended elsewhere.

@@ -22,6 +22,7 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/formula"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/expr"
+	"github.com/euryale-dev/euryale/optim"
 )
 
 func sampleCurve(a *frame.App) *cobra.Command {
@@ -234,6 +235,7 @@ func (f *curveFlags) startNear(ctx context.Context, a *frame.App, p *expr.Proble
 	if err != nil {
 		return ctx.Err()
 	}
+	tellOpen(ctx, a, p, least, r, s)
 	p.Start = map[string]expr.Values{}
 	for i, n := range r.Names {
 		n, _, _ = strings.Cut(n, "[")
@@ -257,4 +259,26 @@ func (f *curveFlags) startNear(ctx context.Context, a *frame.App, p *expr.Proble
 		}
 	}
 	return nil
+}
+
+// tellOpen names parameters with flat priors that can grow without end, or shrink to where the formula ends, at a price in chi-square that the data do not raise further: the posterior then
+// has no finite integral, and chains wander off.
+func tellOpen(ctx context.Context, a *frame.App, p *expr.Problem, least *optim.Problem, r *optim.Result, s optim.Settings) {
+	const far = 1 - 1e-8 // probability within the interval whose ends are looked for: a rise of chi-square by 33
+	if r.DoF() < 1 || r.Cov == nil {
+		return
+	}
+	var open []string
+	for _, n := range r.Names {
+		if !slices.Contains(p.Flat, n) || p.Bounds[n] != (expr.Bounds{}) {
+			continue
+		}
+		iv, err := optim.Profile(ctx, least, r, optim.ProfileSettings{Settings: s, Level: far, Names: []string{n}})
+		if err == nil && len(iv) == 1 && (iv[0].LowerOpen || iv[0].UpperOpen) {
+			open = append(open, n)
+		}
+	}
+	if len(open) > 0 {
+		a.Note("the data keep %s within no limits: chi-square hardly rises further however far they go, so that under flat priors there is no posterior; give bounds or priors, such as --prior \"%s=normal(%.3g, %.2g)\"", strings.Join(open, ", "), open[0], r.Value(open[0]), 10*math.Abs(r.Value(open[0])))
+	}
 }

@@ -30,6 +30,7 @@ type uncertainty struct {
 	starts                                     int
 	choices                                    choices
 	relative                                   bool
+	guesses                                    *guesses // of several fits, which one note describes; nil for a single one
 }
 
 const uncertaintyHelp = `--profile computes intervals of 68 and 95 % from profiles of the sum of squares

@@ -103,7 +103,7 @@ func ofDataset(d *hdf5.Dataset) (Table, string, error) {
 		for _, m := range d.Type().Members {
 			if v := columnOf(d.Field(m.Name)); v != nil {
 				name, unit := split(m.Name)
-				t = append(t, Column{name, unit, v})
+				t = append(t, Column{Name: name, Unit: unit, Values: v})
 			}
 		}
 		if len(t) > 0 {
@@ -121,7 +121,7 @@ func ofDataset(d *hdf5.Dataset) (Table, string, error) {
 			for i := range column {
 				column[i] = flat[i*n+k]
 			}
-			t = append(t, Column{name, "", column})
+			t = append(t, Column{Name: name, Values: column})
 		}
 		return t, "the columns are called " + strings.Join(unnamed(n), ", "), nil
 	}
@@ -174,7 +174,7 @@ func ofGroup(f *hdf5.File, at string) (Table, error) {
 					unit = s[0]
 				}
 			}
-			t = append(t, Column{name, unit, v})
+			t = append(t, Column{Name: name, Unit: unit, Values: v})
 		}
 	}
 	if len(t) == 0 {

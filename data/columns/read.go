@@ -34,6 +34,8 @@ type Column struct {
 	Name, Unit string
 	// Values are []float64, in which empty cells are NaN, or []string.
 	Values any
+	// Lines are the lines of a text, or the rows of a sheet, on which the values stand, from 1. They are nil for arrays.
+	Lines []int
 }
 
 // Workbook reads the cells of a sheet of an Excel workbook, by name or by number from 1, the first for "", and gives the names of all sheets and which was read. It is
@@ -197,7 +199,7 @@ func (c *cells) table() (t Table, note string, err error) {
 		if notes = append(notes, note); unit == "" {
 			unit = own
 		}
-		t = append(t, Column{name, unit, v})
+		t = append(t, Column{name, unit, v, c.lines})
 	}
 	if len(t) == 0 {
 		return nil, "", &FormatError{Format: "columns", What: "the table has no column with a name", Try: "write names such as x,y in the first line"}
@@ -307,7 +309,7 @@ func readArray(content []byte) (Table, string, error) {
 		for i := range column {
 			column[i] = flat[i*n+k]
 		}
-		t = append(t, Column{name, "", column})
+		t = append(t, Column{Name: name, Values: column})
 	}
 	return t, "the columns of the array are called " + strings.Join(names, ", "), nil
 }

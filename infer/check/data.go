@@ -22,6 +22,9 @@ type Data struct {
 	// Relative says that Z is known only up to a common factor, because the standard
 	// deviation was estimated from the residuals themselves.
 	Relative bool
+	// Step is the smallest difference between observed values that their decimals can write, in units of Z; 0 if it is not known. It lets few points of
+	// unknown errors be judged.
+	Step float64
 	// SigmaEstimated says that the standard deviations were estimated from how the data scatter, place by place. Neither the size
 	// of Z, nor how that varies, nor the heavier tails of the mixture is then evidence against the model, and Z counts as Relative.
 	SigmaEstimated bool

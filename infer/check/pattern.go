@@ -145,7 +145,7 @@ func sorted(values []float64) []int {
 // mean there.
 func (w *residuals) strongest(a Axis) (where string, mean float64) {
 	order := w.mem.order(a.Values).places
-	parts := min(12, max(1, len(order)/3))
+	parts := min(12, max(min(2, len(order)), len(order)/3))
 	best := -1.0
 	for b := range parts {
 		part := order[b*len(order)/parts : (b+1)*len(order)/parts]

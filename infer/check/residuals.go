@@ -83,6 +83,9 @@ func (w *residuals) scale() float64 {
 	return 1
 }
 
+// fine reports whether the residuals are large beside the steps in which the data were written down.
+func (w *residuals) fine() bool { return w.d.Step > 0 && w.scale() > fineness*w.d.Step }
+
 // gain is what extra columns explain of the residuals.
 type gain struct {
 	used     int       // number of columns that add something
@@ -104,8 +107,11 @@ const few = 10
 
 // fewer is the number of degrees of freedom below which nothing can be tested if that size is not
 // known otherwise: residuals of data with few decimals then lie exactly along a pattern now and
-// then.
-const fewer = 4
+// then, unless they are fineness steps of those decimals large.
+const (
+	fewer    = 4
+	fineness = 25
+)
 
 // try tests whether columns explain more of the residuals than chance would.
 //
@@ -127,7 +133,7 @@ func (w *residuals) try(columns [][]float64) gain {
 	g.used = len(g.kept)
 	rest := w.dof() - float64(g.used)
 	known := !w.d.Relative && !w.d.SigmaFitted
-	if g.used == 0 || rest < 1 || w.square == 0 || !known && rest < fewer {
+	if g.used == 0 || rest < 1 || w.square == 0 || !known && rest < fewer && !w.fine() {
 		return g
 	}
 	a := m.numbers.take(g.used)

@@ -29,7 +29,7 @@ func (p *Problem) Fit(ctx context.Context, problem *optim.Problem, s optim.Setti
 		return nil, check.Verdict{}, err
 	}
 	v, err := p.judge(r)
-	if err != nil || !v.Disagrees() {
+	if err != nil || !v.Disagrees() || p.linear {
 		return r, v, err
 	}
 	better := elsewhere(ctx, problem, s, r)
@@ -76,6 +76,9 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 		d.Sigma = p.Data[p.Sigma].Values
 	}
 	d.Mean = p.predicted(y, d.Z)
+	if d.Relative {
+		d.Step = check.StepOf(y)
+	}
 	inOwnUnit(&d)
 	return check.Judge(d, check.Settings{})
 }
@@ -86,6 +89,7 @@ func inOwnUnit(d *check.Data) {
 	if !d.Relative || unit == 0 || math.Abs(math.Log10(unit)) < 100 {
 		return
 	}
+	d.Step /= unit
 	for _, v := range [][]float64{d.Z, d.Mean, d.Jacobian} {
 		for i := range v {
 			v[i] /= unit

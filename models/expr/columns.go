@@ -25,7 +25,7 @@ func (p *Problem) columns() (values map[string]*ad.Node, n int, err error) {
 		c := p.Data[name]
 		for i, v := range c.Values {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, 0, fmt.Errorf("%s[%d] is %g: leave the point out", name, i, v)
+				return nil, 0, fmt.Errorf("%s is %g in %s: leave the row out", name, v, p.Row(i))
 			}
 		}
 		if n >= 0 && c.Len() != n {
@@ -83,7 +83,7 @@ func (p *Problem) observed(columns map[string]*ad.Node, n int) ([]float64, error
 	out := slices.Clone(v[0].Data().([]float64))
 	for i, x := range out {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return nil, fmt.Errorf("y: %s is %g in row %d: leave the point out", p.Y, x, i)
+			return nil, fmt.Errorf("y: %s is %g in %s: leave the row out", p.Y, x, p.Row(i))
 		}
 	}
 	return out, nil
@@ -98,7 +98,7 @@ func (p *Problem) labels(formula, name string) error {
 	for i, l := range c.Labels { // numbers but for a few texts
 		_, first := strconv.ParseFloat(c.Labels[0], 64)
 		if _, err := strconv.ParseFloat(l, 64); err != nil && first == nil {
-			return fmt.Errorf("%q uses %s, whose value %d is %q and no number, which makes it a column of labels: correct the value, or use the column only as an index", formula, name, i+1, foreign.Short(l, 40))
+			return fmt.Errorf("%q uses %s, whose value in %s is %q and no number, which makes it a column of labels: correct the value, or use the column only as an index", formula, name, p.Row(i), foreign.Short(l, 40))
 		}
 	}
 	return fmt.Errorf("%q uses %s, which is a column of labels such as %q and not of numbers: write its numbers without quotation marks, or use it only as an index", formula, name, c.Labels[0])

@@ -15,13 +15,13 @@ import (
 // Columns that a formula cannot use are errors that name them.
 func TestColumnsThatCannotBeUsed(t *testing.T) {
 	for want, document := range map[string]string{
-		`"y" uses y, whose value 3 is "six" and no number`:                                                                    `{"expr": "b", "data": {"y": [1, 2, "six"]}, "start": {"b": 1}}`,
+		`"y" uses y, whose value in row 3 is "six" and no number`:                                                             `{"expr": "b", "data": {"y": [1, 2, "six"]}, "start": {"b": 1}}`,
 		`"b*x" uses x, which is a column of labels such as "1" and not of numbers: write its numbers without quotation marks`: `{"expr": "b*x", "data": {"x": ["1", "2"], "y": [1, 2]}, "start": {"b": 1}}`,
 		`y: "y" uses y, which is a column of labels such as "1"`:                                                              `{"expr": "b", "data": {"y": ["1", "2"]}, "start": {"b": 1}}`,
 		`"sigma" uses s, which is a column of labels`:                                                                         `{"expr": "b", "data": {"y": [1, 2], "s": ["1", "1"]}, "sigma": "s", "start": {"b": 1}}`,
-		"column x: row 1 has 1e400, which is beyond the range of 64-bit numbers":                                              `{"expr": "b*x", "data": {"x": [1, 1e400], "y": [1, 2]}, "start": {"b": 1}}`,
-		"column x: row 1 has no value (null): leave the row out":                                                              `{"expr": "b*x", "data": {"x": [1, null], "y": [1, 2]}, "start": {"b": 1}}`,
-		"column y: row 0 has [1]: want a number or a string":                                                                  `{"expr": "b*x", "data": {"x": [1, 2], "y": [[1], 2]}, "start": {"b": 1}}`,
+		"column x: row 2 has 1e400, which is beyond the range of 64-bit numbers":                                              `{"expr": "b*x", "data": {"x": [1, 1e400], "y": [1, 2]}, "start": {"b": 1}}`,
+		"column x: row 2 has no value (null): leave the row out":                                                              `{"expr": "b*x", "data": {"x": [1, null], "y": [1, 2]}, "start": {"b": 1}}`,
+		"column y: row 1 has [1]: want a number or a string":                                                                  `{"expr": "b*x", "data": {"x": [1, 2], "y": [[1], 2]}, "start": {"b": 1}}`,
 		"uses z, which is neither a parameter nor a column: correct the name, or declare it: give it a start or a column":     `{"expr": "b*z", "data": {"x": [1, 2], "y": [1, 2]}, "start": {"b": 1}}`,
 	} {
 		p, err := expr.Parse([]byte(document))

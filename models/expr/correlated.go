@@ -125,17 +125,17 @@ func (p *Problem) byCovariance(r *ad.Node, rows int) (*ad.Node, error) {
 	l := make([]float64, 0, rows*rows)
 	for i, row := range p.Cov {
 		if len(row) != rows {
-			return nil, fmt.Errorf("cov: row %d has %d numbers: want %d, a square matrix", i, len(row), rows)
+			return nil, fmt.Errorf("cov: row %d has %d numbers: want %d, a square matrix", i+1, len(row), rows)
 		}
 		for k, v := range row {
 			if w := p.Cov[k][i]; !linalg.Finite(v) || math.Abs(v-w) > 1e-8*(math.Abs(v)+math.Abs(w)) {
-				return nil, fmt.Errorf("cov: the elements (%d, %d) and (%d, %d) are %g and %g: want finite numbers, and a symmetric matrix", i, k, k, i, v, w)
+				return nil, fmt.Errorf("cov: the elements (%d, %d) and (%d, %d), counted from 1, are %g and %g: want finite numbers, and a symmetric matrix", i+1, k+1, k+1, i+1, v, w)
 			}
 		}
 		l = append(l, row...)
 	}
 	if row, _ := linalg.Cholesky(l, rows); row >= 0 {
-		return nil, fmt.Errorf("cov: the covariance is not positive definite at row %d: add a small number to its diagonal, or leave the row out", row)
+		return nil, fmt.Errorf("cov: the covariance is not positive definite at row %d: add a small number to its diagonal, or leave the row out", row+1)
 	}
 	return ad.Reshape(ad.SolveTriangular(ad.Const(l, rows, rows), r, true, false), rows), nil
 }

@@ -206,7 +206,7 @@ func TestErrorsInColumns(t *testing.T) {
 }
 
 func TestCovariancesThatAreNone(t *testing.T) {
-	for fields, want := range map[string]string{`"cov": [[1, 0], [0, 1]]`: "has 2 rows", `"cov": [[1, 2, 0], [2, 1, 0], [0, 0, 1]]`: "not positive definite at row 1", `"cov": [[1, 0.1, 0], [0.2, 1, 0], [0, 0, 1]]`: "symmetric",
+	for fields, want := range map[string]string{`"cov": [[1, 0], [0, 1]]`: "has 2 rows", `"cov": [[1, 2, 0], [2, 1, 0], [0, 0, 1]]`: "not positive definite at row 2", `"cov": [[1, 0.1, 0], [0.2, 1, 0], [0, 0, 1]]`: "symmetric",
 		`"cov": [[1, 0], [0, 1, 2], [0, 0, 1]]`: "square", `"ar1": "1.5"`: "between -1 and 1", `"ar1": "0.5 over rum"`: "did you mean", `"offset_error": "5%"`: "want a number above 0", `"scale_error": "2% over rum"`: "did you mean",
 		`"cov": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "sigma": "s"`: "leave sigma out", `"cov": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "ar1": "0.5"`: "one of them"} {
 		p, err := Parse([]byte(`{"expr": "a*x", "start": {"a": 1}, ` + fields + `, "data": {"x": [1, 2, 3], "y": [1, 2, 3], "s": [1, 1, 1], "run": ["A", "B", "A"]}}`))

@@ -155,7 +155,7 @@ func TestMistakes(t *testing.T) {
 		`"sigma": "1", "priors": {"a": "normal(0, 1)", "b": "normal(0, 1)"}, "flat": ["a"]`:                   "a is in priors and in flat",
 		`"sigma": "1", "priors": {"a": "normal(0, 1)", "b": "normal(0, 1)"}, "loss": "huber"`:                 "least squares",
 		`"sigma": "1", "start": {"a": 1}, "priors": {"b": "normal(0, 1)"}`:                                    "a has a start but no prior",
-		`"sigma": "x", "priors": {"a": "normal(0, 1)", "b": "normal(0, 1)"}`:                                  "x[0] is 0: want errors above 0",
+		`"sigma": "x", "priors": {"a": "normal(0, 1)", "b": "normal(0, 1)"}`:                                  "x is 0 in row 1: want errors above 0",
 		`"sigma": "1", "bounds": {"a": [3, 1]}`:                                                               "lower bound is not below the upper",
 		`"sigma": "1", "y": "yy", "priors": {}`:                                                               `did you mean "y"`,
 		`"sigma": "1", "likelihood": "normal(mu, sig)", "priors": {"a": "normal(0, 1)", "b": "normal(0, 1)"}`: `"sig" is neither`,

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/euryale-dev/euryale/autodiff/formula"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/optim"
@@ -89,10 +90,11 @@ func (p *Problem) Guess(ctx context.Context) (g Guessed, err error) {
 	for _, name := range g.Names {
 		elements = append(elements, vectors[name].elements(name)...)
 	}
-	w, err := newGuesser(few, problem, elements)
+	w, err := newGuesser(ctx, few, problem, elements)
 	if err != nil {
 		return g, err
 	}
+	p.linear = len(w.linear) == problem.N
 	w.suggest(few.componentStarts())
 	best, err := w.search(ctx, s, &g)
 	if err != nil {
@@ -172,11 +174,14 @@ type guesser struct {
 	features []float64    // places, widths and frequencies that the data show
 	random   tensor.Stream
 	known    [][]float64 // places that components suggest
+	data     *Problem
+	tried    int
+	without  []int // in how many of the places that were tried each row has no finite value
 	r, j     []float64
 }
 
-func newGuesser(p *Problem, problem *optim.Problem, names []string) (*guesser, error) {
-	w := &guesser{problem: problem, random: tensor.NewStream(0, purposeGuess, 0), r: make([]float64, problem.M), j: make([]float64, problem.M*problem.N)}
+func newGuesser(ctx context.Context, p *Problem, problem *optim.Problem, names []string) (*guesser, error) {
+	w := &guesser{problem: problem, data: p, without: make([]int, problem.M), random: tensor.NewStream(0, purposeGuess, 0), r: make([]float64, problem.M), j: make([]float64, problem.M*problem.N)}
 	for _, name := range names {
 		w.free = append(w.free, slices.Index(problem.Names, name))
 	}
@@ -203,7 +208,7 @@ func newGuesser(p *Problem, problem *optim.Problem, names []string) (*guesser, e
 	for _, c := range columns[1:] {
 		w.features = append(w.features, featuresOf(c, y)...)
 	}
-	w.findLinear()
+	w.findLinear(ctx)
 	return w, nil
 }
 
@@ -215,42 +220,65 @@ func (w *guesser) jacobian(at []float64) []float64 {
 	return slices.Clone(w.j)
 }
 
-// findLinear finds parameters on none of which the derivatives with respect to any of them depend.
-func (w *guesser) findLinear() {
-	column := func(j []float64, k int) []float64 { return j[k*w.problem.M : (k+1)*w.problem.M] }
-	alike := func(a, b []float64) bool {
-		scale := linalg.MaxAbs(a) + linalg.MaxAbs(b)
-		for i := range a {
-			if math.Abs(a[i]-b[i]) > 1e-9*scale {
-				return false
-			}
-		}
-		return true
-	}
+// findLinear finds parameters on none of which the derivatives with respect to any of them depend: all at once, or else one after another.
+func (w *guesser) findLinear(ctx context.Context) {
+	var able []int
 	for _, k := range w.free {
-		with := append(slices.Clone(w.linear), k)
-		ok, tried := true, 0
-		for range 40 {
-			at := w.place(w.free)
-			before := w.jacobian(at)
-			for _, moved := range with {
-				at[moved] = at[moved]*1.7 + 0.3
-			}
-			after := w.jacobian(at)
-			if before == nil || after == nil || linalg.MaxAbs(column(before, k)) == 0 || linalg.MaxAbs(column(after, k)) == 0 {
-				continue // where nothing depends on the parameter, such as far from a narrow peak, nothing is learned
-			}
-			for _, l := range with {
-				ok = ok && alike(column(before, l), column(after, l))
-			}
-			if tried++; tried == 3 || !ok {
-				break
-			}
+		if _, _, bounded := w.bounds(k); !bounded {
+			able = append(able, k)
 		}
-		if _, _, bounded := w.bounds(k); ok && tried > 0 && !bounded {
+	}
+	before := w.random
+	if w.linearIn(able, able) {
+		w.linear = able
+	}
+	w.random = before
+	for _, k := range w.free {
+		if len(w.linear) == len(able) || ctx.Err() != nil {
+			return
+		}
+		with := append(slices.Clone(w.linear), k)
+		if ok := w.linearIn(with, []int{k}); ok && slices.Contains(able, k) {
 			w.linear = with
 		}
 	}
+}
+
+// linearIn reports whether the derivatives with respect to parameters stay when these move, at three places where all of those called new change something.
+func (w *guesser) linearIn(with, new []int) bool {
+	column := func(j []float64, k int) []float64 { return j[k*w.problem.M : (k+1)*w.problem.M] }
+	tried := 0
+	for range 40 {
+		at := w.place(w.free)
+		before := w.jacobian(at)
+		for _, moved := range with {
+			at[moved] = at[moved]*1.7 + 0.3
+		}
+		after := w.jacobian(at)
+		if before == nil || after == nil || slices.ContainsFunc(new, func(k int) bool {
+			return linalg.MaxAbs(column(before, k)) == 0 || linalg.MaxAbs(column(after, k)) == 0
+		}) {
+			continue // where nothing depends on the parameter, such as far from a narrow peak, nothing is learned
+		}
+		if slices.ContainsFunc(with, func(l int) bool { return !sameColumn(column(before, l), column(after, l)) }) {
+			return false
+		}
+		if tried++; tried == 3 {
+			break
+		}
+	}
+	return tried > 0
+}
+
+// sameColumn reports whether two columns of derivatives are equal but for rounding.
+func sameColumn(a, b []float64) bool {
+	scale := linalg.MaxAbs(a) + linalg.MaxAbs(b)
+	for i := range a {
+		if math.Abs(a[i]-b[i]) > 1e-9*scale {
+			return false
+		}
+	}
+	return true
 }
 
 // bounds returns those of a parameter, and whether it has any.
@@ -355,23 +383,95 @@ func (w *guesser) follow(at []float64) float64 {
 	if len(w.linear) > 0 && len(w.linear) <= m {
 		j := w.jacobian(at)
 		if j == nil {
+			w.finite()
 			return math.Inf(1)
 		}
 		a := mat.NewDense(m, len(w.linear), nil)
 		for c, k := range w.linear {
 			a.SetCol(c, j[k*m:(k+1)*m])
 		}
-		var step mat.VecDense
-		if err := step.SolveVec(a, mat.NewVecDense(m, slices.Clone(w.r))); err == nil || step.Len() > 0 {
-			for c, k := range w.linear {
-				at[k] -= step.AtVec(c)
-			}
+		for c, v := range shortest(a, w.r) {
+			at[w.linear[c]] -= v
 		}
 	}
-	if w.problem.Residual(w.r, at) != nil || !linalg.AllFinite(w.r) {
+	if w.problem.Residual(w.r, at) != nil || !w.finite() {
 		return math.Inf(1)
 	}
 	return linalg.Dot(w.r, w.r) / 2
+}
+
+// finite reports whether all residuals are, and counts the rows whose are not.
+func (w *guesser) finite() bool {
+	w.tried++
+	ok := true
+	for i, v := range w.r {
+		if !linalg.Finite(v) {
+			w.without[i]++
+			ok = false
+		}
+	}
+	return ok
+}
+
+// nowhere is the error of a formula that has no finite values for all rows at any place, which names the first row that has none at any.
+func (w *guesser) nowhere() error {
+	i := slices.Index(w.without, w.tried)
+	if i < 0 || w.tried == 0 {
+		return fmt.Errorf("expr: no start was found at which the formula has finite values for all rows: give a start")
+	}
+	return fmt.Errorf("expr: the formula %q has no finite value in %s%s at any of %s: leave the row out, or change the formula", w.data.Expr, w.data.Row(i), w.data.where(i), errtext.Count(w.tried, "start"))
+}
+
+// where says what the columns of the formula are in a row, as in ", where x = 3,".
+func (p *Problem) where(i int) string {
+	f, err := p.formula()
+	if err != nil {
+		return ""
+	}
+	var all []string
+	for _, name := range f.Names() {
+		if c, ok := p.Data[name]; ok && c.Labels == nil && i < len(c.Values) {
+			all = append(all, fmt.Sprintf("%s = %.6g", name, c.Values[i]))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return ", where " + strings.Join(all, " and ") + ","
+}
+
+// shortest solves a linear least-squares problem, by the shortest solution in units of the columns where there are many. It is nil if there is none.
+func shortest(a *mat.Dense, r []float64) []float64 {
+	m, n := a.Dims()
+	b := mat.NewVecDense(m, slices.Clone(r))
+	var step mat.VecDense
+	if step.SolveVec(a, b) == nil {
+		return step.RawVector().Data
+	}
+	lengths := make([]float64, n)
+	for c := range lengths {
+		if lengths[c] = linalg.Norm(mat.Col(nil, c, a)); lengths[c] == 0 {
+			lengths[c] = 1
+		}
+		for i := range m {
+			a.Set(i, c, a.At(i, c)/lengths[c])
+		}
+	}
+	var svd mat.SVD
+	if !svd.Factorize(a, mat.SVDThin) {
+		return nil
+	}
+	rank := svd.Rank(1e-12)
+	if rank == 0 {
+		return nil
+	}
+	var least mat.VecDense
+	svd.SolveVecTo(&least, b, rank)
+	out := slices.Clone(least.RawVector().Data)
+	for c := range out {
+		out[c] /= lengths[c]
+	}
+	return out
 }
 
 // suggest takes places that components suggest for parameters without a start; those without a suggestion are as the problem has them.
@@ -416,7 +516,7 @@ func (w *guesser) search(ctx context.Context, s optim.Settings, g *Guessed) ([]f
 	}
 	known := slices.Clone(all[len(all)-suggested:])
 	if len(all) == 0 {
-		return nil, fmt.Errorf("expr: no start was found at which the formula has finite values for all rows: give a start")
+		return nil, w.nowhere()
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(a.cost, b.cost) })
 	from := min(fitsFrom, len(all))

@@ -80,7 +80,7 @@ func (p *Problem) latentErrors(name string) ([]float64, error) {
 	}
 	for i, s := range sigma {
 		if !(s > 0) {
-			return nil, fmt.Errorf("sigma_x: the error of %s is %g in row %d: samplers want errors above 0", name, s, i)
+			return nil, fmt.Errorf("sigma_x: the error of %s is %g in %s: samplers want errors above 0", name, s, p.Row(i))
 		}
 	}
 	return sigma, nil

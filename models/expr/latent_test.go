@@ -91,7 +91,7 @@ func TestCorrelationsThatAreRefused(t *testing.T) {
 		p.Data["dy"].Values[i] = 0
 	}
 	p.CorrelationXY = nil
-	if _, _, err := p.LeastSquares(); err == nil || !strings.Contains(err.Error(), "dy[0] is 0: want errors above 0") {
+	if _, _, err := p.LeastSquares(); err == nil || !strings.Contains(err.Error(), "dy is 0 in row 1: want errors above 0") {
 		t.Error(err)
 	}
 	for fields, want := range map[string]string{

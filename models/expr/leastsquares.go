@@ -247,7 +247,7 @@ func (p *Problem) errorColumn(values map[string]*ad.Node) (*ad.Node, error) {
 	}
 	for i, v := range p.Data[p.Sigma].Values {
 		if !(v > 0) {
-			return nil, fmt.Errorf("%s[%d] is %g: want errors above 0", p.Sigma, i, v)
+			return nil, fmt.Errorf("sigma: %s is %g in %s: want errors above 0, or leave the row out", p.Sigma, v, p.Row(i))
 		}
 	}
 	return sigma, nil

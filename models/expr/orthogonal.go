@@ -39,7 +39,7 @@ func (p *Problem) errorsOf(name, text string) ([]float64, error) {
 	if c, ok := p.Data[text]; ok && c.Labels == nil {
 		for i, v := range c.Values {
 			if !(v >= 0) {
-				return nil, fmt.Errorf("%s[%d] is %g: want errors of 0 or above", text, i, v)
+				return nil, fmt.Errorf("%s is %g in %s: want errors of 0 or above", text, v, p.Row(i))
 			}
 		}
 		return c.Values, nil
@@ -137,7 +137,7 @@ func (p *Problem) correlations(rows int) (all map[string][]float64, rest []float
 		}
 		for i, x := range r {
 			if rest[i] -= x * x; !(rest[i] > 0) {
-				return nil, nil, fmt.Errorf("correlation_xy: in row %d the correlation of the errors of %s and %s is %g: want numbers between -1 and 1, whose squares have a sum below 1", i, name, p.Y, x)
+				return nil, nil, fmt.Errorf("correlation_xy: in %s the correlation of the errors of %s and %s is %g: want numbers between -1 and 1, whose squares have a sum below 1", p.Row(i), name, p.Y, x)
 			}
 		}
 		all[name] = r

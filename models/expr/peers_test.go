@@ -39,7 +39,7 @@ func digits(got, want float64) float64 {
 	return -math.Log10(max(math.Abs(got-want)/math.Abs(want), 1e-16))
 }
 
-// Documented examples of lmfit and iminuit have the same parameters, errors, MINOS intervals, confidence limits and contours here. Digits that are missing are
+// Documented examples of lmfit and iminuit, and everyday tasks by lmfit, have the same parameters, errors, MINOS intervals, confidence limits and contours here. Digits that are missing are
 // those of the peers, which differentiate by differences.
 func TestDocumentedExamplesOfPeers(t *testing.T) {
 	b, err := os.ReadFile("testdata/peers.json")

@@ -90,6 +90,9 @@ type Problem struct {
 	XTol     float64 `json:"xtol,omitempty"`
 	GTol     float64 `json:"gtol,omitempty"`
 	MaxNFev  int     `json:"max_nfev,omitempty"`
+
+	places *places // of the rows in files
+	linear bool    // in all parameters, so that there is one minimum
 }
 
 // Group names the column over which a parameter is a vector: one element for each label of the
@@ -114,7 +117,8 @@ func ParseIn(b []byte, read func(name string) ([]byte, error)) (*Problem, error)
 	if raw == nil {
 		return nil, fmt.Errorf(`expr: the document is null: want an object, such as {"expr": "a + b*x", "data": {...}}`)
 	}
-	if b, err = withFile(b, raw, read); err != nil {
+	b, files, tables, err := withFile(b, raw, read)
+	if err != nil {
 		return nil, err
 	}
 	if b, err = withMatrix(b, raw, read); err != nil {
@@ -138,6 +142,9 @@ func ParseIn(b []byte, read func(name string) ([]byte, error)) (*Problem, error)
 			return nil, fmt.Errorf("expr: field max_nfev is %s: want a whole number, such as 1000", foreign.Short(limit, 40))
 		}
 		return nil, fmt.Errorf("expr: %w", foreign.InWords(b, err))
+	}
+	if tables != nil {
+		p.From(files, tables)
 	}
 	if y, model, ok := SplitFormula(p.Expr); ok {
 		if p.Y != "" && p.Y != y {

@@ -37,7 +37,7 @@ func (p *Problem) enough(names []string, vectors map[string]vector, rows int) er
 // squarable returns an error if the squares of observed values, of values in units of their errors, or of a column of the formula are beyond the range of
 // 64-bit numbers, in which sums of squares and covariances are computed.
 func (p *Problem) squarable(f *formula.Formula, y []float64) error {
-	if err := inRange(p.Y, y); err != nil {
+	if err := p.inRange(p.Y, y); err != nil {
 		return err
 	}
 	if c, ok := p.Data[p.Sigma]; ok && c.Labels == nil && len(c.Values) == len(y) {
@@ -45,13 +45,13 @@ func (p *Problem) squarable(f *formula.Formula, y []float64) error {
 		for i, v := range y {
 			ratio[i] = v / c.Values[i]
 		}
-		if err := inRange(p.Y+"/"+p.Sigma, ratio); err != nil {
+		if err := p.inRange(p.Y+"/"+p.Sigma, ratio); err != nil {
 			return err
 		}
 	}
 	for _, name := range f.Names() {
 		if c, ok := p.Data[name]; ok && c.Labels == nil {
-			if err := inRange(name, c.Values); err != nil {
+			if err := p.inRange(name, c.Values); err != nil {
 				return err
 			}
 		}
@@ -60,10 +60,10 @@ func (p *Problem) squarable(f *formula.Formula, y []float64) error {
 }
 
 // inRange returns an error that names the first value of a column whose square overflows, or the largest value if all squares vanish.
-func inRange(name string, values []float64) error {
+func (p *Problem) inRange(name string, values []float64) error {
 	for i, v := range values {
 		if math.Abs(v) > largestSquared {
-			return fmt.Errorf("%s[%d] = %.6g, whose square is beyond the range of 64-bit numbers: correct it, leave it out, or give the column in another unit", name, i, v)
+			return fmt.Errorf("%s is %.6g in %s, whose square is beyond the range of 64-bit numbers: correct it, leave the row out, or give the column in another unit", name, v, p.Row(i))
 		}
 	}
 	if most := linalg.MaxAbs(values); most > 0 && most < smallestSquared {

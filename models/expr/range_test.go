@@ -16,12 +16,12 @@ func TestDataThatNoFitCanUse(t *testing.T) {
 		`"data": {"t": [1, 2], "y": [3.5, 4]}`:                                        "2 rows cannot determine 3 parameters",
 		`"data": {"t": [1, 2], "y": [3.5, 4]}, "fixed": {"c": 0}`:                     "",
 		`"data": {"t": [1, 2], "y": [3.5, 4]}, "tied": {"c": "a"}`:                    "",
-		`"data": {"t": [1, 2, 3, 4], "y": [4, 1e300, 2, 1]}`:                          "y[1] = 1e+300, whose square is beyond",
-		`"data": {"t": [1, 2, 3e299, 4], "y": [4, 3, 2, 1]}`:                          "t[2] = 3e+299, whose square is beyond",
+		`"data": {"t": [1, 2, 3, 4], "y": [4, 1e300, 2, 1]}`:                          "y is 1e+300 in row 2, whose square is beyond",
+		`"data": {"t": [1, 2, 3e299, 4], "y": [4, 3, 2, 1]}`:                          "t is 3e+299 in row 3, whose square is beyond",
 		`"data": {"t": [0, 2e-310, 3e-310, 4e-310], "y": [4, 3, 2, 1]}`:               "the largest value of t is 4e-310, whose square is below",
 		`"data": {"t": [1, 2, 3, 4], "y": [0, 3e-310, 2e-310, 1e-310]}`:               "the largest value of y is 3e-310, whose square is below",
 		`"sigma": "s", "data": {"t": [1, 2], "y": [1, 2], "s": [1, 5e-324]}`:          "2 rows cannot determine",
-		`"sigma": "s", "data": {"t": [1, 2, 3], "y": [1, 2, 3], "s": [1, 5e-324, 1]}`: "y/s[1] = +Inf, whose square is beyond",
+		`"sigma": "s", "data": {"t": [1, 2, 3], "y": [1, 2, 3], "s": [1, 5e-324, 1]}`: "y/s is +Inf in row 2, whose square is beyond",
 	} {
 		p, err := Parse(fmt.Appendf(nil, `{"expr": "a*exp(-t/tau) + c", "start": {"a": 1, "tau": 1%s}, %s}`, map[bool]string{true: "", false: `, "c": 1`}[strings.Contains(fields, "fixed") || strings.Contains(fields, "tied")], fields))
 		if err != nil {

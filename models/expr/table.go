@@ -78,44 +78,42 @@ func Together(names []string, tables []columns.Table) (all map[string]Column, mi
 	return all, missing, nil
 }
 
-// withFile puts the columns of the file or of the files that data names in its place.
-func withFile(b []byte, raw map[string]json.RawMessage, read func(name string) ([]byte, error)) ([]byte, error) {
-	var names []string
+// withFile puts the columns of the file or of the files that data names in its place, and returns their names and tables.
+func withFile(b []byte, raw map[string]json.RawMessage, read func(name string) ([]byte, error)) (with []byte, names []string, tables []columns.Table, err error) {
 	if text := bytes.TrimSpace(raw["data"]); bytes.HasPrefix(text, []byte(`"`)) {
 		names = make([]string, 1)
 		if json.Unmarshal(text, &names[0]) != nil {
-			return b, nil
+			return b, nil, nil, nil
 		}
 	} else if !bytes.HasPrefix(text, []byte("[")) || json.Unmarshal(text, &names) != nil || len(names) == 0 {
-		return b, nil
+		return b, nil, nil, nil
 	}
 	if read == nil {
-		return nil, fmt.Errorf("expr: data names the file %q, and this problem comes from no file beside which it could lie: give the columns themselves", names[0])
+		return nil, nil, nil, fmt.Errorf("expr: data names the file %q, and this problem comes from no file beside which it could lie: give the columns themselves", names[0])
 	}
-	var tables []columns.Table
 	for _, name := range names {
 		file, part := columns.SplitPart(name)
 		content, err := read(file)
 		if err != nil {
-			return nil, err
+			return nil, nil, nil, err
 		}
 		t, _, err := columns.ReadPart(content, part)
 		if err != nil {
-			return nil, fmt.Errorf("expr: data %s: %w", name, err)
+			return nil, nil, nil, fmt.Errorf("expr: data %s: %w", name, err)
 		}
 		tables = append(tables, t)
 	}
 	data := Columns(tables[0])
-	var err error
 	if len(tables) > 1 {
 		if data, _, err = Together(names, tables); err != nil {
-			return nil, fmt.Errorf("expr: data: %w", err)
+			return nil, nil, nil, fmt.Errorf("expr: data: %w", err)
 		}
 	}
 	if raw["data"], err = json.Marshal(data); err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
-	return json.Marshal(raw)
+	with, err = json.Marshal(raw)
+	return with, names, tables, err
 }
 
 // Matrix is rows of numbers.
@@ -182,6 +180,7 @@ func (p *Problem) Keep(row func(i int) bool) {
 		p.Data[name] = kept
 	}
 	p.Cov = p.Cov.keep(row)
+	p.places = p.places.keep(row)
 }
 
 // keep returns the part of a covariance that belongs to some rows.

@@ -41,11 +41,11 @@ func (c *Column) UnmarshalJSON(b []byte) error {
 		case json.Unmarshal(r, &s) == nil && r[0] == '"':
 			text = true
 		case string(r) == "null":
-			return fmt.Errorf("row %d has no value (null): leave the row out of all columns", i)
+			return fmt.Errorf("row %d has no value (null): leave the row out of all columns", i+1)
 		case slices.Contains([]byte("-0123456789"), r[0]):
-			return fmt.Errorf("row %d has %s, which is beyond the range of 64-bit numbers: leave the row out, or give the column in another unit", i, r)
+			return fmt.Errorf("row %d has %s, which is beyond the range of 64-bit numbers: leave the row out, or give the column in another unit", i+1, r)
 		default:
-			return fmt.Errorf("row %d has %s: want a number or a string", i, r)
+			return fmt.Errorf("row %d has %s: want a number or a string", i+1, r)
 		}
 		c.Values, labels = append(c.Values, v), append(labels, s)
 	}

@@ -63,7 +63,7 @@ func (v vector) codes(rows map[string]Column) ([]int, error) {
 	for i, k := range code {
 		at := slices.Index(v.labels, labels[k])
 		if at < 0 {
-			return nil, fmt.Errorf("%s is %s in row %d, which no row of the fit has: there are %d labels such as %s", v.over, labels[k], i, len(v.labels), v.labels[0])
+			return nil, fmt.Errorf("%s is %s in row %d, which no row of the fit has: there are %d labels such as %s", v.over, labels[k], i+1, len(v.labels), v.labels[0])
 		}
 		code[i] = at
 	}

@@ -1,4 +1,4 @@
-"""A least-squares fit of a decay of n points by SciPy, lmfit or iminuit.
+"""A least-squares fit of a decay of n points by SciPy, lmfit, iminuit or NLSQ.
 
 The input is {"peer": name, "n": points}. Data are made as in optim/peer_bench_test.go.
 """
@@ -41,6 +41,24 @@ elif given["peer"] == "lmfit":
 
     def work():
         return 1, float(model.fit(y, x=x, **start).params["tau"].value)
+
+elif given["peer"] == "NLSQ":
+    import jax
+    import jax.numpy as jnp
+    import nlsq
+
+    jax.config.update("jax_enable_x64", True)
+    version = f"NLSQ {nlsq.__version__} with JAX {jax.__version__}"
+    fit = nlsq.CurveFit()
+
+    def traced(x, a, tau, c):
+        return a * jnp.exp(-x / tau) + c
+
+    def work():
+        p, _ = fit.curve_fit(traced, x, y, p0=list(start.values()))
+        return 1, float(p[1])
+
+    work()  # compiles
 
 else:
     import iminuit

@@ -1,6 +1,6 @@
 # Copyright The Euryale Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Makes peers.json: documented examples of lmfit and iminuit with the results of these programs.
+"""Makes peers.json: documented examples of lmfit and iminuit, and everyday tasks, with the results of these programs.
 
 Run `python peers.py LMFIT/examples` with SciPy 1.17.1, lmfit 1.3.4 and iminuit 2.33.0, where LMFIT is a clone of lmfit's repository (BSD licence), which
 has the data. Tolerances are tightened so that what is stored has more digits than is printed.
@@ -13,6 +13,7 @@ import numpy as np
 from iminuit import Minuit
 from iminuit.cost import LeastSquares
 from lmfit.models import ExponentialModel, GaussianModel, LinearModel, LorentzianModel, StepModel, VoigtModel
+from scipy.special import erf
 
 folder = sys.argv[1]
 tight = {"fit_kws": {"xtol": 1e-14, "ftol": 1e-14, "gtol": 0}}
@@ -102,6 +103,41 @@ inv = np.linalg.inv(cov)
 m = Minuit(lambda mean: (value - mean) @ inv @ (value - mean), mean=1)
 m.errordef = Minuit.LEAST_SQUARES
 of_minuit("correlated data", "mean + 0*x", {"x": [1, 2], "y": value}, m, cov=cov.tolist())
+
+# Everyday tasks.
+rng = np.random.default_rng(5)
+
+
+def task(name, expr, model, x, y, errors=None, **start):
+    """Fits y = model(x, ...) by lmfit, with errors taken as they are."""
+    with np.errstate(all="ignore"):
+        r = lmfit.Model(model, independent_vars=["x"]).fit(y, x=x, weights=None if errors is None else 1 / errors, scale_covar=errors is None, **start, **tight)
+    of_lmfit(name, expr, x, y, r)
+    if errors is not None:
+        out[-1]["columns"]["s"], out[-1]["relative"] = list(errors), False
+
+
+x = np.linspace(290, 350, 7)
+y = 1e9 * np.exp(-55000 / 8.314 / x)
+task("Arrhenius", "exp(lnA - Ea/(8.314*x))", lambda x, lnA, Ea: np.exp(lnA - Ea / 8.314 / x), x, y * np.exp(rng.normal(0, 0.03, 7)), 0.03 * y, lnA=20, Ea=50000)
+x = np.logspace(-3, 2, 24)
+y = 3 + 95 / (1 + (x / 0.7) ** -1.4) + rng.normal(0, 2, 24)
+task("dose and response", "lo + (hi - lo)/(1 + (x/ec)^(-h))", lambda x, lo, hi, ec, h: lo + (hi - lo) / (1 + (x / ec) ** -h), x, y, lo=0, hi=100, ec=1, h=1)
+x = np.array([0.1, 0.2, 0.5, 1, 2, 5, 10, 20])
+task("Michaelis and Menten", "vmax*x/(km + x)", lambda x, vmax, km: vmax * x / (km + x), x, 8 * x / (1.7 + x) + rng.normal(0, 0.08, 8), vmax=5, km=1)
+x = np.arange(60.0)
+y = rng.poisson(500 * np.exp(-x / 12) + 20).astype(float)
+task("counts of a decay", "a*exp(-x/tau) + b", lambda x, a, tau, b: a * np.exp(-x / tau) + b, x, y, np.sqrt(np.maximum(y, 1)), a=400, tau=10, b=10)
+x = np.logspace(0, 3, 20)
+y = 4.2 * x**-0.73
+task("power law", "a*x^k", lambda x, a, k: a * x**k, x, y * (1 + rng.normal(0, 0.02, 20)), 0.02 * y, a=3, k=-1)
+x = np.linspace(-5, 5, 60)
+y = 3 * (1 + erf((x - 0.6) / 0.5)) + 1 + rng.normal(0, 0.08, 60)
+task("edge", "h/2*(1 + erf((x - c)/w)) + b", lambda x, h, c, w, b: h / 2 * (1 + erf((x - c) / w)) + b, x, y, h=5, c=0, w=1, b=0)
+x = np.linspace(0, 12, 80)
+y = 3 * np.exp(-x / 5) * np.sin(2 * np.pi * 0.8 * x + 0.4) + 0.5 + rng.normal(0, 0.1, 80)
+wave = lambda x, a, tau, f, p, c: a * np.exp(-x / tau) * np.sin(2 * np.pi * f * x + p) + c
+task("damped oscillation", "a*exp(-x/tau)*sin(2*pi*f*x + p) + c", wave, x, y, a=2, tau=4, f=0.8, p=0, c=0)
 
 with open("peers.json", "w") as f:
     f.write("[\n" + ",\n".join(json.dumps(e, separators=(",", ":")) for e in out) + "\n]\n")
