@@ -39,6 +39,9 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 		}
 	}
 	times := ad.Concat(0, ad.Reshape(t0.Node(), 1), ad.Reshape(ts.Node(), ts.Size()))
+	if t0.Known() && ts.Known() { // no gradient with respect to them is computed
+		times = ad.Const(append([]float64{t0.Number()}, ts.F...), 1+ts.Size())
+	}
 	n := y0.Size()
 	if n > mostStates && set.Method == ode.Patient { // the Jacobian of many states would cost more than it saves
 		set.Method = ode.DOP853
