@@ -26,11 +26,12 @@ import (
 func init() { given.BuildsGraphs() }
 
 // mostUnrolled bounds the terms that statements add to the graph, and mostCalls the depth of functions that call each other. A statement that
-// makes a part of the graph counts as so many that compute numbers.
+// the Machine runs counts as ofMachine of those that run as Go functions, and one that makes a part of the graph as ofGraph.
 const (
 	mostUnrolled = 100_000
 	mostCalls    = 2000
-	ofGraph      = 60
+	ofMachine    = 20
+	ofGraph      = 240
 )
 
 // Machine runs statements.
@@ -61,8 +62,8 @@ type Machine struct {
 	stuck        map[*syntax.For]bool
 	late         bool // a late statement runs, or one that may become one
 	compiled     *calls
-	plains       *plainStatements // nil in a Machine that makes graphs
-	ofDraws      *plainStatements // of the Machines of draws
+	plains       *plainStatements
+	repeating    bool // a loop on known numbers runs repetition by repetition
 	observed     []*observation
 	priors       []Prior
 	notes        []note
@@ -110,7 +111,7 @@ var (
 
 // New returns a machine for a checked program.
 func New(p *syntax.Program) *Machine {
-	m := &Machine{Prog: p, funcs: map[string][]*syntax.Function{}, stuck: map[*syntax.For]bool{}, MaxSteps: 30_000_000, compiled: &calls{}, ofDraws: &plainStatements{by: map[syntax.Stmt]*plainStatement{}}}
+	m := &Machine{Prog: p, funcs: map[string][]*syntax.Function{}, stuck: map[*syntax.For]bool{}, MaxSteps: 120_000_000, compiled: &calls{}, plains: &plainStatements{by: map[syntax.Stmt]*plainStatement{}}}
 	for _, f := range p.Functions {
 		if f.Body != nil {
 			m.funcs[f.Name] = append(m.funcs[f.Name], f)
@@ -183,9 +184,10 @@ type end struct {
 
 // step counts statements, so that loops without end stop.
 func (m *Machine) step(at syntax.Span) error {
-	m.steps++
 	if m.graph {
-		m.steps += ofGraph - 1
+		m.steps += ofGraph
+	} else {
+		m.steps += ofMachine
 	}
 	switch {
 	case m.graph && len(m.terms) > mostUnrolled:
@@ -195,7 +197,12 @@ func (m *Machine) step(at syntax.Span) error {
 	case m.graph:
 		return m.faultf(at, "more than %d statements that depend on parameters have run one after another: does the loop or the recursion end? Write a loop over many elements with vectors", m.MaxSteps/ofGraph)
 	}
-	return m.faultf(at, "more than %d statements have run: does the loop end? Compute what takes so long outside of the program, and pass it as data", m.MaxSteps)
+	return m.tooLong(at, m.MaxSteps/ofMachine)
+}
+
+// tooLong is the error of a program that computes from data for too long.
+func (m *Machine) tooLong(at syntax.Span, statements int) error {
+	return m.faultf(at, "more than %d statements have run: does the loop end? Compute what takes so long outside of the program, and pass it as data", statements)
 }
 
 // Run runs statements of a block.
@@ -298,12 +305,8 @@ func (m *Machine) statement(s syntax.Stmt) (end, error) {
 		return m.block(s.Body)
 	case *syntax.If:
 		return m.branch(s)
-	case *syntax.For:
-		return m.loop(s)
-	case *syntax.Each:
-		return m.each(s)
-	case *syntax.While:
-		return m.while(s)
+	case *syntax.For, *syntax.While, *syntax.Each:
+		return m.repeated(s)
 	case *syntax.Jump:
 		if s.Word == "break" {
 			return end{way: broke}, nil

@@ -91,6 +91,7 @@ func (c *plainCompiler) call(x *syntax.Call) blocky {
 		if err != nil || v.F == nil && v.Size() > 0 || !v.Known() {
 			fail()
 		}
+		f.shared.count(len(v.F))
 		return block{v.F, v.Shape}
 	}
 }
@@ -142,7 +143,7 @@ func (c *plainCompiler) userCall(fn *syntax.Function, args []plainArgument) bloc
 	p := c.function(fn)
 	return func(f *frame) block {
 		g := &frame{numbers: make([]float64, p.numbers), blocks: make([]block, p.blocks), shared: f.shared}
-		f.shared.count()
+		f.shared.count(1)
 		for i, a := range args {
 			if a.scalar {
 				g.numbers[p.args[i].at] = a.number(f)
@@ -151,7 +152,6 @@ func (c *plainCompiler) userCall(fn *syntax.Function, args []plainArgument) bloc
 			}
 		}
 		if f.shared.m.depth++; f.shared.m.depth > mostCalls {
-			f.shared.m.depth = 0
 			fail()
 		}
 		if p.body(g) != returned {
