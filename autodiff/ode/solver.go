@@ -142,7 +142,7 @@ func (s *solver) interval(t, end, h float64) (float64, error) {
 	}
 	for t < end {
 		if s.tried++; s.tried > s.MaxSteps {
-			return 0, &Error{t, s.tried - 1, h, "MaxSteps was reached"}
+			return 0, &Error{t, s.tried - 1, h, tooMany}
 		}
 		step, last := h, false
 		switch {

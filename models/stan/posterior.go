@@ -27,8 +27,10 @@ type Posterior struct {
 	machine   *stage.Machine // with the values of data, and nodes of the rest
 	dim       int
 	params    []stage.Param
-	inputs    []*ad.Node // unconstrained numbers of each parameter that has any
-	lp        *ad.Node   // log density
+	inputs    []*ad.Node   // unconstrained numbers of each parameter that has any
+	lp        *ad.Node     // log density
+	terms     []stage.Term // that statements add to it
+	assigned  []stage.Term
 	density   *ad.Program
 	state     *ad.State
 	point     []float64 // where state has the unconstrained numbers and the gradient
@@ -197,6 +199,7 @@ func (p *Posterior) build(s CompileSettings) error {
 			return err
 		}
 	}
+	p.terms, p.assigned = m.Terms(), m.Assigned()
 	if err := p.compileDensity(m.Target(), s); err != nil {
 		return err
 	}
@@ -252,8 +255,8 @@ func (p *Posterior) observations() error {
 // Observations returns the posterior that checks of the model use; nil if no distribution statement has data on its left side.
 func (p *Posterior) Observations() *infer.Posterior { return p.seen }
 
-// Explain says how the program was staged, by line: which loops run at once, which one after another, and what runs for each draw.
-func (p *Posterior) Explain() []string {
+// Staging says how the program was staged, by line: which loops run at once, which one after another, and what runs for each draw.
+func (p *Posterior) Staging() []string {
 	m := p.machine.Draw(stage.NewKept())
 	m.Explained(p.machine)
 	m.ExplainLate(p.late)

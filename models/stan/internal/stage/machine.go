@@ -47,7 +47,11 @@ type Machine struct {
 	funcs map[string][]*syntax.Function
 	scope []map[string]*slot
 	terms []*ad.Node // of the target, with Known collected in constant
-	known float64
+	// origin are the statements that added terms.
+	origin map[*ad.Node]syntax.Span
+	values []Term // what statements assign, as far as it depends on parameters
+	apart  int    // statements run in a branch, a loop of the graph or a solver, whose values are not of the graph itself
+	known  float64
 	// graph says that values may depend on parameters.
 	graph        bool
 	drop         bool // lupdf inside functions
@@ -111,7 +115,7 @@ var (
 
 // New returns a machine for a checked program.
 func New(p *syntax.Program) *Machine {
-	m := &Machine{Prog: p, funcs: map[string][]*syntax.Function{}, stuck: map[*syntax.For]bool{}, MaxSteps: 120_000_000, compiled: &calls{}, plains: &plainStatements{by: map[syntax.Stmt]*plainStatement{}}}
+	m := &Machine{Prog: p, funcs: map[string][]*syntax.Function{}, stuck: map[*syntax.For]bool{}, MaxSteps: 120_000_000, compiled: &calls{}, origin: map[*ad.Node]syntax.Span{}, plains: &plainStatements{by: map[syntax.Stmt]*plainStatement{}}}
 	for _, f := range p.Functions {
 		if f.Body != nil {
 			m.funcs[f.Name] = append(m.funcs[f.Name], f)
@@ -209,7 +213,7 @@ func (m *Machine) tooLong(at syntax.Span, statements int) error {
 func (m *Machine) Run(list []syntax.Stmt) error {
 	e, err := m.list(list)
 	if err == nil && e.way == rejected {
-		m.terms = append(m.terms, ad.Scalar(math.Inf(-1)))
+		m.term(ad.Scalar(math.Inf(-1)))
 	}
 	return err
 }
@@ -290,7 +294,7 @@ func (m *Machine) statement(s syntax.Stmt) (end, error) {
 			return end{}, nil
 		}
 		v, err := m.eval(s.X)
-		if err == nil {
+		if m.at = s.At(); err == nil { // and not a statement of a function that it calls
 			err = m.add(v)
 		}
 		return end{}, m.fault(s.At(), err)
@@ -348,8 +352,14 @@ func (m *Machine) add(v value.Value) error {
 	if v.Lanes == 0 && m.repetitions() > 1 {
 		n = ad.Scale(float64(m.repetitions()), n)
 	}
-	m.terms = append(m.terms, n)
+	m.term(n)
 	return nil
+}
+
+// term adds to the target a term of the statement that runs.
+func (m *Machine) term(n *ad.Node) {
+	m.terms = append(m.terms, n)
+	m.origin[n] = m.at
 }
 
 // Add increases the target by the logarithm of a Jacobian.
@@ -405,6 +415,7 @@ func (m *Machine) declare(s *syntax.Declare) error {
 		if v, err = m.eval(s.Init); err != nil {
 			return err
 		}
+		m.note(s.At(), v)
 		v = v.As(s.Unsized)
 		shape, err := m.shape(s.Type)
 		if err != nil {
@@ -543,6 +554,7 @@ func (m *Machine) tilde(s *syntax.Tilde) error {
 	if err != nil {
 		return err
 	}
+	m.at = s.At()
 	m.observe(s, args)
 	m.locate(s.X, s.Name, args)
 	if err := m.add(v); err != nil || !s.Truncated {
@@ -654,7 +666,7 @@ func (m *Machine) inside(x, bound value.Value, op string) error {
 	if len(n.Shape()) > 0 {
 		n = ad.Min(n)
 	}
-	m.terms = append(m.terms, ad.Where(ad.Equal(n, ad.Scalar(0)), ad.Scalar(math.Inf(-1)), ad.Scalar(0)))
+	m.term(ad.Where(ad.Equal(n, ad.Scalar(0)), ad.Scalar(math.Inf(-1)), ad.Scalar(0)))
 	return nil
 }
 
