@@ -102,6 +102,9 @@ func (p *Program) Compile(d Data, s CompileSettings) (*Posterior, error) {
 	return post, post.build(s)
 }
 
+// mostParameters bounds the unconstrained numbers of a program: a sampler keeps dozens of copies of them.
+const mostParameters = 10_000_000
+
 func validate(m *stage.Machine, b *syntax.Block) error {
 	for _, x := range b.List {
 		if d, ok := x.(*syntax.Declare); ok {
@@ -163,7 +166,9 @@ func (p *Posterior) build(s CompileSettings) error {
 			}
 			decls = append(decls, d)
 			p.params = append(p.params, q)
-			p.dim += q.Free
+			if p.dim += q.Free; p.dim > mostParameters {
+				return &stage.Error{Source: tree.Source, Span: d.At(), Err: fmt.Errorf("the parameters up to this one have %d unconstrained numbers, and at most %d are allowed: check the sizes in the data", p.dim, mostParameters)}
+			}
 		}
 	}
 	for i, q := range p.params {
@@ -178,7 +183,7 @@ func (p *Posterior) build(s CompileSettings) error {
 		}
 		m.Set(decls[i].Name, decls[i].Unsized, v)
 		if j != nil && !s.NoJacobian {
-			m.Add(j)
+			m.Add(decls[i], j)
 		}
 	}
 	for _, b := range []int{syntax.TransformedParameters, syntax.Model} {

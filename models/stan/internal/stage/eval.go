@@ -286,6 +286,11 @@ func (m *Machine) invoke(name string, args []value.Value, result typing.Type, dr
 
 // user calls a function of the program.
 func (m *Machine) user(f *syntax.Function, args []value.Value, drop bool) (value.Value, error) {
+	if !m.graph && !drop && !m.drop {
+		if v, ok, err := m.callPlainly(f, args); ok || err != nil {
+			return v, err
+		}
+	}
 	if m.depth >= mostCalls {
 		return value.Value{}, fmt.Errorf("%s: functions call each other more than %d deep: does the recursion end?", f.Name, mostCalls)
 	}

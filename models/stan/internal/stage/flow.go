@@ -67,7 +67,7 @@ func (m *Machine) loop(s *syntax.For) (end, error) {
 	}
 	from, to := lo.Integer(), hi.Integer()
 	few := m.unrolled > 0 && to-from < fewRepetitions // single numbers are faster than arrays of a few
-	if m.graph && m.lanes == nil && to-from >= 2 && !few && !m.stuck[s] && !jumps(s.Body) {
+	if m.graph && m.lanes == nil && to-from >= 2 && to-from < mostElements && !few && !m.stuck[s] && !jumps(s.Body) {
 		index := make([]float64, to-from+1)
 		for i := range index {
 			index[i] = float64(from + i)

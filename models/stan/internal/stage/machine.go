@@ -115,7 +115,7 @@ var (
 
 // New returns a machine for a checked program.
 func New(p *syntax.Program) *Machine {
-	m := &Machine{Prog: p, funcs: map[string][]*syntax.Function{}, stuck: map[*syntax.For]bool{}, MaxSteps: 120_000_000, compiled: &calls{}, origin: map[*ad.Node]syntax.Span{}, plains: &plainStatements{by: map[syntax.Stmt]*plainStatement{}}}
+	m := &Machine{Prog: p, funcs: map[string][]*syntax.Function{}, stuck: map[*syntax.For]bool{}, MaxSteps: 120_000_000, compiled: &calls{}, origin: map[*ad.Node]syntax.Span{}, plains: &plainStatements{by: map[syntax.Stmt]*plainStatement{}, functions: map[*syntax.Function]*plainCallee{}}}
 	for _, f := range p.Functions {
 		if f.Body != nil {
 			m.funcs[f.Name] = append(m.funcs[f.Name], f)
@@ -362,8 +362,11 @@ func (m *Machine) term(n *ad.Node) {
 	m.origin[n] = m.at
 }
 
-// Add increases the target by the logarithm of a Jacobian.
-func (m *Machine) Add(n *ad.Node) { m.terms = append(m.terms, n) }
+// Add increases the target by the logarithm of the Jacobian of a parameter's constraint.
+func (m *Machine) Add(of *syntax.Declare, n *ad.Node) {
+	m.at = of.At()
+	m.term(n)
+}
 
 // Target returns the sum of all that was added.
 func (m *Machine) Target() *ad.Node {

@@ -98,18 +98,7 @@ func (p *plainStatement) runOn(m *Machine) (ok bool, err error) {
 			f.blocks[o.at] = block{s.v.F, s.v.Shape}
 		}
 	}
-	depth := m.depth
-	defer func() {
-		switch r := recover(); r.(type) {
-		case nil:
-		case failure:
-			ok, m.depth = false, depth
-		case endless:
-			ok, err = false, m.tooLong(p.at, m.MaxSteps)
-		default:
-			panic(r)
-		}
-	}()
+	defer m.recovered(p.at, m.depth, &ok, &err)
 	if p.run(f) != on {
 		return false, nil
 	}
@@ -127,6 +116,19 @@ func (p *plainStatement) runOn(m *Machine) (ok bool, err error) {
 		slots[i].v, slots[i].owned = value.Known(slots[i].typ, v.f, v.shape...), false
 	}
 	return true, nil
+}
+
+// recovered ends a Go function that went wrong or took too long.
+func (m *Machine) recovered(at syntax.Span, depth int, ok *bool, err *error) {
+	switch r := recover(); r.(type) {
+	case nil:
+	case failure:
+		*ok, m.depth = false, depth
+	case endless:
+		*ok, *err = false, m.tooLong(at, m.MaxSteps)
+	default:
+		panic(r)
+	}
 }
 
 // variableOf is where a plain function keeps a variable.

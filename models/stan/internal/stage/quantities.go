@@ -132,8 +132,9 @@ func (m *Machine) runPlainly(s syntax.Stmt) (done bool, err error) {
 
 // plainStatements are the statements on known numbers of a program that run without a Machine, for all Machines of it.
 type plainStatements struct {
-	mu sync.Mutex
-	by map[syntax.Stmt]*plainStatement
+	mu        sync.Mutex
+	by        map[syntax.Stmt]*plainStatement
+	functions map[*syntax.Function]*plainCallee
 }
 
 // plainly returns a statement as a Go function; nil if it cannot be one. Declarations are left to the Machine.
