@@ -14,7 +14,7 @@ import (
 func TestHostilePrograms(t *testing.T) {
 	p := "parameters { real x; }\n"
 	for name, c := range map[string]struct{ code, data, says string }{
-		"endless loop":              {"transformed data { int i = 0; while (1) i = i; }\n" + p + "model { }", "", "does the loop end"},
+		"endless loop":              {"transformed data { int i = 0; while (1) i = i; }\n" + p + "model { }", "", "does the loop or the recursion end"},
 		"endless recursion":         {"functions { real f(real x) { return f(x); } }\n" + p + "model { target += f(x); }", "", "does the recursion end"},
 		"huge array":                {"transformed data { array[100000, 100000] real y; }\n" + p + "model { }", "", "1e+10 elements"},
 		"negative size":             {"data { int N; } transformed data { vector[N] y; }\n" + p + "model { }", `{"N": -1}`, "want one of at least 0"},

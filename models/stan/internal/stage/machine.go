@@ -206,7 +206,8 @@ func (m *Machine) step(at syntax.Span) error {
 
 // tooLong is the error of a program that computes from data for too long.
 func (m *Machine) tooLong(at syntax.Span, statements int) error {
-	return m.faultf(at, "more than %d statements have run: does the loop end? Compute what takes so long outside of the program, and pass it as data", statements)
+	err := fmt.Errorf("more than %d statements have run: does the loop or the recursion end? Compute what takes so long outside of the program, and pass it as data", statements)
+	return &Error{Source: m.Prog.Source, Span: at, Err: err, Fatal: true}
 }
 
 // Run runs statements of a block.
