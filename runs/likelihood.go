@@ -95,7 +95,7 @@ func likelihoodOf(tree *tensor.DataTree, name string) (*tensor.Variable, error) 
 	}
 	switch {
 	case len(found) == 0:
-		return nil, fmt.Errorf("there are no log-likelihoods: want a group log_likelihood, or log_lik among the draws of CmdStan")
+		return nil, fmt.Errorf("there are no log-likelihoods: want a group log_likelihood, or log_lik among the draws of CmdStan, which a program of the Stan language computes in generated quantities")
 	case name == "":
 		return nil, &SeveralError{Names: names}
 	}

@@ -93,7 +93,7 @@ func explained(a *frame.App, cfg *stanConfig, file string, f files) error {
 	if !ok {
 		return exit.Usage("--explain is for programs: leave it out with --library")
 	}
-	lines := own.Explain()
+	lines := own.Staging()
 	if a.JSON {
 		return a.Document(map[string]any{"engine": "stan", "explain": append([]string{}, lines...), "parameters": own.Dim()})
 	}

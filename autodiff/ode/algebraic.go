@@ -44,7 +44,7 @@ func SolveAlgebraic(f func(t, y, rate *ad.Node, p []*ad.Node) *ad.Node, y0, rate
 	if err == nil {
 		op.Forward, op.Adjoint = a.forward, a.adjoint
 	}
-	return ad.Call(op, y0, rate0, p)
+	return ad.Call(s.tells(op), y0, rate0, p)
 }
 
 // algebraic is a system with its compiled programs.
@@ -172,7 +172,7 @@ func (c *collocation) integrate(out []float64, in [][]float64) error {
 	for i, end := range c.times[1:] {
 		for t := c.times[i]; t < end; {
 			if tried++; tried > c.MaxSteps {
-				return &Error{t, tried - 1, h, "MaxSteps was reached"}
+				return &Error{t, tried - 1, h, tooMany}
 			}
 			step, last := h, false
 			if t+1.01*step >= end {

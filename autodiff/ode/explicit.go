@@ -3,6 +3,8 @@
 
 package ode
 
+import "slices"
+
 // tableau holds the coefficients of an explicit method.
 //
 //	k_i  = f(t + c_i h, y_i)
@@ -84,12 +86,7 @@ func (s slopes) plus(dst, y []float64, by float64, list []weight) {
 		to[0], to[1], to[2], to[3] = from[0]+by*a, from[1]+by*b, from[2]+by*c, from[3]+by*d
 	}
 	for ; j+1 < len(dst); j += 2 {
-		a, b := 0.0, 0.0
-		for _, w := range list {
-			k := s.k[w.stage*s.each+j:][:2]
-			a += w.by * k[0]
-			b += w.by * k[1]
-		}
+		a, b := s.pair(j, list)
 		dst[j], dst[j+1] = y[j]+by*a, y[j+1]+by*b
 	}
 	if j < len(dst) {
@@ -101,20 +98,43 @@ func (s slopes) plus(dst, y []float64, by float64, list []weight) {
 	}
 }
 
+// pair is the weighted sum of the slopes of components j and j+1, of every second stage apart.
+func (s slopes) pair(j int, list []weight) (a, b float64) {
+	k, each := s.k[j:], s.each
+	c, d := 0.0, 0.0
+	for ; len(list) > 1; list = list[2:] {
+		v, w := list[0], list[1]
+		x, y := k[v.stage*each:][:2], k[w.stage*each:][:2]
+		a += v.by * x[0]
+		b += v.by * x[1]
+		c += w.by * y[0]
+		d += w.by * y[1]
+	}
+	if len(list) > 0 {
+		w := list[0]
+		x := k[w.stage*each:][:2]
+		a += w.by * x[0]
+		b += w.by * x[1]
+	}
+	return a + c, b + d
+}
+
 // explicit returns the state after a step, with its tangent, and the estimates of the error. It puts the states of the stages, without the
 // tangents, behind those of the path.
 func (s *solver) explicit(t, h float64) (next, estimate []float64, err error) {
 	m := 2 * s.n
 	k := slopes{s.stages, m}
-	s.inner = s.inner[:len(s.path)*s.n*len(s.table.c)] // without those of a step that was refused
+	each := s.n * len(s.table.c)
+	s.inner = slices.Grow(s.inner[:len(s.path)*each], each)[:(len(s.path)+1)*each] // without those of a step that was refused
+	kept, at := s.inner[len(s.path)*each:], s.stepIn[2:2+m]
 	for i, c := range s.table.c {
 		s.stepIn[0] = t + c*h
-		k.plus(s.stepIn[2:2+m], s.y, h, s.table.a[i])
-		s.inner = append(s.inner, s.stepIn[2:2+s.n]...)
+		k.plus(at, s.y, h, s.table.a[i])
+		few(kept[i*s.n:], at[:s.n])
 		if err := s.step.Run(); err != nil {
 			return nil, nil, err
 		}
-		copy(s.stages[i*m:], s.stepOut)
+		few(s.stages[i*m:], s.stepOut)
 	}
 	k.plus(s.next, s.y, h, s.table.b)
 	for e, list := range s.table.e {
@@ -132,7 +152,7 @@ func (s *solver) explicitBackward(at place, states []float64) error {
 	slope := in[2+n+s.k:][:n]
 	for i := len(s.table.c) - 1; i >= 0; i-- {
 		in[0] = at.t + s.table.c[i]*at.h
-		copy(in[2:2+n], states[i*n:])
+		few(in[2:], states[i*n:(i+1)*n])
 		b := at.h * s.table.share[i]
 		for j, l := range s.lambda {
 			slope[j] = b * l
@@ -141,9 +161,11 @@ func (s *solver) explicitBackward(at place, states []float64) error {
 		if err := s.back.Run(); err != nil {
 			return err
 		}
-		copy(s.pull[i*n:(i+1)*n], s.backOut)
-		for j, g := range s.backOut[n:] {
-			s.dp[j] += g
+		few(s.pull[i*n:], s.backOut[:n])
+		grads := s.backOut[n:]
+		dp := s.dp[:len(grads)]
+		for j, g := range grads {
+			dp[j] += g
 		}
 	}
 	for i := range s.table.c {
@@ -152,4 +174,12 @@ func (s *solver) explicitBackward(at place, states []float64) error {
 		}
 	}
 	return nil
+}
+
+// few copies a few numbers, for which a call of copy would cost more.
+func few(dst, src []float64) {
+	dst = dst[:len(src)]
+	for i, x := range src {
+		dst[i] = x
+	}
 }

@@ -55,6 +55,9 @@ type Settings struct {
 	RTol     float64 // largest error of a step relative to the state. Default 1e-8
 	ATol     float64 // largest absolute error of a step, in the units of the state. Default 1e-8
 	MaxSteps int     // largest number of steps that are tried in total. Default 10000
+	// Told makes of an [Error] or an [OrderError] what the user reads, for languages with words and places of their own; it should wrap
+	// the error. Default: the error as it is.
+	Told func(error) error
 }
 
 // Error reports an integration that could not be continued.
@@ -68,6 +71,12 @@ type Error struct {
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s at t = %g after %d steps, the last of %.3g: try Rodas if the system is stiff, larger tolerances, or more MaxSteps", e.Reason, e.Time, e.Steps, e.Step)
 }
+
+// Reached says whether the integration took as many steps as it may.
+func (e *Error) Reached() bool { return e.Reason == tooMany }
+
+// tooMany is the reason of an integration that took as many steps as it may.
+const tooMany = "MaxSteps was reached"
 
 // AtPoint marks the error as one of these parameter values and not of the program, so that a
 // sampler rejects the point.
@@ -124,7 +133,26 @@ func solve(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, state []*ad.Node, y0,
 			return list.first(func(pr *problem) error { return pr.adjoint(dIn, g, out, in...) })
 		}
 	}
-	return ad.Call(op, y0, p, times)
+	return ad.Call(s.tells(op), y0, p, times)
+}
+
+// tells lets errors of an operation pass through Told.
+func (s Settings) tells(op *ad.Custom) *ad.Custom {
+	if s.Told == nil || op.Forward == nil {
+		return op
+	}
+	forward, adjoint := op.Forward, op.Adjoint
+	told := func(err error) error {
+		if err != nil {
+			err = s.Told(err)
+		}
+		return err
+	}
+	op.Forward = func(out []float64, in ...[]float64) error { return told(forward(out, in...)) }
+	op.Adjoint = func(dIn [][]float64, g, out []float64, in ...[]float64) error {
+		return told(adjoint(dIn, g, out, in...))
+	}
+	return op
 }
 
 // attempts are the same system with methods to be tried in order.

@@ -127,6 +127,10 @@ func total(v []float64) (s float64) {
 // fastest is how much longer than one step the next one may be.
 const fastest = 5
 
+// stretch is how much longer than the controller advises a step may be that reaches a time of the solution: the advice keeps a tenth in
+// reserve.
+const stretch = 1.1
+
 // interval advances the state from t to end, beginning with step h (0: choose
 // one), and returns the step to go on with.
 func (s *solver) interval(t, end, h float64) (float64, error) {
@@ -138,11 +142,11 @@ func (s *solver) interval(t, end, h float64) (float64, error) {
 	}
 	for t < end {
 		if s.tried++; s.tried > s.MaxSteps {
-			return 0, &Error{t, s.tried - 1, h, "MaxSteps was reached"}
+			return 0, &Error{t, s.tried - 1, h, tooMany}
 		}
 		step, last := h, false
 		switch {
-		case t+1.01*step >= end: // a tiny remainder is not worth a step
+		case t+stretch*step >= end: // a small remainder is not worth a step
 			step, last = end-t, true
 		case t+2*step >= end: // two steps of one length are less likely to be refused than a long and a short one
 			step = (end - t) / 2
@@ -164,7 +168,7 @@ func (s *solver) interval(t, end, h float64) (float64, error) {
 		}
 		factor := 0.1
 		if !math.IsNaN(e) {
-			factor = math.Min(math.Max(0.9*math.Exp(-math.Log(e)/s.order), 0.2), fastest)
+			factor = math.Min(math.Max(0.9/s.root(e), 0.2), fastest)
 		}
 		if factor < fastest || step*factor > h { // a step cut very short does not tell how long the next one may be
 			h = step * factor
@@ -204,6 +208,14 @@ func (s *solver) norm(next, e []float64) float64 {
 		return sum / math.Sqrt((sum+0.01*lower)*float64(2*s.n))
 	}
 	return math.Sqrt(sum / float64(2*s.n))
+}
+
+// root is how much too long a step is whose error is e times the tolerance.
+func (s *solver) root(e float64) float64 {
+	if s.order == 8 {
+		return math.Sqrt(math.Sqrt(math.Sqrt(e)))
+	}
+	return math.Pow(e, 1/s.order)
 }
 
 // first returns a first step: one of which the error of an explicit method of the order is about a hundredth of the state's tolerance

@@ -55,7 +55,7 @@ func ReadData(r io.Reader) (Data, error) {
 			line := 1 + bytes.Count(b[:min(int(s.Offset), len(b))], []byte("\n"))
 			return nil, fmt.Errorf("stan: the data are not JSON: line %d: %w: check the commas and brackets there", line, err)
 		}
-		return nil, fmt.Errorf("stan: the data are not a JSON object of variables: %w: write {\"N\": 2, \"y\": [1, 2]}", err)
+		return nil, errors.New("stan: the data are no JSON object with the names of variables, but a list or a single value: write {\"N\": 2, \"y\": [1, 2]}, with one list for each column of a table")
 	}
 	return d, repeated(b)
 }
@@ -297,8 +297,11 @@ func (r *reader) next(dec *json.Decoder, depth int) ([]int, error) {
 		return nil, r.number(t.String())
 	case string:
 		x, ok := words[t]
+		if _, err := strconv.ParseFloat(t, 64); !ok && err == nil {
+			return nil, fmt.Errorf("variable: %s, error: string values not allowed: write %s without quotation marks", r.name, t)
+		}
 		if !ok {
-			return nil, fmt.Errorf("variable: %s, error: string values not allowed: %q is not a number. NaN, Inf and -Inf are written so", r.name, t)
+			return nil, fmt.Errorf("variable: %s, error: string values not allowed: %q is not a number. NaN, Inf and -Inf are written so; what is missing is left out, or declared as parameters", r.name, t)
 		}
 		if r.whole {
 			return nil, r.notWhole()

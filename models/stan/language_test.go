@@ -66,7 +66,7 @@ func compileText(name, code string, data []byte) (*stan.Posterior, error) {
 			return nil, err
 		}
 	}
-	return p.Compile(d, stan.CompileSettings{MaxStatements: 3e5})
+	return p.Compile(d, stan.CompileSettings{MaxStatements: 1.2e6})
 }
 
 // TestLanguage compares small programs with Stan; thinned.json has distribution statements with all combinations of arguments that

@@ -27,8 +27,10 @@ type Posterior struct {
 	machine   *stage.Machine // with the values of data, and nodes of the rest
 	dim       int
 	params    []stage.Param
-	inputs    []*ad.Node // unconstrained numbers of each parameter that has any
-	lp        *ad.Node   // log density
+	inputs    []*ad.Node   // unconstrained numbers of each parameter that has any
+	lp        *ad.Node     // log density
+	terms     []stage.Term // that statements add to it
+	assigned  []stage.Term
 	density   *ad.Program
 	state     *ad.State
 	point     []float64 // where state has the unconstrained numbers and the gradient
@@ -100,6 +102,9 @@ func (p *Program) Compile(d Data, s CompileSettings) (*Posterior, error) {
 	return post, post.build(s)
 }
 
+// mostParameters bounds the unconstrained numbers of a program: a sampler keeps dozens of copies of them.
+const mostParameters = 10_000_000
+
 func validate(m *stage.Machine, b *syntax.Block) error {
 	for _, x := range b.List {
 		if d, ok := x.(*syntax.Declare); ok {
@@ -161,7 +166,9 @@ func (p *Posterior) build(s CompileSettings) error {
 			}
 			decls = append(decls, d)
 			p.params = append(p.params, q)
-			p.dim += q.Free
+			if p.dim += q.Free; p.dim > mostParameters {
+				return &stage.Error{Source: tree.Source, Span: d.At(), Err: fmt.Errorf("the parameters up to this one have %d unconstrained numbers, and at most %d are allowed: check the sizes in the data", p.dim, mostParameters)}
+			}
 		}
 	}
 	for i, q := range p.params {
@@ -176,7 +183,7 @@ func (p *Posterior) build(s CompileSettings) error {
 		}
 		m.Set(decls[i].Name, decls[i].Unsized, v)
 		if j != nil && !s.NoJacobian {
-			m.Add(j)
+			m.Add(decls[i], j)
 		}
 	}
 	for _, b := range []int{syntax.TransformedParameters, syntax.Model} {
@@ -197,6 +204,7 @@ func (p *Posterior) build(s CompileSettings) error {
 			return err
 		}
 	}
+	p.terms, p.assigned = m.Terms(), m.Assigned()
 	if err := p.compileDensity(m.Target(), s); err != nil {
 		return err
 	}
@@ -252,8 +260,8 @@ func (p *Posterior) observations() error {
 // Observations returns the posterior that checks of the model use; nil if no distribution statement has data on its left side.
 func (p *Posterior) Observations() *infer.Posterior { return p.seen }
 
-// Explain says how the program was staged, by line: which loops run at once, which one after another, and what runs for each draw.
-func (p *Posterior) Explain() []string {
+// Staging says how the program was staged, by line: which loops run at once, which one after another, and what runs for each draw.
+func (p *Posterior) Staging() []string {
 	m := p.machine.Draw(stage.NewKept())
 	m.Explained(p.machine)
 	m.ExplainLate(p.late)

@@ -124,8 +124,9 @@ type CompileSettings struct {
 	Seed uint64
 	// NoJacobian leaves out the logarithm of the Jacobian of the constraints, as for the mode of the constrained density.
 	NoJacobian bool
-	// MaxStatements is how many statements may run while the program is compiled, so that loops without end stop; one that
-	// depends on parameters counts as sixty. Default 3e7.
+	// MaxStatements is how many statements may run while the program is compiled, so that loops without end stop. One outside of loops, or in one
+	// with ranges of indices, print, tuples or complex numbers, counts as 20, one that depends on parameters as 240, and each element of a container that
+	// is assigned as one more. Default 1.2e8.
 	MaxStatements int
 	// Print is where print statements of transformed data and generated quantities write. Default: nowhere.
 	Print io.Writer

@@ -64,8 +64,9 @@ func (p *Posterior) fill(given []float64, radius float64, random *tensor.Stream)
 	free := slices.ContainsFunc(given, math.IsNaN) && radius > 0
 	g := make([]float64, p.dim)
 	var last error
+	var q []float64
 	for range mostTries {
-		q := slices.Clone(given)
+		q = slices.Clone(given)
 		for i, x := range q {
 			if math.IsNaN(x) {
 				q[i] = max(0, radius) * (2*random.Float64() - 1)
@@ -82,10 +83,14 @@ func (p *Posterior) fill(given []float64, radius float64, random *tensor.Stream)
 	if last != nil {
 		return nil, fmt.Errorf("the initial values are rejected: %w", last)
 	}
-	if !free {
-		return nil, errors.New("the log density of the initial values is not finite: choose values that the data and the priors allow")
+	why := p.Explain(q)
+	if why != "" {
+		why = " (" + why + ")"
 	}
-	return nil, fmt.Errorf("the log density is not finite at any of %d random starts with the initial values: give more of them, or a smaller radius", mostTries)
+	if !free {
+		return nil, fmt.Errorf("the log density of the initial values is not finite%s: choose values that the data and the priors allow", why)
+	}
+	return nil, fmt.Errorf("the log density is not finite at any of %d random starts with the initial values%s: give more of them, or a smaller radius", mostTries, why)
 }
 
 // Unconstrain returns the unconstrained numbers of values of parameters, with NaN for those of parameters that have none.

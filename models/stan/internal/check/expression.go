@@ -503,7 +503,7 @@ func (c *checker) unknown(x *syntax.Call, name string, statement bool) {
 		hint = fmt.Sprintf(" Write %s_lpdf or %s_lpmf, which took its place.", base, base)
 	} else if c.known(name+"_lpdf") || c.known(name+"_lpmf") {
 		hint = fmt.Sprintf(" It is a distribution: write \"x ~ %s(...)\", or %s_lpdf or %s_lpmf.", name, name, name)
-	} else {
+	} else if hint = instead(name); hint == "" {
 		hint = c.near(name, c.lib.Names()...)
 	}
 	c.fail(x.Word, "A %s function was expected but an undeclared identifier %q was supplied.%s", what, x.Name, hint)

@@ -32,6 +32,9 @@ func (c *checker) elsewhere(name string) string {
 			return fmt.Sprintf(" It is declared on line %d, after this: move the declaration up.", line)
 		}
 	}
+	if to := instead(name); to != "" {
+		return to
+	}
 	return c.near(name)
 }
 

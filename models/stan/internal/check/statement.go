@@ -186,7 +186,7 @@ func (c *checker) mismatch(at syntax.Span, to, from typing.Type) {
 
 func (c *checker) sized(d *syntax.Declare, s *syntax.Sized, top bool) {
 	if c.block == syntax.Parameters && s.Kind == typing.Int {
-		c.fail(d.At(), "Parameters cannot be integers.")
+		c.fail(d.At(), "Parameters cannot be integers. Declare a real one, or sum the density over the values with log_sum_exp in the model block.")
 	}
 	for _, e := range s.Elems {
 		c.sized(d, e, top)
@@ -357,6 +357,9 @@ func (c *checker) nearDensity(name string) string {
 		} else if d, ok := strings.CutSuffix(n, "_lpmf"); ok {
 			names = append(names, d)
 		}
+	}
+	if to := instead(name); to != "" {
+		return to
 	}
 	if n := spelling.Meant(name, names); n != "" {
 		return fmt.Sprintf(" Did you mean %q?", n)

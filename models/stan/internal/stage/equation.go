@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/autodiff/ode"
@@ -33,12 +34,16 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 	if err != nil {
 		return y0, err
 	}
+	set.Told = m.solverTold(x, stiff)
 	if t0.Known() && ts.Known() {
 		if err := after(t0.Number(), ts.F); err != nil {
 			return y0, err
 		}
 	}
 	times := ad.Concat(0, ad.Reshape(t0.Node(), 1), ad.Reshape(ts.Node(), ts.Size()))
+	if t0.Known() && ts.Known() { // no gradient with respect to them is computed
+		times = ad.Const(append([]float64{t0.Number()}, ts.F...), 1+ts.Size())
+	}
 	n := y0.Size()
 	if n > mostStates && set.Method == ode.Patient { // the Jacobian of many states would cost more than it saves
 		set.Method = ode.DOP853
@@ -95,6 +100,40 @@ func (m *Machine) solveODE(x *syntax.Call, skip int, stiff, old bool) (value.Val
 	return m.settled(out, append([]value.Value{y0, t0, ts}, rest...))
 }
 
+// solverError is an error of a solution at a point, in words of the language.
+type solverError struct {
+	text string
+	err  error
+}
+
+func (e *solverError) Error() string { return e.text }
+func (e *solverError) Unwrap() error { return e.err }
+
+// solverTold says where in the program a solution failed, and what to try there.
+func (m *Machine) solverTold(x *syntax.Call, stiff bool) func(error) error {
+	where := fmt.Sprintf("%s, line %d: %s", m.Prog.Source.Name, m.Prog.Source.Line(x.At()), x.Name)
+	remedy := "use ode_bdf if the system is stiff, give ode_rk45_tol larger tolerances or more steps"
+	switch {
+	case strings.HasPrefix(x.Name, "dae"):
+		remedy = "give dae_tol larger tolerances or more steps, and see that the initial state and derivative obey the equations"
+	case stiff:
+		remedy = "give the solver larger tolerances or more steps"
+	}
+	return func(err error) error {
+		var stopped *ode.Error
+		var order *ode.OrderError
+		switch {
+		case errors.As(err, &stopped) && stopped.Reached():
+			return &solverError{fmt.Sprintf("%s came to t = %.6g in %d steps, which is as many as it may take: %s, or narrow the priors so that solutions stay bounded", where, stopped.Time, stopped.Steps, remedy), err}
+		case errors.As(err, &stopped):
+			return &solverError{fmt.Sprintf("%s could not go on at t = %.6g, where its steps became too small (%.3g): the solution may run to infinity there; narrow the priors, or %s", where, stopped.Time, stopped.Step, remedy), err}
+		case errors.As(err, &order):
+			return &solverError{fmt.Sprintf("%s: time %d of the solution is %g, and the time before is %g: the times must ascend from the initial time on", where, order.Index, order.Time, order.Before), err}
+		}
+		return err
+	}
+}
+
 // loosest bounds tolerances: programs that ask for less leave gradients with errors that a sampler notices.
 const loosest = 1e-6
 
@@ -112,6 +151,7 @@ func (m *Machine) solveDAE(x *syntax.Call, skip int) (value.Value, error) {
 	if err != nil {
 		return y0, err
 	}
+	set.Told = m.solverTold(x, true)
 	set.RTol, set.ATol = max(set.RTol, 1e-10), max(set.ATol, 1e-10)
 	if err := after(t0.Number(), ts.F); err != nil {
 		return y0, err

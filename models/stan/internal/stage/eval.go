@@ -286,14 +286,20 @@ func (m *Machine) invoke(name string, args []value.Value, result typing.Type, dr
 
 // user calls a function of the program.
 func (m *Machine) user(f *syntax.Function, args []value.Value, drop bool) (value.Value, error) {
+	if !m.graph && !drop && !m.drop {
+		if v, ok, err := m.callPlainly(f, args); ok || err != nil {
+			return v, err
+		}
+	}
 	if m.depth >= mostCalls {
 		return value.Value{}, fmt.Errorf("%s: functions call each other more than %d deep: does the recursion end?", f.Name, mostCalls)
 	}
-	scope, was := m.scope, m.drop
+	scope, was, repeating := m.scope, m.drop, m.repeating
 	m.scope = []map[string]*slot{{}}
 	m.drop = drop || strings.HasSuffix(f.Name, "_lp")
 	m.depth++
-	defer func() { m.scope, m.drop = scope, was; m.depth-- }()
+	m.repeating = false
+	defer func() { m.scope, m.drop, m.repeating = scope, was, repeating; m.depth-- }()
 	for i, a := range f.Args {
 		t := a.Type
 		t.Data = false

@@ -27,7 +27,7 @@ func (m *Machine) log(s *slot) {
 // attempt runs f, and puts everything back if it fails.
 func (m *Machine) attempt(f func() error) error {
 	was, from := m.logging, len(m.journal)
-	terms, known, notes, steps := len(m.terms), m.known, len(m.notes), m.steps
+	terms, known, notes, steps, values := len(m.terms), m.known, len(m.notes), m.steps, len(m.values)
 	depth, lanes, observed := len(m.scope), m.lanes, len(m.observed)
 	m.logging = true
 	err := f()
@@ -35,6 +35,7 @@ func (m *Machine) attempt(f func() error) error {
 	if err != nil {
 		m.undo(from)
 		m.terms, m.known, m.notes, m.steps = m.terms[:terms], known, m.notes[:notes], steps
+		m.values = m.values[:values]
 		m.scope, m.lanes, m.observed = m.scope[:depth], lanes, m.observed[:observed]
 	}
 	if !was {
@@ -66,7 +67,7 @@ func (m *Machine) loop(s *syntax.For) (end, error) {
 	}
 	from, to := lo.Integer(), hi.Integer()
 	few := m.unrolled > 0 && to-from < fewRepetitions // single numbers are faster than arrays of a few
-	if m.graph && m.lanes == nil && to-from >= 2 && !few && !m.stuck[s] && !jumps(s.Body) {
+	if m.graph && m.lanes == nil && to-from >= 2 && to-from < mostElements && !few && !m.stuck[s] && !jumps(s.Body) {
 		index := make([]float64, to-from+1)
 		for i := range index {
 			index[i] = float64(from + i)
@@ -387,7 +388,9 @@ func (m *Machine) explore(run func() (end, error)) (p path, err error) {
 	m.terms, m.known, m.logging = nil, 0, true
 	depth, observed := len(m.scope), len(m.observed)
 	p.from = ad.Now()
+	m.apart++
 	p.e, err = run()
+	m.apart--
 	m.scope, m.observed = m.scope[:depth], m.observed[:observed] // what is observed under a condition on parameters is not judged
 	p.changed = map[*slot]value.Value{}
 	for _, c := range m.journal[from:] {
@@ -405,7 +408,8 @@ func (m *Machine) merge(at syntax.Span, cond *ad.Node, a, b path) (end, error) {
 	// a branch that rejects changes nothing but the target
 	if a.e.way == rejected || b.e.way == rejected {
 		if a.e.way == rejected && b.e.way == rejected {
-			m.terms = append(m.terms, minus)
+			m.at = at
+			m.term(minus)
 			return end{way: rejected}, nil
 		}
 		other := b
@@ -414,7 +418,8 @@ func (m *Machine) merge(at syntax.Span, cond *ad.Node, a, b path) (end, error) {
 			other = a
 			when = ad.Equal(cond, ad.Scalar(0))
 		}
-		m.terms = append(m.terms, ad.Where(when, minus, other.added))
+		m.at = at
+		m.term(ad.Where(when, minus, other.added))
 		for sl, v := range other.changed {
 			m.log(sl)
 			sl.v, sl.owned = v, false
@@ -461,7 +466,8 @@ func (m *Machine) merge(at syntax.Span, cond *ad.Node, a, b path) (end, error) {
 	if err := out[0].Err(); err != nil {
 		return end{}, err
 	}
-	m.terms = append(m.terms, out[0])
+	m.at = at
+	m.term(out[0])
 	rest := out[1:]
 	for _, sl := range slots {
 		m.log(sl)

@@ -337,6 +337,8 @@ func (m *Machine) assignment(s *syntax.Assign) error {
 	if err != nil {
 		return err
 	}
+	m.steps += len(v.F)
+	m.note(s.At(), v)
 	if l, ok := s.To.(*syntax.List); ok {
 		for i, to := range l.Items {
 			if err := m.assign(to, v.Elems[i], ""); err != nil {

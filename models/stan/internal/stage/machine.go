@@ -26,11 +26,12 @@ import (
 func init() { given.BuildsGraphs() }
 
 // mostUnrolled bounds the terms that statements add to the graph, and mostCalls the depth of functions that call each other. A statement that
-// makes a part of the graph counts as so many that compute numbers.
+// the Machine runs counts as ofMachine of those that run as Go functions, and one that makes a part of the graph as ofGraph.
 const (
 	mostUnrolled = 100_000
 	mostCalls    = 2000
-	ofGraph      = 60
+	ofMachine    = 20
+	ofGraph      = 240
 )
 
 // Machine runs statements.
@@ -46,7 +47,11 @@ type Machine struct {
 	funcs map[string][]*syntax.Function
 	scope []map[string]*slot
 	terms []*ad.Node // of the target, with Known collected in constant
-	known float64
+	// origin are the statements that added terms.
+	origin map[*ad.Node]syntax.Span
+	values []Term // what statements assign, as far as it depends on parameters
+	apart  int    // statements run in a branch, a loop of the graph or a solver, whose values are not of the graph itself
+	known  float64
 	// graph says that values may depend on parameters.
 	graph        bool
 	drop         bool // lupdf inside functions
@@ -61,8 +66,8 @@ type Machine struct {
 	stuck        map[*syntax.For]bool
 	late         bool // a late statement runs, or one that may become one
 	compiled     *calls
-	plains       *plainStatements // nil in a Machine that makes graphs
-	ofDraws      *plainStatements // of the Machines of draws
+	plains       *plainStatements
+	repeating    bool // a loop on known numbers runs repetition by repetition
 	observed     []*observation
 	priors       []Prior
 	notes        []note
@@ -110,7 +115,7 @@ var (
 
 // New returns a machine for a checked program.
 func New(p *syntax.Program) *Machine {
-	m := &Machine{Prog: p, funcs: map[string][]*syntax.Function{}, stuck: map[*syntax.For]bool{}, MaxSteps: 30_000_000, compiled: &calls{}, ofDraws: &plainStatements{by: map[syntax.Stmt]*plainStatement{}}}
+	m := &Machine{Prog: p, funcs: map[string][]*syntax.Function{}, stuck: map[*syntax.For]bool{}, MaxSteps: 120_000_000, compiled: &calls{}, origin: map[*ad.Node]syntax.Span{}, plains: &plainStatements{by: map[syntax.Stmt]*plainStatement{}, functions: map[*syntax.Function]*plainCallee{}}}
 	for _, f := range p.Functions {
 		if f.Body != nil {
 			m.funcs[f.Name] = append(m.funcs[f.Name], f)
@@ -183,9 +188,10 @@ type end struct {
 
 // step counts statements, so that loops without end stop.
 func (m *Machine) step(at syntax.Span) error {
-	m.steps++
 	if m.graph {
-		m.steps += ofGraph - 1
+		m.steps += ofGraph
+	} else {
+		m.steps += ofMachine
 	}
 	switch {
 	case m.graph && len(m.terms) > mostUnrolled:
@@ -195,14 +201,20 @@ func (m *Machine) step(at syntax.Span) error {
 	case m.graph:
 		return m.faultf(at, "more than %d statements that depend on parameters have run one after another: does the loop or the recursion end? Write a loop over many elements with vectors", m.MaxSteps/ofGraph)
 	}
-	return m.faultf(at, "more than %d statements have run: does the loop end? Compute what takes so long outside of the program, and pass it as data", m.MaxSteps)
+	return m.tooLong(at, m.MaxSteps/ofMachine)
+}
+
+// tooLong is the error of a program that computes from data for too long.
+func (m *Machine) tooLong(at syntax.Span, statements int) error {
+	err := fmt.Errorf("more than %d statements have run: does the loop or the recursion end? Compute what takes so long outside of the program, and pass it as data", statements)
+	return &Error{Source: m.Prog.Source, Span: at, Err: err, Fatal: true}
 }
 
 // Run runs statements of a block.
 func (m *Machine) Run(list []syntax.Stmt) error {
 	e, err := m.list(list)
 	if err == nil && e.way == rejected {
-		m.terms = append(m.terms, ad.Scalar(math.Inf(-1)))
+		m.term(ad.Scalar(math.Inf(-1)))
 	}
 	return err
 }
@@ -283,7 +295,7 @@ func (m *Machine) statement(s syntax.Stmt) (end, error) {
 			return end{}, nil
 		}
 		v, err := m.eval(s.X)
-		if err == nil {
+		if m.at = s.At(); err == nil { // and not a statement of a function that it calls
 			err = m.add(v)
 		}
 		return end{}, m.fault(s.At(), err)
@@ -298,12 +310,8 @@ func (m *Machine) statement(s syntax.Stmt) (end, error) {
 		return m.block(s.Body)
 	case *syntax.If:
 		return m.branch(s)
-	case *syntax.For:
-		return m.loop(s)
-	case *syntax.Each:
-		return m.each(s)
-	case *syntax.While:
-		return m.while(s)
+	case *syntax.For, *syntax.While, *syntax.Each:
+		return m.repeated(s)
 	case *syntax.Jump:
 		if s.Word == "break" {
 			return end{way: broke}, nil
@@ -345,12 +353,21 @@ func (m *Machine) add(v value.Value) error {
 	if v.Lanes == 0 && m.repetitions() > 1 {
 		n = ad.Scale(float64(m.repetitions()), n)
 	}
-	m.terms = append(m.terms, n)
+	m.term(n)
 	return nil
 }
 
-// Add increases the target by the logarithm of a Jacobian.
-func (m *Machine) Add(n *ad.Node) { m.terms = append(m.terms, n) }
+// term adds to the target a term of the statement that runs.
+func (m *Machine) term(n *ad.Node) {
+	m.terms = append(m.terms, n)
+	m.origin[n] = m.at
+}
+
+// Add increases the target by the logarithm of the Jacobian of a parameter's constraint.
+func (m *Machine) Add(of *syntax.Declare, n *ad.Node) {
+	m.at = of.At()
+	m.term(n)
+}
 
 // Target returns the sum of all that was added.
 func (m *Machine) Target() *ad.Node {
@@ -402,6 +419,7 @@ func (m *Machine) declare(s *syntax.Declare) error {
 		if v, err = m.eval(s.Init); err != nil {
 			return err
 		}
+		m.note(s.At(), v)
 		v = v.As(s.Unsized)
 		shape, err := m.shape(s.Type)
 		if err != nil {
@@ -540,6 +558,7 @@ func (m *Machine) tilde(s *syntax.Tilde) error {
 	if err != nil {
 		return err
 	}
+	m.at = s.At()
 	m.observe(s, args)
 	m.locate(s.X, s.Name, args)
 	if err := m.add(v); err != nil || !s.Truncated {
@@ -651,7 +670,7 @@ func (m *Machine) inside(x, bound value.Value, op string) error {
 	if len(n.Shape()) > 0 {
 		n = ad.Min(n)
 	}
-	m.terms = append(m.terms, ad.Where(ad.Equal(n, ad.Scalar(0)), ad.Scalar(math.Inf(-1)), ad.Scalar(0)))
+	m.term(ad.Where(ad.Equal(n, ad.Scalar(0)), ad.Scalar(math.Inf(-1)), ad.Scalar(0)))
 	return nil
 }
 

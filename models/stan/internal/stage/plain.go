@@ -42,10 +42,13 @@ type failure struct{}
 
 func fail() { panic(failure{}) }
 
-// count counts the repetitions of loops.
-func (r *plainRun) count() {
-	if r.steps++; r.steps > r.m.MaxSteps {
-		fail()
+// endless ends plain statements that run for too long.
+type endless struct{}
+
+// count counts statements, repetitions of loops and calls, so that loops without end stop.
+func (r *plainRun) count(n int) {
+	if r.steps += n; r.steps > r.m.MaxSteps {
+		panic(endless{})
 	}
 }
 
@@ -55,8 +58,9 @@ type (
 	blocky func(f *frame) block
 )
 
-// plainStatement is a statement of generated quantities as a Go function.
+// plainStatement is a statement on known numbers as a Go function.
 type plainStatement struct {
+	at              syntax.Span
 	run             act
 	numbers, blocks int
 	outside         []outer
@@ -71,17 +75,18 @@ type outer struct {
 	assigned bool
 }
 
-// run runs the statement with the variables of a Machine, and says whether it ended well.
-func (p *plainStatement) runOn(m *Machine) (ok bool) {
+// runOn runs the statement with the variables of a Machine, and says whether it ended well; if not, the Machine is to run it unless there
+// is an error.
+func (p *plainStatement) runOn(m *Machine) (ok bool, err error) {
 	shared := p.idle.Get().(*plainRun)
-	shared.m, shared.steps = m, 0
+	shared.m, shared.steps = m, m.steps
 	defer p.idle.Put(shared)
 	f := &frame{numbers: make([]float64, p.numbers), blocks: make([]block, p.blocks), shared: shared}
 	slots := make([]*slot, len(p.outside))
 	for i, o := range p.outside {
 		s := m.find(o.name)
 		if s == nil || s.late || !s.v.Known() || s.v.Elems != nil || s.v.Lanes > 0 {
-			return false
+			return false, nil
 		}
 		slots[i] = s
 		switch {
@@ -93,17 +98,11 @@ func (p *plainStatement) runOn(m *Machine) (ok bool) {
 			f.blocks[o.at] = block{s.v.F, s.v.Shape}
 		}
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			if _, mine := r.(failure); !mine {
-				panic(r)
-			}
-			ok = false
-		}
-	}()
+	defer m.recovered(p.at, m.depth, &ok, &err)
 	if p.run(f) != on {
-		return false
+		return false, nil
 	}
+	m.steps = shared.steps
 	for i, o := range p.outside {
 		if !o.assigned {
 			continue
@@ -116,7 +115,20 @@ func (p *plainStatement) runOn(m *Machine) (ok bool) {
 		}
 		slots[i].v, slots[i].owned = value.Known(slots[i].typ, v.f, v.shape...), false
 	}
-	return true
+	return true, nil
+}
+
+// recovered ends a Go function that went wrong or took too long.
+func (m *Machine) recovered(at syntax.Span, depth int, ok *bool, err *error) {
+	switch r := recover(); r.(type) {
+	case nil:
+	case failure:
+		*ok, m.depth = false, depth
+	case endless:
+		*ok, *err = false, m.tooLong(at, m.MaxSteps)
+	default:
+		panic(r)
+	}
 }
 
 // variableOf is where a plain function keeps a variable.
@@ -158,7 +170,7 @@ func (m *Machine) plain(s syntax.Stmt) (p *plainStatement) {
 	assignedIn(s, c.assigning)
 	c.push()
 	run := c.statement(s)
-	p = &plainStatement{run: run, numbers: c.numbers, blocks: c.blocks, outside: c.outside}
+	p = &plainStatement{at: s.At(), run: run, numbers: c.numbers, blocks: c.blocks, outside: c.outside}
 	p.idle.New = func() any { return &plainRun{calls: make([]*compiledCall, *c.calls)} }
 	return p
 }

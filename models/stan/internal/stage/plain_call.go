@@ -5,6 +5,7 @@ package stage
 
 import (
 	"math"
+	"sync"
 
 	"github.com/euryale-dev/euryale/models/stan/internal/library"
 	"github.com/euryale-dev/euryale/models/stan/internal/syntax"
@@ -37,6 +38,68 @@ func (c *plainCompiler) function(x *syntax.Function) *plainFunction {
 	p.body = own.scoped(x.Body)
 	p.numbers, p.blocks = own.numbers, own.blocks
 	return p
+}
+
+// plainCallee is a function of the program that a Machine calls as a Go function.
+type plainCallee struct {
+	*plainFunction
+	idle sync.Pool // of *plainRun
+}
+
+// callee returns a function of the program as a Go function; nil if it cannot be one.
+func (m *Machine) callee(x *syntax.Function) (p *plainCallee) {
+	m.plains.mu.Lock()
+	defer m.plains.mu.Unlock()
+	p, ok := m.plains.functions[x]
+	if ok {
+		return p
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			if _, mine := r.(unfit); !mine {
+				panic(r)
+			}
+			p = nil
+		}
+		m.plains.functions[x] = p
+	}()
+	c := &plainCompiler{prog: m.Prog, funcs: m.funcs, done: map[*syntax.Function]*plainFunction{}, inside: true, calls: new(int)}
+	p = &plainCallee{plainFunction: c.function(x)}
+	p.idle.New = func() any { return &plainRun{calls: make([]*compiledCall, *c.calls)} }
+	return p
+}
+
+// callPlainly calls a function of the program with known arguments as a Go function if it can be one and ends well.
+func (m *Machine) callPlainly(x *syntax.Function, args []value.Value) (v value.Value, ok bool, err error) {
+	for _, a := range args {
+		if !a.Known() || a.Lanes > 0 || a.Elems != nil {
+			return v, false, nil
+		}
+	}
+	p := m.callee(x)
+	if p == nil {
+		return v, false, nil
+	}
+	shared := p.idle.Get().(*plainRun)
+	defer p.idle.Put(shared)
+	shared.m, shared.steps = m, m.steps
+	f := &frame{numbers: make([]float64, p.numbers), blocks: make([]block, p.blocks), shared: shared}
+	for i, a := range args {
+		if at := p.args[i]; at.scalar {
+			f.numbers[at.at] = a.F[0]
+		} else {
+			f.blocks[at.at] = block{a.F, a.Shape}
+		}
+	}
+	defer m.recovered(x.At, m.depth, &ok, &err)
+	if p.body(f) != returned {
+		return v, false, nil
+	}
+	m.steps = shared.steps
+	if single(x.Result) {
+		return value.Known(x.Result, f.result.f[:1]), true, nil
+	}
+	return value.Known(x.Result, f.result.f, f.result.shape...), true, nil
 }
 
 // arguments are those of a call, as numbers or containers.
@@ -91,6 +154,7 @@ func (c *plainCompiler) call(x *syntax.Call) blocky {
 		if err != nil || v.F == nil && v.Size() > 0 || !v.Known() {
 			fail()
 		}
+		f.shared.count(ofMachine + len(v.F))
 		return block{v.F, v.Shape}
 	}
 }
@@ -142,7 +206,7 @@ func (c *plainCompiler) userCall(fn *syntax.Function, args []plainArgument) bloc
 	p := c.function(fn)
 	return func(f *frame) block {
 		g := &frame{numbers: make([]float64, p.numbers), blocks: make([]block, p.blocks), shared: f.shared}
-		f.shared.count()
+		f.shared.count(ofMachine / 2) // which takes about as long
 		for i, a := range args {
 			if a.scalar {
 				g.numbers[p.args[i].at] = a.number(f)
@@ -151,7 +215,6 @@ func (c *plainCompiler) userCall(fn *syntax.Function, args []plainArgument) bloc
 			}
 		}
 		if f.shared.m.depth++; f.shared.m.depth > mostCalls {
-			f.shared.m.depth = 0
 			fail()
 		}
 		if p.body(g) != returned {

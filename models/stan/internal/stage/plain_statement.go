@@ -18,6 +18,7 @@ func (c *plainCompiler) list(list []syntax.Stmt) act {
 		acts[i] = c.statement(s)
 	}
 	return func(f *frame) way {
+		f.shared.count(len(acts))
 		for _, a := range acts {
 			if w := a(f); w != on {
 				return w
@@ -64,7 +65,7 @@ func (c *plainCompiler) statement(s syntax.Stmt) act {
 		cond, body := c.number(s.Cond), c.scoped(s.Body)
 		return func(f *frame) way {
 			for cond(f) != 0 {
-				f.shared.count()
+				f.shared.count(1)
 				if w := body(f); w == broke {
 					break
 				} else if w == returned {
@@ -98,7 +99,7 @@ func (c *plainCompiler) loop(s *syntax.For) act {
 	c.pop()
 	return func(f *frame) way {
 		for i, last := lo(f), hi(f); i <= last; i++ {
-			f.shared.count()
+			f.shared.count(1)
 			f.numbers[at] = i
 			if w := body(f); w == broke {
 				break
@@ -228,6 +229,7 @@ func (c *plainCompiler) assign(s *syntax.Assign) act {
 			fail()
 		}
 		copy(b.f, x.f)
+		f.shared.count(len(x.f))
 		return on
 	}
 }

@@ -81,8 +81,8 @@ int first(array[] real v, real least) { for (i in 1:size(v)) { if (v[i] >= least
 		if _, err := slow.statement(s); err != nil {
 			t.Fatalf("%v", err)
 		}
-		if !p.runOn(fast) {
-			t.Errorf("this does not run: %s", body)
+		if ok, err := p.runOn(fast); !ok {
+			t.Errorf("this does not run: %s: %v", body, err)
 			continue
 		}
 		for name, want := range slow.Variables() {
@@ -110,7 +110,7 @@ func TestPlainFailures(t *testing.T) {
 			t.Errorf("this is not plain: %s", body)
 			continue
 		}
-		if p.runOn(m) {
+		if ok, _ := p.runOn(m); ok {
 			t.Errorf("this runs: %s", body)
 		}
 		if a, _ := m.Get("a"); a.F[0] != 0.3 {
@@ -122,5 +122,32 @@ func TestPlainFailures(t *testing.T) {
 		if m.plain(s) != nil {
 			t.Errorf("this is plain: %s", body)
 		}
+	}
+}
+
+// A loop on data runs as a Go function, whose statements count less than those of the Machine, so that loops without end stop within seconds.
+func TestLoopsOnData(t *testing.T) {
+	for _, c := range []struct {
+		body  string
+		steps int
+	}{
+		{"for (i in 1:1000) a += i;", ofMachine + 1000},
+		{"while (a < 1000) { a += 1; k += 1; }", ofMachine + 3*1000},
+		{"for (i in 1:1000) v[1:2] = v[2:3];", ofMachine*2001 + 2*1000},
+		{"for (i in 1:10) { print(); for (j in 1:100) a += 1; }", ofMachine * (1 + 10*(3+2*100))},
+	} {
+		m, s := prepared(t, "transformed data { real a = 0.3; int k = 2; vector[3] v = [1, 2, 4]'; "+c.body+" } model { }")
+		m.steps = 0
+		if _, err := m.statement(s); err != nil {
+			t.Fatal(err)
+		}
+		if m.steps < c.steps*9/10 || m.steps > c.steps*11/10 {
+			t.Errorf("%s counts %d steps, want about %d", c.body, m.steps, c.steps)
+		}
+	}
+	m, s := prepared(t, "transformed data { real a = 0.3; while (1) { a += 1; } } model { }")
+	m.MaxSteps = 100_000
+	if _, err := m.statement(s); err == nil || m.steps > 100 {
+		t.Errorf("the loop ended with %v after %d steps: want an error of the Go function, and not of the Machine", err, m.steps)
 	}
 }

@@ -108,25 +108,38 @@ func (m *Machine) RunLate(list []syntax.Stmt) error {
 				sl.late = false
 			}
 		}
-		if p := m.plainly(s); p != nil && p.runOn(m) {
-			continue
+		done, err := false, error(nil)
+		if !repeats(s) { // loops try by themselves
+			done, err = m.runPlainly(s)
 		}
-		if _, err := m.statement(s); err != nil {
+		if err == nil && !done {
+			_, err = m.statement(s)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// plainStatements are the late statements of a program that run without a Machine, for all machines of draws.
+// runPlainly runs a statement as a Go function if it can be one and ends well.
+func (m *Machine) runPlainly(s syntax.Stmt) (done bool, err error) {
+	if p := m.plainly(s); p != nil {
+		return p.runOn(m)
+	}
+	return false, nil
+}
+
+// plainStatements are the statements on known numbers of a program that run without a Machine, for all Machines of it.
 type plainStatements struct {
-	mu sync.Mutex
-	by map[syntax.Stmt]*plainStatement
+	mu        sync.Mutex
+	by        map[syntax.Stmt]*plainStatement
+	functions map[*syntax.Function]*plainCallee
 }
 
 // plainly returns a statement as a Go function; nil if it cannot be one. Declarations are left to the Machine.
 func (m *Machine) plainly(s syntax.Stmt) *plainStatement {
-	if _, ok := s.(*syntax.Declare); ok || m.plains == nil {
+	if _, ok := s.(*syntax.Declare); ok {
 		return nil
 	}
 	m.plains.mu.Lock()
@@ -137,6 +150,34 @@ func (m *Machine) plainly(s syntax.Stmt) *plainStatement {
 		m.plains.by[s] = p
 	}
 	return p
+}
+
+// repeats says whether a statement is a loop.
+func repeats(s syntax.Stmt) bool {
+	switch s.(type) {
+	case *syntax.For, *syntax.Each, *syntax.While:
+		return true
+	}
+	return false
+}
+
+// repeated runs a loop: on known numbers as a Go function where that is possible. Loops inside of one that runs repetition by repetition are
+// left to the Machine, since each run of a Go function copies the containers that it assigns to.
+func (m *Machine) repeated(s syntax.Stmt) (end, error) {
+	if !m.graph && !m.repeating {
+		if done, err := m.runPlainly(s); done || err != nil {
+			return end{}, err
+		}
+		m.repeating = true
+		defer func() { m.repeating = false }()
+	}
+	switch s := s.(type) {
+	case *syntax.For:
+		return m.loop(s)
+	case *syntax.Each:
+		return m.each(s)
+	}
+	return m.while(s.(*syntax.While))
 }
 
 // Variables returns the values of all variables of blocks.
@@ -152,7 +193,7 @@ func (m *Machine) Variables() map[string]value.Value {
 // Draw returns a machine that runs late statements on the numbers of draws, with what those of the same chain have kept.
 func (m *Machine) Draw(kept *Kept) *Machine {
 	d := New(m.Prog)
-	d.Out, d.compiled, d.plains = m.Out, &kept.calls, m.ofDraws
+	d.Out, d.compiled, d.plains = m.Out, &kept.calls, m.plains
 	for n, s := range m.scope[0] {
 		d.scope[0][n] = &slot{name: n, v: s.v, typ: s.typ}
 	}

@@ -122,7 +122,9 @@ func (m *Machine) whileUnknown(s *syntax.While, e end) (end, error) {
 	if err := last[0].Err(); err != nil {
 		return end{}, m.fault(s.At(), err)
 	}
-	m.terms = append(m.terms, last[ofTarget], m.ends(s, count, most))
+	m.at = s.At()
+	m.term(last[ofTarget])
+	m.term(m.ends(s, count, most))
 	rest := last[ofValues:]
 	var v value.Value
 	if c.v.Type.Kind != typing.Void {
@@ -206,7 +208,9 @@ func (c *carried) with(carry []*ad.Node, f func() error) {
 		sl.v, rest = withNodes(c.like[i], rest)
 		sl.v.Type, sl.owned = sl.typ, false
 	}
+	c.m.apart++
 	c.err = f()
+	c.m.apart--
 }
 
 // holds is the condition of the loop, unless that was left.

@@ -220,7 +220,8 @@ func (m *Machine) detached(name string, args []value.Value) (value.Value, error)
 	was, terms, lanes := m.graph, m.terms, m.lanes
 	m.graph, m.lanes = true, nil
 	m.unrolled++ // single numbers stay such
-	defer func() { m.graph, m.terms, m.lanes = was, terms, lanes; m.unrolled-- }()
+	m.apart++
+	defer func() { m.graph, m.terms, m.lanes = was, terms, lanes; m.unrolled--; m.apart-- }()
 	return m.invoke(name, args, typing.Type{}, false)
 }
 

@@ -62,7 +62,8 @@ func (m *Machine) validBounds(d *syntax.Declare, v value.Value) error {
 		if len(bad.Shape()) > 0 {
 			bad = ad.Max(bad)
 		}
-		m.terms = append(m.terms, ad.Where(bad, ad.Scalar(math.Inf(-1)), ad.Scalar(0)))
+		m.at = d.At()
+		m.term(ad.Where(bad, ad.Scalar(math.Inf(-1)), ad.Scalar(0)))
 	}
 	return nil
 }

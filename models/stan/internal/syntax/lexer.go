@@ -131,6 +131,15 @@ func lookalike(r rune) string {
 		return ", and minus is the hyphen -"
 	case '\u00a0':
 		return ", and this is a space that does not break: write an ordinary one"
+	case '\u200b', '\u200c', '\u200d', '\ufeff':
+		return ", and this one has no width"
+	case '@':
+		return ", and matrices are multiplied with *"
+	case '.':
+		return ", and those with points get underscores"
+	}
+	if wide := r - 0xff01 + '!'; r >= 0xff01 && r <= 0xff5e {
+		return fmt.Sprintf(", and this is the wide form of %q", wide)
 	}
 	return ""
 }

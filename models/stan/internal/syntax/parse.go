@@ -88,9 +88,30 @@ func (p *parser) fail(at Span, format string, args ...any) {
 // want takes a symbol or fails with a sentence.
 func (p *parser) want(text, format string, args ...any) token {
 	if !p.is(text) {
-		p.fail(p.peek().Span, format, args...)
+		p.fail(p.peek().Span, format+p.habit(text), args...)
 	}
 	return p.take()
+}
+
+// habit says what stands in Stan for the word of another language that stands where text is wanted.
+func (p *parser) habit(text string) string {
+	t, before := p.peek(), token{}
+	if p.at > 0 {
+		before = p.list[p.at-1]
+	}
+	switch {
+	case t.kind == name && t.text == "and":
+		return ` Write "&&" for "and".`
+	case t.kind == name && t.text == "or":
+		return ` Write "||" for "or".`
+	case t.text == "=" && text == ")":
+		return " Arguments have no names: give the values in order."
+	case t.text == "*" && before.text == "*":
+		return ` Write "^" for a power.`
+	case t.text == "'":
+		return ` Strings stand in double quotation marks.`
+	}
+	return ""
 }
 
 // note tells of something deprecated, once for each sentence.
@@ -267,7 +288,7 @@ func (p *parser) unsized(problem string) typing.Type {
 		for p.skip(",") {
 			dims++
 		}
-		p.want("]", "Ill-formed type. Expected \",\" or \"]\" for the dimensions of an array.")
+		p.want("]", "Ill-formed type. Expected \",\" or \"]\" for the dimensions of an array. Arguments and results of functions have no sizes: write \"vector x\" or \"array[] real x\".")
 		text := "array[" + strings.Repeat(",", dims-1) + "] " + k.String()
 		p.old(open.Span, "It looks like you are trying to use the old array syntax.\n  Please use the new syntax:\n  %s", text)
 		out = out.Array(dims)

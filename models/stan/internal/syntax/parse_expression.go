@@ -39,13 +39,19 @@ func (p *parser) expression() Expr {
 	return c
 }
 
+// mostInRow bounds the operators of one level that follow each other: each of them is a call of what walks through expressions.
+const mostInRow = 10_000
+
 // binary reads operators of a level and of those that bind more tightly.
 func (p *parser) binary(level int) Expr {
 	if level == levels {
 		return p.unary()
 	}
 	x := p.binary(level + 1)
-	for {
+	for n := 0; ; n++ {
+		if n > mostInRow {
+			p.fail(p.peek().Span, "Ill-formed expression. More than %d operators follow each other: compute the value in a loop, or take the sum of an array.", mostInRow)
+		}
 		op := ""
 		for _, o := range operators[level] {
 			if p.is(o) {
@@ -247,7 +253,7 @@ func (p *parser) primary() Expr {
 			return l
 		}
 	}
-	p.fail(t.Span, "Ill-formed expression. Expected a value, and %s stands here.", p.found())
+	p.fail(t.Span, "Ill-formed expression. Expected a value, and %s stands here."+p.habit(""), p.found())
 	return nil
 }
 

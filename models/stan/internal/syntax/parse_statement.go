@@ -388,6 +388,8 @@ func (p *parser) simple(from Span) Stmt {
 			}
 			return &Do{done(), c}
 		}
+	case isCall(x) && (x.(*Call).Name == "elif" || x.(*Call).Name == "elseif"):
+		p.fail(x.At(), "Ill-formed statement. Write \"else if\" for %q.", x.(*Call).Name)
 	case isCall(x):
 		p.fail(p.peek().Span, "Ill-formed statement. Expected \";\" after the call of a function.")
 	}
