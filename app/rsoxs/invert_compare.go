@@ -49,7 +49,7 @@ func (m *measurement) newComparison(s *measured.Solution) *comparison {
 // fill estimates how well left-out blocks are predicted, and the evidence. What cannot be estimated is noted.
 func (c *comparison) fill(fit *infer.Fit) {
 	c.doc, c.notes = comparisonDoc{}, nil
-	if e, err := c.LOO(fit); err != nil {
+	if e, err := c.LOO(fit, measured.UsualRefits); err != nil {
 		c.notes = append(c.notes, exit.Text(err, nil))
 	} else {
 		c.doc.LOO = &blockLOODoc{frame.Number(e.ELPD), frame.Number(e.SE), frame.Number(e.P), len(e.Points), len(e.Bad())}

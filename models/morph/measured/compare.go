@@ -55,8 +55,10 @@ func (t *Task) Evidence(s *Solution) (Evidence, error) {
 }
 
 // LOO estimates how well the model predicts blocks of numbers that were left out, each a ring of q, a sector of directions and an energy, by
-// Pareto-smoothed importance sampling. The error says if the likelihood has no distribution.
-func (t *Task) LOO(fit *infer.Fit) (diag.ELPD, error) {
+// Pareto-smoothed importance sampling. Blocks for which the weights of the draws cannot be trusted, of which there are many where a model is
+// wrong, are predicted by draws about a fit without them, the worst of them up to the number refits. The error says if the likelihood has no
+// distribution.
+func (t *Task) LOO(fit *infer.Fit, refits int) (diag.ELPD, error) {
 	var all [][][]float64
 	for i := range t.joined.parts {
 		if t.joined.parts[i].noise.law == nil {
@@ -79,5 +81,9 @@ func (t *Task) LOO(fit *infer.Fit) (diag.ELPD, error) {
 	if all == nil {
 		return diag.ELPD{}, fmt.Errorf("measured: the likelihood %q has a mean and a variance and no distribution: models are compared by counts, or by numbers with errors", t.joined.parts[0].noise.name)
 	}
-	return diag.LOO(all, diag.LOOSettings{})
+	e, err := diag.LOO(all, diag.LOOSettings{})
+	if err != nil || refits == 0 {
+		return e, err
+	}
+	return t.refit(fit, e, refits)
 }
