@@ -10,7 +10,7 @@ import (
 
 // Refitted predicts a block by draws about a fit without it; nil if that cannot be done.
 func (t *Task) Refitted(fit *infer.Fit, e diag.ELPD, block int) (*diag.PointELPD, error) {
-	r, err := t.newRefitter(fit, len(e.Points))
+	r, err := t.newRefitter(fit, e)
 	if err != nil || r == nil {
 		return nil, err
 	}

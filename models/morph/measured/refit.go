@@ -4,6 +4,7 @@
 package measured
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -35,6 +36,7 @@ const (
 type refitter struct {
 	t           *Task
 	post        *infer.Posterior
+	good        float64 // Pareto shape up to which weights are trusted
 	block       []int // of each log-likelihood of the posterior
 	column      []int // of each parameter among those of the posterior
 	center      []float64
@@ -43,16 +45,17 @@ type refitter struct {
 	known       []*mat.SymDense
 }
 
-// refit replaces the estimates of the worst blocks whose importance weights cannot be trusted, of most of them at most.
-func (t *Task) refit(fit *infer.Fit, e diag.ELPD, most int) (diag.ELPD, error) {
+// refit replaces the estimates of the worst blocks whose importance weights cannot be trusted, of most of them at most, and lists which it
+// could.
+func (t *Task) refit(fit *infer.Fit, e diag.ELPD, most int) (_ diag.ELPD, refitted []int, err error) {
 	bad := e.Bad()
 	slices.SortStableFunc(bad, func(a, b int) int { return compare(-e.Points[a].K, -e.Points[b].K) })
 	if bad = bad[:min(len(bad), most)]; len(bad) == 0 {
-		return e, nil
+		return e, nil, nil
 	}
-	r, err := t.newRefitter(fit, len(e.Points))
+	r, err := t.newRefitter(fit, e)
 	if err != nil || r == nil {
-		return e, err
+		return e, nil, err
 	}
 	points, errs := make([]*diag.PointELPD, len(bad)), make([]error, len(bad))
 	parallel.Do(runtime.GOMAXPROCS(0), len(bad), func(_, k int) {
@@ -61,24 +64,24 @@ func (t *Task) refit(fit *infer.Fit, e diag.ELPD, most int) (diag.ELPD, error) {
 	better := map[int]diag.PointELPD{}
 	for k, i := range bad {
 		if errs[k] != nil {
-			return e, errs[k]
+			return e, nil, errs[k]
 		}
 		if points[k] != nil {
 			better[i] = *points[k]
 		}
 	}
-	return e.With(better, diag.Posterior), nil
+	return e.With(better, diag.Posterior), slices.Sorted(maps.Keys(better)), nil
 }
 
 // newRefitter gathers what all blocks need; it is nil if the draws are too few for their covariance.
-func (t *Task) newRefitter(fit *infer.Fit, blocks int) (*refitter, error) {
+func (t *Task) newRefitter(fit *infer.Fit, e diag.ELPD) (*refitter, error) {
 	own := *t // building the posterior replaces nodes
 	own.mean, own.Params = nil, slices.Clone(t.Params)
 	post, err := own.Posterior()
 	if err != nil {
 		return nil, err
 	}
-	r := &refitter{t: &own, post: post}
+	r := &refitter{t: &own, post: post, good: min(e.GoodK, diag.GoodK(refitDraws))}
 	n := post.Dim()
 	var rows []float64
 	for c := range fit.Chains() {
@@ -103,7 +106,7 @@ func (t *Task) newRefitter(fit *infer.Fit, blocks int) (*refitter, error) {
 	for _, p := range t.Params {
 		r.column = append(r.column, slices.Index(post.Names(), p.Name))
 	}
-	return r, r.gather(blocks)
+	return r, r.gather(len(e.Points))
 }
 
 // gather finds the blocks of all numbers, and their scores and information at the mean of the draws.
@@ -182,7 +185,7 @@ func (r *refitter) predict(block int, lppd float64) (*diag.PointELPD, error) {
 		if err != nil || d == nil {
 			return nil, err
 		}
-		if d.k <= diag.GoodK(refitDraws) {
+		if d.k <= r.good {
 			p := diag.WeightedPoint(d.weights, d.ll, lppd, d.k)
 			return &p, nil
 		}
