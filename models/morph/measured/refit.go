@@ -37,8 +37,8 @@ type refitter struct {
 	t           *Task
 	post        *infer.Posterior
 	good        float64 // Pareto shape up to which weights are trusted
-	block       []int // of each log-likelihood of the posterior
-	column      []int // of each parameter among those of the posterior
+	block       []int   // of each log-likelihood of the posterior
+	column      []int   // of each parameter among those of the posterior
 	center      []float64
 	information *mat.SymDense // inverse of the covariance of the draws
 	score       [][]float64   // of each block, in the coordinates of the sampler
