@@ -191,6 +191,9 @@ func (t *Task) Fit(ctx context.Context, s optim.Settings) (*Solution, error) {
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}
+	if !slices.ContainsFunc(t.single.parts, func(p *part) bool { return slices.ContainsFunc(p.values, func(x float64) bool { return x != 0 }) }) {
+		return nil, fmt.Errorf("measured: all %d numbers that are compared are 0: look at the data, and copy them again with all their files and chunks", t.single.size())
+	}
 	scales := t.scales()
 	problem, set, err := t.problem(scales)
 	if err != nil {

@@ -4,6 +4,7 @@
 package measured
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -221,6 +222,9 @@ func modelOf(p *morph.Problem, d *Data) *Model {
 func (t *Task) constants(p *morph.Problem, folder string) error {
 	first := t.Model
 	energies := first.energies()
+	if rises := slices.IsSorted(energies); !rises && slices.ContainsFunc(p.Constants, func(raw json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) }) {
+		t.Read = append(t.Read, fmt.Sprintf("rows of constants are taken in the order of the energies in the data, %v eV, which do not rise", energies))
+	}
 	for i, raw := range p.Constants {
 		table, name, err := openTable(raw, folder, energies)
 		if err != nil {
@@ -273,7 +277,9 @@ func openTable(raw json.RawMessage, folder string, energies []float64) (Table, s
 	}
 	rows := [][]float64{{0, 0, 0, 0}}
 	if name == "" {
-		if err := json.Unmarshal(raw, &rows); err != nil || len(rows) != len(energies) && len(rows) != 1 {
+		if err := json.Unmarshal(raw, &rows); err == nil && len(rows) != len(energies) && len(rows) != 1 {
+			return Table{}, "", fmt.Errorf("%d rows are given for %d energies, %v eV: give a row for each of them in this order, one row for all, or a table by energy in a file", len(rows), len(energies), energies)
+		} else if err != nil {
 			return Table{}, "", fmt.Errorf(`%.60s does not give optical constants: want a file, "vacuum", or %d rows of 4 numbers (6 for molecules with three optical axes), one for each of the energies %v eV`, raw, len(energies), energies)
 		}
 	}
