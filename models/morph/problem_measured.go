@@ -216,7 +216,7 @@ func (p *Problem) checkMeasured() (bad []string) {
 	named := map[string]int{}
 	for i, f := range p.Data {
 		if k, twice := named[filepath.Clean(f.File)]; twice {
-			bad = append(bad, fmt.Sprintf("data names %s twice, as file %d and %d, so that its numbers would count twice: name it once, and the file of the other polarisation in its place", f.File, k+1, i+1))
+			bad = append(bad, fmt.Sprintf("data names %s twice, as file %d and %d, so that its numbers would count twice: name it once, or name the file that was meant", f.File, k+1, i+1))
 		}
 		named[filepath.Clean(f.File)] = i
 	}
