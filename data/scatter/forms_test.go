@@ -213,3 +213,21 @@ func TestScanWithoutAnImage(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// A chunk that a store lacks has the fill value in Zarr; that it lacks it is told.
+func TestStoreWithoutAChunk(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(golden.Path(t, "measured", "core_shell", "raw_draw00.v3.zarr"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "DA", "c", "0", "0", "0", "0")); err != nil {
+		t.Fatal(err)
+	}
+	set, err := scatter.Open(dir, scatter.Settings{Bin: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.Join(set.Notes, "\n"); !strings.Contains(said, "1 of 1 chunks of DA are not in the store, and their numbers are the fill value: was all of it copied?") {
+		t.Error(said)
+	}
+}
