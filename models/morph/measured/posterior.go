@@ -94,7 +94,7 @@ func limit(x float64) any {
 }
 
 // Sample draws from the posterior, from starts around the fit that s has, or around one of its own if it is nil. The metric is that of the
-// Fisher information at the fit, so that a short warm-up finds the step size: by default 60 draws, before 750 that are kept.
+// Fisher information at the fit, so that a short warm-up finds the step size: by default UsualWarmup draws, before UsualDraws that are kept.
 func (t *Task) Sample(ctx context.Context, s *Solution, set infer.Settings) (*infer.Fit, error) {
 	post, err := t.Posterior()
 	if err != nil {
