@@ -43,6 +43,8 @@ type iterate struct {
 	model model
 
 	nfev, njev, steps int
+	// past holds the cost before each trial of the current run, if it has a patience.
+	past []float64
 
 	// d is what a scaled step is multiplied by.
 	d []float64
@@ -212,10 +214,23 @@ func (w *iterate) advance(cost float64) bool {
 
 // over reports an end that no step can change.
 func (w *iterate) over(ctx context.Context) (Status, bool) {
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return Interrupted, true
+	case w.outOfPatience():
+		return CostSettled, true
 	}
 	return MaxEvaluations, w.nfev >= w.s.MaxEvaluations
+}
+
+// outOfPatience reports whether as many trials as the patience says have lowered the cost by less than FTol of itself.
+func (w *iterate) outOfPatience() bool {
+	if w.s.Patience == 0 {
+		return false
+	}
+	w.past = append(w.past, w.cost)
+	before := len(w.past) - 1 - w.s.Patience
+	return before >= 0 && w.past[before]-w.cost < w.s.FTol*w.cost
 }
 
 // tried evaluates the cost at xNew; false where it is not finite.

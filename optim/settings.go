@@ -60,6 +60,10 @@ type Settings struct {
 	// parameters are small, and GTol ends it when the gradient (the cosine between residuals and
 	// Jacobian columns) is small. Default 1e-8; a negative value switches a test off.
 	FTol, XTol, GTol float64
+	// Patience ends the fit as CostSettled when this many evaluations have lowered the cost by less
+	// than FTol of itself, even if the trust region cut every step: where the data determine next to
+	// nothing of a parameter, a fit could follow it for long without gain. Default: no such test.
+	Patience int
 	// MaxEvaluations limits the number of evaluations of the residual. Default 400 times the number
 	// of parameters.
 	MaxEvaluations int
@@ -113,6 +117,9 @@ func (s Settings) withDefaults(p *Problem) (Settings, error) {
 	}
 	if !(s.FirstStep > 0) {
 		bad("the first step is %g: want a number above 0", s.FirstStep)
+	}
+	if s.Patience < 0 {
+		bad("the patience is %d evaluations: want at least 1, or 0 for no such test", s.Patience)
 	}
 	if s.MaxEvaluations < 1 {
 		bad("the largest number of evaluations is %d: want at least 1", s.MaxEvaluations)

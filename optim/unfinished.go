@@ -19,6 +19,7 @@ const mostRestarts = 20
 func (w *iterate) runToMinimum(ctx context.Context) Status {
 	before, cost := 0.0, 0.0
 	for restarts := 0; ; restarts++ {
+		w.past = w.past[:0]
 		status := methods[w.s.Method].run(w, ctx)
 		d, ok := w.model.(*dense)
 		if ok && !w.s.NoPolish && status.Converged() {

@@ -196,6 +196,11 @@ func (a *axis) choose(offset, unit float64, length vg.Length, horizontal bool) {
 		ticks := linearTicks(a.lo, a.hi, offset, unit, m*p)
 		n := len(ticks)
 		if n < 2 && len(a.ticks) > 1 {
+			if horizontal && a.crowded(length) { // wider steps leave one tick, so every other label goes
+				for i := 1; i < len(a.ticks); i += 2 {
+					a.ticks[i].label = ""
+				}
+			}
 			return
 		}
 		a.ticks = ticks

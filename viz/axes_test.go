@@ -136,3 +136,19 @@ func TestResidualsAreDrawnOnce(t *testing.T) {
 		t.Error(err, "want one plot")
 	}
 }
+
+// Long labels of which a wider step would leave one make room for each other.
+func TestLongLabelsDoNotCollide(t *testing.T) {
+	a := axis{pad: 0.03}
+	a.include(-0.279, -0.2708)
+	a.settle(80, true)
+	shown := 0
+	for _, k := range a.ticks {
+		if k.label != "" {
+			shown++
+		}
+	}
+	if shown < 2 || a.crowded(80) {
+		t.Errorf("%d labels, crowded: %v: %+v", shown, a.crowded(80), a.ticks)
+	}
+}

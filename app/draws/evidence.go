@@ -61,13 +61,25 @@ func documented(e *infer.Evidence, names []string) *evidenceDoc {
 func storedEvidence(run string) *evidenceDoc {
 	var doc struct {
 		Evidence *evidenceDoc `json:"log_evidence"`
+		// Normal is what inversions of measured patterns have instead.
+		Normal *struct {
+			Log     frame.Number `json:"log"`
+			SE      frame.Number `json:"se"`
+			ParetoK frame.Number `json:"pareto_k"`
+		} `json:"evidence"`
 	}
 	b, err := foreign.ReadFile(runs.Folder(run).Path("summary.json"), ".json")
 	if err != nil || json.Unmarshal(b, &doc) != nil {
 		return nil
 	}
+	if n := doc.Normal; doc.Evidence == nil && n != nil && n.ParetoK < trustedK {
+		return &evidenceDoc{Log: n.Log, Error: n.SE}
+	}
 	return doc.Evidence
 }
+
+// trustedK is the Pareto shape of an importance sampling up to which its result is trusted.
+const trustedK = 0.7
 
 // byEvidence compares models by their evidence. It is empty unless two have one.
 func byEvidence(names []string, of map[string]*evidenceDoc) string {

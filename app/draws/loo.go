@@ -5,6 +5,7 @@ package draws
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -18,6 +19,7 @@ import (
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/runs"
 )
 
@@ -260,7 +262,46 @@ func elpd(l *runs.Likelihood, waic bool) (diag.ELPD, error) {
 		return e, exit.With(exit.Data, fmt.Errorf("%s: %w", l.Name, err))
 	}
 	e.Observation = l.Observation
+	if !waic {
+		e = withRefitted(e, l.Name)
+	}
 	return e, nil
+}
+
+// RefittedDoc is an observation, or a block of them, that was predicted by draws about a fit without it.
+type RefittedDoc struct {
+	Index int          `json:"index"` // among the log-likelihoods of the run
+	ELPD  frame.Number `json:"elpd"`
+	LPPD  frame.Number `json:"lppd"`
+	K     frame.Number `json:"k"`
+	NEff  frame.Number `json:"n_eff"`
+	MCSE  frame.Number `json:"mcse"`
+}
+
+// RefittedOf is the document of a point.
+func RefittedOf(i int, p diag.PointELPD) RefittedDoc {
+	return RefittedDoc{i, frame.Number(p.ELPD), frame.Number(p.LPPD), frame.Number(p.K), frame.Number(p.NEff), frame.Number(p.MCSE)}
+}
+
+// withRefitted takes over the observations that a run folder has from draws about fits without them.
+func withRefitted(e diag.ELPD, run string) diag.ELPD {
+	var doc struct {
+		LOO *struct {
+			Blocks   int           `json:"blocks"`
+			Refitted []RefittedDoc `json:"refitted"`
+		} `json:"loo"`
+	}
+	b, err := foreign.ReadFile(runs.Folder(run).Path("summary.json"), ".json")
+	if err != nil || json.Unmarshal(b, &doc) != nil || doc.LOO == nil || doc.LOO.Blocks != len(e.Points) {
+		return e
+	}
+	points := map[int]diag.PointELPD{}
+	for _, r := range doc.LOO.Refitted {
+		if r.Index >= 0 && r.Index < len(e.Points) {
+			points[r.Index] = diag.PointELPD{ELPD: float64(r.ELPD), LPPD: float64(r.LPPD), P: float64(r.LPPD - r.ELPD), K: float64(r.K), NEff: float64(r.NEff), MCSE: float64(r.MCSE)}
+		}
+	}
+	return e.With(points, diag.Posterior)
 }
 
 // loadLikelihood reads the log-likelihoods of one model. The variable may be empty if

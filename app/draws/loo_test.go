@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -194,5 +195,53 @@ func TestSBCLeavesOutUndefinedQuantities(t *testing.T) {
 	}
 	if code, out, _ := apptest.Do(t, append(args, "--quiet")...); code != 0 || !strings.Contains(out, "20 fits: 20 gave ranks") || !strings.Contains(out, ", none failed") {
 		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
+// A run that predicted observations by draws about a fit without them, as inversions of measured patterns do, is judged and compared by
+// these, and by its evidence if that can be trusted.
+func TestRefittedObservationsAreTakenOver(t *testing.T) {
+	line := sampled(t, "line", fmt.Sprintf(apptest.LineProblem, "a+b*x", `"b": "normal(0, 10)", `))
+	flat := sampled(t, "flat", fmt.Sprintf(apptest.LineProblem, "a", ""))
+	elpd := func() (float64, int) {
+		t.Helper()
+		_, out, stderr := apptest.Do(t, "loo", line, "--json")
+		var doc struct {
+			ELPD   float64
+			Points []struct{ ELPD float64 }
+		}
+		if err := json.Unmarshal([]byte(out), &doc); err != nil {
+			t.Fatal(err, stderr)
+		}
+		return doc.ELPD - doc.Points[0].ELPD, len(doc.Points)
+	}
+	others, n := elpd()
+	for i, run := range []string{line, flat} {
+		name := filepath.Join(run, "summary.json")
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc map[string]any
+		if err := json.Unmarshal(b, &doc); err != nil {
+			t.Fatal(err)
+		}
+		doc["loo"] = map[string]any{"blocks": n, "refitted": []any{map[string]any{"index": 0, "elpd": -50, "lppd": -1, "k": 0.1, "n_eff": 100, "mcse": 0.1}}}
+		doc["evidence"] = map[string]any{"log": -10 - i, "se": 0.1, "pareto_k": 0.1}
+		if b, err = json.Marshal(doc); err == nil {
+			err = os.WriteFile(name, b, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after, _ := elpd(); math.Abs(after-others) > 1e-9 {
+		t.Errorf("the estimates of the others add up to %g and %g", others, after)
+	}
+	if _, out, _ := apptest.Do(t, "loo", line, "--json"); !strings.Contains(out, `"elpd":-50`) && !strings.Contains(out, `"elpd": -50`) {
+		t.Errorf("the refit was not taken over: %s", out)
+	}
+	if _, out, _ := apptest.Do(t, "compare", line, flat); !strings.Contains(out, "Log evidence: line -10 +- 0.1; flat -11 +- 0.1, which is 1 +- 0.14 less") {
+		t.Error(out)
 	}
 }

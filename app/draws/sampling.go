@@ -126,7 +126,7 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
 		cfg.Remember(fit)
 		cfg.Repeated = append(cfg.Repeated, wrong(rep))
-		how, err := s.retry()
+		how, err := s.retry(rep)
 		if err != nil {
 			return err
 		}
@@ -152,14 +152,17 @@ const tempered = 30
 const usualWarmup = 500
 
 // retry prepares another attempt: by tempered Monte Carlo where chains were at different places or a mode was missed, else more carefully, with a
-// target acceptance rate of at least 0.99, three times the warm-up and four times the draws. Whether and how a run is retried depends on
+// target acceptance rate of at least 0.99, three times the warm-up and four times the draws; or with twice the draws alone, where the metric is
+// that of the posterior and the draws were only too few. Whether and how a run is retried depends on
 // the draws alone, so a resumed run behaves in the same way.
-func (s Sampling) retry() (how string, err error) {
+func (s Sampling) retry(rep diag.Report) (how string, err error) {
 	cfg := s.Chain
 	cfg.Retries--
 	cfg.Attempt++
 	if len(cfg.Disagreed)+len(cfg.Missed) > 0 && cfg.MethodKind() == infer.NUTS && s.temperable() {
 		cfg.Method, how = "smc", "by tempered Monte Carlo, which weighs separate regions"
+	} else if s.Metric != nil && tooFew(rep) && len(cfg.Disagreed)+len(cfg.Missed) == 0 {
+		cfg.Draws, how = 2*cfg.Draws, "with twice the draws"
 	} else {
 		cfg.TargetAccept, cfg.Warmup, cfg.Draws, how = max(cfg.TargetAccept, 0.99), 3*cmp.Or(cfg.Warmup, usualWarmup), 4*cfg.Draws, "more carefully"
 	}
@@ -167,6 +170,11 @@ func (s Sampling) retry() (how string, err error) {
 		return how, err
 	}
 	return how, exit.With(exit.CannotWrite, os.Remove(s.Dir.Path("checkpoint")))
+}
+
+// tooFew reports whether nothing but the number of draws is wrong: that of effective ones, or an R-hat that follows from it.
+func tooFew(rep diag.Report) bool {
+	return !slices.ContainsFunc(rep.Problems(), func(a diag.Advice) bool { return a.Check != diag.CheckESS && a.Check != diag.CheckRHat })
 }
 
 // temperable reports whether the posterior is small and has priors for all parameters, from which tempered Monte Carlo can begin.

@@ -27,7 +27,7 @@ type AnswersDoc struct {
 	Interpolation map[string]frame.Number `json:"interpolation"` // standard deviations by which each parameter would move with exact amplitudes
 	Information   []InformationDoc        `json:"information"`   // worth of each photon energy
 	Correlations  []CorrelationDoc        `json:"correlations"`  // correlations beyond 0.9
-	Undetermined  []string                `json:"undetermined"`  // combinations of parameters without information
+	Undetermined  []string                `json:"undetermined"`  // moves of parameters that data and priors barely notice
 }
 
 // NuisanceDoc is a parameter of the measurement.

@@ -79,7 +79,7 @@ func TestWrongInputs(t *testing.T) {
 		"constants end": {func(w *wrongInput) { w.put("c.txt", table); w.set("constants", []any{"c.txt", "c.txt", "vacuum"}) }, []string{"285", "280", "284.5"}},
 		"constants' number": {func(w *wrongInput) {
 			w.set("constants", []any{[][]float64{{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}, "vacuum", "vacuum"})
-		}, []string{"constants of material 1", "2 rows of 4 numbers"}},
+		}, []string{"constants of material 1", "3 rows are given for 2 energies, [284 285] eV"}},
 		"shapes differ": {func(w *wrongInput) {
 			w.array("b.npy", make([]float64, 2*14*12), 2, 14, 12)
 			w.set("data", []string{"counts.npy", "b.npy"})
@@ -101,6 +101,26 @@ func TestWrongInputs(t *testing.T) {
 			w.array("m.npy", m, 12, 14)
 			w.set("masks", []string{"m.npy"})
 		}, []string{"keeps", `"keep"`}},
+		"mask of NaN": {func(w *wrongInput) {
+			m := make([]float64, 12*14)
+			for i := range m {
+				m[i] = math.NaN()
+			}
+			w.array("m.npy", m, 12, 14)
+			w.set("masks", []string{"m.npy"})
+		}, []string{"all 168 numbers are NaN", "with 0 and 1"}},
+		"all zeros":           {func(w *wrongInput) { clear(w.counts) }, []string{"all 336 numbers that are compared are 0"}},
+		"saturation of 1":     {func(w *wrongInput) { w.set("saturation", 1) }, []string{"with a saturation of 1, 336 of 336 pixels", "such as 65535"}},
+		"pedestal above all":  {func(w *wrongInput) { w.set("pedestal", 1000) }, []string{"after a pedestal of 1000 is subtracted, 336 of 336 pixels are below 0"}},
+		"rotation in degrees": {func(w *wrongInput) { w.set("geometry", geometry("rot", []float64{0, 30, 0})) }, []string{"rot2 is 30 rad", "is it in degrees?", "0.523599 for 30 degrees"}},
+		"a file twice":        {func(w *wrongInput) { w.set("data", []string{"counts.npy", "./counts.npy"}) }, []string{"data names ./counts.npy twice, as file 1 and 2"}},
+		"wedges":              {func(w *wrongInput) { w.set("anisotropy", map[string]any{"width": -5}) }, []string{"anisotropy.width is -5", "at most 90"}},
+		"bin below 0":         {func(w *wrongInput) { w.set("bin", -2) }, []string{"bin is -2: want the number of pixels"}},
+		"energies that fall":  {func(w *wrongInput) { w.set("energies", []float64{285, 284}) }, []string{"rows of constants are taken in the order of the energies in the data, [285 284] eV"}},
+		"constants without the matrix": {func(w *wrongInput) {
+			row := []float64{1e-3, 1e-4, 1e-3, 1e-4}
+			w.set("constants", []any{[][]float64{row}, [][]float64{row}})
+		}, []string{"2 materials beside the matrix", "the last of the 2 that are given", "3 in all"}},
 		"all NaN": {func(w *wrongInput) {
 			for i := range w.counts {
 				w.counts[i] = math.NaN()

@@ -18,7 +18,8 @@ type Table struct {
 	Name      string
 	Energies  []float64 // photon energies in eV, rising
 	Constants []cyrsoxs.Constants
-	Notes     []string // sentences that say what was left out
+	Second    [][2]float64 // delta and beta along a second axis across the director, of molecules with three axes; nil for others
+	Notes     []string     // sentences that say what was left out
 }
 
 // leastEnergy is the photon energy in eV below which rows of tables are placeholders.
@@ -26,7 +27,7 @@ const leastEnergy = 20
 
 // Constants reads optical constants: a table as text whose columns are called Energy, DeltaPara, BetaPara, DeltaPerp and BetaPerp, in any
 // order, with underscores or the name of the material among the words; delta and beta alone for an isotropic material; or a file such as
-// Material1.txt of CyRSoXS.
+// Material1.txt of CyRSoXS. Columns DeltaPerp2 and BetaPerp2 are along a second axis across the director.
 func Constants(name string) (*Table, error) {
 	b, err := foreign.ReadFile(name)
 	if err != nil {
@@ -43,6 +44,11 @@ func Constants(name string) (*Table, error) {
 		return nil, err
 	}
 	return t, t.tidy()
+}
+
+// ofSecondAxis reports whether a column is along a second axis across the director.
+func ofSecondAxis(column string) bool {
+	return strings.Contains(strings.NewReplacer("_", "", " ", "").Replace(column), "perp2")
 }
 
 // constantOf says which number a column holds: 0 for delta, 1 for beta, -1 for another; and for which directions.
@@ -68,10 +74,14 @@ func (t *Table) columns(name string) error {
 		return err
 	}
 	e := text.column("energy", "e", "en", "photon energy", "energy_ev")
-	at := [4]int{-1, -1, -1, -1} // in the order of the fields
+	at, second := [4]int{-1, -1, -1, -1}, [2]int{-1, -1} // in the order of the fields
 	for i, n := range text.names {
 		number, para, perp := constantOf(n)
 		if number < 0 {
+			continue
+		}
+		if ofSecondAxis(n) {
+			second[number] = i
 			continue
 		}
 		if para {
@@ -87,7 +97,13 @@ func (t *Table) columns(name string) error {
 		}
 		return defect(name, "begin with a line Energy DeltaPara BetaPara DeltaPerp BetaPerp", "the columns are %q: want an energy, and delta and beta parallel and perpendicular", text.names)
 	}
+	if (second[0] < 0) != (second[1] < 0) {
+		return defect(name, "give both DeltaPerp2 and BetaPerp2, or neither", "the columns are %q: one of delta and beta along the second axis across the director is missing", text.names)
+	}
 	for _, r := range text.rows {
+		if second[0] >= 0 {
+			t.Second = append(t.Second, [2]float64{r[second[0]], r[second[1]]})
+		}
 		t.Energies = append(t.Energies, r[e])
 		t.Constants = append(t.Constants, cyrsoxs.Constants{DeltaPara: r[at[0]], BetaPara: r[at[1]], DeltaPerp: r[at[2]], BetaPerp: r[at[3]]})
 	}
@@ -100,7 +116,11 @@ func (t *Table) tidy() error {
 	low := 0
 	for i, e := range t.Energies {
 		c := t.Constants[i]
-		if x := e + c.DeltaPara + c.BetaPara + c.DeltaPerp + c.BetaPerp; math.IsNaN(x) || math.IsInf(x, 0) {
+		x := e + c.DeltaPara + c.BetaPara + c.DeltaPerp + c.BetaPerp
+		if t.Second != nil {
+			x += t.Second[i][0] + t.Second[i][1]
+		}
+		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return defect(t.Name, "complete the row", "row %d, at %g eV, has a number that is not finite", i+1, e)
 		}
 		if e < leastEnergy {
@@ -123,20 +143,24 @@ func (t *Table) tidy() error {
 	})
 	var energies []float64
 	var constants []cyrsoxs.Constants
+	var second [][2]float64
 	for _, i := range order {
 		if n := len(energies); n > 0 && t.Energies[i] == energies[n-1] {
-			if t.Constants[i] != constants[n-1] {
+			if t.Constants[i] != constants[n-1] || t.Second != nil && t.Second[i] != second[n-1] {
 				return defect(t.Name, "keep one of them", "two rows at %g eV differ: %v and %v", t.Energies[i], constants[n-1], t.Constants[i])
 			}
 			t.Notes = append(t.Notes, fmt.Sprintf("the row at %g eV is there twice", t.Energies[i]))
 			continue
 		}
 		energies, constants = append(energies, t.Energies[i]), append(constants, t.Constants[i])
+		if t.Second != nil {
+			second = append(second, t.Second[i])
+		}
 	}
 	if len(energies) == 0 {
 		return defect(t.Name, "give a table of optical constants", "no row is above %d eV", leastEnergy)
 	}
-	t.Energies, t.Constants = energies, constants
+	t.Energies, t.Constants, t.Second = energies, constants, second
 	return nil
 }
 

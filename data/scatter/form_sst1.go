@@ -16,6 +16,7 @@ import (
 
 	"github.com/euryale-dev/euryale/data/maskfile"
 	"github.com/euryale-dev/euryale/internal/delimited"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
 
@@ -106,12 +107,31 @@ func openSST1(name string, s Settings) (*content, error) {
 		}
 		c.vars = append(c.vars, v)
 	}
+	c.notes = append(c.notes, lacking(rows, table, place)...)
 	v, err := pictures("I", images)
 	if err != nil {
 		return nil, err
 	}
 	c.vars = append(c.vars, v)
 	return c, nil
+}
+
+// lacking tells the rows of the table that have no image.
+func lacking(rows []int, table map[string][]float64, place string) []string {
+	n := 0
+	for _, column := range table {
+		n = max(n, len(column))
+	}
+	var without []string
+	for i := range n {
+		if !slices.Contains(rows, i) {
+			without = append(without, strconv.Itoa(i))
+		}
+	}
+	if without == nil || slices.Max(rows) >= n {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s has %s, and there is no image of row %s: were all images copied?", filepath.Base(place), count(n, "row"), errtext.Few(without, 6))}
 }
 
 var numbers = regexp.MustCompile(`\d+`)

@@ -6,6 +6,7 @@ package scatter
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"strings"
 
 	"github.com/euryale-dev/euryale/data/netcdf"
@@ -48,6 +49,9 @@ func fromTree(t *tensor.DataTree, err error) (*content, error) {
 		}
 		for _, v := range append(g.Coords(), g.Vars()...) {
 			if x := variableOf(v); x != nil {
+				if n := v.Attrs[zarr.MissingChunks]; n != "" {
+					c.notes = append(c.notes, fmt.Sprintf("%s chunks of %s are not in the store, and their numbers are the fill value: was all of it copied?", n, v.Name))
+				}
 				c.vars = append(c.vars, x)
 			}
 		}

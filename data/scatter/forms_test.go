@@ -15,6 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/data/scatter"
 	"github.com/euryale-dev/euryale/data/zarr"
+	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -188,5 +189,45 @@ func TestOtherForms(t *testing.T) {
 	}
 	if f := classic.Frames[1]; f.Exposure != 2 || f.Polarization != 90 {
 		t.Errorf("%+v", f)
+	}
+}
+
+// A scan of which an image was not copied is read, and the row of the table without one is told.
+func TestScanWithoutAnImage(t *testing.T) {
+	from, dir := golden.Path(t, "measured", "core_shell", "tiff"), t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	images, err := filepath.Glob(filepath.Join(dir, "20417", "*-1.tiff"))
+	if err != nil || len(images) != 1 {
+		t.Fatal(images, err)
+	}
+	if err := os.Remove(images[0]); err != nil {
+		t.Fatal(err)
+	}
+	set, err := scatter.Open(filepath.Join(dir, "20417"), scatter.Settings{Bin: 4})
+	if err != nil || len(set.Frames) != 5 {
+		t.Fatal(set, err)
+	}
+	if said := strings.Join(set.Notes, "\n"); !strings.Contains(said, "20417-synthetic-primary.csv has 6 rows, and there is no image of row 1: were all images copied?") {
+		t.Error(said)
+	}
+}
+
+// A chunk that a store lacks has the fill value in Zarr; that it lacks it is told.
+func TestStoreWithoutAChunk(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(golden.Path(t, "measured", "core_shell", "raw_draw00.v3.zarr"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "DA", "c", "0", "0", "0", "0")); err != nil {
+		t.Fatal(err)
+	}
+	set, err := scatter.Open(dir, scatter.Settings{Bin: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := strings.Join(set.Notes, "\n"); !strings.Contains(said, "1 of 1 chunks of DA are not in the store, and their numbers are the fill value: was all of it copied?") {
+		t.Error(said)
 	}
 }

@@ -82,7 +82,7 @@ func TestErrors(t *testing.T) {
 		"grazing":          {func(s *scan) { s.attrs["incidence_angle"] = 0.2 }, scatter.Settings{}, []string{"grazing angle of 0.2 degrees", "Born"}},
 		"bin":              {func(s *scan) {}, scatter.Settings{Bin: 9}, []string{"images of 6 x 8 pixels cannot be binned by 9"}},
 		"unknown variable": {func(s *scan) {}, scatter.Settings{Variable: "J"}, []string{`no array "J"`, "I [2 6 8]"}},
-		"all saturated":    {func(s *scan) {}, scatter.Settings{Saturation: 5}, []string{"no pixel of any pattern is a number"}},
+		"all saturated":    {func(s *scan) {}, scatter.Settings{Saturation: 5}, []string{"with a saturation of 5, 96 of 96 pixels are saturated", "such as 65535"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := good()
@@ -161,7 +161,7 @@ func TestPixelsLeftOut(t *testing.T) {
 		}
 	}
 	notes := strings.Join(set.Notes, "\n")
-	for _, w := range []string{"2 pixels of the file are saturated", "1 pixel of the file are negative counts", "pedestal of 100"} {
+	for _, w := range []string{"2 pixels are saturated", "1 pixel is a negative count", "pedestal of 100"} {
 		if !strings.Contains(notes, w) {
 			t.Errorf("%s: want %q", notes, w)
 		}

@@ -394,7 +394,11 @@ func (t *taken) choose(set *Set, s Settings, n int) error {
 	}
 	for k, ok := range met {
 		if !ok {
-			return defect(set.Name, "ask for energies that were measured", "there is no pattern at %g eV: the energies are %v eV", s.Energies[k], distinct(t.energies))
+			try := "ask for energies that were measured"
+			if s.Energies[k] < 20 {
+				try += ", in eV"
+			}
+			return defect(set.Name, try, "there is no pattern at %g eV: the energies are %v eV", s.Energies[k], distinct(t.energies))
 		}
 	}
 	return nil

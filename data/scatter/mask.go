@@ -168,16 +168,28 @@ func (set *Set) own(v *variable, rows, columns int) ([]bool, error) {
 	if !slices.Equal(v.shape, []int{rows, columns}) {
 		return nil, set.misfit(v.name, v.shape, rows, columns)
 	}
+	if err := saysNothing(x); err != nil {
+		return nil, fmt.Errorf("scatter: %s: mask %s: %w", set.Name, v.name, err)
+	}
 	about := strings.ToLower(v.attrs["long_name"] + " " + v.attrs["description"])
 	return kept(x, strings.Contains(about, "keep") || strings.Contains(about, "1 = good") || strings.Contains(about, "valid")), nil
 }
 
+// kept returns which pixels a mask keeps; one of NaN is always a bad one.
 func kept(x []float64, nonzero bool) []bool {
 	out := make([]bool, len(x))
 	for i, v := range x {
-		out[i] = (v != 0) == nonzero
+		out[i] = !math.IsNaN(v) && (v != 0) == nonzero
 	}
 	return out
+}
+
+// saysNothing returns an error if all numbers of a mask are NaN.
+func saysNothing(x []float64) error {
+	if slices.ContainsFunc(x, func(v float64) bool { return !math.IsNaN(v) }) {
+		return nil
+	}
+	return fmt.Errorf("all %s are NaN: write it again, with 0 and 1", count(len(x), "number"))
 }
 
 // misfit says that a mask has another shape than the images.
@@ -237,6 +249,9 @@ func openMask(m Mask, rows, columns int) (plane, error) {
 		}
 	case ".npy", ".npz", ".tif", ".tiff", ".edf", ".cbf":
 		im, err := maskfile.ReadImage(m.File, maskfile.Settings{})
+		if err == nil {
+			err = saysNothing(im.Values)
+		}
 		if err != nil {
 			return plane{}, err
 		}

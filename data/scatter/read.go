@@ -114,6 +114,14 @@ const (
 
 var reasons = [4]string{"are not finite", "are negative counts", "are saturated", "are not whole"}
 
+// words says how many pixels are left out, and why.
+func (t *tally) words(reason int) string {
+	if t.n[reason] == 1 {
+		return "1 pixel " + strings.Replace(strings.Replace(reasons[reason], "are ", "is ", 1), "negative counts", "a negative count", 1)
+	}
+	return count(t.n[reason], "pixel") + " " + reasons[reason]
+}
+
 // largest are the largest numbers of detectors, which mark saturated pixels.
 var largest = []float64{math.MaxUint16, math.MaxInt32, math.MaxUint32}
 
@@ -153,6 +161,9 @@ func (l *layout) images(set *Set, t *taken, s Settings) error {
 			Transmission: at(t.transmission, i), Dark: at(t.dark, i) * float64(s.bin()*s.bin()), Counts: counts[number]})
 	}
 	if err := p.errors(); err != nil {
+		return err
+	}
+	if err := set.spared(seen, counts, p); err != nil {
 		return err
 	}
 	set.dropEmpty()
@@ -281,6 +292,21 @@ func (p *painter) errors() error {
 	return err
 }
 
+// spared refuses a pedestal or a saturation that leaves out most pixels.
+func (s *Set) spared(t *tally, patterns [][]float64, p *painter) error {
+	all := 0
+	for _, x := range patterns {
+		all += len(x) * p.bin * p.bin
+	}
+	switch {
+	case p.saturation > 0 && 2*t.n[saturated] > all:
+		return s.defect(`give the count at which the detector saturates, such as 65535, or leave "saturation" out`, "with a saturation of %g, %d of %d pixels are saturated", p.saturation, t.n[saturated], all)
+	case p.pedestal > 0 && 2*t.n[negative] > all:
+		return s.defect(`give the number that a pixel without light has, or "pedestal": 0 if that is subtracted already`, "after a pedestal of %g is subtracted, %d of %d pixels are below 0", p.pedestal, t.n[negative], all)
+	}
+	return nil
+}
+
 // dropEmpty removes frames without a number: combinations of energy and exposure that were not measured.
 func (s *Set) dropEmpty() {
 	n := len(s.Frames)
@@ -296,8 +322,8 @@ func (s *Set) dropEmpty() {
 func (s *Set) tell(t *tally, l *layout) {
 	for reason := range partial {
 		if t.n[reason] > 0 {
-			s.unusable = append(s.unusable, fmt.Sprintf("%s %s, the first at %s", count(t.n[reason], "pixel"), reasons[reason], t.first[reason]))
-			s.note("%s of the file %s and left out, the first at %s", count(t.n[reason], "pixel"), reasons[reason], t.first[reason])
+			s.unusable = append(s.unusable, fmt.Sprintf("%s, the first at %s", t.words(reason), t.first[reason]))
+			s.note("%s and left out, the first at %s", t.words(reason), t.first[reason])
 		}
 	}
 	if t.n[partial] > 0 {

@@ -6,6 +6,7 @@ package zarr
 import (
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -18,6 +19,19 @@ import (
 	"github.com/euryale-dev/euryale/internal/xarray"
 	"github.com/euryale-dev/euryale/tensor"
 )
+
+// MissingChunks is the attribute that arrays get of which chunks are not in the store, with their number: their elements are the fill value, as
+// writers leave out chunks that hold nothing else.
+const MissingChunks = "missing_chunks"
+
+// count returns the number of chunks that the shape asks for.
+func (m *arrayMeta) count() int {
+	n := 1
+	for i, k := range m.Shape {
+		n *= (k + m.Chunks[i] - 1) / m.Chunks[i] // the caller has checked that their product fits
+	}
+	return n
+}
 
 // array reads a whole array.
 func (r *reader) array(dir string) (tensor.Variable, error) {
@@ -33,6 +47,12 @@ func (r *reader) array(dir string) (tensor.Variable, error) {
 	v.Shape = m.Shape
 	if v.Data, err = r.elements(m, e, chunks); err != nil {
 		return v, err
+	}
+	if n := m.count() - len(chunks); n > 0 && len(m.Shape) > 0 {
+		if v.Attrs == nil {
+			v.Attrs = map[string]string{}
+		}
+		v.Attrs[MissingChunks] = fmt.Sprintf("%d of %d", n, m.count())
 	}
 	if _, packed := v.Attrs["scale_factor"]; packed && v.Attrs["_FillValue"] == "" { // version 2 keeps what is missing in fill_value
 		v.Attrs["_FillValue"] = string(m.Fill)
@@ -220,10 +240,7 @@ func (m *arrayMeta) complete(chunks []chunk, all bool) error {
 	if !all && (m.Format == 3 || text != "" && text != "null") {
 		return nil
 	}
-	want := 1
-	for i, n := range m.Shape {
-		want *= (n + m.Chunks[i] - 1) / m.Chunks[i] // the caller has checked that their product fits
-	}
+	want := m.count()
 	if len(chunks) >= want {
 		return nil
 	}

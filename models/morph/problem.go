@@ -44,7 +44,8 @@ type Problem struct {
 	// Energies in eV of an NPY file, or those to read from a folder.
 	Energies []float64 `json:"energies,omitempty"`
 	// Constants has one entry per material: a file such as Material1.txt, "vacuum", or
-	// rows [DeltaPara, BetaPara, DeltaPerp, BetaPerp] by energy.
+	// rows [DeltaPara, BetaPara, DeltaPerp, BetaPerp] by energy. For measured patterns, molecules with three optical axes have DeltaPerp2 and
+	// BetaPerp2, along a second axis across the director, after these.
 	Constants []json.RawMessage `json:"constants"`
 	// Config names a config.txt with the measurement settings, which replaces the next three
 	// fields.

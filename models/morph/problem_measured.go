@@ -204,8 +204,21 @@ func (p *Problem) checkMeasured() (bad []string) {
 	if p.Method == "lbfgs" {
 		bad = append(bad, "method is lbfgs: measured patterns are fitted by lm, or have posteriors by nuts")
 	}
-	if p.Bin < 0 || p.Saturation < 0 {
-		bad = append(bad, fmt.Sprintf("bin is %d and saturation %g: want none below 0", p.Bin, p.Saturation))
+	if p.Bin < 0 {
+		bad = append(bad, fmt.Sprintf("bin is %d: want the number of pixels along each side that become one, at least 1", p.Bin))
+	}
+	if p.Saturation < 0 {
+		bad = append(bad, fmt.Sprintf("saturation is %g: want a count above 0", p.Saturation))
+	}
+	if w := p.Anisotropy.Width; w < 0 || w > 90 {
+		bad = append(bad, fmt.Sprintf("anisotropy.width is %g: want the half width of the wedges in degrees, more than 0 and at most 90", w))
+	}
+	named := map[string]int{}
+	for i, f := range p.Data {
+		if k, twice := named[filepath.Clean(f.File)]; twice {
+			bad = append(bad, fmt.Sprintf("data names %s twice, as file %d and %d, so that its numbers would count twice: name it once, or name the file that was meant", f.File, k+1, i+1))
+		}
+		named[filepath.Clean(f.File)] = i
 	}
 	if t := p.Exposure; t != nil && !(*t > 0 && *t <= mostExposure) {
 		bad = append(bad, fmt.Sprintf("exposure is %g s: want more than 0 and at most %g, or leave it out where the files say it", *t, float64(mostExposure)))

@@ -28,7 +28,7 @@ type Identifiability struct {
 	// Prior is the share of the prior in what is known of each parameter that has a Gaussian one, (sd/sd of the prior)^2: 1 where the data
 	// say nothing.
 	Prior map[string]float64
-	// Undetermined are combinations of parameters of which data and priors say next to nothing.
+	// Undetermined are sentences on moves of parameters, alone or together, that data and priors barely notice.
 	Undetermined []string
 }
 
@@ -53,49 +53,79 @@ func (t *Task) Identify(s *Solution) Identifiability {
 	slices.SortStableFunc(out.Correlations, func(a, b Correlation) int { return cmp.Compare(math.Abs(b.Value), math.Abs(a.Value)) })
 	information := slices.Clone(s.Information)
 	t.addPriors(information, s.X)
-	out.Undetermined = t.undetermined(information, s.Names)
+	out.Undetermined = t.undetermined(information, s)
 	return out
 }
 
-// undetermined names the parameters without information, and the combinations without it.
-func (t *Task) undetermined(information []float64, names []string) (list []string) {
-	n := len(names)
-	scale := make([]float64, n)
-	for i, name := range names {
-		scale[i] = math.Sqrt(information[i*n+i])
-		if !(scale[i] > 0) {
-			list, scale[i] = append(list, name), math.Inf(1)
+// undetermined lists the moves of parameters by about as much as they could differ at all that chi-square barely notices: in units of their
+// reach, the eigenvectors of the information whose eigenvalues are below 1. The least determined comes first.
+func (t *Task) undetermined(information []float64, s *Solution) (list []string) {
+	n := len(s.Names)
+	a := mat.NewSymDense(n, nil)
+	reach := make([]float64, n)
+	for i := range reach {
+		reach[i] = t.Params[i].reach(s.X[i])
+		for k := range i + 1 {
+			a.SetSym(i, k, information[i*n+k]*reach[i]*reach[k])
 		}
 	}
-	a := make([]float64, n*n)
-	for i := range n {
-		for k := range n {
-			a[i*n+k] = information[i*n+k] / (scale[i] * scale[k])
-		}
-		if math.IsInf(scale[i], 1) {
-			a[i*n+i] = 1
-		}
-	}
-	const least = 1e-10 // of the information that a parameter would have alone
 	var eigen mat.EigenSym
-	if !eigen.Factorize(mat.NewSymDense(n, a), true) {
-		return list
+	if !eigen.Factorize(a, true) {
+		return nil
 	}
 	var vectors mat.Dense
 	eigen.VectorsTo(&vectors)
 	for k, v := range eigen.Values(nil) {
-		if v > least {
-			continue
+		if v > 1 {
+			break
 		}
-		var parts []string
-		for i, name := range names {
-			if w := vectors.At(i, k); math.Abs(w) > 0.1 && !math.IsInf(scale[i], 1) {
-				parts = append(parts, fmt.Sprintf("%+.2g %s", w/scale[i], name))
-			}
-		}
-		list = append(list, strings.Join(parts, " "))
+		list = append(list, move(s.Names, mat.Col(nil, k, &vectors), reach, a, max(v, 0)))
 	}
 	return list
+}
+
+// move says in words by how much chi-square rises along a direction, in units of the reach of the parameters. Those are named that move by a
+// good part of their reach, and those whose effect on the data the others must undo.
+func move(names []string, direction, reach []float64, information mat.Symmetric, rise float64) string {
+	largest, most := 0, 0.0
+	effect := make([]float64, len(names))
+	for i, w := range direction {
+		if effect[i] = math.Abs(w) * math.Sqrt(information.At(i, i)); math.Abs(w) > math.Abs(direction[largest]) {
+			largest = i
+		}
+		most = max(most, effect[i])
+	}
+	sign := math.Copysign(1, direction[largest])
+	var parts []string
+	for i, w := range direction {
+		if math.Abs(w) > 0.2 || effect[i] > 0.2*most && most*most > 1 {
+			parts = append(parts, fmt.Sprintf("%s by %.2g", names[i], sign*w*reach[i]))
+		}
+	}
+	last := len(parts) - 1
+	if last > 0 {
+		parts = []string{strings.Join(parts[:last], ", ") + " and of " + parts[last]}
+	}
+	return fmt.Sprintf("a move of %s raises chi-square by %.1g", parts[0], rise)
+}
+
+// reach is by how much a parameter could differ from x at all: half of the range that its bounds leave, a right angle, ten standard
+// deviations of its prior, or without any of these about its own size.
+func (p *Param) reach(x float64) float64 {
+	low, high := p.ends()
+	switch {
+	case p.SD > 0:
+		return 10 * p.SD
+	case strings.HasSuffix(p.Name, "_deg"):
+		return min((high-low)/2, 90)
+	case !math.IsInf(high-low, 0):
+		return (high - low) / 2
+	case !math.IsInf(low, 0):
+		return cmp.Or(max(x-low, p.Start-low), 1)
+	case !math.IsInf(high, 0):
+		return cmp.Or(max(high-x, high-p.Start), 1)
+	}
+	return max(math.Abs(x), math.Abs(p.Start), 1)
 }
 
 // Interpolation returns by how many standard deviations each parameter would move if amplitudes were interpolated a hundred times as

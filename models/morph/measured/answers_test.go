@@ -6,6 +6,7 @@ package measured_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/euryale-dev/euryale/models/morph/measured"
@@ -61,5 +62,20 @@ func TestAnswers(t *testing.T) {
 	}
 	if left != s.Pixels {
 		t.Errorf("%d numbers are used, and the frames say %d", s.Pixels, left)
+	}
+}
+
+// What data do not determine ends a fit and is told: which parameters move together, and what chi-square says to it.
+func TestUndetermined(t *testing.T) {
+	k := smallOf(t, 3, true)
+	for _, name := range []string{"scale_1", "scale_2"} {
+		k.Params = append(k.Params, measured.Param{Name: name, Start: 0.1, Bounds: []float64{-2, 2}})
+	}
+	s, err := k.Fit(t.Context(), optim.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id := k.Identify(s); len(id.Undetermined) != 1 || !strings.Contains(id.Undetermined[0], "log_scale by") || !strings.Contains(id.Undetermined[0], "and of scale_2 by") {
+		t.Errorf("scales of both energies beside that of all: %q", id.Undetermined)
 	}
 }

@@ -18,6 +18,9 @@ func largestQ(most, k float64) float64 {
 
 // materials returns an error unless all materials of a sample have constants.
 func (p *pass) materials(n int) error {
+	if n != len(p.Tables) && p.Matrix != nil {
+		return fmt.Errorf("measured: the model has %d materials beside the matrix, whose constants are the last of the %d that are given: give one for each, %d in all", n, len(p.Tables)+1, n+1)
+	}
 	if n != len(p.Tables) {
 		return fmt.Errorf("measured: the model has %d materials, and %d have constants: give one for each", n, len(p.Tables))
 	}

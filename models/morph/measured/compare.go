@@ -55,8 +55,10 @@ func (t *Task) Evidence(s *Solution) (Evidence, error) {
 }
 
 // LOO estimates how well the model predicts blocks of numbers that were left out, each a ring of q, a sector of directions and an energy, by
-// Pareto-smoothed importance sampling. The error says if the likelihood has no distribution.
-func (t *Task) LOO(fit *infer.Fit) (diag.ELPD, error) {
+// Pareto-smoothed importance sampling. Blocks for which the weights of the draws cannot be trusted, of which there are many where a model is
+// wrong, are predicted by draws about a fit without them, the worst of them up to the number refits; refitted lists those for which that was
+// possible. The error says if the likelihood has no distribution.
+func (t *Task) LOO(fit *infer.Fit, refits int) (e diag.ELPD, refitted []int, err error) {
 	var all [][][]float64
 	for i := range t.joined.parts {
 		if t.joined.parts[i].noise.law == nil {
@@ -64,7 +66,7 @@ func (t *Task) LOO(fit *infer.Fit) (diag.ELPD, error) {
 		}
 		ll, err := fit.LogLikTogether(partName(i))
 		if err != nil {
-			return diag.ELPD{}, err
+			return diag.ELPD{}, nil, err
 		}
 		if all == nil {
 			all = ll
@@ -77,7 +79,10 @@ func (t *Task) LOO(fit *infer.Fit) (diag.ELPD, error) {
 		}
 	}
 	if all == nil {
-		return diag.ELPD{}, fmt.Errorf("measured: the likelihood %q has a mean and a variance and no distribution: models are compared by counts, or by numbers with errors", t.joined.parts[0].noise.name)
+		return diag.ELPD{}, nil, fmt.Errorf("measured: the likelihood %q has a mean and a variance and no distribution: models are compared by counts, or by numbers with errors", t.joined.parts[0].noise.name)
 	}
-	return diag.LOO(all, diag.LOOSettings{})
+	if e, err = diag.LOO(all, diag.LOOSettings{}); err != nil || refits == 0 {
+		return e, nil, err
+	}
+	return t.refit(fit, e, refits)
 }

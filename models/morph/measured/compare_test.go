@@ -43,7 +43,7 @@ func TestComparisonOfModels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		loo, err := k.LOO(fit)
+		loo, _, err := k.LOO(fit, 0)
 		if err != nil || len(loo.Points) < 60 || len(loo.Points) > 72 {
 			t.Fatal(len(loo.Points), err)
 		}

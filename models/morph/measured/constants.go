@@ -16,12 +16,17 @@ import (
 type Table struct {
 	Energies  []float64 // photon energies in eV, which rise
 	Constants []rsoxs.Constants
+	// Second holds delta and beta along a second axis across the director, for molecules with three optical axes; nil for others.
+	Second [][2]float64
 }
 
 // check returns an error unless there is a row for each energy and the energies rise.
 func (t Table) check(name string) error {
 	if len(t.Energies) == 0 || len(t.Energies) != len(t.Constants) {
 		return fmt.Errorf("measured: the constants of %s have %d energies and %d rows: want as many of each, at least one", name, len(t.Energies), len(t.Constants))
+	}
+	if t.Second != nil && len(t.Second) != len(t.Energies) {
+		return fmt.Errorf("measured: the constants of %s have %d energies and %d rows along the second axis: want as many of each", name, len(t.Energies), len(t.Second))
 	}
 	for i, e := range t.Energies {
 		if i > 0 && !(e > t.Energies[i-1]) {
@@ -34,7 +39,7 @@ func (t Table) check(name string) error {
 // reach is how far from the nominal energy, in eV, a calibration may move it.
 const reach = 2
 
-// at returns the constants near a nominal energy as a vector of 4, at the energy that is shift (a scalar, or nil) above it.
+// at returns the constants near a nominal energy as a vector of 4, or of 6 for three axes, at the energy that is shift (a scalar, or nil) above it.
 //
 // Gradient: with respect to the shift, except where it meets a row of the table.
 func (t Table) at(name string, energy float64, shift *ad.Node) (*ad.Node, error) {
@@ -50,9 +55,9 @@ func (t Table) at(name string, energy float64, shift *ad.Node) (*ad.Node, error)
 	if shift == nil || n == 1 {
 		i := slices.IndexFunc(t.Energies, func(e float64) bool { return math.Abs(e-energy) <= near })
 		if i < 0 {
-			return ad.Const(vector(t.linear(energy)), 4), nil
+			return ad.Const(t.linear(energy)), nil
 		}
-		return ad.Const(vector(t.Constants[i]), 4), nil
+		return ad.Const(t.row(i)), nil
 	}
 	if shift != nil && (energy-reach < lo || energy+reach > hi) {
 		return nil, fmt.Errorf("measured: the constants of %s go from %g to %g eV; to search for energy_shift at %g eV they must reach %g eV to both sides: extend the table or hold energy_shift", name, lo, hi, energy, float64(reach))
@@ -60,12 +65,10 @@ func (t Table) at(name string, energy float64, shift *ad.Node) (*ad.Node, error)
 	// A sum of bends: linear from the first row, with a change of the slope at each further one.
 	first := max(0, slices.IndexFunc(t.Energies, func(e float64) bool { return e > energy-reach })-1)
 	at := ad.Shift(shift, energy)
-	row := func(i int) [4]float64 { return [4]float64(vector(t.Constants[i])) }
-	start := row(first)
-	out := ad.Const(start[:], 4)
-	slope := [4]float64{}
+	out := ad.Const(t.row(first))
+	slope := make([]float64, out.Size())
 	for i := first; i+1 < n && t.Energies[i] < energy+reach; i++ {
-		a, b, change := row(i), row(i+1), [4]float64{}
+		a, b, change := t.row(i), t.row(i+1), make([]float64, len(slope))
 		for c := range a {
 			s := (b[c] - a[c]) / (t.Energies[i+1] - t.Energies[i])
 			change[c], slope[c] = s-slope[c], s
@@ -74,20 +77,28 @@ func (t Table) at(name string, energy float64, shift *ad.Node) (*ad.Node, error)
 		if i > first {
 			beyond = ad.ReLU(beyond)
 		}
-		out = ad.Add(out, ad.Mul(beyond, ad.Const(change[:], 4)))
+		out = ad.Add(out, ad.Mul(beyond, ad.Const(change)))
 	}
 	return out, nil
 }
 
 // linear returns the constants between two rows.
-func (t Table) linear(energy float64) rsoxs.Constants {
+func (t Table) linear(energy float64) []float64 {
 	i := min(max(1, slices.IndexFunc(t.Energies, func(e float64) bool { return e >= energy })), len(t.Energies)-1)
-	a, b := t.Constants[i-1], t.Constants[i]
+	a, b := t.row(i-1), t.row(i)
 	w := (energy - t.Energies[i-1]) / (t.Energies[i] - t.Energies[i-1])
-	mix := func(x, y float64) float64 { return x + w*(y-x) }
-	return rsoxs.Constants{DeltaPara: mix(a.DeltaPara, b.DeltaPara), BetaPara: mix(a.BetaPara, b.BetaPara), DeltaPerp: mix(a.DeltaPerp, b.DeltaPerp), BetaPerp: mix(a.BetaPerp, b.BetaPerp)}
+	for k, x := range a {
+		a[k] = x + w*(b[k]-x)
+	}
+	return a
 }
 
-func vector(c rsoxs.Constants) []float64 {
-	return []float64{c.DeltaPara, c.BetaPara, c.DeltaPerp, c.BetaPerp}
+// row returns the constants of a row in the order of farfield.Tensor.
+func (t Table) row(i int) []float64 {
+	c := t.Constants[i]
+	out := []float64{c.DeltaPara, c.BetaPara, c.DeltaPerp, c.BetaPerp}
+	if t.Second != nil {
+		out = append(out, t.Second[i][:]...)
+	}
+	return out
 }

@@ -252,6 +252,9 @@ func matrixOf(m *Model) []Table {
 // anisotropic reports whether the direction of the field matters.
 func (t *Task) anisotropic() bool {
 	return slices.ContainsFunc(t.Model.Tables, func(x Table) bool {
+		if x.Second != nil {
+			return true
+		}
 		for _, c := range x.Constants {
 			if c.DeltaPara != c.DeltaPerp || c.BetaPara != c.BetaPerp {
 				return true

@@ -191,6 +191,9 @@ func (t *Task) Fit(ctx context.Context, s optim.Settings) (*Solution, error) {
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}
+	if !slices.ContainsFunc(t.single.parts, func(p *part) bool { return slices.ContainsFunc(p.values, func(x float64) bool { return x != 0 }) }) {
+		return nil, fmt.Errorf("measured: all %d numbers that are compared are 0: look at the data, and copy them again with all their files and chunks", t.single.size())
+	}
 	scales := t.scales()
 	problem, set, err := t.problem(scales)
 	if err != nil {
@@ -231,6 +234,10 @@ func (t *Task) Fit(ctx context.Context, s optim.Settings) (*Solution, error) {
 	}
 	return out, err
 }
+
+// usualPatience is how many evaluations, beside one for each parameter, may pass without a gain: a fit follows what the data do not determine
+// for hundreds, and one that a region of the wrong size holds up finds it within ten.
+const usualPatience = 10
 
 // mostRounds bounds how often the scales of noise are found anew.
 const mostRounds = 12
@@ -280,6 +287,9 @@ func (t *Task) fitAt(ctx context.Context, p *optim.Problem, s optim.Settings, sc
 	s.NoPolish = true // what follows is far below the errors
 	if s.FTol == 0 {
 		s.FTol = 1e-3 / float64(max(1, t.joined.size()))
+	}
+	if s.Patience == 0 {
+		s.Patience = usualPatience + len(p.Start)
 	}
 	r, err := optim.LeastSquares(ctx, p, s)
 	if r == nil {

@@ -186,8 +186,8 @@ func (m *Model) pass(at morph.Values, start func(name string) (float64, bool)) (
 	if err := p.materials(len(scene.Materials)); err != nil {
 		return nil, err
 	}
-	for _, x := range scene.Materials {
-		f, err := p.volume.Fields(x)
+	for i, x := range scene.Materials {
+		f, err := p.volume.Twisted(x, p.twist(i))
 		if err != nil {
 			return nil, err
 		}
@@ -259,7 +259,18 @@ func (p *pass) corrected(c *ad.Node, material, energy int) *ad.Node {
 		}
 		return ad.Shift(x, 1)
 	}
-	return ad.Mul(c, ad.Stack(0, one(d), one(b), one(d), one(b)))
+	pair := []*ad.Node{one(d), one(b)}
+	factors := slices.Repeat(pair, c.Size()/2)
+	return ad.Mul(c, ad.Stack(0, factors...))
+}
+
+// twist returns the angle in radians by which the molecules of a material with three optical axes are turned about their director, and nil
+// for a material with two.
+func (p *pass) twist(material int) *ad.Node {
+	if p.Tables[material].Second == nil {
+		return nil
+	}
+	return ad.Scale(math.Pi/180, p.or(fmt.Sprintf("twist_%d", material+1), 0))
 }
 
 // constantName is the parameter of the relative error of delta or beta of a material at an energy, both counted from 0.

@@ -4,8 +4,10 @@
 package measured
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -32,6 +34,11 @@ func (t *Task) has(name string) bool {
 
 // lacks returns why no measurement can have a parameter, and "" if one can.
 func (t *Task) lacks(name string) (why string) {
+	if m, of := strings.CutPrefix(name, "twist_"); of {
+		if i, err := strconv.Atoi(m); err == nil && (i > len(t.Model.Tables) || t.Model.Tables[i-1].Second == nil) {
+			return fmt.Sprintf("material %d has no constants along three axes", i)
+		}
+	}
 	for _, m := range t.models() {
 		if why = m.Data.lacks(name); why == "" {
 			return ""

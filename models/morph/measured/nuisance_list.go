@@ -70,6 +70,7 @@ var nuisances = []Nuisance{
 	{"pedestal", "counts", "What each pixel of a frame holds beside its counts, whatever the exposure.", func(*guess, int) Param { return within(0, -inf, inf) }},
 	{"delta_M_N", "", "The relative error of delta of material M at energy N.", func(*guess, int) Param { return around(0, 0.05) }},
 	{"beta_M_N", "", "The relative error of beta of material M at energy N.", func(*guess, int) Param { return around(0, 0.05) }},
+	{"twist_M", "deg", "The angle by which molecules of material M, whose constants have three axes, are turned about their director.", func(*guess, int) Param { return within(20, -180, 180) }},
 	{"noise", "", "The scale of noise that is found from the residuals: a width, or the root of the variance over the mean.", func(*guess, int) Param { return within(1, 0, inf) }},
 	{"sigma", "", "The relative error of intensities whose errors are a share of them.", func(*guess, int) Param { return within(0.1, 0, inf) }},
 	{"modes", "", "The number of modes of speckle that a pixel sees.", func(*guess, int) Param { return within(100, 0, inf).lognormal(100, 3) }},

@@ -4,6 +4,7 @@
 package measured
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -221,6 +222,9 @@ func modelOf(p *morph.Problem, d *Data) *Model {
 func (t *Task) constants(p *morph.Problem, folder string) error {
 	first := t.Model
 	energies := first.energies()
+	if rises := slices.IsSorted(energies); !rises && slices.ContainsFunc(p.Constants, func(raw json.RawMessage) bool { return bytes.HasPrefix(bytes.TrimSpace(raw), []byte("[")) }) {
+		t.Read = append(t.Read, fmt.Sprintf("rows of constants are taken in the order of the energies in the data, %v eV, which do not rise", energies))
+	}
 	for i, raw := range p.Constants {
 		table, name, err := openTable(raw, folder, energies)
 		if err != nil {
@@ -228,6 +232,15 @@ func (t *Task) constants(p *morph.Problem, folder string) error {
 		}
 		first.Names, first.Tables = append(first.Names, name), append(first.Tables, table)
 		t.Read = append(t.Read, table.amplifies(cmp.Or(name, fmt.Sprintf("material %d", i+1)))...)
+	}
+	for i, table := range first.Tables {
+		switch {
+		case table.Second == nil:
+		case p.IsClosed():
+			return fmt.Errorf("measured: material %d, %s, has constants along three axes, and closed forms know two: leave options.closed out, which computes with voxels, or take a model of voxels", i+1, first.Names[i])
+		case p.Options.Matrix && i == len(first.Tables)-1:
+			return fmt.Errorf("measured: the matrix, material %d, has constants along three axes, and a matrix is isotropic: give DeltaPara, BetaPara, DeltaPerp, BetaPerp", i+1)
+		}
 	}
 	if n := len(first.Tables); p.Options.Matrix && n > 0 {
 		first.Matrix, first.Tables = &first.Tables[n-1], first.Tables[:n-1]
@@ -259,12 +272,15 @@ func openTable(raw json.RawMessage, folder string, energies []float64) (Table, s
 		for _, x := range c.Constants {
 			t.Constants = append(t.Constants, rsoxs.Constants(x))
 		}
+		t.Second = c.Second
 		return t, filepath.Base(name), nil
 	}
 	rows := [][]float64{{0, 0, 0, 0}}
 	if name == "" {
-		if err := json.Unmarshal(raw, &rows); err != nil || len(rows) != len(energies) && len(rows) != 1 {
-			return Table{}, "", fmt.Errorf(`%.60s does not give optical constants: want a file, "vacuum", or %d rows of 4 numbers, one for each of the energies %v eV`, raw, len(energies), energies)
+		if err := json.Unmarshal(raw, &rows); err == nil && len(rows) != len(energies) && len(rows) != 1 {
+			return Table{}, "", fmt.Errorf("%d rows are given for %d energies, %v eV: give a row for each of them in this order, one row for all, or a table by energy in a file", len(rows), len(energies), energies)
+		} else if err != nil {
+			return Table{}, "", fmt.Errorf(`%.60s does not give optical constants: want a file, "vacuum", or %d rows of 4 numbers (6 for molecules with three optical axes), one for each of the energies %v eV`, raw, len(energies), energies)
 		}
 	}
 	sorted := slices.Clone(energies)
@@ -272,8 +288,11 @@ func openTable(raw json.RawMessage, folder string, energies []float64) (Table, s
 	t := Table{Energies: sorted}
 	for _, e := range sorted {
 		r := rows[min(slices.Index(energies, e), len(rows)-1)]
-		if len(r) != 4 {
-			return t, "", fmt.Errorf("a row has %d numbers: want DeltaPara, BetaPara, DeltaPerp, BetaPerp", len(r))
+		if len(r) != len(rows[0]) || len(r) != 4 && len(r) != 6 {
+			return t, "", fmt.Errorf("a row has %d numbers: want DeltaPara, BetaPara, DeltaPerp, BetaPerp in all rows, or in all DeltaPerp2, BetaPerp2 after these", len(r))
+		}
+		if len(r) == 6 {
+			t.Second = append(t.Second, [2]float64{r[4], r[5]})
 		}
 		t.Constants = append(t.Constants, rsoxs.Constants{DeltaPara: r[0], BetaPara: r[1], DeltaPerp: r[2], BetaPerp: r[3]})
 	}

@@ -148,7 +148,7 @@ func TestOpenRefuses(t *testing.T) {
 			{func(d map[string]any) { d["data"], d["loss"] = golden.Path(t, r.dir, "remeshed_qxy.nc"), "poisson" }, []string{"hold no counts"}},
 			{func(d map[string]any) { d["grid"] = map[string]any{"shape": r.Grid.Shape, "voxel": 20.} }, []string{"q reaches 0.", "the voxels of 20 nm end at 0.157"}},
 			{func(d map[string]any) { d["energies"] = []float64{283.6, 286} }, []string{"no pattern at 286 eV"}},
-			{func(d map[string]any) { d["constants"] = []any{"vacuum", [][]float64{{0, 0, 0, 0}, {0, 0, 0, 0}}} }, []string{"constants of material 2", "3 rows of 4 numbers"}},
+			{func(d map[string]any) { d["constants"] = []any{"vacuum", [][]float64{{0, 0, 0, 0}, {0, 0, 0, 0}}} }, []string{"constants of material 2", "2 rows are given for 3 energies, [283.6 285 287.8] eV"}},
 		} {
 			d := r.document(t)
 			c.spoil(d)

@@ -94,7 +94,7 @@ func limit(x float64) any {
 }
 
 // Sample draws from the posterior, from starts around the fit that s has, or around one of its own if it is nil. The metric is that of the
-// Fisher information at the fit, so that a short warm-up finds the step size: by default 60 draws, before 750 that are kept.
+// Fisher information at the fit, so that a short warm-up finds the step size: by default UsualWarmup draws, before UsualDraws that are kept.
 func (t *Task) Sample(ctx context.Context, s *Solution, set infer.Settings) (*infer.Fit, error) {
 	post, err := t.Posterior()
 	if err != nil {
@@ -131,17 +131,8 @@ const firstStep = 0.7
 func (t *Task) Metric(s *Solution) (*infer.Metric, error) {
 	n := len(s.X)
 	rate := make([]float64, n) // of the coordinate with the parameter
-	for i, p := range t.Params {
-		rate[i] = 1
-		low, high := p.ends()
-		below, above := s.X[i]-low, high-s.X[i]
-		rate[i] = 0
-		for _, d := range []float64{below, above} {
-			rate[i] += 1 / d // 0 for an infinite one
-		}
-		if math.IsInf(below, 1) && math.IsInf(above, 1) {
-			rate[i] = 1
-		}
+	for i := range rate {
+		rate[i] = t.Params[i].rate(s.X[i])
 	}
 	cov := make([][]float64, n)
 	for i := range cov {
@@ -151,4 +142,14 @@ func (t *Task) Metric(s *Solution) (*infer.Metric, error) {
 	}
 	m, err := infer.DenseMetric(cov)
 	return &m, err
+}
+
+// rate is the derivative of the sampler's coordinate by the parameter.
+func (p *Param) rate(x float64) float64 {
+	low, high := p.ends()
+	below, above := x-low, high-x
+	if math.IsInf(below, 1) && math.IsInf(above, 1) {
+		return 1
+	}
+	return 1/below + 1/above // 0 for an infinite one
 }

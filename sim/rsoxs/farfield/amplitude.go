@@ -98,12 +98,18 @@ func (v *Volume) moment(k *ad.Node, fields []*Fields, contrasts []Contrast) (m m
 		}
 		aligned := across(f.aligned)
 		m.scalar = m.scalar.plus(aligned.times(node(c.Axial)))
-		if f.axis[0] != nil {
-			m.axes = append(m.axes, axial{f.axis, aligned.times(node(c.Tensor))})
-			continue
+		add := func(axis [3]*ad.Node, field [5]complexNode, contrast complexNode) {
+			if axis[0] != nil {
+				m.axes = append(m.axes, axial{axis, aligned.times(contrast)})
+				return
+			}
+			for j, d := range field {
+				m.tensor[j] = m.tensor[j].plus(across(d).times(contrast))
+			}
 		}
-		for j, d := range f.director {
-			m.tensor[j] = m.tensor[j].plus(across(d).times(node(c.Tensor)))
+		add(f.axis, f.director, node(c.Tensor))
+		if c.Second[0] != nil && (f.secondAxis[0] != nil || f.second[0].re != nil) {
+			add(f.secondAxis, f.second, node(c.Second))
 		}
 	}
 	return m

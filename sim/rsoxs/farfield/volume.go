@@ -209,13 +209,23 @@ type Fields struct {
 	// director, is the same everywhere.
 	director [5]complexNode
 	axis     [3]*ad.Node
+	// second and secondAxis are the same for the second axis of molecules that have three.
+	second     [5]complexNode
+	secondAxis [3]*ad.Node
 }
 
 // Fields transforms the fields of a material. Its arrays have the shape of the Volume or broadcast to it; angles that are the same
 // everywhere are best given as scalars, which costs a quarter.
 //
 // Gradient: with respect to the fields.
-func (v *Volume) Fields(m rsoxs.MaterialNodes) (*Fields, error) {
+func (v *Volume) Fields(m rsoxs.MaterialNodes) (*Fields, error) { return v.Twisted(m, nil) }
+
+// Twisted is Fields for molecules whose constants have three axes, which are turned by twist in radians about the director before that takes
+// its direction, as phi in constants.Biaxial: their second axis is along x for theta = psi = twist = 0. twist is an array or a scalar, or nil
+// for molecules that are alike all around the director.
+//
+// Gradient: with respect to the fields and the twist.
+func (v *Volume) Twisted(m rsoxs.MaterialNodes, twist *ad.Node) (*Fields, error) {
 	if m.Align != nil || m.Unaligned != nil {
 		return nil, fmt.Errorf("farfield: materials are given by volume fraction, order and angles, not by vectors")
 	}
@@ -248,14 +258,21 @@ func (v *Volume) Fields(m rsoxs.MaterialNodes) (*Fields, error) {
 	f.aligned = transform(a)
 	across := ad.Sin(m.Theta)
 	s := [3]*ad.Node{ad.Mul(ad.Cos(m.Psi), across), ad.Mul(ad.Sin(m.Psi), across), ad.Cos(m.Theta)}
-	if s[0].Size() == 1 && s[1].Size() == 1 && s[2].Size() == 1 {
-		for i := range s {
-			f.axis[i] = ad.Reshape(s[i])
+	along := func(s [3]*ad.Node) (field [5]complexNode, axis [3]*ad.Node) {
+		if s[0].Size() == 1 && s[1].Size() == 1 && s[2].Size() == 1 {
+			return field, [3]*ad.Node{ad.Reshape(s[0]), ad.Reshape(s[1]), ad.Reshape(s[2])}
 		}
-		return f, f.fraction.re.Err()
+		for i, pair := range products {
+			field[i] = transform(ad.Mul(a, ad.Mul(s[pair[0]], s[pair[1]])))
+		}
+		return field, axis
 	}
-	for i, pair := range products {
-		f.director[i] = transform(ad.Mul(a, ad.Mul(s[pair[0]], s[pair[1]])))
+	f.director, f.axis = along(s)
+	if twist != nil {
+		// The first column of the rotation by twist about z, theta about y and psi about z.
+		u := [3]*ad.Node{ad.Mul(ad.Cos(twist), ad.Cos(m.Theta)), ad.Sin(twist), ad.Neg(ad.Mul(ad.Cos(twist), across))}
+		turned := [3]*ad.Node{ad.Sub(ad.Mul(ad.Cos(m.Psi), u[0]), ad.Mul(ad.Sin(m.Psi), u[1])), ad.Add(ad.Mul(ad.Sin(m.Psi), u[0]), ad.Mul(ad.Cos(m.Psi), u[1])), u[2]}
+		f.second, f.secondAxis = along(turned)
 	}
 	return f, f.fraction.re.Err()
 }
@@ -269,7 +286,10 @@ func (z complexNode) product(w complexNode) complexNode {
 }
 
 // Contrast is what a material adds to the dielectric tensor, as scalars: see [Tensor].
-type Contrast struct{ Iso, Axial, Tensor [2]*ad.Node } // real and imaginary parts
+type Contrast struct {
+	Iso, Axial, Tensor [2]*ad.Node // real and imaginary parts
+	Second             [2]*ad.Node // nil for molecules that are alike all around the director
+}
 
 // Tensor returns the contrast of a material with optical constants in the order DeltaPara, BetaPara, DeltaPerp, BetaPerp, a vector of 4:
 // n = 1 - delta + i beta. A volume fraction V with the order S and the director s adds
@@ -277,17 +297,28 @@ type Contrast struct{ Iso, Axial, Tensor [2]*ad.Node } // real and imaginary par
 //	V [Iso + S Axial] 1 + V S Tensor s s^T
 //
 // where Iso is n^2 - 1 of the mean n = (n_para + 2 n_perp)/3, Axial the difference of n_perp^2 from that mean's, Tensor n_para^2 - n_perp^2.
+// A vector of 6 ends with delta and beta along a second axis t across the director: then the mean is that of all three axes, and there is
+// another term, V S Second t t^T with Second n_second^2 - n_perp^2.
 //
 // Gradient: with respect to the constants.
 func Tensor(constants *ad.Node) Contrast {
 	at := func(i int) *ad.Node { return ad.Index(constants, 0, i) }
 	p := complexNode{ad.Neg(at(0)), at(1)} // n - 1
 	o := complexNode{ad.Neg(at(2)), at(3)}
-	third := complexNode{ad.Scale(1.0/3, ad.Add(p.re, ad.Scale(2, o.re))), ad.Scale(1.0/3, ad.Add(p.im, ad.Scale(2, o.im)))}
+	t := o
+	if constants.Size() == 6 {
+		t = complexNode{ad.Neg(at(4)), at(5)}
+	}
+	third := complexNode{ad.Scale(1.0/3, ad.AddN(p.re, o.re, t.re)), ad.Scale(1.0/3, ad.AddN(p.im, o.im, t.im))}
 	less := func(a, b complexNode) complexNode { return complexNode{ad.Sub(a.re, b.re), ad.Sub(a.im, b.im)} }
 	two := func(a complexNode) complexNode { return complexNode{ad.Shift(a.re, 2), a.im} }
 	iso, axial, tensor := third.times(two(third)), less(o, third).times(two(o.plus(third))), less(p, o).times(two(p.plus(o)))
-	return Contrast{[2]*ad.Node{iso.re, iso.im}, [2]*ad.Node{axial.re, axial.im}, [2]*ad.Node{tensor.re, tensor.im}}
+	c := Contrast{Iso: [2]*ad.Node{iso.re, iso.im}, Axial: [2]*ad.Node{axial.re, axial.im}, Tensor: [2]*ad.Node{tensor.re, tensor.im}}
+	if constants.Size() == 6 {
+		second := less(t, o).times(two(t.plus(o)))
+		c.Second = [2]*ad.Node{second.re, second.im}
+	}
+	return c
 }
 
 // Less returns the contrast against an isotropic surrounding, such as a matrix that fills what other materials leave.

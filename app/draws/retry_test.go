@@ -1,0 +1,37 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package draws
+
+import (
+	"testing"
+
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// Chains that have the metric of the posterior and agree but for their number are drawn again with twice the draws; others, and those with
+// other faults, more carefully.
+func TestSecondAttempts(t *testing.T) {
+	few := diag.Report{{Check: diag.CheckRHat, Cause: "1.012"}, {Check: diag.CheckESS, OK: true}}
+	diverged := diag.Report{{Check: diag.CheckRHat}, {Check: diag.CheckDivergence}}
+	for _, c := range []struct {
+		metric        *infer.Metric
+		rep           diag.Report
+		how           string
+		draws, warmup int
+		accept        float64
+	}{
+		{&infer.Metric{}, few, "with twice the draws", 1000, 60, 0.8},
+		{&infer.Metric{}, diverged, "more carefully", 2000, 180, 0.99},
+		{nil, few, "more carefully", 2000, 180, 0.99},
+	} {
+		cfg := &ChainConfig{}
+		cfg.Draws, cfg.Warmup, cfg.TargetAccept, cfg.Retries = 500, 60, 0.8, 1
+		how, err := Sampling{Metric: c.metric, Dir: runs.Folder(t.TempDir()), Chain: cfg, Config: cfg}.retry(c.rep)
+		if how != c.how || cfg.Draws != c.draws || cfg.Warmup != c.warmup || cfg.TargetAccept != c.accept || cfg.Attempt != 1 {
+			t.Errorf("%s: %d draws after %d, aiming at %g (%v)", how, cfg.Draws, cfg.Warmup, cfg.TargetAccept, err)
+		}
+	}
+}
