@@ -303,7 +303,10 @@ func (f *Fit) Diagnose() diag.Report { return f.report(f.summarized(diag.Setting
 
 func (f *Fit) report(s diag.Summary) diag.Report {
 	e := diag.Evidence{DepthHits: f.DepthHits(), MaxDepth: f.cfg.MaxTreeDepth, Divergences: f.Divergent(),
-		EBFMI: f.EBFMI(), Runaways: f.away, Missed: f.MissedModes()}
+		EBFMI: f.EBFMI(), Runaways: f.away}
+	if !slices.ContainsFunc(f.away, func(r diag.Runaway) bool { return r.Flat }) { // on a ridge without end any place is a mode
+		e.Missed = f.MissedModes()
+	}
 	if !f.cfg.NoWarmup {
 		e.TargetAccept = f.cfg.TargetAccept
 	}

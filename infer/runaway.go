@@ -29,6 +29,8 @@ const (
 	farFlat     = 30.0
 	leastUp     = 0.25 // rise per unit
 	awayLook    = 32   // draws of a chain that are looked at
+	flatFall    = 1.0  // of the log density along a ridge, at most
+	mostExact   = 1e12 // distance along a ridge that rounding leaves exact enough
 )
 
 // gradient writes the gradient at q into g and returns the log density.
@@ -47,8 +49,69 @@ func (f *Fit) runaways() (found []diag.Runaway) {
 				found = append(found, diag.Runaway{Name: name, Value: value, Chain: k, Flat: flat})
 			}
 		}
+		if r, ok := c.ridge(rows); ok && !slices.ContainsFunc(found, func(o diag.Runaway) bool { return o.Name == r.Name || slices.Contains(o.With, r.Name) }) {
+			r.Chain = k
+			found = append(found, r)
+		}
 	}
 	return found
+}
+
+// ridge looks whether the log density falls along the line on which the draws of a chain lie most widely: from their mean to as far as they reach, ten times and
+// a hundred times as far, as long as rounding lets it be known. A normal distribution falls by 3 within its draws, and by hundreds beyond.
+func (c *chain) ridge(rows [][]float64) (r diag.Runaway, ok bool) {
+	n := len(rows)
+	if n < 20 {
+		return r, false
+	}
+	mean, widest, reach := make([]float64, len(rows[0])), 0, 0.0
+	for i := range mean {
+		low, high := rows[0][i], rows[0][i]
+		for _, q := range rows {
+			mean[i] += q[i] / float64(n)
+			low, high = min(low, q[i]), max(high, q[i])
+		}
+		if half := (high - low) / 2; half > reach {
+			widest, reach = i, half
+		}
+	}
+	along := make([]float64, len(mean)) // of each parameter for one of the widest
+	square := 0.0
+	for _, q := range rows {
+		d := (q[widest] - mean[widest]) / reach
+		square += d * d
+		for i := range along {
+			along[i] += d * (q[i] - mean[i]) / reach
+		}
+	}
+	linalg.Scale(along, 1/square)
+	g := make([]float64, len(mean))
+	top, err := c.target.LogProbGrad(mean, g)
+	if err != nil || !linalg.Finite(top) || !linalg.Finite(reach) || !linalg.Finite(square) || reach == 0 {
+		return r, false
+	}
+	at := make([]float64, len(mean))
+	for _, side := range []float64{-1, 1} {
+		flat := true
+		for far := 1.0; flat && (far == 1 || far <= 100 && far*reach < mostExact); far *= 10 {
+			copy(at, mean)
+			linalg.AddScaled(at, side*far*reach, along)
+			lp, err := c.target.LogProbGrad(at, g)
+			flat = err == nil && top-lp < flatFall*far // the line is uncertain, more so far away
+		}
+		if !flat {
+			continue
+		}
+		r.Name, r.Value = describe(c.target, rows[n-1], widest)
+		r.Flat = true
+		for i, v := range along {
+			if name := coordinates(c.target)[i]; i != widest && math.Abs(v) > 0.1 && len(r.With) < 3 && name != r.Name && !slices.Contains(r.With, name) {
+				r.With = append(r.With, name)
+			}
+		}
+		return r, true
+	}
+	return r, false
 }
 
 // farCoordinates lists the parameters that stay far out on one side.

@@ -155,3 +155,30 @@ func TestInfiniteDensityIsNamed(t *testing.T) {
 		t.Errorf("error %v, want q[1] named", err)
 	}
 }
+
+// A ridge along which the log density does not fall is told with the parameters that lie on it; wide distributions, heavy tails and strong correlations are not.
+func TestRidgesAreTold(t *testing.T) {
+	sum := func(wide float64) Target { // only the sum of two parameters is known, and their difference to within wide
+		return Func(3, func(q, g []float64) float64 {
+			s, d := q[0]+q[1]-3, (q[0]-q[1])/wide
+			g[0], g[1], g[2] = -s-d/wide, -s+d/wide, -q[2]
+			return -(s*s + d*d + q[2]*q[2]) / 2
+		})
+	}
+	cauchy := Func(1, func(q, g []float64) float64 {
+		g[0] = -2 * q[0] / (1 + q[0]*q[0])
+		return -math.Log1p(q[0] * q[0])
+	})
+	for name, c := range map[string]struct {
+		target Target
+		ridge  bool
+	}{"endless": {sum(math.Inf(1)), true}, "wide": {sum(1e6), false}, "huge": {independent(1e20, 1), false}, "heavy": {cauchy, false}, "narrow": {independent(1, 1e-12), false}} {
+		fit := mustSample(t, c.target, Settings{Seed: 3, Chains: 2, Draws: 200})
+		r := fit.Diagnose()
+		if got := strings.Contains(r.String(), "does not fall"); got != c.ridge {
+			t.Errorf("%s: a ridge is told: %v, want %v: %s", name, got, c.ridge, r)
+		} else if c.ridge && !(strings.Contains(r.String(), "together with q[0]") || strings.Contains(r.String(), "together with q[1]")) {
+			t.Errorf("%s: %s", name, r)
+		}
+	}
+}

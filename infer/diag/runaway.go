@@ -3,7 +3,10 @@
 
 package diag
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // CheckBounded is the check for densities that do not fall towards a bound. It appears in a report
 // only if it fails.
@@ -17,12 +20,18 @@ type Runaway struct {
 	Value float64 // value that the parameter has reached
 	Chain int     // chain that took it there, counted from 0
 	Flat  bool    // true if the log density is flat there, neither rising nor falling
+	// With names other parameters that went there with it, on a ridge of the log density.
+	With []string
 }
 
 func adviseRunaway(r Runaway) Advice {
 	cause := fmt.Sprintf("%s has run to %.2g in chain %d and the log density keeps rising, so it is unbounded there and the draws do not represent a distribution", r.Name, r.Value, r.Chain+1)
 	if r.Flat {
-		cause = fmt.Sprintf("%s has run to %.2g in chain %d and the log density does not fall, so the posterior has no finite integral and the draws do not represent a distribution", r.Name, r.Value, r.Chain+1)
+		with := ""
+		if len(r.With) > 0 {
+			with = " together with " + strings.Join(r.With, " and ") + ","
+		}
+		cause = fmt.Sprintf("%s has run to %.2g in chain %d,%s and the log density does not fall, so the posterior has no finite integral and the draws do not represent a distribution", r.Name, r.Value, r.Chain+1, with)
 	}
 	a := fail(CheckBounded, cause, AwayFrom(r.Name))
 	a.Of = r.Name
