@@ -29,9 +29,9 @@ func adviseRunaway(r Runaway) Advice {
 	if r.Flat {
 		with := ""
 		if len(r.With) > 0 {
-			with = " together with " + strings.Join(r.With, " and ") + ","
+			with = ", together with " + strings.Join(r.With, " and ") + ","
 		}
-		cause = fmt.Sprintf("%s has run to %.2g in chain %d,%s and the log density does not fall, so the posterior has no finite integral and the draws do not represent a distribution", r.Name, r.Value, r.Chain+1, with)
+		cause = fmt.Sprintf("%s has run to %.2g in chain %d%s and the log density does not fall, so the posterior has no finite integral and the draws do not represent a distribution", r.Name, r.Value, r.Chain+1, with)
 	}
 	a := fail(CheckBounded, cause, AwayFrom(r.Name))
 	a.Of = r.Name
