@@ -17,7 +17,7 @@ import (
 type ContourSettings struct {
 	// The Settings are those of the fit, with its Fixed, Tied and Priors.
 	Settings
-	// Levels are the probabilities that the regions cover both parameters at once. Default 0.3935, 0.6827 and 0.95. That of 0.3935, 1 - exp(-1/2), has the
+	// Levels are the probabilities that the regions cover both parameters at once. Where there are none, they are 1 - exp(-1/2), 0.6827 and 0.95; the first, 0.3935, has the
 	// errors of one standard deviation as its extent; ROOT calls it the contour of 1 sigma.
 	Levels []float64
 	// Points is the number of points of each contour, without those that show where it meets a bound. Default 36.
@@ -51,7 +51,7 @@ func Contours(ctx context.Context, p *Problem, r *Result, a, b string, s Contour
 		s.Points = 36
 	}
 	if s.Levels == nil {
-		s.Levels = []float64{0.3935, 0.6827, 0.95}
+		s.Levels = []float64{-math.Expm1(-0.5), 0.6827, 0.95}
 	}
 	levels := slices.Sorted(slices.Values(s.Levels))
 	f, err := newProfiler(p, r, s.Settings)

@@ -102,7 +102,7 @@ func TestContours(t *testing.T) {
 	}
 	c := r.Cov
 	det := c[0]*c[3] - c[1]*c[1]
-	for l, want := range []float64{-2 * math.Log(1-0.3935), -2 * math.Log(1-0.6827), 5.991464547107979} {
+	for l, want := range []float64{1, -2 * math.Log(1-0.6827), 5.991464547107979} {
 		for k := range all[l].X {
 			da, db := all[l].X[k]-r.X[0], all[l].Y[k]-r.X[1]
 			if d := (c[3]*da*da - 2*c[1]*da*db + c[0]*db*db) / det; math.Abs(d/want-1) > 1e-4 || all[l].Open[k] {
