@@ -17,10 +17,10 @@ import (
 type ContourSettings struct {
 	// The Settings are those of the fit, with its Fixed, Tied and Priors.
 	Settings
-	// Levels are the probabilities that the regions cover both parameters at once. Default 0.3935, 0.6827 and 0.95. That of 0.3935, 1 - exp(-1/2), has the
+	// Levels are the probabilities that the regions cover both parameters at once. Where there are none, they are 1 - exp(-1/2), 0.6827 and 0.95; the first, 0.3935, has the
 	// errors of one standard deviation as its extent; ROOT calls it the contour of 1 sigma.
 	Levels []float64
-	// Points is the number of points of each contour. Default 36.
+	// Points is the number of points of each contour, without those that show where it meets a bound. Default 36.
 	Points int
 }
 
@@ -38,7 +38,8 @@ type Contour struct {
 const farthest = 30
 
 // Contours returns the profile-likelihood regions of two parameters around the fit r of p, which was made with the same settings, one for each level. Points
-// lie on rays from the fit that the covariance spaces evenly, so that a region must be visible from there.
+// lie on rays from the fit that the covariance spaces evenly, so that a region must be visible from there, and on further rays to where a contour meets a
+// bound. A fit at a bound is the last point of its contours.
 //
 // It returns an error if it meets a lower cost than that of r; fit again from there.
 func Contours(ctx context.Context, p *Problem, r *Result, a, b string, s ContourSettings) (_ []Contour, err error) {
@@ -50,7 +51,7 @@ func Contours(ctx context.Context, p *Problem, r *Result, a, b string, s Contour
 		s.Points = 36
 	}
 	if s.Levels == nil {
-		s.Levels = []float64{0.3935, 0.6827, 0.95}
+		s.Levels = []float64{-math.Expm1(-0.5), 0.6827, 0.95}
 	}
 	levels := slices.Sorted(slices.Values(s.Levels))
 	f, err := newProfiler(p, r, s.Settings)
@@ -69,13 +70,7 @@ func Contours(ctx context.Context, p *Problem, r *Result, a, b string, s Contour
 			return nil, err
 		}
 	}
-	for k := range s.Points {
-		angle := 2 * math.Pi * float64(k) / float64(s.Points)
-		if err := w.ray(ctx, angle, widths, out); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return out, w.around(ctx, s.Points, widths, out)
 }
 
 // plane is two parameters, with a triangle that takes the unit circle to one standard deviation.
@@ -85,6 +80,7 @@ type plane struct {
 	at     [2]int
 	l      [3]float64 // l11, l21, l22
 	reach  float64    // along the current ray, to the first bound
+	edge   int        // what ends the current ray: 1 is the distance farthest, and 2 to 5 are the bounds
 	dx, dy float64
 }
 
@@ -119,43 +115,25 @@ func (w *plane) place(t float64) (x, y float64) {
 	return w.r.X[w.at[0]] + t*w.dx, w.r.X[w.at[1]] + t*w.dy
 }
 
-// aim sets the ray, and how far it goes within the bounds.
+// aim sets the ray, how far it goes within the bounds, and which of them ends it.
 func (w *plane) aim(angle float64) {
 	sin, cos := math.Sincos(angle)
 	w.dx, w.dy = w.l[0]*cos, w.l[1]*cos+w.l[2]*sin
-	w.reach = farthest
+	w.reach, w.edge = farthest, 1
 	for k, d := range []float64{w.dx, w.dy} {
 		x := w.r.X[w.at[k]]
-		switch {
-		case d > 0 && w.p.Upper != nil:
-			w.reach = min(w.reach, (w.p.Upper[w.at[k]]-x)/d)
-		case d < 0 && w.p.Lower != nil:
-			w.reach = min(w.reach, (w.p.Lower[w.at[k]]-x)/d)
+		for side, bound := range [][]float64{w.p.Lower, w.p.Upper} {
+			if outward := float64(2*side - 1); bound != nil && outward*d > 0 && outward*(bound[w.at[k]]-x) < w.reach*math.Abs(d) {
+				w.reach, w.edge = max(0, (bound[w.at[k]]-x)/d), 2+2*k+side
+			}
 		}
 	}
-	w.reach = max(w.reach, 0)
 }
 
 // rayPoint is a place on a ray with the tau there.
 type rayPoint struct {
 	t, tau float64
 	x      []float64
-}
-
-// ray adds a point to each contour.
-func (w *plane) ray(ctx context.Context, angle float64, widths []float64, out []Contour) error {
-	w.aim(angle)
-	inside := rayPoint{x: w.r.X}
-	for l, width := range widths {
-		at, open, err := w.cross(ctx, inside, width)
-		if err != nil {
-			return err
-		}
-		x, y := w.place(at.t)
-		out[l].X, out[l].Y, out[l].Open = append(out[l].X, x), append(out[l].Y, y), append(out[l].Open, open)
-		inside = at
-	}
-	return nil
 }
 
 // cross finds where tau is the width, beyond a point with a smaller one.
@@ -180,7 +158,7 @@ func (w *plane) cross(ctx context.Context, inside rayPoint, width float64) (rayP
 	}
 	fa, fb := inside.tau-width, beyond.tau-width
 	for range 50 {
-		if math.Abs(fb) < 1e-5*width || beyond.t-inside.t < 1e-7*max(1, beyond.t) {
+		if math.Abs(beyond.tau-width) < 1e-5*width || beyond.t-inside.t < 1e-7*max(1, beyond.t) {
 			break
 		}
 		part := -fa / (fb - fa)

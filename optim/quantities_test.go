@@ -83,7 +83,7 @@ func TestOneSidedLimits(t *testing.T) {
 }
 
 // Contours of a line are the ellipses of the covariance, where -2 log(1 - level) are the quantiles of chi-square with two degrees of freedom; those of a
-// saturating curve have the least cost that a scan finds; and a bound opens them.
+// saturating curve have the least cost that a scan finds.
 func TestContours(t *testing.T) {
 	x := []float64{0, 1, 2, 3, 4}
 	in := inputs("a", "b")
@@ -102,7 +102,7 @@ func TestContours(t *testing.T) {
 	}
 	c := r.Cov
 	det := c[0]*c[3] - c[1]*c[1]
-	for l, want := range []float64{-2 * math.Log(1-0.3935), -2 * math.Log(1-0.6827), 5.991464547107979} {
+	for l, want := range []float64{1, -2 * math.Log(1-0.6827), 5.991464547107979} {
 		for k := range all[l].X {
 			da, db := all[l].X[k]-r.X[0], all[l].Y[k]-r.X[1]
 			if d := (c[3]*da*da - 2*c[1]*da*db + c[0]*db*db) / det; math.Abs(d/want-1) > 1e-4 || all[l].Open[k] {
@@ -110,12 +110,63 @@ func TestContours(t *testing.T) {
 			}
 		}
 	}
-	p.Lower, p.Upper = []float64{math.Inf(-1), math.Inf(-1)}, []float64{r.X[0] + 0.01, math.Inf(1)}
-	if all, err = optim.Contours(context.Background(), p, r, "a", "b", optim.ContourSettings{Points: 4}); err != nil || !all[0].Open[0] || all[0].Open[2] || math.Abs(all[2].X[0]-p.Upper[0]) > 1e-12 {
-		t.Errorf("%v %v", all, err)
-	}
 	if _, err := optim.Contours(context.Background(), p, r, "a", "a", optim.ContourSettings{}); err == nil {
 		t.Error("a contour of a and a")
+	}
+}
+
+// Where a contour of a line meets bounds it ends with the ellipse, also if the fit lies at a bound, in a corner of two or close to one.
+func TestContoursAtBounds(t *testing.T) {
+	x, y, sigma, in := []float64{0, 1, 2, 3, 4}, []float64{1, 3.2, 4.9, 7.1, 9}, []float64{.1, .2, .1, .2, .1}, inputs("a", "b")
+	p, err := optim.FromModel(ad.Add(in[0], ad.Mul(in[1], ad.Const(x))), in, optim.Observed{Y: y, Sigma: sigma})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inf := math.Inf(1)
+	free := []float64{0.9987394957983189, 1.9987394957983193}
+	for name, lower := range map[string][]float64{
+		"far": {-inf, -inf}, "near": {free[0] - 0.01, -inf}, "very near": {free[0] - 1e-6, -inf}, "first": {1.03, -inf}, "second": {-inf, 2.01}, "corner": {1.03, 2.01}, "acute": {1.06, 1.99},
+	} {
+		p.Start, p.Lower, p.Upper = []float64{1.1, 2.1}, lower, []float64{inf, inf}
+		r, err := optim.LeastSquares(context.Background(), p, optim.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := optim.Contours(context.Background(), p, r, "a", "b", optim.ContourSettings{Points: 24, Levels: []float64{0.3935, 0.95}})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		rise := func(a, b float64) float64 {
+			c, out := []float64{a - r.X[0], b - r.X[1]}, 0.0
+			for i, xi := range x {
+				z, d := (y[i]-r.X[0]-r.X[1]*xi)/sigma[i], (c[0]+c[1]*xi)/sigma[i]
+				out += d*d - 2*d*z
+			}
+			return out
+		}
+		for _, c := range all {
+			want, area := -2*math.Log(1-c.Level), 0.0
+			for k := range c.X {
+				j := (k + 1) % len(c.X)
+				area += (c.X[k]*c.Y[j] - c.X[j]*c.Y[k]) / 2
+				if d := rise(c.X[k], c.Y[k]); c.X[k] < lower[0]-1e-9 || c.Y[k] < lower[1]-1e-9 || !c.Open[k] && math.Abs(d/want-1) > 1e-4 || d > want*(1+1e-4) {
+					t.Errorf("%s, level %g: chi-square rises by %g at %g, %g", name, c.Level, d, c.X[k], c.Y[k])
+				}
+			}
+			const n = 400
+			cells := 0
+			for i := range n {
+				for j := range n {
+					a, b := r.X[0]-0.4+0.8*(float64(i)+0.5)/n, r.X[1]-0.2+0.4*(float64(j)+0.5)/n
+					if a >= lower[0] && b >= lower[1] && rise(a, b) <= want {
+						cells++
+					}
+				}
+			}
+			if want := float64(cells) * 0.8 * 0.4 / n / n; math.Abs(area/want-1) > 0.03 {
+				t.Errorf("%s, level %g: the contour has the area %.4g, the region %.4g", name, c.Level, area, want)
+			}
+		}
 	}
 }
 

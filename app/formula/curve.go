@@ -31,6 +31,7 @@ type curveFlags struct {
 	likelihood              string
 	others                  []string // formulas that are compared, whose parameters may be named too
 	fit                     fitFlags
+	fitted                  bool // and not sampled
 }
 
 const curveHelp = `DATA is a table: text whose columns are separated by commas, semicolons, tabs or
@@ -390,6 +391,9 @@ func span(text string) (lo, hi float64, err error) {
 	return lo, hi, err
 }
 
+// madeErrors is the column of errors that were computed from y.
+const madeErrors = "sigma_of_y"
+
 // fewCounts is the count below which a normal distribution with an error of sqrt(n) is no good.
 const fewCounts = 10
 
@@ -436,7 +440,10 @@ func (f *curveFlags) errors(a *frame.App, p *expr.Problem) error {
 				few++
 			}
 		}
-		if few > 0 {
+		switch {
+		case f.fitted:
+			a.Note("errors are the roots of the counts of %s that the formula predicts, as at the maximum of the Poisson likelihood; a column of roots has those of the observed counts", p.Y)
+		case few > 0:
 			a.Note("%s of %s below %d: errors of sqrt(n) draw the fit towards low counts there, and verdicts blame the model; sample curve --likelihood \"poisson(mu)\" has the right distribution", errtext.Count(few, "value"), p.Y, fewCounts)
 		}
 	case err != nil || !(x > 0) || math.IsInf(x, 0):
@@ -452,7 +459,7 @@ func (f *curveFlags) errors(a *frame.App, p *expr.Problem) error {
 			}
 		}
 	}
-	p.Sigma = "sigma_of_y"
+	p.Sigma = madeErrors
 	p.Data[p.Sigma] = expr.Column{Values: made}
 	return nil
 }

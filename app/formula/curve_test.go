@@ -117,7 +117,7 @@ func TestCurveMistakes(t *testing.T) {
 		}
 	}
 	counts := apptest.Write(t, "n.csv", "x,y\n0,1\n1,3\n2,6\n3,17\n4,40\n")
-	if code, _, stderr := apptest.Do(t, "fit", "curve", counts, "exp(a + b*x)", "--sigma", "poisson"); code != 0 || !strings.Contains(stderr, "3 values of y below 10") || !strings.Contains(stderr, "poisson(mu)") {
+	if code, _, stderr := apptest.Do(t, "fit", "curve", counts, "exp(a + b*x)", "--sigma", "poisson"); code != 0 || !strings.Contains(stderr, "roots of the counts of y that the formula predicts") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	if code, _, stderr := apptest.Do(t, "fit", "curve", hole, "a + b*t"); code != 0 || !strings.Contains(stderr, "1 row left out, in which a cell that is needed is empty") {

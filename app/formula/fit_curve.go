@@ -49,11 +49,12 @@ report.html, or only a table.
 				return exit.Usage("fit curve needs a table and a formula in quotation marks, such as fit curve decay.csv \"a*exp(-t/tau)\"")
 			}
 			files, text := args[:len(args)-1], args[len(args)-1]
-			f.others = u.choices.formulas
+			f.others, f.fitted = u.choices.formulas, true
 			p, err := f.problem(a, files, text)
 			if err != nil {
 				return err
 			}
+			u.counts = p.Sigma == madeErrors && strings.EqualFold(f.sigma, "poisson")
 			if p.Loss, p.FScale = loss, scale; f.by != "" {
 				return f.fitEach(c.Context(), a, p, files, &u)
 			}

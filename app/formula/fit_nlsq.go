@@ -151,6 +151,11 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 	if err != nil {
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
+	if u.counts {
+		if p, s, err = countsFit(ctx, a, f, p, s, path); err != nil {
+			return nil, err
+		}
+	}
 	r, v, err := f.Fit(ctx, p, s)
 	if ctx.Err() != nil {
 		return nil, exit.With(exit.Interrupted, ctx.Err())
@@ -170,6 +175,26 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 		return nil, exit.With(exit.Failed, fmt.Errorf("%s: %w", path, err))
 	}
 	return one, nil
+}
+
+// countsFit returns the fit of counts with the roots of the predicted counts as errors, from where these agree, or the given one, with those of the observed
+// counts, where there are none.
+func countsFit(ctx context.Context, a *frame.App, f *expr.Problem, p *optim.Problem, s optim.Settings, path string) (*optim.Problem, optim.Settings, error) {
+	x, err := f.ErrorsOfCounts(ctx, a.Backend(1))
+	switch {
+	case ctx.Err() != nil:
+		return p, s, exit.With(exit.Interrupted, ctx.Err())
+	case err != nil:
+		return p, s, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+	case x == nil:
+		a.Note("%s: some predicted counts are not above 0, or do not settle, so that errors are the roots of the observed counts, which draw the fit towards low ones: give bounds, or name a column of errors", path)
+		return p, s, nil
+	}
+	if p, s, err = f.LeastSquaresOn(a.Backend(1)); err != nil {
+		return p, s, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+	}
+	p.Start = x
+	return p, s, nil
 }
 
 // guesses count how starts of several fits were found.

@@ -30,6 +30,7 @@ type uncertainty struct {
 	starts                                     int
 	choices                                    choices
 	relative                                   bool
+	counts                                     bool     // whether errors are the roots of predicted counts
 	guesses                                    *guesses // of several fits, which one note describes; nil for a single one
 }
 

@@ -321,7 +321,7 @@ func (p *parser) word() (*term, error) {
 	case '(':
 		if _, known := functions[name]; !known {
 			p.at = start
-			return nil, p.fail("there is no function %q: the functions are %s%s%s", name, strings.Join(shown(), ", "), errtext.OwnPart, meant(name, Functions()))
+			return nil, p.fail("there is no function %q%s: the functions are %s%s", name, meantFunction(name), strings.Join(shown(), ", "), errtext.OwnPart)
 		}
 		p.at++
 		in, err := p.arguments(name)
@@ -382,6 +382,21 @@ func meant(name string, names []string) string {
 		return fmt.Sprintf("; did you mean %q?", m)
 	}
 	return ""
+}
+
+// meantFunction suggests the function that was probably meant: one with a similar name, or else the only one that begins with what was written.
+func meantFunction(name string) string {
+	near := spelling.Meant(name, Functions())
+	if near == "" && len(name) > 2 {
+		begun := slices.DeleteFunc(shown(), func(f string) bool { return !strings.HasPrefix(f, strings.ToLower(name)) })
+		if len(begun) == 1 {
+			near = begun[0]
+		}
+	}
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", near)
 }
 
 func init() { given.BuildsGraphs() }

@@ -155,3 +155,21 @@ func TestErrorsOfReadingsMoveTheFit(t *testing.T) {
 		t.Errorf("%v %v", err, v)
 	}
 }
+
+// Roots of counts are known also where counts of 0 have the error 1, and the summary says how far they have drawn a constant.
+func TestRootsOfCounts(t *testing.T) {
+	y := []float64{3, 0, 2, 5, 1, 2, 4, 0, 1, 3, 2, 2, 1, 4, 0, 3, 6, 1, 2, 3}
+	d := Data{Names: []string{"c"}}
+	weights, sum := 0.0, 0.0
+	for _, n := range y {
+		d.Sigma = append(d.Sigma, math.Sqrt(max(n, 1)))
+		weights, sum = weights+1/max(n, 1), sum+n/max(n, 1)
+	}
+	for i, n := range y {
+		d.Mean, d.Z, d.Jacobian = append(d.Mean, sum/weights), append(d.Z, (n-sum/weights)/d.Sigma[i]), append(d.Jacobian, 1/d.Sigma[i])
+	}
+	v, err := Judge(d, Settings{})
+	if err != nil || !v.OK || !strings.Contains(v.Summary(), "but with errors at the predicted values, c would move by about +") {
+		t.Errorf("%v %v", err, v)
+	}
+}

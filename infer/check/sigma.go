@@ -22,6 +22,9 @@ import (
 // KindReadings is the note about errors that were computed from the observed values.
 const KindReadings = "errors of the observed values"
 
+// tellingShift is the number of standard deviations from which a summary says that errors of the observed values have moved a parameter.
+const tellingShift = 0.5
+
 // fewestReadings is the smallest number of points from which standard deviations are said to be
 // computed from the observed values.
 const fewestReadings = 8
@@ -56,6 +59,9 @@ func (d *Data) atPredicted(v *Verdict) {
 	d.Z, d.Jacobian, d.Sigma = fit.Z, fit.Jacobian, fit.Sigma
 	d.rescaled, v.rescaled = true, true
 	v.add(readingsNote(name, shift), true)
+	if math.Abs(shift) >= tellingShift {
+		v.drawn = fmt.Sprintf(", but with errors at the predicted values, %s would move by about %s standard deviations", name, Rough(shift))
+	}
 }
 
 // mayHaveReadings reports whether there are enough points with known standard deviations that differ.

@@ -32,7 +32,12 @@ const (
 // every smooth function of the observed values, as far as the noise of the values moves the function,
 // and they scatter less about a function of the predicted values. The function may be one of the
 // values or, where some of these are negative, of their absolute values.
+//
+// The roots of counts are known by their values, with the error of 1 that a count of 0 has by convention. At a predicted value they are its root, also below 1.
 func (d *Data) sigmaOfValue(y []float64) func(float64) float64 {
+	if d.rootsOf(y) {
+		return math.Sqrt
+	}
 	if sigmaAt := d.sigmaOf(y, d.Mean); sigmaAt != nil {
 		return sigmaAt
 	}
@@ -43,6 +48,16 @@ func (d *Data) sigmaOfValue(y []float64) func(float64) float64 {
 		return func(v float64) float64 { return sigmaAt(math.Abs(v)) }
 	}
 	return nil
+}
+
+// rootsOf reports whether the standard deviations are the roots of counts y, to within rounding errors.
+func (d *Data) rootsOf(y []float64) bool {
+	for i, v := range y {
+		if n := math.Round(v); n < 0 || math.Abs(v-n) > roundingScatter*max(1, n) || math.Abs(sqr(d.Sigma[i])/max(n, 1)-1) > roundingScatter {
+			return false
+		}
+	}
+	return true
 }
 
 // sigmaOf is sigmaOfValue for observed values y and predicted values mean, or the absolute values of

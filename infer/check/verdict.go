@@ -64,7 +64,8 @@ type Verdict struct {
 	Residuals []float64
 	Axes      []Axis // axes along which the residuals were measured
 
-	rescaled bool // whether Reduced is that of errors taken at the predicted values
+	rescaled bool   // whether Reduced is that of errors taken at the predicted values
+	drawn    string // how far errors of the observed values moved a parameter, as the end of a sentence; "" if that is little
 }
 
 // add appends a flag or a note, unless it is there already.
@@ -176,7 +177,7 @@ func (v Verdict) Summary() string {
 		if i := slices.IndexFunc(v.Notes, func(f Flag) bool { return f.Forgiven }); i >= 0 {
 			return "The model agrees with the data, apart from what the loss of the fit tolerates: " + v.Notes[i].Kind + "."
 		}
-		return "The model agrees with the data" + size + "."
+		return "The model agrees with the data" + size + v.drawn + "."
 	case 1:
 		return "The model disagrees with the data" + size + ": " + v.Flags[0].Kind + "."
 	default:

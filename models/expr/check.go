@@ -76,6 +76,11 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 		d.Sigma = p.Data[p.Sigma].Values
 	}
 	d.Mean = p.predicted(y, d.Z)
+	if p.Sigma != "" && !d.Relative {
+		if err := p.asCounts(&d, y); err != nil {
+			return check.Verdict{}, err
+		}
+	}
 	if d.Relative {
 		d.Step = check.StepOf(y)
 	}
