@@ -101,8 +101,12 @@ func openTIFF(name string, s Settings) (*content, error) {
 			return nil, err
 		}
 		for {
-			if _, err := page(pages + 1); err != nil {
+			_, err := page(pages + 1)
+			if err != nil && strings.Contains(err.Error(), "has no page") {
 				break
+			}
+			if err != nil {
+				return nil, defect(name, "keep the pages before it in a file of their own", "page %d cannot be read: %v", pages+1, err)
 			}
 			pages++
 		}

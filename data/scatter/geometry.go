@@ -169,12 +169,12 @@ func (s *Set) possible() error {
 		return s.defect(`give it with "geometry": {"distance": ...} in mm`, "the distance is %g mm: want more than 0 and at most 100000 mm; is it in mm where m are expected?", g.Distance)
 	}
 	for i, x := range []float64{g.Rot1, g.Rot2, g.Rot3} {
-		if most := []float64{math.Pi / 2, math.Pi / 2, 2 * math.Pi}[i]; math.Abs(x) >= most {
+		if most := []float64{math.Pi / 2, math.Pi / 2, 2 * math.Pi}[i]; !(math.Abs(x) < most) {
 			return s.defect(fmt.Sprintf(`give it with "geometry": {"rot": [...]}, %.6g for %g degrees`, x*math.Pi/180, x), "rot%d is %g rad, and less than %.4g makes sense: is it in degrees?", i+1, x, most)
 		}
 	}
 	height, width := float64(s.Rows)*g.PixelY, float64(s.Columns)*g.PixelX
-	if g.PoniX < -10*width || g.PoniX > 11*width || g.PoniY < -10*height || g.PoniY > 11*height {
+	if !(g.PoniX >= -10*width && g.PoniX <= 11*width && g.PoniY >= -10*height && g.PoniY <= 11*height) {
 		return s.defect(`give it with "geometry": {"beam": [x, y]} in pixels from the corner`, "the beam meets the plane of the detector %.4g, %.4g mm (x, y) from the corner, far outside its %.4g x %.4g mm: are pixels taken for m?", g.PoniX, g.PoniY, width, height)
 	}
 	if g.PoniX < 0 || g.PoniX > width || g.PoniY < 0 || g.PoniY > height {

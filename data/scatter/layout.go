@@ -285,6 +285,11 @@ func (l *layout) take(set *Set, s Settings) (*taken, error) {
 	if s.Polarization != nil {
 		t.polarizations = spread([]float64{*s.Polarization}, n, nil)
 	}
+	for i, x := range t.polarizations {
+		if !(math.Abs(x) <= 360) {
+			return nil, defect(set.Name, `give it with "polarization" in degrees`, "the polarization of pattern %d is %g degrees: want -360 to 360", i+1, x)
+		}
+	}
 	if err := t.choose(set, s, n); err != nil {
 		return nil, err
 	}
@@ -367,7 +372,7 @@ func (t *taken) inSeconds(set *Set, s Settings, unit string) error {
 		if x >= longestExposure && unit == "" {
 			return defect(set.Name, `give it with "exposure" in s`, "an exposure is %g: is it in ms?", x)
 		}
-		if x < 0 {
+		if !(x >= 0) {
 			return defect(set.Name, `give it with "exposure" in s`, "an exposure is %g s: want more than 0", x)
 		}
 	}

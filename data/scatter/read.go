@@ -103,7 +103,13 @@ func (l *layout) describe(set *Set, s Settings) {
 type tally struct {
 	n     [4]int
 	first [4]string
+
+	whole int       // pixels with whole numbers that are not saturated
+	kinds []float64 // different numbers below 0, at most mostMarkers+1
 }
+
+// mostMarkers is the largest number of different numbers below 0 that mark pixels, such as -1 for gaps and -2 for bad ones.
+const mostMarkers = 2
 
 const (
 	notFinite = iota
@@ -184,6 +190,8 @@ type painter struct {
 	pedestal   float64
 	saturation float64
 	square     bool // sums are those of squares
+	below      int  // number of errors below 0
+	firstBelow string
 }
 
 // paint adds the pixels of a variable with the axes of the main one up to frames.
@@ -250,6 +258,12 @@ func (p *painter) value(x float64, t *tally, frame, pixel, width int) float64 {
 		return math.NaN()
 	}
 	if p.square {
+		if x < 0 {
+			if p.below == 0 {
+				p.firstBelow = fmt.Sprintf("the error at row %d, column %d of pattern %d is %g", pixel/width, pixel%width, frame+1, x)
+			}
+			p.below++
+		}
 		return x * x
 	}
 	if p.saturation > 0 && x >= p.saturation || slices.Contains(largest, x) {
@@ -260,8 +274,12 @@ func (p *painter) value(x float64, t *tally, frame, pixel, width int) float64 {
 		say(partial)
 		return x
 	}
+	t.whole++
 	if x -= p.pedestal; x < 0 && !p.set.Rates {
 		say(negative)
+		if len(t.kinds) < mostMarkers+1 && !slices.Contains(t.kinds, x) {
+			t.kinds = append(t.kinds, x)
+		}
 		return math.NaN()
 	}
 	p.set.smallest = min(p.set.smallest, x)
@@ -283,6 +301,9 @@ func (p *painter) errors() error {
 	p.square = true
 	squares, _, err := p.paint(v)
 	p.set.smallest = smallest
+	if p.below > 0 && err == nil {
+		return p.set.defect("write errors of at least 0, and NaN for pixels without one", "%s, the first of %d below 0", p.firstBelow, p.below)
+	}
 	for i := range squares {
 		for k, x := range squares[i] {
 			squares[i][k] = math.Sqrt(x)
@@ -304,7 +325,46 @@ func (s *Set) spared(t *tally, patterns [][]float64, p *painter) error {
 	case p.pedestal > 0 && 2*t.n[negative] > all:
 		return s.defect(`give the number that a pixel without light has, or "pedestal": 0 if that is subtracted already`, "after a pedestal of %g is subtracted, %d of %d pixels are below 0", p.pedestal, t.n[negative], all)
 	}
+	if s.Rates || t.n[partial] > 0 {
+		return nil
+	}
+	if below := t.n[negative]; p.pedestal == 0 && len(t.kinds) > mostMarkers && 50*below > t.whole && below < t.whole {
+		return s.defect(`give the raw counts, or "pedestal": -N if the constant N was subtracted from each pixel`, "%d of %d pixels are below 0, with different numbers, so that something was subtracted: what is left without them is too high", below, t.whole)
+	}
+	if most, n := s.plateau(patterns); p.saturation == 0 && p.bin == 1 && n >= plateauPixels {
+		most += p.pedestal
+		return s.defect(fmt.Sprintf(`give "saturation": %.17g to leave these pixels out, or a larger number if they are right`, most), "%d neighbouring pixels have the largest count of all, %.17g, as where a detector saturates", n, most)
+	}
 	return nil
+}
+
+// A detector that saturates below the largest number of its type has many neighbouring pixels with one largest count. Of Poisson counts
+// about any means of leastPlateau and above, plateauPixels never share the largest one. Hot pixels may, but are apart.
+const leastPlateau, plateauPixels = 200, 10
+
+// plateau returns the largest count of all patterns, and how many pixels have it beside another one that has it; 0 if all have.
+func (s *Set) plateau(patterns [][]float64) (most float64, n int) {
+	for _, x := range patterns {
+		for _, v := range x {
+			if v > most {
+				most = v
+			}
+		}
+	}
+	other := false
+	for _, x := range patterns {
+		for i, v := range x {
+			other = other || v < most
+			beside := i%s.Columns > 0 && x[i-1] == most || (i+1)%s.Columns > 0 && x[i+1] == most || i >= s.Columns && x[i-s.Columns] == most || i+s.Columns < len(x) && x[i+s.Columns] == most
+			if v == most && beside {
+				n++
+			}
+		}
+	}
+	if most < leastPlateau || !other {
+		n = 0
+	}
+	return most, n
 }
 
 // dropEmpty removes frames without a number: combinations of energy and exposure that were not measured.

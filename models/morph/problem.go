@@ -187,6 +187,13 @@ func strictKeys(b []byte, t reflect.Type, where string) error {
 				return err
 			}
 		}
+	case reflect.Pointer:
+		return strictKeys(b, t.Elem(), where)
+	case reflect.Array:
+		var raw []json.RawMessage
+		if json.Unmarshal(b, &raw) == nil && raw != nil && len(raw) != t.Len() {
+			return fmt.Errorf("%s has %s: want %d", strings.TrimSuffix(where, "."), errtext.Count(len(raw), "number"), t.Len())
+		}
 	case reflect.Struct:
 		var raw map[string]json.RawMessage
 		if err := json.Unmarshal(b, &raw); err != nil {
@@ -267,15 +274,15 @@ func (p *Problem) check() error {
 
 // checkVolume checks the size of voxels and the options.
 func (p *Problem) checkVolume() (bad []string) {
-	if p.IsClosed() && p.Grid == (ProblemGrid{}) {
-		return nil
-	}
-	if !(p.Grid.Voxel > 0) || math.IsInf(p.Grid.Voxel, 0) {
-		bad = append(bad, fmt.Sprintf("grid.voxel is %g: want the edge of a voxel in nm, above 0", p.Grid.Voxel))
-	}
 	o, n := p.Options, p.Grid.Shape
 	if o.Width < 0 || o.Order < 0 || o.Order > 64 || o.Variation < 0 || o.Roughness < 0 {
 		bad = append(bad, fmt.Sprintf("the options are %+v: want none below 0, and order up to 64", o))
+	}
+	if p.IsClosed() && p.Grid == (ProblemGrid{}) {
+		return bad
+	}
+	if !(p.Grid.Voxel > 0) || math.IsInf(p.Grid.Voxel, 0) {
+		bad = append(bad, fmt.Sprintf("grid.voxel is %g: want the edge of a voxel in nm, above 0", p.Grid.Voxel))
 	}
 	for i := range n {
 		if o.From[i] < 0 || o.To[i] > n[i] || o.To != [3]int{} && o.To[i] <= o.From[i] || o.To == [3]int{} && o.From != [3]int{} {

@@ -220,6 +220,11 @@ func (p *Problem) checkMeasured() (bad []string) {
 		}
 		named[filepath.Clean(f.File)] = i
 	}
+	for _, t := range p.Transmission {
+		if !(t > 0 && t <= 1) {
+			bad = append(bad, fmt.Sprintf("transmission is %g: want more than 0 and at most 1", t))
+		}
+	}
 	if t := p.Exposure; t != nil && !(*t > 0 && *t <= mostExposure) {
 		bad = append(bad, fmt.Sprintf("exposure is %g s: want more than 0 and at most %g, or leave it out where the files say it", *t, float64(mostExposure)))
 	}

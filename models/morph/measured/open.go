@@ -309,8 +309,14 @@ func (t *Task) parameters(p *morph.Problem, groups []group) error {
 		if slices.Contains(t.Model.Morphology, t.bare(name)) {
 			continue
 		}
-		if _, _, err := t.nuisance(t.bare(name)); err != nil {
+		n, energy, err := t.nuisance(t.bare(name))
+		if err != nil {
 			return err
+		}
+		// Bounds of 0 and 1 are those of what can be, others only those of a search.
+		x, b := p.Fixed[name], n.usual(&guess{Data: groups[0].data, numbering: t.energies()}, energy).Bounds
+		if b != nil && (b[0] == 0 && x < 0 || b[1] == 1 && x > 1) {
+			return fmt.Errorf("measured: %s is fixed at %g: want %g to %g", name, x, b[0], b[1])
 		}
 	}
 	for _, g := range groups {

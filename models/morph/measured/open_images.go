@@ -35,9 +35,16 @@ func images(set *scatter.Set, r Reading) (*Data, []string, error) {
 		return estimated(d, set), []string{"errors estimated from the residuals, with a variance in proportion to the mean"}, nil
 	}
 	var notes []string
-	recovered := true
+	recovered := r.Loss == ""
 	for i := range set.Frames {
 		f := &set.Frames[i]
+		if counts == nil && noises[r.Loss].errors && f.Errors == nil {
+			return nil, nil, fmt.Errorf(`measured: the counts of %s have no errors, which "loss": %q needs: leave it out to compare them by their Poisson distribution, or give errors as dI`, set.Name, r.Loss)
+		}
+		if (counts == nil || set.DarksOff) && f.Exposure > 0 && r.Loss != "" {
+			d.Frames = append(d.Frames, countsBy(r.Loss, f))
+			continue
+		}
 		more, ok := rateFrames(f, set, r)
 		if more == nil {
 			return nil, nil, fmt.Errorf(`measured: the rates of %s have no errors: give them as dI, or choose "loss": "quasi", which finds them from the residuals: %w`, set.Name, counts)
@@ -71,6 +78,11 @@ func estimated(d *Data, set *scatter.Set) *Data {
 		d.Frames = append(d.Frames, bare)
 	}
 	return d
+}
+
+// countsBy makes a frame of what was counted in the exposure, to be compared by a likelihood that was asked for.
+func countsBy(loss string, f *scatter.Frame) Frame {
+	return Frame{Energy: f.Energy, Angle: f.Polarization, Exposure: f.Exposure, Flux: f.Flux, Transmission: f.Transmission, Dark: f.Dark, Counts: f.Counts, Errors: f.Errors, Noise: loss}
 }
 
 func zeroErrors(set *scatter.Set) (n int) {

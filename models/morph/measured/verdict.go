@@ -350,7 +350,15 @@ func (c *inspection) places(d *check.Data) {
 	if len(c.energies()) > 1 {
 		d.Axes = append(d.Axes, energy)
 	}
-	if det := c.Model.Data.Detector; images {
+	rising := func() bool { // the pixels of a frame may be compared by two likelihoods, one after the other
+		for i := 1; i < len(index); i++ {
+			if index[i] <= index[i-1] {
+				return false
+			}
+		}
+		return true
+	}
+	if det := c.Model.Data.Detector; images && rising() {
 		d.Grid = &check.Grid{Shape: []int{len(c.Model.Data.Frames), det.Rows, det.Columns}, Names: []string{"frame", "y", "x"}, Index: index}
 	}
 }

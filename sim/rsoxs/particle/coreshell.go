@@ -41,7 +41,7 @@ type radial struct{ fraction, aligned, tensor *ad.Node }
 // transforms integrates along the radius at the nodes of s for particles of some sizes, columns [member, 1]: the results are [node,
 // member].
 func (c CoreShell) transforms(s *series, radius, shell *ad.Node) []radial {
-	n := 12 + int(math.Ceil(c.Reach.Q*c.Reach.Size/4))
+	n := 12 + int(math.Ceil(c.Reach.extent()/4))
 	q := ad.Reshape(s.q(), len(s.nodes), 1, 1)
 	integral := func(kernel *ad.Node, r rule, weight *ad.Node) *ad.Node {
 		w := ad.Scale(4*math.Pi, ad.Mul(r.w, ad.Square(r.x)))

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -325,5 +326,9 @@ func TestBeyondTheTable(t *testing.T) {
 	_, err := ad.Eval(c.Intensities(ad.Scalar(k), toPixels, contrasts, 0)...)
 	if e := (*ReachError)(nil); !errors.As(err, &e) || e.Limit != 0.3 {
 		t.Errorf("got %v, want a ReachError with the limit 0.3", err)
+	}
+	c.Reach.Size = 1e9
+	if _, err := ad.Eval(c.Intensities(ad.Scalar(k), toPixels, contrasts, 0)...); err == nil || !strings.Contains(err.Error(), "a radius of up to 2e+09 nm") {
+		t.Errorf("got %v, want an error with the radius", err)
 	}
 }

@@ -84,7 +84,7 @@ type CutField struct {
 //
 // with t the level in standard deviations.
 func (c CutField) Spectrum(fraction, q2 *ad.Node) *ad.Node {
-	n := 16 * (1 + int(c.Reach.Q*c.Reach.Size/20))
+	n := 16 * (1 + int(c.Reach.extent()/20))
 	s := c.Reach.newSeries(c.Reach.Size)
 	r := panels(n, ad.Scalar(0), ad.Scalar(c.Reach.Size/16), ad.Scalar(c.Reach.Size/4), ad.Scalar(c.Reach.Size))
 	g := c.covariance(r.x)
@@ -103,7 +103,7 @@ func (c CutField) Spectrum(fraction, q2 *ad.Node) *ad.Node {
 
 // covariance returns that of the field at distances r, 1 at 0.
 func (c CutField) covariance(r *ad.Node) *ad.Node {
-	n := 24 + int(c.Reach.Size)
+	n := 24 + int(min(c.Reach.Size, mostReach))
 	t, w := legendre(min(n, 400))
 	q0 := ad.Scale(2*math.Pi, ad.Reciprocal(c.Period))
 	low := ad.Maximum(ad.Shift(ad.Scale(-6, c.Width), 1), ad.Scalar(0))

@@ -29,8 +29,17 @@ type series struct {
 	coef  *ad.Node // from values at the nodes to coefficients, [term, node]
 }
 
+// mostReach is the largest product of q and the radius of a body that is tabulated, by a matrix of 32 MB.
+const mostReach = 4000
+
+// extent is the product of q and the radius, as far as it is tabulated.
+func (r Reach) extent() float64 { return min(r.Q*r.Size, mostReach) }
+
 // newSeries returns a table for functions whose transform ends at a radius.
 func (r Reach) newSeries(radius float64) *series {
+	if !(r.Q*radius <= mostReach) {
+		return &series{nodes: []float64{0}, coef: ad.Fail(fmt.Errorf("particle: bodies of a radius of up to %.4g nm at q of up to %.4g 1/nm are too large to be tabulated: want a product of at most %d: give smaller sizes, or bounds nearer to the sizes that can be", radius, r.Q, mostReach))}
+	}
 	n := int(math.Ceil(r.Q*radius/2)) + 14
 	s := &series{limit: r.Q * r.Q, nodes: make([]float64, n)}
 	c := make([]float64, n*n)

@@ -114,7 +114,7 @@ func (c Stack) crystal(along *ad.Node) []*ad.Node {
 // paracrystal returns the transforms of one lamella times the root of the sum over pairs of lamellae within the envelope.
 func (c Stack) paracrystal(along *ad.Node) []*ad.Node {
 	s := c.Reach.newSeries(c.Reach.Size)
-	u, weights := c.lamella(10 + int(math.Ceil(c.Reach.Q*c.Reach.Size/2)))
+	u, weights := c.lamella(10 + int(math.Ceil(c.Reach.extent()/2)))
 	waves := ad.Cos(ad.Mul(ad.Reshape(s.q(), len(s.nodes), 1), u))
 	values := make([]*ad.Node, len(weights))
 	for i, w := range weights {

@@ -84,7 +84,7 @@ func (c Cylinder) quadrupole(square *ad.Node) *ad.Node {
 	if low == nil {
 		low = ad.Scalar(0)
 	}
-	r := panels(12+int(math.Ceil(c.Reach.Q*c.Reach.Size/4)), low, c.Radius)
+	r := panels(12+int(math.Ceil(c.Reach.extent()/4)), low, c.Radius)
 	v := ad.MatMul(cylindricalJ(2, ad.Mul(q, r.x)), ad.Scale(2*math.Pi, ad.Mul(r.w, ad.Mul(r.x, ad.Square(r.x)))))
 	return s.at(square, v)[0]
 }
