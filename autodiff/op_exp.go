@@ -64,7 +64,7 @@ func init() {
 	}.Define()
 	logOp = Unary{
 		Name: "log", code: compiler.Log, kernel: "log",
-		CPU:    math.Log,
+		CPU:    special.Log,
 		CUDA:   "log(x)",
 		VJP:    func(g, _, x *Node) *Node { return Div(g, x) },
 		Domain: Interval{0.2, 4},
@@ -85,7 +85,7 @@ func init() {
 	}.Define()
 	log10Op = Unary{
 		Name:   "log10",
-		CPU:    math.Log10,
+		CPU:    special.Log10,
 		CUDA:   "log10(x)",
 		VJP:    func(g, _, x *Node) *Node { return Scale(1/math.Ln10, Div(g, x)) },
 		Domain: Interval{0.2, 4},

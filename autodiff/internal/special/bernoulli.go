@@ -9,7 +9,7 @@ import "math"
 func BernoulliLogLik(k, m, p float64) float64 {
 	sum := 0.0
 	if k != 0 {
-		sum += k * math.Log(p)
+		sum += k * Log(p)
 	}
 	if m != 0 {
 		sum += m * math.Log1p(-p)

@@ -16,10 +16,10 @@ func BesselRatio(nu, x float64) float64 {
 	case nu >= 160 || x > math.MaxFloat64:
 		return 0
 	}
-	if x < 8 && 2*nu < float64(len(besselSeries)) {
+	if x < 8 && (x < 4 || x < 1.5*nu) && 2*nu < float64(len(besselSeries)) {
 		return besselSeries[int(2*nu)].at(x)
 	}
-	if x < 8 || x < 1.5*nu {
+	if x < 4 || x < 1.5*nu {
 		term, sum, quarter := besselFirst(nu), 0.0, -x*x/4
 		for k := 1.0; k < 200; k++ {
 			sum += term
@@ -114,7 +114,7 @@ const CUDABesselRatio = `__device__ double eu_bessel_ratio(double nu, double x) 
 	x = fabs(x);
 	if (!(nu >= 0.0) || x != x) return nu + x + NAN;
 	if (nu >= 160.0 || x > 1.7976931348623157e308) return 0.0;
-	if (x < 8.0 || x < 1.5 * nu) {
+	if (x < 4.0 || x < 1.5 * nu) {
 		double term = exp(-nu * 0.693147180559945309417 - lgamma(nu + 1.0)), sum = 0.0;
 		for (double k = 1.0; k < 200.0; k += 1.0) {
 			sum += term;

@@ -118,7 +118,7 @@ func LogPhiThird(x float64) float64 {
 // LogPhi uses erfcx left of -1 and log1p right of it.
 func LogPhi(x float64) float64 {
 	if x < -1 {
-		return -x*x/2 + math.Log(Erfcx(-x*math.Sqrt2/2)/2)
+		return -x*x/2 + Log(Erfcx(-x*math.Sqrt2/2)/2)
 	}
 	return math.Log1p(-math.Erfc(x*math.Sqrt2/2) / 2)
 }
@@ -127,6 +127,9 @@ func LogPhi(x float64) float64 {
 func Lgamma(x float64) float64 {
 	if math.IsInf(x, -1) { // as in C, and between the poles nearby
 		return math.Inf(1)
+	}
+	if math.Abs(x) < smallestNormal {
+		return -Log(math.Abs(x))
 	}
 	v, _ := math.Lgamma(x)
 	return v

@@ -8,7 +8,7 @@ import "math"
 // Log1mexp returns log(1 - exp(x)) for x < 0.
 func Log1mexp(x float64) float64 {
 	if x > -math.Ln2 {
-		return math.Log(-math.Expm1(x))
+		return Log(-math.Expm1(x))
 	}
 	return math.Log1p(-math.Exp(x))
 }

@@ -26,7 +26,7 @@ func PowSlope(n, m int, x, y float64) float64 {
 	switch {
 	case x > 0:
 		sum = 0
-		for i, log := 0, math.Log(x); i <= m; i++ { // Horner's rule in the logarithm
+		for i, log := 0, Log(x); i <= m; i++ { // Horner's rule in the logarithm
 			if i > 0 {
 				sum *= log
 			}

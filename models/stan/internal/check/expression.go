@@ -381,8 +381,11 @@ func (c *checker) known(name string) bool {
 }
 
 // resolve returns the type of the result of a call.
-func (c *checker) resolve(name string, args []typing.Type) (typing.Type, bool) {
-	if f := UserFunction(c.funcs[name], args); f != nil {
+func (c *checker) resolve(at syntax.Span, name string, args []typing.Type) (typing.Type, bool) {
+	if f, also := userFunction(c.funcs[name], args); f != nil {
+		if also != nil {
+			c.fail(at, "No unique minimum promotion found for function %q: the definitions on lines %d and %d take these arguments equally well. Define one for the exact types, or give the functions different names.", name, c.src.Line(f.At), c.src.Line(also.At))
+		}
 		return f.Result, true
 	}
 	best, least, out := -1, 0, typing.Type{}
@@ -396,7 +399,12 @@ func (c *checker) resolve(name string, args []typing.Type) (typing.Type, bool) {
 
 // UserFunction returns the function among those of one name that takes arguments of some types with the fewest promotions, or nil.
 func UserFunction(list []*syntax.Function, args []typing.Type) *syntax.Function {
-	var best *syntax.Function
+	best, _ := userFunction(list, args)
+	return best
+}
+
+// userFunction also returns another function that takes as few promotions, or nil.
+func userFunction(list []*syntax.Function, args []typing.Type) (best, also *syntax.Function) {
 	least := 0
 	for _, f := range list {
 		if len(f.Args) != len(args) {
@@ -407,11 +415,19 @@ func UserFunction(list []*syntax.Function, args []typing.Type) *syntax.Function 
 			n, fits := typing.Promotions(f.Args[i].Type, a)
 			steps, ok = steps+n, ok && fits
 		}
-		if ok && (best == nil || steps < least) {
-			best, least = f, steps
+		switch {
+		case ok && (best == nil || steps < least):
+			best, also, least = f, nil, steps
+		case ok && steps == least && !sameArguments(best, f):
+			also = f
 		}
 	}
-	return best
+	return best, also
+}
+
+// sameArguments says whether two functions are one, declared and defined.
+func sameArguments(f, g *syntax.Function) bool {
+	return slices.EqualFunc(f.Args, g.Args, func(a, b syntax.Arg) bool { return typing.Equal(a.Type, b.Type) })
 }
 
 // Density turns the name of an unnormalised density into that of the density.
@@ -464,7 +480,7 @@ func (c *checker) call(x *syntax.Call, statement bool) (typing.Type, bool) {
 	for i := range bare {
 		bare[i].Data = false
 	}
-	t, ok := c.resolve(name, bare)
+	t, ok := c.resolve(x.At(), name, bare)
 	if !ok {
 		c.illTyped(x.At(), x.Name, name, bare)
 	}

@@ -70,7 +70,7 @@ func (c *checker) statement(s syntax.Stmt) {
 			c.scoped(s.Else)
 		}
 	case *syntax.While:
-		c.condition(s.Cond)
+		c.integer(s.Cond, "Condition in while-loop")
 		c.loops++
 		c.scoped(s.Body)
 		c.loops--
@@ -277,8 +277,15 @@ func (c *checker) unpack(s *syntax.Assign, l *syntax.List) {
 	if s.Op != "" || t.Kind != typing.Tuple || t.Dims > 0 || len(t.Elems) != len(l.Items) {
 		c.fail(s.At(), "Ill-typed assignment statement: %d variables need a tuple of as many values. Instead found type %s.", len(l.Items), t)
 	}
+	seen := map[string]bool{}
 	for i, x := range l.Items {
 		c.assignable(x)
+		if n, whole := x.(*syntax.Name); whole {
+			if seen[n.Name] {
+				c.fail(s.At(), "The same value cannot be assigned to multiple times in one assignment: %s. Give each value of the tuple a variable of its own.", n.Name)
+			}
+			seen[n.Name] = true
+		}
 		if to := c.expr(x); !typing.Fits(to, t.Elems[i]) {
 			c.mismatch(s.At(), to, t.Elems[i])
 		}
@@ -319,7 +326,7 @@ func (c *checker) tilde(s *syntax.Tilde) {
 			continue
 		}
 		known = true
-		if _, ok := c.resolve(s.Name+suffix, args); ok {
+		if _, ok := c.resolve(s.At(), s.Name+suffix, args); ok {
 			s.Suffix = suffix
 			break
 		}

@@ -251,7 +251,7 @@ func simplices() {
 		d := math.Log(trials(a[0]))
 		for _, x := range a[0].F {
 			if x > 0 {
-				d -= math.Log(x)
+				d -= ln(x)
 			}
 		}
 		return d
@@ -434,7 +434,7 @@ func regressions() {
 			drop: func(y float64, a []value.Value, i int) float64 {
 				d := -halfLog2Pi
 				if a[4].Known() {
-					d -= math.Log(pick(a[4], i))
+					d -= ln(pick(a[4], i))
 				}
 				return d
 			}},

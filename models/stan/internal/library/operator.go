@@ -23,11 +23,14 @@ func Operator(op string, a, b value.Value, t typing.Type) (value.Value, error) {
 	}
 	if t.Kind == typing.Int && t.Dims == 0 && v.Known() {
 		for i, x := range v.F {
-			v.F[i] = float64(int32(int64(x))) // wraps
+			v.F[i] = wrapped(x)
 		}
 	}
 	return v, nil
 }
+
+// wrapped is an integer in 32 bits, as integers of the language are.
+func wrapped(x float64) float64 { return float64(int32(int64(x))) }
 
 func operator(op string, a, b value.Value, t typing.Type) (value.Value, error) {
 	switch op {
@@ -133,6 +136,9 @@ func Prefix(op string, v value.Value, t typing.Type) (value.Value, error) {
 	}
 	switch op {
 	case "-":
+		if t.Kind == typing.Int && t.Dims == 0 {
+			return elementwise(v, t, func(x float64) float64 { return wrapped(-x) }, ad.Neg)
+		}
 		return elementwise(v, t, func(x float64) float64 { return -x }, ad.Neg)
 	case "!":
 		return elementwise(v, t, func(x float64) float64 { return b2f(x == 0) }, func(x *ad.Node) *ad.Node { return ad.Equal(x, ad.Scalar(0)) })

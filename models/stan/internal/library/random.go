@@ -241,7 +241,7 @@ func hidden() {
 			for i := range w {
 				w[i] = alpha[t*k+i]
 				if next >= 0 {
-					w[i] += math.Log(c.Args[1].F[i*k+next])
+					w[i] += ln(c.Args[1].F[i*k+next])
 				}
 			}
 			most := slices.Max(w)

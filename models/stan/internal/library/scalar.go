@@ -17,8 +17,8 @@ var unary = map[string]struct {
 	native func(float64) float64 // nil where the graph is evaluated
 	graph  func(*ad.Node) *ad.Node
 }{
-	"exp": {math.Exp, ad.Exp}, "exp2": {math.Exp2, ad.Exp2}, "expm1": {math.Expm1, ad.Expm1}, "log": {math.Log, ad.Log}, "log2": {math.Log2, ad.Log2},
-	"log10": {math.Log10, ad.Log10}, "log1p": {math.Log1p, ad.Log1p}, "sqrt": {math.Sqrt, root}, "cbrt": {math.Cbrt, ad.Cbrt},
+	"exp": {math.Exp, ad.Exp}, "exp2": {math.Exp2, ad.Exp2}, "expm1": {math.Expm1, ad.Expm1}, "log": {ln, ad.Log}, "log2": {math.Log2, ad.Log2},
+	"log10": {nil, ad.Log10}, "log1p": {math.Log1p, ad.Log1p}, "sqrt": {math.Sqrt, root}, "cbrt": {math.Cbrt, ad.Cbrt},
 	"sin": {math.Sin, ad.Sin}, "cos": {math.Cos, ad.Cos}, "tan": {math.Tan, ad.Tan}, "asin": {math.Asin, ad.Asin}, "acos": {math.Acos, ad.Acos},
 	"atan": {math.Atan, ad.Atan}, "sinh": {math.Sinh, ad.Sinh}, "cosh": {math.Cosh, ad.Cosh}, "tanh": {math.Tanh, ad.Tanh},
 	"asinh": {math.Asinh, ad.Asinh}, "acosh": {math.Acosh, ad.Acosh}, "atanh": {math.Atanh, ad.Atanh},
@@ -28,7 +28,7 @@ var unary = map[string]struct {
 	"inv":        {func(x float64) float64 { return 1 / x }, ad.Reciprocal},
 	"inv_sqrt":   {func(x float64) float64 { return 1 / math.Sqrt(x) }, ad.Rsqrt},
 	"inv_square": {func(x float64) float64 { return 1 / (x * x) }, func(x *ad.Node) *ad.Node { return ad.Reciprocal(ad.Square(x)) }},
-	"inv_logit":  {sigmoid, ad.Sigmoid}, "logit": {func(x float64) float64 { return math.Log(x) - math.Log1p(-x) }, func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(x), ad.Log1p(ad.Neg(x))) }},
+	"inv_logit":  {sigmoid, ad.Sigmoid}, "logit": {func(x float64) float64 { return ln(x) - math.Log1p(-x) }, func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(x), ad.Log1p(ad.Neg(x))) }},
 	"inv_cloglog": {func(x float64) float64 { return -math.Expm1(-math.Exp(x)) }, func(x *ad.Node) *ad.Node { return ad.Neg(ad.Expm1(ad.Neg(ad.Exp(x)))) }},
 	"cloglog":     {nil, func(x *ad.Node) *ad.Node { return ad.Log(ad.Neg(ad.Log1p(ad.Neg(x)))) }},
 	"Phi":         {func(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }, ad.Phi}, "inv_Phi": {nil, invPhi}, "std_normal_qf": {nil, invPhi},
@@ -104,6 +104,14 @@ func binomial(n, k int) float64 {
 	return math.Round(out)
 }
 
+// ln is math.Log with correct results for subnormal numbers, which math.Log takes for the smallest normal one on amd64.
+func ln(x float64) float64 {
+	if x > 0 && x < 0x1p-1022 {
+		return math.Log(x*0x1p54) - 54*math.Ln2
+	}
+	return math.Log(x)
+}
+
 func sigmoid(x float64) float64 {
 	if x < 0 {
 		e := math.Exp(x)
@@ -116,7 +124,7 @@ func softplus(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-
 
 func log1mExp(x float64) float64 {
 	if x > -math.Ln2 {
-		return math.Log(-math.Expm1(x))
+		return ln(-math.Expm1(x))
 	}
 	return math.Log1p(-math.Exp(x))
 }
@@ -132,7 +140,7 @@ func timesLog(x, y float64) float64 {
 	if x == 0 && y == 0 {
 		return 0
 	}
-	return x * math.Log(y)
+	return x * ln(y)
 }
 
 // timesLogNode is x log y, and 0 where both are 0.
@@ -216,7 +224,13 @@ func scalars() {
 		if c.Result.Kind != typing.Int {
 			return ways(c)
 		}
-		return combine(c.Args[0], c.Args[1], c.Result, func(n, k float64) float64 { return binomial(int(n), int(k)) }, func(n, k *ad.Node) *ad.Node { return roundAway(ad.Exp(lchoose(n, k))) })
+		ways, err := combine(c.Args[0], c.Args[1], c.Result, func(n, k float64) float64 { return binomial(int(n), int(k)) }, func(n, k *ad.Node) *ad.Node { return roundAway(ad.Exp(lchoose(n, k))) })
+		for i, x := range ways.F {
+			if err == nil && x > math.MaxInt32 {
+				return ways, fmt.Errorf("choose: element %d is %g, which is above the largest integer, %d: use exp(lchoose(n, k))", i+1, x, math.MaxInt32)
+			}
+		}
+		return ways, err
 	}
 	functions["choose"].Overloads = append([]typing.Overload{typing.Sig("int int => int")}, functions["choose"].Overloads...)
 	register("fma", true, func(c *Call) (value.Value, error) {

@@ -121,7 +121,7 @@ func (m *Machine) index(v view, list []syntax.Place) (view, error) {
 			for k := range n {
 				j := int(x.F[l*n+k])
 				if j < 1 || j > a.n {
-					return v, fmt.Errorf("index %d is out of range: %s has values from 1 to %d here: check the loop or the size", j, m.Prog.Source.Text[p.Span.From:p.Span.To], a.n)
+					return v, fmt.Errorf("index %d is out of range: %s has to be from 1 to %d here: check the loop or the size", j, m.Prog.Source.Text[p.Span.From:p.Span.To], a.n)
 				}
 				j--
 				if a.at != nil {

@@ -336,6 +336,10 @@ func (m *Machine) add(v value.Value) error {
 			if math.IsNaN(x) && m.graph && !m.logging {
 				return errors.New("this is not a number, whatever the parameters are: check the functions and the data that it is computed from")
 			}
+			if math.IsInf(x, 0) && m.graph && !m.logging {
+				m.term(ad.Scalar(x)) // which explanations of the target name
+				continue
+			}
 			m.known += x * float64(m.repetitions())
 		}
 		return nil
@@ -662,7 +666,7 @@ func (m *Machine) inside(x, bound value.Value, op string) error {
 	}
 	if ok.Known() {
 		if slices.Contains(ok.F, 0) {
-			m.known = math.Inf(-1)
+			return m.add(value.Real(math.Inf(-1)))
 		}
 		return nil
 	}
