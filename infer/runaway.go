@@ -57,8 +57,9 @@ func (f *Fit) runaways() (found []diag.Runaway) {
 	return found
 }
 
-// ridge looks whether the log density falls along the line on which the draws of a chain lie most widely: from their mean to as far as they reach, ten times and
-// a hundred times as far, as long as rounding lets it be known. A normal distribution falls by 3 within its draws, and by hundreds beyond.
+// ridge looks whether the log density falls along the line on which the draws of a chain lie most widely: from their mean to as far as they reach, and
+// ten times as far where rounding lets it be known. A normal distribution falls by 3 within its draws, and by hundreds beyond; a density of the power -1, the
+// heaviest tail that has no integral, by 3.
 func (c *chain) ridge(rows [][]float64) (r diag.Runaway, ok bool) {
 	n := len(rows)
 	if n < 20 {
@@ -93,11 +94,11 @@ func (c *chain) ridge(rows [][]float64) (r diag.Runaway, ok bool) {
 	at := make([]float64, len(mean))
 	for _, side := range []float64{-1, 1} {
 		flat := true
-		for far := 1.0; flat && (far == 1 || far <= 100 && far*reach < mostExact); far *= 10 {
+		for far := 1.0; flat && (far == 1 || far == 10 && far*reach < mostExact); far *= 10 {
 			copy(at, mean)
 			linalg.AddScaled(at, side*far*reach, along)
 			lp, err := c.target.LogProbGrad(at, g)
-			flat = err == nil && top-lp < flatFall*far // the line is uncertain, more so far away
+			flat = err == nil && top-lp < flatFall
 		}
 		if !flat {
 			continue

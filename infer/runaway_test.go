@@ -169,10 +169,14 @@ func TestRidgesAreTold(t *testing.T) {
 		g[0] = -2 * q[0] / (1 + q[0]*q[0])
 		return -math.Log1p(q[0] * q[0])
 	})
+	heaviest := Func(1, func(q, g []float64) float64 {
+		g[0] = -1.05 * math.Copysign(1, q[0]) / (1 + math.Abs(q[0]))
+		return -1.05 * math.Log1p(math.Abs(q[0]))
+	})
 	for name, c := range map[string]struct {
 		target Target
 		ridge  bool
-	}{"endless": {sum(math.Inf(1)), true}, "wide": {sum(1e6), false}, "huge": {independent(1e20, 1), false}, "heavy": {cauchy, false}, "narrow": {independent(1, 1e-12), false}} {
+	}{"heaviest": {heaviest, false}, "endless": {sum(math.Inf(1)), true}, "wide": {sum(1e6), false}, "huge": {independent(1e20, 1), false}, "heavy": {cauchy, false}, "narrow": {independent(1, 1e-12), false}} {
 		fit := mustSample(t, c.target, Settings{Seed: 3, Chains: 2, Draws: 200})
 		r := fit.Diagnose()
 		if got := strings.Contains(r.String(), "does not fall"); got != c.ridge {
