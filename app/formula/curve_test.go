@@ -225,7 +225,7 @@ func TestUncertainty(t *testing.T) {
 		t.Errorf("%v %v", one, limits)
 	}
 	for _, c := range []struct{ flag, value, says string }{
-		{"--contour", "a,taw", "did you mean tau?"}, {"--contour", "a", "want two parameters"}, {"--bootstrap", "3", "want 50 or more"}, {"--resample", "rows", "want cases or residuals"},
+		{"--contour", "a,taw", "did you mean tau?"}, {"--contour", "a", "want two parameters"}, {"--bootstrap", "3", "want 50 or more"}, {"--starts", "9223372036854775807", "from 0 to 100000"}, {"--starts", "-5", "from 0 to 100000"}, {"--resample", "rows", "want cases or residuals"},
 		{"--derived", "half", "want a name and a value"}, {"--derived", "half=taw", "uses taw"},
 	} {
 		args := []string{"fit", "curve", data, "a*exp(-t/tau) + c", c.flag, c.value}

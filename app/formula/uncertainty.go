@@ -73,6 +73,9 @@ func (u *uncertainty) into(p *expr.Problem) error {
 	if u.bootstrap < 0 || u.bootstrap > 0 && u.bootstrap < 50 {
 		return exit.Usage("--bootstrap %d: want 50 or more data sets, such as 1000", u.bootstrap)
 	}
+	if u.starts < 0 || u.starts > maxStarts {
+		return exit.Usage("--starts %d: want a number from 0 to %d, such as 50", u.starts, maxStarts)
+	}
 	if r := optim.Resampling(u.resample); r != optim.ResampleCases && r != optim.ResampleResiduals {
 		return exit.Usage("--resample %s: want cases or residuals", u.resample)
 	}
@@ -412,3 +415,6 @@ func curveTable(f *expr.Fitted) (*table.Table, error) {
 	t.Add("new_high95", "", b.NewHigh)
 	return t, nil
 }
+
+// maxStarts is the largest number of fits of --starts, whose points are held in memory.
+const maxStarts = 100_000
