@@ -407,3 +407,11 @@ func TestPlacesOfTheBeam(t *testing.T) {
 		}
 	}
 }
+
+// A setting that cannot be is refused without those that are right.
+func TestRefusedSettingsAreNamedAlone(t *testing.T) {
+	_, err := scatter.Open("x.csv", scatter.Settings{QUnit: "1/Angstrom"})
+	if err == nil || !strings.Contains(err.Error(), `"1/Angstrom"`) || strings.Contains(err.Error(), "saturation") {
+		t.Errorf("%v", err)
+	}
+}

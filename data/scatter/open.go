@@ -53,8 +53,11 @@ func Open(name string, s Settings) (*Set, error) {
 }
 
 func open(name string, s Settings) (*content, error) {
-	if s.Bin < 0 || s.Exposure < 0 || s.Saturation < 0 || s.QUnit != "" && s.QUnit != "1/nm" && s.QUnit != "1/A" {
-		return nil, defect(name, `give a bin, an exposure and a saturation of at least 0, and "1/nm" or "1/A" for q`, "the settings have a bin of %d, an exposure of %g s, a saturation of %g and the unit %q of q", s.Bin, s.Exposure, s.Saturation, s.QUnit)
+	if s.Bin < 0 || s.Exposure < 0 || s.Saturation < 0 {
+		return nil, defect(name, "give a bin, an exposure and a saturation of at least 0", "the settings have a bin of %d, an exposure of %g s and a saturation of %g", s.Bin, s.Exposure, s.Saturation)
+	}
+	if s.QUnit != "" && s.QUnit != "1/nm" && s.QUnit != "1/A" {
+		return nil, defect(name, `give "1/nm" or "1/A" as the unit of q`, "the settings have the unit %q of q", s.QUnit)
 	}
 	info, err := os.Stat(name)
 	if err != nil {
