@@ -235,6 +235,21 @@ func tellGuess(a *frame.App, g expr.Guessed) {
 	default:
 		a.Note("starts were found from the data: %d of %s ended at the best minimum, and the next best has %.4g times its sum of squares", g.Best, errtext.Count(g.Fits, "fit"), g.Next)
 	}
+	for _, one := range g.Aliases {
+		a.Note("the data do not tell %s = %s apart, which fit equally well; the least was taken: give a start or bounds if it is another", one.Name, values(one.Values))
+	}
+}
+
+// values lists numbers, the first few of many.
+func values(x []float64) string {
+	var out []string
+	for _, v := range x[:min(len(x), 4)] {
+		out = append(out, fmt.Sprintf("%.4g", v))
+	}
+	if len(x) > 4 {
+		out = append(out, "...")
+	}
+	return strings.Join(out, ", ")
 }
 
 // print writes the table of the parameters, what was asked for about their errors, and the verdict.

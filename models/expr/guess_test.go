@@ -57,6 +57,33 @@ func TestGuessOnNIST(t *testing.T) {
 	}
 }
 
+// Of frequencies that data at even distances do not tell apart the lowest is taken, and the others are named; exchanged peaks and phases are no others.
+func TestAliasesAreNamed(t *testing.T) {
+	random := tensor.NewStream(5, 0, 0)
+	noisy := func(n int, step float64, f func(x float64) float64) *expr.Problem {
+		x, y := make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i] = step * float64(i)
+			y[i] = f(x[i]) + 0.1*random.Normal()
+		}
+		return &expr.Problem{Y: "y", Data: map[string]expr.Column{"x": {Values: x}, "y": {Values: y}}}
+	}
+	wave := noisy(100, 0.37, func(x float64) float64 { return 2 * math.Sin(7.3*x+0.4) })
+	wave.Expr = "a*sin(w*x+p)"
+	g, err := wave.Guess(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := math.Abs(wave.Start["w"][0]); math.Abs(w-7.3) > 0.01 || len(g.Aliases) != 1 || g.Aliases[0].Name != "w" || len(g.Aliases[0].Values) < 2 {
+		t.Errorf("w is %g, of %+v", w, g)
+	}
+	peaks := noisy(100, 0.1, func(x float64) float64 { return 3*math.Exp(-(x-3)*(x-3)*2) + 3*math.Exp(-(x-7)*(x-7)*2) })
+	peaks.Expr = "a*exp(-(x-b)^2*2) + c*exp(-(x-d)^2*2)"
+	if g, err := peaks.Guess(context.Background()); err != nil || len(g.Aliases) != 0 {
+		t.Errorf("%v, %+v", err, g)
+	}
+}
+
 // TestGuessOfCurves recovers the curves of everyday work.
 func TestGuessOfCurves(t *testing.T) {
 	for _, c := range []struct {
