@@ -31,8 +31,8 @@ func (e *SeveralError) Error() string {
 }
 
 // Likelihood returns the log-likelihoods of an observed variable, from the group
-// log_likelihood or, as in CmdStan files, from the draws of log_lik. The name may be
-// empty if there is only one variable; if there are several, the error is a
+// log_likelihood, or the draws of log_lik, which an empty name prefers. The name may
+// also be empty if there is only one variable; if there are several, the error is a
 // *SeveralError.
 func (s *Source) Likelihood(variable string) (*Likelihood, error) {
 	tree, err := s.AsTree()
@@ -46,7 +46,7 @@ func (s *Source) Likelihood(variable string) (*Likelihood, error) {
 	l := &Likelihood{Name: s.Name, Variable: v.Name, X: byDraw(v)}
 	if tree.Has("observed_data") {
 		if d, err := tree.Group("observed_data"); err == nil {
-			if y := d.Var(v.Name); y != nil {
+			if y := observedBy(d.Vars(), v); y != nil {
 				l.Data = y.Floats()
 			}
 		}
@@ -64,17 +64,11 @@ func (l *Likelihood) Observation(i int) string {
 	return fmt.Sprintf("%s[%d]", l.Variable, i)
 }
 
-// likelihoodOf finds the variable in the group log_likelihood, or as log_lik among the
-// draws, as in CmdStan files.
+// likelihoodOf finds the variable: log_lik among the draws, which a program of the Stan language computes of all its data, censored ones
+// too, or else one of the group log_likelihood.
 func likelihoodOf(tree *tensor.DataTree, name string) (*tensor.Variable, error) {
 	var found []tensor.Variable
-	if tree.Has("log_likelihood") {
-		g, err := tree.Group("log_likelihood")
-		if err != nil {
-			return nil, err
-		}
-		found = g.Vars()
-	} else if tree.Has("posterior") {
+	if tree.Has("posterior") && (name == "" || name == "log_lik") {
 		g, err := tree.Group("posterior")
 		if err != nil {
 			return nil, err
@@ -82,6 +76,13 @@ func likelihoodOf(tree *tensor.DataTree, name string) (*tensor.Variable, error) 
 		if v := g.Var("log_lik"); v != nil {
 			found = append(found, *v)
 		}
+	}
+	if len(found) == 0 && tree.Has("log_likelihood") {
+		g, err := tree.Group("log_likelihood")
+		if err != nil {
+			return nil, err
+		}
+		found = g.Vars()
 	}
 	var names []string
 	for i, v := range found {
@@ -100,6 +101,16 @@ func likelihoodOf(tree *tensor.DataTree, name string) (*tensor.Variable, error) 
 		return nil, &SeveralError{Names: names}
 	}
 	return nil, fmt.Errorf("there is no log-likelihood of %q: the observed variables are %s", name, strings.Join(names, ", "))
+}
+
+// observedBy finds the data of a log-likelihood: the variable of its name, or, for log_lik, the only one if it has as many numbers.
+func observedBy(data []tensor.Variable, v *tensor.Variable) *tensor.Variable {
+	for i, y := range data {
+		if y.Name == v.Name || v.Name == "log_lik" && len(data) == 1 && len(y.Floats())*v.Shape[0]*v.Shape[1] == len(v.Floats()) {
+			return &data[i]
+		}
+	}
+	return nil
 }
 
 // byDraw splits a variable into its draws.

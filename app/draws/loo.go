@@ -56,8 +56,9 @@ func looCommand(a *frame.App) *cobra.Command {
 		Short: "Estimate from draws how well a model predicts new data",
 		Long: `Estimate the expected log predictive density of left-out observations, by
 Pareto-smoothed importance sampling (PSIS-LOO) or WAIC. Larger is better. The
-log-likelihoods come from a run folder, a Zarr folder, a netCDF 4 file or JSON
-(group log_likelihood), or from CmdStan CSV files with log_lik.
+log-likelihoods come from a run folder, a Zarr folder, a netCDF 4 file, JSON or
+CmdStan CSV files: the draws of log_lik if there are any, and otherwise the
+group log_likelihood.
 
   euryale loo run4
   euryale loo draws.nc --var y
