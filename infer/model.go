@@ -29,6 +29,7 @@ type Model struct {
 	data     []*datum
 	derived  []*quantity
 	terms    []*quantity
+	partly   bool // whether data enter the log density beside what is observed
 	observed []*observation
 	// fixed are the parameters that Condition made data.
 	fixed []*param
@@ -163,7 +164,11 @@ func (m *Model) Deterministic(name string, n *ad.Node, list ...Option) *ad.Node 
 	return n
 }
 
-// AddLogProb adds the sum of n to the log density.
+// ObservedPartly says that data enter the log density of what this model describes in other ways than by Observe, such as by times of which only a bound is
+// known. Verdicts then judge what was observed alone, and do not blame priors for what the other data say.
+func (m *Model) ObservedPartly() { m.partly = true }
+
+// AddLogProb adds the sum of n to the log density. Data that enter it so are not judged.
 func (m *Model) AddLogProb(name string, n *ad.Node) {
 	m.claim(name, "a term")
 	m.terms = append(m.terms, &quantity{name: name, node: n})

@@ -183,7 +183,7 @@ func (c *modelCheck) median(d check.Data, o []*observation, rows []drawAt) (chec
 	var all []check.Verdict
 	for k, row := range at {
 		one, r, q := d, scores[k], c.free[row]
-		one.Z, one.Mean, one.Drawn = r.z, r.mean, true
+		one.Z, one.Mean, one.Drawn, one.Partly = r.z, r.mean, true, c.p.partly()
 		one.Counts, one.SigmaFitted = counts, varies && !counts
 		one.Quantiles = slices.ContainsFunc(o, func(x *observation) bool { return x.dist.Name != "normal" })
 		if !one.Quantiles {
@@ -216,8 +216,15 @@ func (c *modelCheck) median(d check.Data, o []*observation, rows []drawAt) (chec
 		}
 		return 0
 	})
-	return all[len(all)/2], nil
+	v := all[len(all)/2]
+	if c.p.partly() {
+		v.Notes = append(v.Notes, check.Flag{Kind: check.KindUnjudged, Text: "data may enter the log density beside what is observed, and were not judged", Note: true})
+	}
+	return v, nil
 }
+
+// partly reports whether data may enter the log density beside what is observed.
+func (p *Posterior) partly() bool { return p.model.partly || len(p.model.terms) > 0 }
 
 // freeSDs returns the standard deviations of the unconstrained coordinates.
 func (c *modelCheck) freeSDs() []float64 {

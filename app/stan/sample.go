@@ -177,7 +177,7 @@ func (cfg *stanConfig) sampling(a *frame.App, dir runs.Folder, post density) dra
 
 // unobserved is the verdict on a program that does not say what was observed.
 func unobserved(post density) (check.Verdict, error) {
-	text := "no distribution statement of a number has data on its left side, so that nothing was compared with the model"
+	text := "no distribution statement that can be judged has data on its left side, so that nothing was compared with the model"
 	remedy := "write y ~ normal(...) for what was measured, or compare draws of generated quantities with the data yourself"
 	if _, ok := post.(*stan.Posterior); !ok {
 		text, remedy = "a compiled program does not say what was observed", "compare draws of its generated quantities with the data yourself"

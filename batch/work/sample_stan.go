@@ -179,7 +179,7 @@ func (t *sampleStanTask) one(ctx context.Context, source string, item int64) (r 
 	if err != nil {
 		return r, err
 	}
-	v := check.Unjudged("no distribution statement of a number has data on its left side", "write y ~ normal(...) for what was measured")
+	v := check.Unjudged("no distribution statement that can be judged has data on its left side", "write y ~ normal(...) for what was measured")
 	if post.Observations() != nil {
 		if v, err = fit.CheckModel(infer.CheckSettings{}); err != nil {
 			return r, err

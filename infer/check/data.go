@@ -37,6 +37,8 @@ type Data struct {
 	// along the Jacobian is then standard normal too, unless priors keep the parameters away from
 	// where the data want them.
 	Drawn bool
+	// Partly says that data enter the log density elsewhere too, so that they, and not priors, may keep the parameters away from where Z wants them.
+	Partly bool
 	// AtPoint says that Z was evaluated at the very point that the verdict is about, which a fit called a minimum. The part
 	// of Z along the Jacobian is then small, unless priors hold the parameters or the loss is robust: a point at which it
 	// is not gets a flag, and is judged by all of Z.

@@ -108,7 +108,7 @@ const tooWide = 25
 func (w *residuals) conflict(p Prior) float64 {
 	at := slices.Index(w.d.Names, p.Coordinate)
 	column := slices.Index(w.kept, at)
-	if !w.d.Drawn || at < 0 || column < 0 || !(p.Scale > 0) {
+	if !w.d.Drawn || w.d.Partly || at < 0 || column < 0 || !(p.Scale > 0) {
 		return math.NaN()
 	}
 	own := 0 // columns of parameters
@@ -139,7 +139,7 @@ func (w *residuals) conflict(p Prior) float64 {
 // support, keeps the parameters away from what the data say.
 func (w *residuals) pullTest() test {
 	t := test{kind: KindPrior, p: 1}
-	if !w.d.Drawn || len(w.kept) == 0 {
+	if !w.d.Drawn || w.d.Partly || len(w.kept) == 0 {
 		return t
 	}
 	square, k := w.alongSquare()

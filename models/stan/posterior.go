@@ -244,6 +244,7 @@ func (p *Posterior) observations() error {
 		params := ad.Substitute(o.Params, p.inputs, parts)
 		own, ok := o.With(params)
 		if !ok {
+			p.machine.Unjudged = true
 			continue
 		}
 		name := o.Name
@@ -251,6 +252,9 @@ func (p *Posterior) observations() error {
 			name = fmt.Sprintf("%s (%d)", o.Name, names[o.Name])
 		}
 		m.Observe(name, own, o.Y)
+	}
+	if p.machine.Unjudged {
+		m.ObservedPartly()
 	}
 	var err error
 	p.seen, err = m.Compile()

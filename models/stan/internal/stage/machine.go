@@ -43,6 +43,8 @@ type Machine struct {
 	MaxSteps int
 	// NoJacobian leaves out what statements and functions add as the logarithm of a Jacobian.
 	NoJacobian bool
+	// Unjudged is true once data may have entered the target in other ways than by a distribution statement that can be judged.
+	Unjudged bool
 
 	funcs map[string][]*syntax.Function
 	scope []map[string]*slot
@@ -297,6 +299,7 @@ func (m *Machine) statement(s syntax.Stmt) (end, error) {
 		v, err := m.eval(s.X)
 		if m.at = s.At(); err == nil { // and not a statement of a function that it calls
 			err = m.add(v)
+			m.Unjudged = m.Unjudged || !s.Jacobian && !v.Known()
 		}
 		return end{}, m.fault(s.At(), err)
 	case *syntax.Tilde:
@@ -563,7 +566,9 @@ func (m *Machine) tilde(s *syntax.Tilde) error {
 		return err
 	}
 	m.at = s.At()
-	m.observe(s, args)
+	if !m.observe(s, args) {
+		m.Unjudged = m.Unjudged || args[0].Known() && !v.Known()
+	}
 	m.locate(s.X, s.Name, args)
 	if err := m.add(v); err != nil || !s.Truncated {
 		return err

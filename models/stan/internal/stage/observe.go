@@ -77,10 +77,10 @@ func singly(name string, args []value.Value) (family string, own []value.Value) 
 	return "normal", []value.Value{args[0].Reshape(vector, n*k), flat(ad.Add(mu, ad.T(before))), flat(ad.Broadcast(ad.Reshape(ad.Diag(l), 1, k), n, k))}
 }
 
-// observe notes a distribution statement whose left side are data.
-func (m *Machine) observe(s *syntax.Tilde, args []value.Value) {
+// observe notes a distribution statement whose left side are data, and reports whether that is one that can be judged.
+func (m *Machine) observe(s *syntax.Tilde, args []value.Value) bool {
 	if !m.graph || s.Truncated || !args[0].Known() || m.inFunction() || args[0].Size() == 0 {
-		return
+		return false
 	}
 	unknown := false
 	family, args := singly(s.Name, args)
@@ -88,7 +88,7 @@ func (m *Machine) observe(s *syntax.Tilde, args []value.Value) {
 		unknown = unknown || !a.Known()
 	}
 	if !unknown {
-		return
+		return false
 	}
 	lanes := 0
 	shape := []int{}
@@ -116,17 +116,18 @@ func (m *Machine) observe(s *syntax.Tilde, args []value.Value) {
 	o := &observation{at: s, family: family}
 	y, err := ad.Eval(spread(args[0]))
 	if err != nil {
-		return
+		return false
 	}
 	o.y = slices.Clone(y[0].Float64s())
 	for _, a := range args[1:] {
 		p := spread(a)
 		if p.Err() != nil {
-			return
+			return false
 		}
 		o.params = append(o.params, p)
 	}
 	m.observed = append(m.observed, o)
+	return true
 }
 
 // Observation is a variable of the data with its distribution.
