@@ -99,7 +99,7 @@ func explain(a *frame.App, name string) error {
 			return f.Explain(a, name)
 		}
 	}
-	return exit.Usage("info %s: want a configuration file, whose name ends in .yaml, .yml or .json", name)
+	return exit.Usage("info %s: want a configuration file, whose name ends in .yaml, .yml or .json, or a program of the Stan language, which ends in .stan", name)
 }
 
 func infoCommand(a *frame.App) *cobra.Command {
