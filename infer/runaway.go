@@ -105,8 +105,9 @@ func (c *chain) ridge(rows [][]float64) (r diag.Runaway, ok bool) {
 		}
 		r.Name, r.Value = describe(c.target, rows[n-1], widest)
 		r.Flat = true
+		names := coordinates(c.target)
 		for i, v := range along {
-			if name := coordinates(c.target)[i]; i != widest && math.Abs(v) > 0.1 && len(r.With) < 3 && name != r.Name && !slices.Contains(r.With, name) {
+			if name := names[i]; i != widest && math.Abs(v) > 0.1 && len(r.With) < 3 && name != r.Name && !slices.Contains(r.With, name) {
 				r.With = append(r.With, name)
 			}
 		}

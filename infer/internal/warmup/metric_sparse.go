@@ -22,7 +22,7 @@ const hubShare = 4
 //
 //	minimise over P_i:  sum over draws of (g_i + sum_j P_ij x_j)^2 + ridge |P_i - e_i|^2,  j in {i} and its neighbours
 //
-// The rows are those of score matching (doi:10.1214/12-EJS672 has its form for sparse precisions).
+// The rows are those of score matching (doi:10.1214/16-EJS1126 has the form for sparse precisions).
 func (p *Pattern) Metric(z, g [][]float64) (hamiltonian.Metric, bool) {
 	f, ok := fitScales(z, g)
 	if !ok {

@@ -39,8 +39,9 @@ func Interactions(gradient func(z, g []float64) error, z, scale []float64) *Patt
 	if gradient(z, before) != nil {
 		return nil
 	}
-	rows := make([]map[int]float64, d) // scaled by the scales
+	rows := make([]map[int]float64, d) // of entries that may count, in units of the scales
 	own := make([]float64, d)
+	kept := 0
 	for i := range d {
 		h := part * scale[i]
 		at[i] = z[i] + h
@@ -56,9 +57,13 @@ func Interactions(gradient func(z, g []float64) error, z, scale []float64) *Patt
 				return nil
 			case i == j:
 				own[i] = max(math.Abs(v), 1)
-			case v != 0:
+			case math.Abs(v) > weakest: // own is 1 at least
 				rows[i][j] = math.Abs(v)
+				kept++
 			}
+		}
+		if kept > 4*sparseEntries*d { // both of a pair count, and some are weak beside a large diagonal
+			return nil
 		}
 	}
 	neighbours := make([][]int, d)
