@@ -8,6 +8,7 @@ import (
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/autodiff/internal/special"
+	"github.com/euryale-dev/euryale/internal/subnormal"
 )
 
 // Exp returns e^x. Gradient: y.
@@ -64,7 +65,7 @@ func init() {
 	}.Define()
 	logOp = Unary{
 		Name: "log", code: compiler.Log, kernel: "log",
-		CPU:    special.Log,
+		CPU:    subnormal.Log,
 		CUDA:   "log(x)",
 		VJP:    func(g, _, x *Node) *Node { return Div(g, x) },
 		Domain: Interval{0.2, 4},
@@ -85,7 +86,7 @@ func init() {
 	}.Define()
 	log10Op = Unary{
 		Name:   "log10",
-		CPU:    special.Log10,
+		CPU:    subnormal.Log10,
 		CUDA:   "log10(x)",
 		VJP:    func(g, _, x *Node) *Node { return Scale(1/math.Ln10, Div(g, x)) },
 		Domain: Interval{0.2, 4},

@@ -7,15 +7,8 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/internal/subnormal"
 )
-
-// ln is math.Log with correct results for subnormal numbers, as the kernel has it.
-func ln(x float64) float64 {
-	if x > 0 && x < 0x1p-1022 {
-		return math.Log(x*0x1p54) - 54*math.Ln2
-	}
-	return math.Log(x)
-}
 
 // scalarOp is one operation on single numbers.
 type scalarOp[T Real] struct {
@@ -93,7 +86,7 @@ func runScalar[T Real](ops []scalarOp[T]) {
 		case sExp:
 			*o.dst = T(math.Exp(float64(*o.a)))
 		case sLog:
-			*o.dst = T(ln(float64(*o.a)))
+			*o.dst = T(subnormal.Log(float64(*o.a)))
 		case sSqrt:
 			*o.dst = T(math.Sqrt(float64(*o.a)))
 		case sMulAdd:

@@ -3,13 +3,17 @@
 
 package special
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/subnormal"
+)
 
 // BernoulliLogLik returns k log(p) + m log(1-p), where nothing of a count of 0 is taken.
 func BernoulliLogLik(k, m, p float64) float64 {
 	sum := 0.0
 	if k != 0 {
-		sum += k * Log(p)
+		sum += k * subnormal.Log(p)
 	}
 	if m != 0 {
 		sum += m * math.Log1p(-p)

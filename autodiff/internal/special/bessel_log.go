@@ -3,12 +3,16 @@
 
 package special
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/subnormal"
+)
 
 // LogI0e returns log(exp(-|x|) I0(x)).
 func LogI0e(x float64) float64 {
 	if x = math.Abs(x); x > 1 {
-		return Log(BesselIe(0, x))
+		return subnormal.Log(BesselIe(0, x))
 	}
 	q := x * x / 4
 	t, s := q, 0.0 // I0 - 1

@@ -3,7 +3,11 @@
 
 package special
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/subnormal"
+)
 
 // LogBesselIScaled integrates, with t = tanh(w),
 //
@@ -20,7 +24,7 @@ func LogBesselIScaled(nu, x float64) float64 {
 	}
 	if w := math.Hypot(nu, x); w > manyOrders {
 		s, _ := debye(nu, x, w)
-		return math.Log1p(s) - 0.5*Log(2*math.Pi*w)
+		return math.Log1p(s) - 0.5*subnormal.Log(2*math.Pi*w)
 	}
 	h := nu + 0.5
 	t := x / (h + math.Hypot(h, x)) // x (1 - t^2) = 2 h t
@@ -29,7 +33,7 @@ func LogBesselIScaled(nu, x float64) float64 {
 	e.moments(math.Inf(1), 0, 0, 0, 0, &sum)
 	e.right = true
 	e.moments(math.Inf(1), 0, 0, 0, 0, &sum)
-	return etaStep(nu, 0.5, x) + 0.5*Log(h/x) - math.Log(math.Pi) - StirlingError(0, h) + Log(sum[0][0])
+	return etaStep(nu, 0.5, x) + 0.5*subnormal.Log(h/x) - math.Log(math.Pi) - StirlingError(0, h) + subnormal.Log(sum[0][0])
 }
 
 // manyOrders is where terms of Debye's expansion beyond the third are below rounding.
@@ -50,7 +54,7 @@ func debye(nu, x, w float64) (s, slope float64) {
 func etaStep(nu, d, x float64) float64 {
 	w, v := math.Hypot(nu, x), math.Hypot(nu+d, x)
 	dw := d * (2*nu + d) / (w + v)
-	return dw + d*Log(x/(nu+d+v)) - nu*math.Log1p((d+dw)/(nu+w))
+	return dw + d*subnormal.Log(x/(nu+d+v)) - nu*math.Log1p((d+dw)/(nu+w))
 }
 
 // BesselSlope is the derivative of logBesselIScaled with respect to x.

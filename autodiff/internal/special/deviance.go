@@ -3,7 +3,11 @@
 
 package special
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/subnormal"
+)
 
 // PoissonDeviance returns k log(k/m) - k + m, without cancelling near k = m.
 func PoissonDeviance(k, m float64) float64 {
@@ -13,7 +17,7 @@ func PoissonDeviance(k, m float64) float64 {
 	case math.Abs(d) < 0.4*k:
 		return -k * log1pmx(d/k)
 	default:
-		return k*(Log(k)-Log(m)) + d
+		return k*(subnormal.Log(k)-subnormal.Log(m)) + d
 	}
 }
 
@@ -27,9 +31,9 @@ func LogFactorialRest(k float64) float64 {
 		for i := len(logGammaSeries) - 1; i >= 0; i-- {
 			series = k * (logGammaSeries[i] - series)
 		}
-		return k * (oneLessEuler - Log(k) + series)
+		return k * (oneLessEuler - subnormal.Log(k) + series)
 	}
-	return StirlingError(0, k) + 0.5*Log(2*math.Pi*k)
+	return StirlingError(0, k) + 0.5*subnormal.Log(2*math.Pi*k)
 }
 
 // logGammaSeries holds zeta(n)/n, n = 2...: log Gamma(1+k) = -gamma k + zeta(2)/2 k^2 - zeta(3)/3 k^3 + ...

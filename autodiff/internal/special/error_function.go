@@ -3,7 +3,11 @@
 
 package special
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/subnormal"
+)
 
 const TwoOverSqrtPi = 2 / 1.772453850905516027298167483341145182798
 
@@ -118,7 +122,7 @@ func LogPhiThird(x float64) float64 {
 // LogPhi uses erfcx left of -1 and log1p right of it.
 func LogPhi(x float64) float64 {
 	if x < -1 {
-		return -x*x/2 + Log(Erfcx(-x*math.Sqrt2/2)/2)
+		return -x*x/2 + subnormal.Log(Erfcx(-x*math.Sqrt2/2)/2)
 	}
 	return math.Log1p(-math.Erfc(x*math.Sqrt2/2) / 2)
 }
@@ -128,8 +132,8 @@ func Lgamma(x float64) float64 {
 	if math.IsInf(x, -1) { // as in C, and between the poles nearby
 		return math.Inf(1)
 	}
-	if math.Abs(x) < smallestNormal {
-		return -Log(math.Abs(x))
+	if math.Abs(x) < 0x1p-1022 {
+		return -subnormal.Log(math.Abs(x))
 	}
 	v, _ := math.Lgamma(x)
 	return v

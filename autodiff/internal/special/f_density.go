@@ -3,7 +3,11 @@
 
 package special
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/subnormal"
+)
 
 // LogFDensity is the log density of the logarithm t of a number with an F distribution of 2 a and 2 b degrees of freedom.
 // By Stirling's errors s, with a <= b, c = a + b and z = a/c (exp(t) - 1), it is
@@ -23,11 +27,11 @@ func LogFDensity(a, b, t float64) float64 {
 	fall := c*math.Log1p(z) - a*t
 	switch {
 	case t > 700: // z may overflow
-		fall = c*(t+Log(a/c)+math.Log1p(b/a*math.Exp(-t))) - a*t
+		fall = c*(t+subnormal.Log(a/c)+math.Log1p(b/a*math.Exp(-t))) - a*t
 	case math.Abs(t) < 1:
 		fall = c*log1pmx(z) + a*t*t*ExpRemainder(2, t)
 	}
-	return 0.5*Log(a/c*b/(2*math.Pi)) + StirlingError(0, c) - StirlingError(0, a) - StirlingError(0, b) - fall
+	return 0.5*subnormal.Log(a/c*b/(2*math.Pi)) + StirlingError(0, c) - StirlingError(0, a) - StirlingError(0, b) - fall
 }
 
 // FShapeScore is the derivative of LogFDensity with respect to a.
@@ -40,12 +44,12 @@ func FShapeScore(a, b, t float64) float64 {
 	z := b / c * math.Expm1(-t)
 	switch {
 	case z > 1e17: // z may overflow
-		return rest - (Log(b/c) - t - 1)
+		return rest - (subnormal.Log(b/c) - t - 1)
 	case z > -0.4 && z < 1:
 		return rest - log1pmx(z) - z/(1+z)*z
 	}
 	v := a/c + b/c*math.Exp(-t) // 1 + z
-	return rest - Log(v) + z/v
+	return rest - subnormal.Log(v) + z/v
 }
 
 // CUDAFDensity is the same in C; it stands after CUDAIncompleteHazard.

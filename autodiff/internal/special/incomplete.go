@@ -15,7 +15,11 @@ package special
 // far out it is. Derivatives with respect to a and b are cumulants of log x and
 // log(1-x) under the distribution that is cut off, from the same nodes.
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/subnormal"
+)
 
 // Incomplete says which integral: beta from the left, gamma from the left or from
 // the right, or those of skew_normal.go,
@@ -136,7 +140,7 @@ func bernoulli(p, q, v float64) float64 {
 	case v < 700:
 		return math.Log1p(q*math.Expm1(v)) - q*v
 	}
-	return Log(q+p*math.Exp(-v)) + p*v
+	return subnormal.Log(q+p*math.Exp(-v)) + p*v
 }
 
 // reach returns the point where the integrand has fallen by at least 40 nepers, or limit. The
@@ -255,7 +259,7 @@ func cutGamma(kind Incomplete, a, x float64) cutOff {
 	if math.Abs(r) < 0.3 {
 		w.logPeak = a * log1pmx((t-a)/a)
 	}
-	w.logPeak += 0.5*Log(a/(2*math.Pi)) - StirlingError(0, a)
+	w.logPeak += 0.5*subnormal.Log(a/(2*math.Pi)) - StirlingError(0, a)
 	w.logX = r + digammaRest(a)
 	return w
 }
@@ -265,11 +269,11 @@ func LogRatio(x, a float64) float64 {
 	if d := (x - a) / a; math.Abs(d) < 0.5 {
 		return math.Log1p(d)
 	}
-	return Log(x) - Log(a)
+	return subnormal.Log(x) - subnormal.Log(a)
 }
 
 func cutBeta(a, b, s float64) cutOff {
-	c, mode := a+b, Log(a/b)
+	c, mode := a+b, subnormal.Log(a/b)
 	w := cutOff{kind: LowerBeta, a: a, b: b}
 	p, q, peak := a/c, b/c, mode
 	if s < mode {
@@ -293,7 +297,7 @@ func cutBeta(a, b, s float64) cutOff {
 	} else {
 		w.logPeak = a*lx + b*ly
 	}
-	w.logPeak += 0.5*Log(a/c*b/(2*math.Pi)) + StirlingError(0, c) - StirlingError(0, a) - StirlingError(0, b)
+	w.logPeak += 0.5*subnormal.Log(a/c*b/(2*math.Pi)) + StirlingError(0, c) - StirlingError(0, a) - StirlingError(0, b)
 	w.logX = lx + digammaRest(a) - digammaRest(c)
 	w.logY = ly + digammaRest(b) - digammaRest(c)
 	return w
@@ -319,7 +323,7 @@ func (w *cutOff) moments(mx, my float64, m, n int) (sum [maxOrder + 1][maxOrder 
 func (w *cutOff) direct(m, n int) float64 {
 	if m+n == 0 {
 		sum := w.moments(0, 0, 0, 0)
-		return w.logPeak + Log(sum[0][0])
+		return w.logPeak + subnormal.Log(sum[0][0])
 	}
 	sum := w.moments(0, 0, min(m, 1), min(n, 1))
 	mx, my := sum[1][0]/sum[0][0], sum[0][1]/sum[0][0]
@@ -404,8 +408,8 @@ func BetaShapeScore(a, b, s float64) float64 {
 		return math.NaN()
 	}
 	c := a + b
-	d := s - Log(a/b)
-	log := -Softplus(-s) + Softplus(-Log(a/b)) // log(x/mode)
+	d := s - subnormal.Log(a/b)
+	log := -Softplus(-s) + Softplus(-subnormal.Log(a/b)) // log(x/mode)
 	if math.Abs(d) < 0.5 {
 		log = d - math.Log1p(a/c*math.Expm1(d))
 		if a > b {
@@ -420,7 +424,7 @@ func LogBetaDensity(a, b, s float64) float64 {
 	if !(a > 0 && b > 0) || s != s {
 		return math.NaN()
 	}
-	if s > Log(a/b) {
+	if s > subnormal.Log(a/b) {
 		a, b, s = b, a, -s
 	}
 	if math.IsInf(s, -1) {

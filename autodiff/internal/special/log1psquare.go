@@ -3,12 +3,16 @@
 
 package special
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/subnormal"
+)
 
 // Log1psq returns log(1 + x^2).
 func Log1psq(x float64) float64 {
 	if math.Abs(x) > 1e8 {
-		return 2 * Log(math.Abs(x))
+		return 2 * subnormal.Log(math.Abs(x))
 	}
 	return math.Log1p(x * x)
 }

@@ -3,7 +3,11 @@
 
 package special
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/subnormal"
+)
 
 // LogPhiDiff works on the side where both tails are small; there, for a < b <= 0,
 //
@@ -26,12 +30,12 @@ func LogPhiDiff(a, b float64) float64 {
 	if t := h * (1 + math.Abs(m)); t < 1e-2 {
 		q, m2 := h*h, m*m
 		bend := q/6*(m2-1) + q*q/120*(m2*m2-6*m2+3) + q*q*q/5040*(m2*m2*m2-15*m2*m2+45*m2-15)
-		return Log(2*h) - m2/2 - 0.5*math.Log(2*math.Pi) + math.Log1p(bend)
+		return subnormal.Log(2*h) - m2/2 - 0.5*math.Log(2*math.Pi) + math.Log1p(bend)
 	}
 	if b > -1 {
 		return LogPhi(b) + Log1mexp(LogPhi(a)-LogPhi(b))
 	}
-	r := 2*h*m + Log(Erfcx(-a*math.Sqrt2/2)/Erfcx(-b*math.Sqrt2/2))
+	r := 2*h*m + subnormal.Log(Erfcx(-a*math.Sqrt2/2)/Erfcx(-b*math.Sqrt2/2))
 	return LogPhi(b) + Log1mexp(r)
 }
 

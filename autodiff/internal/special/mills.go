@@ -3,7 +3,11 @@
 
 package special
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/subnormal"
+)
 
 // Differences of Mills' ratio R(a) = (1 - Phi(a))/phi(a) are integrals of a positive function,
 //
@@ -63,7 +67,7 @@ func LogMillsDrop(a, h float64) float64 {
 		return math.NaN()
 	}
 	peak := math.Max(0, -a)
-	return peak*peak/2 + Log(millsIntegral(0, a, h, math.Inf(1)))
+	return peak*peak/2 + subnormal.Log(millsIntegral(0, a, h, math.Inf(1)))
 }
 
 // narrowest stands for an h of 0 in quotients of integrals, which do not depend on one as small as that.
@@ -134,15 +138,15 @@ func LogMillsMean(a, w float64) float64 {
 	if w >= 0 && (math.Abs(a)+w)*w < 0.5 {
 		return math.Log1p(millsMean(-1, a, w))
 	}
-	return Log(millsMean(0, a, w))
+	return subnormal.Log(millsMean(0, a, w))
 }
 
 // LogMillsPart returns log((Phi(a+w) - Phi(a))/phi(a)), likewise.
 func LogMillsPart(a, w float64) float64 {
 	if a >= 0 && w >= 1 { // w may be infinite
-		return Log(millsIntegral(0, a, 0, w))
+		return subnormal.Log(millsIntegral(0, a, 0, w))
 	}
-	return Log(w) + Log(millsMean(0, a, w))
+	return subnormal.Log(w) + subnormal.Log(millsMean(0, a, w))
 }
 
 // MillsMeanMoment returns the mean of u^n with the weight exp(-a w u - w^2 u^2/2) over 0 < u < 1.

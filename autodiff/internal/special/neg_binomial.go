@@ -3,7 +3,11 @@
 
 package special
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/subnormal"
+)
 
 // fewCounts is the largest count for which products are faster than Stirling's series.
 const fewCounts = 24
@@ -17,7 +21,7 @@ func NegBinomialLogProb(k, eta, phi float64) float64 {
 		for j := 0.0; j < k; j++ {
 			choose *= (phi + j) / (j + 1)
 		}
-		odds := eta - Log(phi)
+		odds := eta - subnormal.Log(phi)
 		fall := phi * math.Log1p(mu/phi)
 		if mu/phi > 1e300 {
 			fall = phi * odds
@@ -25,16 +29,16 @@ func NegBinomialLogProb(k, eta, phi float64) float64 {
 		if k > 0 {
 			fall += k * Softplus(-odds)
 		}
-		return Log(choose) - fall
+		return subnormal.Log(choose) - fall
 	}
 	n := k + phi
-	rest := StirlingError(0, n) - StirlingError(0, phi) - LogFactorialRest(k) + 0.5*Log(phi/n)
+	rest := StirlingError(0, n) - StirlingError(0, phi) - LogFactorialRest(k) + 0.5*subnormal.Log(phi/n)
 	if mu > hugeMean && mu > 1e20*phi { // the share of phi underflows
-		return rest - PoissonDeviance(k, n) - phi*(eta-Log(n)-1)
+		return rest - PoissonDeviance(k, n) - phi*(eta-subnormal.Log(n)-1)
 	}
 	share := n / (mu + phi)
 	if k > 0 && mu < 1/hugeMean && mu < 1e-20*phi { // the share of k underflows
-		return rest - k*(Log(k/n*phi)-eta-1) - PoissonDeviance(phi, n)
+		return rest - k*(subnormal.Log(k/n*phi)-eta-1) - PoissonDeviance(phi, n)
 	}
 	return rest - PoissonDeviance(k, share*mu) - PoissonDeviance(phi, share*phi)
 }
@@ -47,7 +51,7 @@ func NegBinomialScore(k, eta, phi float64) float64 {
 	mu := math.Exp(eta)
 	d, fall, n := (k-mu)/(mu+phi), math.Log1p(mu/phi), k+phi
 	if mu/phi > 1e300 {
-		d, fall = -1, eta-Log(phi)
+		d, fall = -1, eta-subnormal.Log(phi)
 	}
 	switch {
 	case k <= fewCounts && phi < 1e2:
@@ -59,7 +63,7 @@ func NegBinomialScore(k, eta, phi float64) float64 {
 	case phi < 10:
 		return Digamma(n) - Digamma(phi) - fall - d
 	case d < -0.5: // 1 + d = n/(mu+phi) would lose digits
-		return Log(n/phi) - fall - d + digammaRest(phi) - digammaRest(n)
+		return subnormal.Log(n/phi) - fall - d + digammaRest(phi) - digammaRest(n)
 	}
 	return log1pmx(d) + digammaRest(phi) - digammaRest(n)
 }

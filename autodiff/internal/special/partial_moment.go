@@ -3,7 +3,11 @@
 
 package special
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/subnormal"
+)
 
 // LogPartialMoment integrates over w = log y from the peak, y (y-m) = nu+1, to both
 // sides.
@@ -16,12 +20,12 @@ func LogPartialMoment(n int, nu, m float64) float64 {
 	sums := func(mean float64, n int) [maxOrder + 1][maxOrder + 1]float64 { return e.partialSums(mean, n, 0) }
 	if n == 0 {
 		sum := sums(0, 0)
-		return p*Log(y) - (y-m)*(y-m)/2 + Log(sum[0][0])
+		return p*subnormal.Log(y) - (y-m)*(y-m)/2 + subnormal.Log(sum[0][0])
 	}
 	sum := sums(0, 1)
 	mean := sum[1][0] / sum[0][0]
 	if n == 1 {
-		return Log(y) + mean
+		return subnormal.Log(y) + mean
 	}
 	return cumulants(sums(mean, n), n, 0)
 }
@@ -53,7 +57,7 @@ func PartialGain(nu, m float64) float64 {
 	}
 	p, shift := nu+1, partialShift(nu, m)
 	a, b := partialFlank(nu, m).partialSums(0, 0, 0), partialFlank(nu, 0).partialSums(0, 0, 0)
-	return p*(shift-math.Expm1(-2*shift)/2) + Log(a[0][0]/b[0][0])
+	return p*(shift-math.Expm1(-2*shift)/2) + subnormal.Log(a[0][0]/b[0][0])
 }
 
 func partialShift(nu, m float64) float64 { return math.Asinh(m / (2 * math.Sqrt(nu+1))) }

@@ -7,6 +7,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
+
+	"github.com/euryale-dev/euryale/internal/subnormal"
 )
 
 // Digamma moves x up to 10 by psi(x) = psi(x+1) - 1/x, then uses the asymptotic
@@ -26,7 +28,7 @@ func Digamma(x float64) float64 {
 	}
 	q := 1 / (x * x)
 	tail := q * (1./12 - q*(1./120-q*(1./252-q*(1./240-q*(1./132-q*(691./32760-q/12))))))
-	return s + Log(x) - 0.5/x - tail
+	return s + subnormal.Log(x) - 0.5/x - tail
 }
 
 // sinceInteger returns what x has above the nearest integer: it is exact, so that poles are

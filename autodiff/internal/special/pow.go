@@ -3,7 +3,11 @@
 
 package special
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/subnormal"
+)
 
 // PowSlope returns the derivative of x^y of order n in x and m in y,
 //
@@ -26,7 +30,7 @@ func PowSlope(n, m int, x, y float64) float64 {
 	switch {
 	case x > 0:
 		sum = 0
-		for i, log := 0, Log(x); i <= m; i++ { // Horner's rule in the logarithm
+		for i, log := 0, subnormal.Log(x); i <= m; i++ { // Horner's rule in the logarithm
 			if i > 0 {
 				sum *= log
 			}

@@ -3,7 +3,11 @@
 
 package special
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/subnormal"
+)
 
 // skewSum is S in F = exp(-z^2 (1+alpha^2)/2) S/(pi sqrt(1+alpha^2)) for z <= 0 and alpha >= 0: with x = sinh(w) in
 //
@@ -26,7 +30,7 @@ func millsRatio(t float64) float64 { return math.Sqrt(math.Pi/2) * Erfcx(t/math.
 
 // skewFarTail is log F for z <= 0 and alpha >= 0.
 func skewFarTail(z, alpha float64) float64 {
-	return -z*z/2*(1+alpha*alpha) - math.Log(math.Pi) - 0.5*math.Log1p(alpha*alpha) + Log(skewSum(z, alpha))
+	return -z*z/2*(1+alpha*alpha) - math.Log(math.Pi) - 0.5*math.Log1p(alpha*alpha) + subnormal.Log(skewSum(z, alpha))
 }
 
 // skewRest is F/Phi(z) for z <= 0 and alpha < 0, as F(z, alpha) + F(z, -alpha) = 2 Phi(z).
@@ -57,10 +61,10 @@ func SkewNormalLogCDF(z, alpha float64) float64 {
 				return math.Log1p(-rest)
 			}
 		}
-		return LogPhi(z) + Log(skewRest(z, alpha))
+		return LogPhi(z) + subnormal.Log(skewRest(z, alpha))
 	case alpha > 0:
 		if low := skewMiddle(z, alpha); low < 0.5 {
-			return Log(low)
+			return subnormal.Log(low)
 		}
 	}
 	return math.Log1p(-math.Exp(SkewNormalLogCDF(-z, -alpha)))

@@ -3,7 +3,11 @@
 
 package special
 
-import "math"
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/internal/subnormal"
+)
 
 // StirlingError is the n-th derivative: it moves x up to 10 by
 //
@@ -19,7 +23,7 @@ func StirlingError(n int, x float64) float64 {
 	}
 	if x < 1e-30 { // -log(x)/2 and its derivatives
 		if n == 0 {
-			return -0.5 * (Log(x) + math.Log(2*math.Pi))
+			return -0.5 * (subnormal.Log(x) + math.Log(2*math.Pi))
 		}
 		v := 0.5
 		for i := range n {

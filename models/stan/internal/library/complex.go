@@ -8,6 +8,7 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/subnormal"
 	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
@@ -57,7 +58,7 @@ func complexUnary(name string, v value.Value) (value.Value, error) {
 		e := one(re, math.Exp, ad.Exp)
 		return value.Complex(v.Type, two(e, one(im, math.Cos, ad.Cos), times, ad.Mul), two(e, one(im, math.Sin, ad.Sin), times, ad.Mul)), nil
 	case "log":
-		return value.Complex(v.Type, one(two(re, im, math.Hypot, ad.Hypot), ln, ad.Log), two(im, re, math.Atan2, ad.Atan2)), nil
+		return value.Complex(v.Type, one(two(re, im, math.Hypot, ad.Hypot), subnormal.Log, ad.Log), two(im, re, math.Atan2, ad.Atan2)), nil
 	case "sqrt":
 		half := func(x float64) float64 { return 0.5 * x }
 		l, err := complexUnary("log", v)

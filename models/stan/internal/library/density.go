@@ -10,6 +10,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/subnormal"
 	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
@@ -47,12 +48,12 @@ func constant(x float64) term { return term{0, func([]float64) float64 { return 
 
 // logOf is the term -log p_k.
 func logOf(k int, factor float64) term {
-	return term{1 << k, func(x []float64) float64 { return factor * ln(x[k]) }}
+	return term{1 << k, func(x []float64) float64 { return factor * subnormal.Log(x[k]) }}
 }
 
 func lg(x float64) float64 {
 	if x > 0 && x < 0x1p-1022 {
-		return -ln(x)
+		return -subnormal.Log(x)
 	}
 	y, _ := math.Lgamma(x)
 	return y
@@ -77,7 +78,7 @@ func families() []family {
 		{name: "normal", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Normal(p[0], p[1]) }, drop: []term{constant(-halfLog2Pi), logOf(2, -1)}},
 		{name: "std_normal", params: r(0), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Normal(0.0, 1.0) }, drop: []term{constant(-halfLog2Pi)}},
 		{name: "student_t", params: r(3), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.StudentT(p[0], p[1], p[2]) },
-			drop: []term{constant(-0.5 * math.Log(math.Pi)), logOf(3, -1), {p1, func(x []float64) float64 { return lg((x[1]+1)/2) - lg(x[1]/2) - 0.5*ln(x[1]) }}}},
+			drop: []term{constant(-0.5 * math.Log(math.Pi)), logOf(3, -1), {p1, func(x []float64) float64 { return lg((x[1]+1)/2) - lg(x[1]/2) - 0.5*subnormal.Log(x[1]) }}}},
 		{name: "cauchy", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Cauchy(p[0], p[1]) }, drop: []term{constant(-math.Log(math.Pi)), logOf(2, -1)}},
 		{name: "double_exponential", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Laplace(p[0], p[1]) }, drop: []term{constant(-math.Ln2), logOf(2, -1)}},
 		{name: "logistic", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Logistic(p[0], p[1]) }, drop: []term{logOf(2, -1)}},
@@ -85,41 +86,41 @@ func families() []family {
 		{name: "lognormal", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.LogNormal(p[0], p[1]) }, drop: []term{logOf(2, -1), logOf(0, -1)}},
 		{name: "exp_mod_normal", params: r(3), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.ExpModNormal(p[0], p[1], p[2]) }, drop: []term{constant(-math.Ln2), logOf(3, 1)}},
 		{name: "skew_normal", params: r(3), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.SkewNormal(p[0], p[1], p[2]) }, drop: []term{constant(-halfLog2Pi), logOf(2, -1), {v0 | p1 | p2, func(x []float64) float64 { z := (x[0] - x[1]) / x[2]; return -0.5 * z * z }}}},
-		{name: "skew_double_exponential", params: r(3), cdf: true, of: skewLaplace, drop: []term{constant(math.Ln2), logOf(2, -1), {p3, func(x []float64) float64 { return ln(x[3]) + math.Log1p(-x[3]) }}}},
+		{name: "skew_double_exponential", params: r(3), cdf: true, of: skewLaplace, drop: []term{constant(math.Ln2), logOf(2, -1), {p3, func(x []float64) float64 { return subnormal.Log(x[3]) + math.Log1p(-x[3]) }}}},
 		{name: "chi_square", params: r(1), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.ChiSquared(p[0]) },
 			drop: []term{{p1, func(x []float64) float64 { return -x[1]/2*math.Ln2 - lg(x[1]/2) }}, {v0, func(x []float64) float64 { return -x[0] / 2 }}}},
 		{name: "inv_chi_square", params: r(1), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.InverseGamma(half(p[0]), 0.5) },
 			drop: []term{{p1, func(x []float64) float64 { return -x[1]/2*math.Ln2 - lg(x[1]/2) }}, {v0, func(x []float64) float64 { return -0.5 / x[0] }}}},
 		{name: "scaled_inv_chi_square", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist {
 			return dist.InverseGamma(half(p[0]), ad.Mul(half(p[0]), ad.Square(p[1])))
-		}, drop: []term{{p1, func(x []float64) float64 { return x[1]/2*ln(x[1]/2) - lg(x[1]/2) }}, {p1 | p2, func(x []float64) float64 { return x[1] * ln(x[2]) }}, {v0 | p1, func(x []float64) float64 { return -(x[1]/2 + 1) * ln(x[0]) }}}},
+		}, drop: []term{{p1, func(x []float64) float64 { return x[1]/2*subnormal.Log(x[1]/2) - lg(x[1]/2) }}, {p1 | p2, func(x []float64) float64 { return x[1] * subnormal.Log(x[2]) }}, {v0 | p1, func(x []float64) float64 { return -(x[1]/2 + 1) * subnormal.Log(x[0]) }}}},
 		{name: "exponential", params: r(1), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Exponential(p[0]) }, drop: []term{logOf(1, 1)}},
 		{name: "gamma", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Gamma(p[0], p[1]) }, drop: []term{
-			{p1, func(x []float64) float64 { return -lg(x[1]) }}, {p1 | p2, func(x []float64) float64 { return x[1] * ln(x[2]) }},
-			{v0 | p1, func(x []float64) float64 { return (x[1] - 1) * ln(x[0]) }}, {v0 | p2, func(x []float64) float64 { return -x[0] * x[2] }}}},
+			{p1, func(x []float64) float64 { return -lg(x[1]) }}, {p1 | p2, func(x []float64) float64 { return x[1] * subnormal.Log(x[2]) }},
+			{v0 | p1, func(x []float64) float64 { return (x[1] - 1) * subnormal.Log(x[0]) }}, {v0 | p2, func(x []float64) float64 { return -x[0] * x[2] }}}},
 		{name: "inv_gamma", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.InverseGamma(p[0], p[1]) }, drop: []term{
-			{p1, func(x []float64) float64 { return -lg(x[1]) }}, {p1 | p2, func(x []float64) float64 { return x[1] * ln(x[2]) }},
-			{v0 | p1, func(x []float64) float64 { return -(x[1] + 1) * ln(x[0]) }}, {v0 | p2, func(x []float64) float64 { return -x[2] / x[0] }}}},
+			{p1, func(x []float64) float64 { return -lg(x[1]) }}, {p1 | p2, func(x []float64) float64 { return x[1] * subnormal.Log(x[2]) }},
+			{v0 | p1, func(x []float64) float64 { return -(x[1] + 1) * subnormal.Log(x[0]) }}, {v0 | p2, func(x []float64) float64 { return -x[2] / x[0] }}}},
 		{name: "weibull", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Weibull(p[0], p[1]) }, drop: []term{
-			logOf(1, 1), {v0 | p1, func(x []float64) float64 { return (x[1] - 1) * ln(x[0]) }}, {p1 | p2, func(x []float64) float64 { return -x[1] * ln(x[2]) }}}},
+			logOf(1, 1), {v0 | p1, func(x []float64) float64 { return (x[1] - 1) * subnormal.Log(x[0]) }}, {p1 | p2, func(x []float64) float64 { return -x[1] * subnormal.Log(x[2]) }}}},
 		{name: "frechet", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Frechet(p[0], p[1]) }, drop: []term{
-			logOf(1, 1), {v0 | p1, func(x []float64) float64 { return -(x[1] + 1) * ln(x[0]) }}, {p1 | p2, func(x []float64) float64 { return x[1] * ln(x[2]) }}}},
+			logOf(1, 1), {v0 | p1, func(x []float64) float64 { return -(x[1] + 1) * subnormal.Log(x[0]) }}, {p1 | p2, func(x []float64) float64 { return x[1] * subnormal.Log(x[2]) }}}},
 		{name: "rayleigh", params: r(1), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Rayleigh(p[0]) }, drop: []term{logOf(1, -2), logOf(0, 1)}},
-		{name: "loglogistic", params: r(2), cdf: true, of: logLogistic, drop: []term{{p1 | p2, func(x []float64) float64 { return ln(x[2]) - x[2]*ln(x[1]) }}}},
+		{name: "loglogistic", params: r(2), cdf: true, of: logLogistic, drop: []term{{p1 | p2, func(x []float64) float64 { return subnormal.Log(x[2]) - x[2]*subnormal.Log(x[1]) }}}},
 		{name: "pareto", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Pareto(p[0], p[1]) }, drop: []term{
-			logOf(2, 1), {p1 | p2, func(x []float64) float64 { return x[2] * ln(x[1]) }}, {v0 | p2, func(x []float64) float64 { return -(x[2] + 1) * ln(x[0]) }}}},
+			logOf(2, 1), {p1 | p2, func(x []float64) float64 { return x[2] * subnormal.Log(x[1]) }}, {v0 | p2, func(x []float64) float64 { return -(x[2] + 1) * subnormal.Log(x[0]) }}}},
 		{name: "pareto_type_2", params: r(3), cdf: true, of: pareto2, drop: []term{logOf(3, 1), logOf(2, -1)}},
 		{name: "beta", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Beta(p[0], p[1]) }, drop: []term{
 			{p1, func(x []float64) float64 { return -lg(x[1]) }}, {p2, func(x []float64) float64 { return -lg(x[2]) }},
 			{p1 | p2, func(x []float64) float64 { return lg(x[1] + x[2]) }},
-			{v0 | p1, func(x []float64) float64 { return (x[1] - 1) * ln(x[0]) }}, {v0 | p2, func(x []float64) float64 { return (x[2] - 1) * math.Log1p(-x[0]) }}}},
+			{v0 | p1, func(x []float64) float64 { return (x[1] - 1) * subnormal.Log(x[0]) }}, {v0 | p2, func(x []float64) float64 { return (x[2] - 1) * math.Log1p(-x[0]) }}}},
 		{name: "beta_proportion", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.BetaProportion(p[0], p[1]) }, drop: []term{
 			{p2, func(x []float64) float64 { return lg(x[2]) }},
 			{p1 | p2, func(x []float64) float64 { return -lg(x[1]*x[2]) - lg((1-x[1])*x[2]) }}}},
 		{name: "von_mises", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.VonMises(p[0], p[1]) }, drop: []term{
 			constant(-math.Log(2 * math.Pi)), {p2, func(x []float64) float64 { return -logI0(x[2]) }}}},
 		{name: "uniform", params: r(2), cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Uniform(p[0], p[1]) }, drop: []term{
-			{p1 | p2, func(x []float64) float64 { return -ln(x[2] - x[1]) }}}},
+			{p1 | p2, func(x []float64) float64 { return -subnormal.Log(x[2] - x[1]) }}}},
 		{name: "bernoulli", params: r(1), discrete: true, cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Bernoulli(p[0]) }},
 		{name: "bernoulli_logit", params: r(1), discrete: true, of: func(p []*ad.Node) dist.Dist { return dist.BernoulliLogit(p[0]) }},
 		{name: "binomial", params: []string{"ints", "reals"}, discrete: true, cdf: true, of: func(p []*ad.Node) dist.Dist { return dist.Binomial(p[0], p[1]) }, drop: []term{lchooseOf}},

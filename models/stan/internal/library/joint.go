@@ -10,6 +10,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/subnormal"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
 
@@ -251,7 +252,7 @@ func simplices() {
 		d := math.Log(trials(a[0]))
 		for _, x := range a[0].F {
 			if x > 0 {
-				d -= ln(x)
+				d -= subnormal.Log(x)
 			}
 		}
 		return d
@@ -434,7 +435,7 @@ func regressions() {
 			drop: func(y float64, a []value.Value, i int) float64 {
 				d := -halfLog2Pi
 				if a[4].Known() {
-					d -= ln(pick(a[4], i))
+					d -= subnormal.Log(pick(a[4], i))
 				}
 				return d
 			}},

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/subnormal"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -241,7 +242,7 @@ func hidden() {
 			for i := range w {
 				w[i] = alpha[t*k+i]
 				if next >= 0 {
-					w[i] += ln(c.Args[1].F[i*k+next])
+					w[i] += subnormal.Log(c.Args[1].F[i*k+next])
 				}
 			}
 			most := slices.Max(w)

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/subnormal"
 	"github.com/euryale-dev/euryale/models/stan/internal/typing"
 	"github.com/euryale-dev/euryale/models/stan/internal/value"
 )
@@ -17,7 +18,7 @@ var unary = map[string]struct {
 	native func(float64) float64 // nil where the graph is evaluated
 	graph  func(*ad.Node) *ad.Node
 }{
-	"exp": {math.Exp, ad.Exp}, "exp2": {math.Exp2, ad.Exp2}, "expm1": {math.Expm1, ad.Expm1}, "log": {ln, ad.Log}, "log2": {math.Log2, ad.Log2},
+	"exp": {math.Exp, ad.Exp}, "exp2": {math.Exp2, ad.Exp2}, "expm1": {math.Expm1, ad.Expm1}, "log": {subnormal.Log, ad.Log}, "log2": {math.Log2, ad.Log2},
 	"log10": {nil, ad.Log10}, "log1p": {math.Log1p, ad.Log1p}, "sqrt": {math.Sqrt, root}, "cbrt": {math.Cbrt, ad.Cbrt},
 	"sin": {math.Sin, ad.Sin}, "cos": {math.Cos, ad.Cos}, "tan": {math.Tan, ad.Tan}, "asin": {math.Asin, ad.Asin}, "acos": {math.Acos, ad.Acos},
 	"atan": {math.Atan, ad.Atan}, "sinh": {math.Sinh, ad.Sinh}, "cosh": {math.Cosh, ad.Cosh}, "tanh": {math.Tanh, ad.Tanh},
@@ -28,7 +29,7 @@ var unary = map[string]struct {
 	"inv":        {func(x float64) float64 { return 1 / x }, ad.Reciprocal},
 	"inv_sqrt":   {func(x float64) float64 { return 1 / math.Sqrt(x) }, ad.Rsqrt},
 	"inv_square": {func(x float64) float64 { return 1 / (x * x) }, func(x *ad.Node) *ad.Node { return ad.Reciprocal(ad.Square(x)) }},
-	"inv_logit":  {sigmoid, ad.Sigmoid}, "logit": {func(x float64) float64 { return ln(x) - math.Log1p(-x) }, func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(x), ad.Log1p(ad.Neg(x))) }},
+	"inv_logit":  {sigmoid, ad.Sigmoid}, "logit": {func(x float64) float64 { return subnormal.Log(x) - math.Log1p(-x) }, func(x *ad.Node) *ad.Node { return ad.Sub(ad.Log(x), ad.Log1p(ad.Neg(x))) }},
 	"inv_cloglog": {func(x float64) float64 { return -math.Expm1(-math.Exp(x)) }, func(x *ad.Node) *ad.Node { return ad.Neg(ad.Expm1(ad.Neg(ad.Exp(x)))) }},
 	"cloglog":     {nil, func(x *ad.Node) *ad.Node { return ad.Log(ad.Neg(ad.Log1p(ad.Neg(x)))) }},
 	"Phi":         {func(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }, ad.Phi}, "inv_Phi": {nil, invPhi}, "std_normal_qf": {nil, invPhi},
@@ -104,14 +105,6 @@ func binomial(n, k int) float64 {
 	return math.Round(out)
 }
 
-// ln is math.Log with correct results for subnormal numbers, which math.Log takes for the smallest normal one on amd64.
-func ln(x float64) float64 {
-	if x > 0 && x < 0x1p-1022 {
-		return math.Log(x*0x1p54) - 54*math.Ln2
-	}
-	return math.Log(x)
-}
-
 func sigmoid(x float64) float64 {
 	if x < 0 {
 		e := math.Exp(x)
@@ -124,7 +117,7 @@ func softplus(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-
 
 func log1mExp(x float64) float64 {
 	if x > -math.Ln2 {
-		return ln(-math.Expm1(x))
+		return subnormal.Log(-math.Expm1(x))
 	}
 	return math.Log1p(-math.Exp(x))
 }
@@ -140,7 +133,7 @@ func timesLog(x, y float64) float64 {
 	if x == 0 && y == 0 {
 		return 0
 	}
-	return x * ln(y)
+	return x * subnormal.Log(y)
 }
 
 // timesLogNode is x log y, and 0 where both are 0.

@@ -1,7 +1,8 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package special
+// Package subnormal has logarithms that are right for subnormal numbers too, which those of package math on amd64 are not.
+package subnormal
 
 import "math"
 
