@@ -1,11 +1,12 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package draws
+package draws_test
 
 import (
 	"testing"
 
+	"github.com/euryale-dev/euryale/app/draws"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/runs"
@@ -27,9 +28,9 @@ func TestSecondAttempts(t *testing.T) {
 		{&infer.Metric{}, diverged, "more carefully", 2000, 180, 0.99},
 		{nil, few, "more carefully", 2000, 180, 0.99},
 	} {
-		cfg := &ChainConfig{}
+		cfg := &draws.ChainConfig{}
 		cfg.Draws, cfg.Warmup, cfg.TargetAccept, cfg.Retries = 500, 60, 0.8, 1
-		how, err := Sampling{Metric: c.metric, Dir: runs.Folder(t.TempDir()), Chain: cfg, Config: cfg}.retry(c.rep)
+		how, err := draws.Sampling{Metric: c.metric, Dir: runs.Folder(t.TempDir()), Chain: cfg, Config: cfg}.Retry(c.rep)
 		if how != c.how || cfg.Draws != c.draws || cfg.Warmup != c.warmup || cfg.TargetAccept != c.accept || cfg.Attempt != 1 {
 			t.Errorf("%s: %d draws after %d, aiming at %g (%v)", how, cfg.Draws, cfg.Warmup, cfg.TargetAccept, err)
 		}

@@ -126,7 +126,7 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
 		cfg.Remember(fit)
 		cfg.Repeated = append(cfg.Repeated, wrong(rep))
-		how, err := s.retry(rep)
+		how, err := s.Retry(rep)
 		if err != nil {
 			return err
 		}
@@ -151,11 +151,11 @@ const tempered = 30
 // usualWarmup is the number of draws of which a more careful attempt takes three times as many, where none was given.
 const usualWarmup = 500
 
-// retry prepares another attempt: by tempered Monte Carlo where chains were at different places or a mode was missed, else more carefully, with a
+// Retry prepares another attempt: by tempered Monte Carlo where chains were at different places or a mode was missed, else more carefully, with a
 // target acceptance rate of at least 0.99, three times the warm-up and four times the draws; or with twice the draws alone, where the metric is
 // that of the posterior and the draws were only too few. Whether and how a run is retried depends on
 // the draws alone, so a resumed run behaves in the same way.
-func (s Sampling) retry(rep diag.Report) (how string, err error) {
+func (s Sampling) Retry(rep diag.Report) (how string, err error) {
 	cfg := s.Chain
 	cfg.Retries--
 	cfg.Attempt++

@@ -1,7 +1,7 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package frame_test
+package app_test
 
 import (
 	"bytes"
