@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph"
 	nb "github.com/euryale-dev/euryale/notebook"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
@@ -43,12 +44,14 @@ func TestInversion(t *testing.T) {
 	if r := fit.Value("radius"); math.Abs(r-9.3) > 0.2 || !fit.Solution.Check.OK {
 		t.Errorf("radius %v, %v", r, fit.Solution.Check)
 	}
-	post := particle.Sample(nb.Settings{Seed: 1, Chains: 2, Warmup: 30, Draws: 20})
-	displays(t, "posterior", post, "radius", "R-hat")
-	if m := post.Summary().Row("shell").Mean; math.Abs(m-6.4) > 0.3 {
-		t.Errorf("shell %v", m)
+	if tier.Slow {
+		post := particle.Sample(nb.Settings{Seed: 1, Chains: 2, Warmup: 30, Draws: 20})
+		displays(t, "posterior", post, "radius", "R-hat")
+		if m := post.Summary().Row("shell").Mean; math.Abs(m-6.4) > 0.3 {
+			t.Errorf("shell %v", m)
+		}
+		post.Report(filepath.Join(t.TempDir(), "particle.html"))
 	}
-	post.Report(filepath.Join(t.TempDir(), "particle.html"))
 	flat := particle.Predict(map[string]float64{"aligned": 0})
 	displays(t, "prediction", flat, "aligned")
 	if flat.Value("aligned") != 0 || flat.Value("radius") != 7.5 {

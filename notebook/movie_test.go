@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/euryale-dev/euryale/demo"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/xpcs"
 	nb "github.com/euryale-dev/euryale/notebook"
 )
@@ -17,10 +19,18 @@ import (
 // The movie of the demonstration is correlated and fitted in cells, and diffusion is what comes out.
 func TestMovie(t *testing.T) {
 	dir := t.TempDir()
-	movie := nb.DemoMovie()
-	displays(t, "movie", movie, "2000 of 96 x 112 pixels", "0.001 s", "8 bins for correlations")
+	if tier.Slow {
+		displays(t, "demonstration", nb.DemoMovie(), "2000 of 96 x 112 pixels", "8 bins for correlations")
+	}
+	frames := demo.Particles(0)
+	frames.Frames = 600
+	if err := frames.Write(dir); err != nil {
+		t.Fatal(err)
+	}
+	movie := nb.OpenMovie(filepath.Join(dir, "movie.h5")).ReadMap(filepath.Join(dir, "qmap.hdf"))
+	displays(t, "movie", movie, "600 of 96 x 112 pixels", "0.001 s", "8 bins for correlations")
 	result := movie.Correlate(filepath.Join(dir, "a_results.hdf"), nb.Correlating{Twotime: true, Bins: []int{2}, Parts: 2})
-	displays(t, "result", result, "2000 frames in 8 bins")
+	displays(t, "result", result, "600 frames in 8 bins")
 	for _, title := range []string{"Stability", "Two-time correlation of bin 2", "Detector"} {
 		if !strings.Contains(result.HTML(), title) {
 			t.Errorf("no %s", title)

@@ -20,7 +20,7 @@ import (
 
 // linked are the examples whose tests the quick tier runs. Each is a program with everything in it, which takes seconds to link; of the
 // others it compiles all, with their tests.
-var linked = []string{"operation", "kernel", "faulty"}
+var linked = []string{"operation", "faulty"}
 
 // Every example builds against this repository, with its command, and passes its tests, all of them in the slow tier.
 // Kernels run on an emulated device if g++ can build it. All modules are one workspace, so that the go command reads everything once.

@@ -1,6 +1,8 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build slow
+
 package main
 
 import (
@@ -9,13 +11,11 @@ import (
 	"math"
 	"strings"
 	"testing"
-
-	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 func TestReport(t *testing.T) {
 	var b bytes.Buffer
-	if err := report(&b, tier.Of(60, 200)); err != nil {
+	if err := report(&b, 200); err != nil {
 		t.Fatal(err)
 	}
 	agree := 0
