@@ -18,6 +18,7 @@ import (
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/internal/golden"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // launched runs a command line on a device and reports its document; it must have launched kernels there.
@@ -89,6 +90,7 @@ func TestCorrelationsOnDevice(t *testing.T) {
 
 // Scattering and its inversion on the device.
 func TestScatteringOnDevice(t *testing.T) {
+	tier.SlowOnly(t)
 	if apptest.Alone(t) {
 		return
 	}
@@ -177,6 +179,7 @@ func smallestCase(t *testing.T) string {
 
 // A program of the Stan language on the device has the draws of the processor.
 func TestStanOnDevice(t *testing.T) {
+	tier.SlowOnly(t)
 	if apptest.Alone(t) {
 		return
 	}

@@ -9,6 +9,8 @@ import (
 	"math/cmplx"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // naive is the transform by its definition, in float64.
@@ -196,9 +198,8 @@ func TestFFTLengths(t *testing.T) {
 
 func TestFFTShapes(t *testing.T) {
 	for _, l := range Levels() {
-		for _, s := range [][]int{{16, 16}, {17, 32}, {33, 48}, {5, 7}, {40, 36}, {64, 31}, {20, 67}, {67, 20}, {128, 1}, {1, 128}, {1, 1},
-			{4, 16, 16}, {3, 5, 40}, {8, 20, 33}, {18, 1, 9}, {1, 1, 24}, {2, 70, 1}, {16, 3, 6}, {9, 24, 34}, {67, 4, 6},
-			{20, 1024}, {2, 10, 1100}} {
+		for _, s := range append(tier.Of([][]int(nil), [][]int{{20, 1024}, {2, 10, 1100}}), [][]int{{16, 16}, {17, 32}, {33, 48}, {5, 7}, {40, 36}, {64, 31}, {20, 67}, {67, 20}, {128, 1}, {1, 128}, {1, 1},
+			{4, 16, 16}, {3, 5, 40}, {8, 20, 33}, {18, 1, 9}, {1, 1, 24}, {2, 70, 1}, {16, 3, 6}, {9, 24, 34}, {67, 4, 6}}...) {
 			checkFFT(t, l, s)
 		}
 	}

@@ -185,6 +185,7 @@ func TestFitSpectraOfDESI(t *testing.T) {
 
 // A file that another process has claimed is waited for. It is fitted here if that process ends without its table.
 func TestFitSpectraClaimedElsewhere(t *testing.T) {
+	tier.SlowOnly(t)
 	dir := starFolder(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
 	fit := func(meanwhile func()) (int, string, string) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
@@ -399,6 +400,7 @@ func TestOutOfMemory(t *testing.T) {
 }
 
 func TestForgottenBuffersAreFound(t *testing.T) {
+	tier.SlowOnly(t)
 	lib := pretend.LookPath(t)
 	for _, kind := range []Allocator{Caching, Async, Direct} {
 		t.Run(fmt.Sprint(kind), func(t *testing.T) { forgotten(t, lib, kind) })

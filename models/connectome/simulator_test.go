@@ -13,6 +13,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/autodiff/gradtest"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // small is a simulator that tests can afford.
@@ -52,6 +53,7 @@ func far(t *testing.T, s Simulator, graphs int) (mean, worst float64) {
 // A surface is within 0.02 of hard assemblies in the mean; the graphs it is compared
 // with are others.
 func TestEmulated(t *testing.T) {
+	tier.SlowOnly(t)
 	s, err := emulated()
 	if err != nil {
 		t.Fatal(err)

@@ -138,6 +138,7 @@ func TestSharpRings(t *testing.T) {
 
 // Few counts, and a background that was taken off, do no harm.
 func TestDarkImages(t *testing.T) {
+	tier.SlowOnly(t)
 	dark, subtracted := truth(), truth()
 	dark.counts, dark.dim = 60, 1
 	subtracted.offset = 30

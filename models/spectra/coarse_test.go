@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // Leaving out a node tells the error of the interpolation in the middle of a cell: that of a parabola is exact.
@@ -41,6 +42,7 @@ func TestLeftOutNode(t *testing.T) {
 
 // A grid whose steps are wide for the errors of the data is noted, with the sizes of both, and one of a star with large errors is not.
 func TestCoarseGridIsNoted(t *testing.T) {
+	tier.SlowOnly(t)
 	lib := goldenLibrary(t, "grid")
 	d := draw(t, goldenLibrary(t, "nn"), 9)
 	for e, want := range map[float64]bool{0.003: true, 1: false} {

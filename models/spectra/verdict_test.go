@@ -70,6 +70,7 @@ func TestVerdicts(t *testing.T) {
 
 // Spectra of noise alone have no velocity, and say so.
 func TestNoiseIsNoStar(t *testing.T) {
+	tier.SlowOnly(t)
 	t.Parallel()
 	stars, _ := batchStars(t)
 	lib, settings := batchSettings(t)

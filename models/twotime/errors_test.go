@@ -16,6 +16,7 @@ import (
 // Errors that allow for shared frames are the scatter of fits of many movies; those of independent entries are too small by up to a half. Where the
 // model bends, standard deviations are those of lopsided intervals and so somewhat larger than the scatter. A few movies see coarse errors alone.
 func TestSharedErrorsAreTheScatterOfMovies(t *testing.T) {
+	tier.SlowOnly(t)
 	if tier.Slow {
 		sharedErrors(t, 300, 0.78, 1.12)
 		return

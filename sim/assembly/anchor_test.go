@@ -3,7 +3,11 @@
 
 package assembly
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/euryale-dev/euryale/internal/tier"
+)
 
 // What the unit tests of the reference engines ask for, at their sizes.
 
@@ -47,6 +51,7 @@ func TestAssociationAtSize(t *testing.T) {
 // Merged assemblies stay small on average (in some brains, whose areas are whole or lazy, a support is above the limit of the
 // reference's test, which has one brain), and bring each other back.
 func TestMergingAtSize(t *testing.T) {
+	tier.SlowOnly(t)
 	const k, brains = 317, 4
 	sum := map[string]int{}
 	for seed := range uint64(brains) {

@@ -15,6 +15,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // patterns are lines of numbers that sorts may get wrong.
@@ -110,6 +111,7 @@ func different(a, b []float64) int {
 
 // Lines that a network sorts, that a block sorts by digits, and that blocks share, in one tile each or in more.
 func TestSortsPlainly(t *testing.T) {
+	tier.SlowOnly(t)
 	pretend.Shared(t)
 	sortsPlainly(t, []int{32, 64}, 1, 70, 3, all()...)
 	sortsPlainly(t, []int{32}, 1, 2049, 2, "special", "equal")

@@ -11,11 +11,13 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // Products that are timed have the bits of those that are not, whichever way to cut them wins: with sums that are
 // cut, edges, transposes, batches, and a matrix times itself.
 func TestTimedProducts(t *testing.T) {
+	tier.SlowOnly(t)
 	pretend.Shared(t)
 	defer cuda.SetTunedProduct(1)()
 	a, b, c, v := ad.Input("a", 2, 67, 10), ad.Input("b", 10, 129), ad.Input("c", 9, 530), ad.Input("v", 10)

@@ -21,6 +21,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/golden/desi"
 	"github.com/euryale-dev/euryale/internal/golden/templates"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/spectra"
 )
 
@@ -247,6 +248,7 @@ func TestPlainSpectrum(t *testing.T) {
 
 // A GPU without room in the middle of a file is an error, and what was fitted before stays in the journal.
 func TestJournalOfDevice(t *testing.T) {
+	tier.SlowOnly(t)
 	lib := pretend.LookPath(t)
 	defer func(n int) { perThread = n }(perThread)
 	perThread = 2

@@ -255,6 +255,7 @@ func TestRemarks(t *testing.T) {
 
 // Programs replace the diagonal by means of its neighbours, or by a constant: the errors stay those of the measured one.
 func TestReplacedDiagonals(t *testing.T) {
+	tier.SlowOnly(t)
 	c := config(t, still)
 	c.Scaling = homodyne.ScalingAveraged
 	whole, err := sheared(t, c, truth[:3], 0.5, 0.5, 0.5).Fit(t.Context(), motion.FitSettings{})

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -62,6 +63,7 @@ type wordInputs struct {
 // Measured: for 2 nouns and 2 verbs 60 (41 to 200, median 55) over 100 seeds, for 3 and
 // 3 74 (61 to 88) over 30; the reference 56 and 75. None failed to learn.
 func TestSentencesNeeded(t *testing.T) {
+	tier.SlowOnly(t)
 	var ref learnerResults
 	golden.JSON(t, &ref, "assemblies", "learner_results.json")
 	for _, c := range []struct{ words, learners int }{{2, 8}, {3, 4}} {

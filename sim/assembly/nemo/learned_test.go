@@ -6,6 +6,8 @@ package nemo
 import (
 	"math"
 	"testing"
+
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // One sight multiplies exp(lambda (w-1)) = lambda beta c by exp(1/c), where c counts
@@ -46,6 +48,7 @@ func TestLearnedCoinMatchesFrequencies(t *testing.T) {
 // draws), so that the mean over 8 draws of 60 flips has a standard error of 0.04: the
 // tolerance of 0.16 makes a false alarm in 16000.
 func TestLearnedCoinFlips(t *testing.T) {
+	tier.SlowOnly(t)
 	for _, seen := range [][]int{{20, 20}, {40, 10}, {10, 60}} {
 		got, want := 0.0, 0.0
 		for seed := range uint64(8) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -226,6 +227,7 @@ func TestCoinFlips(t *testing.T) {
 // 282, 269, 297, 253, 289, 190 and 295. So ours need only not be worse, by a one-sided
 // binomial test with a false alarm in 10000.
 func TestAutomatonSentences(t *testing.T) {
+	tier.SlowOnly(t)
 	for _, s := range statistics(t, "nemo_statistical.json", "pfa") {
 		valid, n, draws := 0, 0, 3
 		counts := map[string]float64{}

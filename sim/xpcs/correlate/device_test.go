@@ -14,6 +14,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
@@ -367,6 +368,7 @@ func TestMemoryOfCorrelations(t *testing.T) {
 // A GPU with little memory reads the movie several times, with the same bits, and where memory runs out in the middle the error has
 // the numbers and the GPU goes on.
 func TestShortMemoryOfCorrelations(t *testing.T) {
+	tier.SlowOnly(t)
 	small, d, lib := fresh(t, 6, 8e6)
 	const n, h, w = 130, 60, 100
 	data, maps := random(3, n, h, w, 0.4)

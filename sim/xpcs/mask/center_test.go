@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // The eight trials in which the reference's program mostly fails: two images, two guesses, with and without a radius.
@@ -76,6 +78,7 @@ func gaps(r, c int) bool { return r >= 40 && r < 47 || c >= 70 && c < 75 || (r/3
 // Beam stops, gaps, hot pixels, stretched patterns and centres beside the detector leave the centre
 // within a fraction of a pixel, and errors that hold.
 func TestCenterWhereMuchIsMissing(t *testing.T) {
+	tier.SlowOnly(t)
 	plain := scene{height: 110, width: 140, center: Point{52.3, 66.8}}
 	stop, gapped, hot, stretched, corner, outside := plain, plain, plain, plain, plain, plain
 	stop.hidden = plain.stop(9.5)
