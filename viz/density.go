@@ -99,12 +99,12 @@ func medianText(q quantity) string {
 func intervals(q quantity, y float64, c color.NRGBA) mark {
 	outer, inner := q.outer(), q.ascending().HDI(innerProb)
 	m := []float64{q.ascending().Quantile(0.5)}
-	return func(f *frame) {
-		line([]float64{outer.Low, outer.High}, []float64{y, y}, c, 1)(f)
-		line([]float64{inner.Low, inner.High}, []float64{y, y}, c, 2.8)(f)
-		dots(m, []float64{y}, c, 3)(f)
-		dots(m, []float64{y}, paper, 1.4)(f)
-	}
+	return mark{draw: func(f *frame) {
+		line([]float64{outer.Low, outer.High}, []float64{y, y}, c, 1).draw(f)
+		line([]float64{inner.Low, inner.High}, []float64{y, y}, c, 2.8).draw(f)
+		dots(m, []float64{y}, c, 3).draw(f)
+		dots(m, []float64{y}, paper, 1.4).draw(f)
+	}}
 }
 
 func scale(v []float64, by float64) {

@@ -168,7 +168,10 @@ func (f *Figure) size() (w, h vg.Length) {
 }
 
 // draw draws title, legend, panels and note from the top to the bottom.
-func (f *Figure) draw(c draw.Canvas) {
+func (f *Figure) draw(c draw.Canvas) { f.drawEach(c, (*panel).draw) }
+
+// drawEach draws what is around the panels, and hands each to a function with the canvas that its frame fills.
+func (f *Figure) drawEach(c draw.Canvas, each func(p *panel, c draw.Canvas)) {
 	c.Min.X, c.Max.X, c.Min.Y, c.Max.Y = c.Min.X+outer, c.Max.X-outer, c.Min.Y+outer, c.Max.Y-outer
 	c.Max.Y -= f.head(c)
 	lines := noteText.wrap(f.Note, c.Size().X)
@@ -185,7 +188,7 @@ func (f *Figure) draw(c draw.Canvas) {
 		p.Draw(part.At(c, 0, i))
 	}
 	if f.grid != nil {
-		f.grid.draw(c)
+		f.grid.draw(c, each)
 	}
 }
 

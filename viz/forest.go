@@ -92,7 +92,7 @@ func forestPanel(group []quantity, unit string) *panel {
 }
 
 func stripe(y float64) mark {
-	return func(f *frame) { rectangle(f.x.lo, f.x.hi, y-0.5, y+0.5, fade(faint, 0.45))(f) }
+	return mark{draw: func(f *frame) { rectangle(f.x.lo, f.x.hi, y-0.5, y+0.5, fade(faint, 0.45)).draw(f) }}
 }
 
 // chainBars draws the interval of every chain below the common one.

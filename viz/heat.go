@@ -155,7 +155,7 @@ func (m *Image) colours() (*colorbar, int, error) {
 // pixels draws the image at the resolution of the page: cells are enlarged by
 // repeating and shrunk by averaging.
 func (m *Image) pixels(ex, ey []float64, bar *colorbar) mark {
-	return func(f *frame) {
+	return mark{data: &Data{Kind: "image", X: m.X, Y: m.Y, Z: m.Z, ZLabel: m.ZLabel}, draw: func(f *frame) {
 		const dpi = 300.0
 		size := f.Size()
 		w, h := max(1, int(float64(size.X)/72*dpi)), max(1, int(float64(size.Y)/72*dpi))
@@ -172,8 +172,8 @@ func (m *Image) pixels(ex, ey []float64, bar *colorbar) mark {
 				row[i] = bar.index(m.mean(xs[i], ys[j]))
 			}
 		}
-		picture(img)(f)
-	}
+		picture(img).draw(f)
+	}}
 }
 
 // mean averages the cells of a pixel that have a colour; NaN if there are none.

@@ -71,11 +71,11 @@ func histogram(title, label string, v []float64, top float64) *panel {
 		p.add(words("none"))
 		return p
 	}
-	p.add(func(f *frame) {
+	p.add(mark{draw: func(f *frame) {
 		w := top / histogramBins
 		for i, k := range counts {
-			rectangle(float64(i)*w, float64(i+1)*w, 0, k, fade(chainColor(0), 0.8))(f)
+			rectangle(float64(i)*w, float64(i+1)*w, 0, k, fade(chainColor(0), 0.8)).draw(f)
 		}
-	})
+	}})
 	return p
 }

@@ -18,7 +18,7 @@ type Arrow struct{ X, Y, DX, DY float64 }
 
 func arrows(list []Arrow) mark {
 	style := draw.LineStyle{Color: fade(ink, 0.85), Width: 0.7}
-	return func(f *frame) {
+	return mark{draw: func(f *frame) {
 		for _, a := range list {
 			if !linalg.Finite(a.X+a.Y+a.DX+a.DY) || !f.can(a.X, a.Y) {
 				continue
@@ -26,7 +26,7 @@ func arrows(list []Arrow) mark {
 			p, q := f.at(a.X-a.DX/2, a.Y-a.DY/2), f.at(a.X+a.DX/2, a.Y+a.DY/2)
 			f.StrokeLine2(style, p.X, p.Y, q.X, q.Y)
 		}
-	}
+	}}
 }
 
 // Images draws a table of images, each with its own colour bar and its Title above it; an image with

@@ -20,8 +20,8 @@ type grid struct {
 	xLabel, yLabel string // labels common to all panels
 }
 
-// draw lays out the panels within c and draws them.
-func (g *grid) draw(c draw.Canvas) {
+// draw lays out the panels within c and draws each.
+func (g *grid) draw(c draw.Canvas, each func(p *panel, c draw.Canvas)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if len(g.rows) == 0 {
@@ -50,7 +50,7 @@ func (g *grid) draw(c draw.Canvas) {
 			cell := c
 			cell.Min = vg.Point{X: c.Min.X + xs[i][0], Y: c.Max.Y - ys[j][1]}
 			cell.Max = vg.Point{X: c.Min.X + xs[i][1], Y: c.Max.Y - ys[j][0]}
-			p.draw(cell)
+			each(p, p.fitted(cell))
 		}
 	}
 	g.labels(c, xs, ys)

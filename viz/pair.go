@@ -130,7 +130,7 @@ const manyPoints = 20_000
 
 // cloud draws many points as one picture, so that the file stays small however many there are.
 func cloud(x, y []float64, c color.NRGBA) mark {
-	return func(f *frame) {
+	return mark{draw: func(f *frame) {
 		const dpi = 220.0
 		size := f.Size()
 		w, h := int(float64(size.X)/72*dpi), int(float64(size.Y)/72*dpi)
@@ -148,7 +148,7 @@ func cloud(x, y []float64, c color.NRGBA) mark {
 			img.Pix[i] = uint8(math.Round(63 * (1 - math.Exp(-v))))
 		}
 		f.DrawImage(f.Rectangle, img)
-	}
+	}}
 }
 
 // cover is the optical depth of discs on pixels.
@@ -217,7 +217,7 @@ func addDisc(cover []float64, w, h int, x, y, r, depth float64) {
 // regions draws contours of the smallest areas that hold given shares of the points, with kernels of
 // the widths wx and wy.
 func regions(x, y []float64, wx, wy float64, shares ...float64) mark {
-	return func(f *frame) {
+	return mark{draw: func(f *frame) {
 		const n = 60
 		if len(x) < 200 || wx == 0 || wy == 0 {
 			return
@@ -239,10 +239,10 @@ func regions(x, y []float64, wx, wy float64, shares ...float64) mark {
 				for _, at := range path {
 					px, py = append(px, f.from(f.x, at[0], n)), append(py, f.from(f.y, at[1], n))
 				}
-				line(px, py, fade(ink, 0.8), 0.75)(f)
+				line(px, py, fade(ink, 0.8), 0.75).draw(f)
 			}
 		}
-	}
+	}}
 }
 
 // cells returns a kernel width in cells of an axis of n; it is a little wider than for one

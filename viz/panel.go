@@ -30,7 +30,10 @@ type panel struct {
 }
 
 // mark draws something into a frame.
-type mark func(f *frame)
+type mark struct {
+	draw func(f *frame)
+	data *Data // what is drawn; nil for what stands for no data
+}
 
 // frame is the area of a panel in which the data are drawn.
 type frame struct {
@@ -124,14 +127,19 @@ func (p *panel) settle(w, h vg.Length) {
 	}
 }
 
-// draw draws the panel around a frame of the given rectangle.
-func (p *panel) draw(c draw.Canvas) {
+// fitted returns the part of a canvas that the frame fills.
+func (p *panel) fitted(c draw.Canvas) draw.Canvas {
 	if p.equal {
 		c.Rectangle = fitted(c.Rectangle, p.x.hi-p.x.lo, p.y.hi-p.y.lo)
 	}
+	return c
+}
+
+// draw draws the panel around a frame that fills the canvas.
+func (p *panel) draw(c draw.Canvas) {
 	f := &frame{Canvas: c, x: &p.x, y: &p.y}
 	for _, m := range p.marks {
-		m(f)
+		m.draw(f)
 	}
 	p.drawX(c)
 	p.drawY(c)
@@ -315,9 +323,10 @@ func (p *panel) corner(w, h float64) (ax, ay float64) {
 	return ax, ay
 }
 
-// occupy records where data lie.
+// occupy records where data lie, some thousands of many.
 func (p *panel) occupy(x, y []float64) {
-	for i := range min(len(x), len(y)) {
+	n := min(len(x), len(y))
+	for i := 0; i < n; i += max(1, n/dense) {
 		if p.x.can(x[i]) && p.y.can(y[i]) {
 			p.busy = append(p.busy, [2]float64{x[i], y[i]})
 		}

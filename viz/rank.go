@@ -56,17 +56,17 @@ func rankRow(ranks []float64, total, base float64, bins, chain int) mark {
 	expected := n / float64(bins)
 	scale := 0.45 / math.Max(expected, 1e-300)
 	spread := 1.96 * math.Sqrt(n*(1/float64(bins))*(1-1/float64(bins)))
-	return func(f *frame) {
+	return mark{draw: func(f *frame) {
 		if n == 0 {
 			return
 		}
 		width := total / float64(bins)
-		rectangle(0, total, base+max(0, 0.45-scale*spread), base+min(0.95, 0.45+scale*spread), faint)(f)
+		rectangle(0, total, base+max(0, 0.45-scale*spread), base+min(0.95, 0.45+scale*spread), faint).draw(f)
 		for i, k := range counts {
 			x := float64(i) * width
-			rectangle(x+0.06*width, x+0.94*width, base, base+min(scale*k, 0.95), fade(chainColor(chain), 0.75))(f)
+			rectangle(x+0.06*width, x+0.94*width, base, base+min(scale*k, 0.95), fade(chainColor(chain), 0.75)).draw(f)
 		}
-		horizontalLine(base, ink, 0.4)(f)
-		horizontalLine(base+0.45, ink, 0.5, 3, 2)(f)
-	}
+		horizontalLine(base, ink, 0.4).draw(f)
+		horizontalLine(base+0.45, ink, 0.5, 3, 2).draw(f)
+	}}
 }

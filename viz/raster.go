@@ -94,7 +94,7 @@ func (a Firing) cells() (rows [][]uint8) {
 
 // rasterImage fills a frame with cells, [neuron][step].
 func rasterImage(cells [][]uint8) mark {
-	return func(f *frame) {
+	return mark{draw: func(f *frame) {
 		const dpi = 300.0
 		size := f.Size()
 		w, h := max(1, int(float64(size.X)/72*dpi)), max(1, int(float64(size.Y)/72*dpi))
@@ -110,6 +110,6 @@ func rasterImage(cells [][]uint8) mark {
 				}
 			}
 		}
-		picture(img)(f)
-	}
+		picture(img).draw(f)
+	}}
 }
