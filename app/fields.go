@@ -13,10 +13,11 @@ import (
 	"github.com/euryale-dev/euryale/app/rsoxs"
 	"github.com/euryale-dev/euryale/app/spectra"
 	"github.com/euryale-dev/euryale/app/stan"
+	"github.com/euryale-dev/euryale/app/view"
 	"github.com/euryale-dev/euryale/app/xpcs"
 )
 
 // fields are the fields of the program.
 func fields() []frame.Field {
-	return []frame.Field{xpcs.Field(), spectra.Field(), rsoxs.Field(), assembly.Field(), formula.Field(), stan.Field(), draws.Field(), lists.Field(), machine.Field()}
+	return []frame.Field{xpcs.Field(), spectra.Field(), rsoxs.Field(), assembly.Field(), formula.Field(), stan.Field(), draws.Field(), lists.Field(), machine.Field(), view.Field()}
 }

@@ -18,7 +18,7 @@ var results = []string{CheckpointFile, ConfigFile, "fit.json", "summary.json", "
 	"nlsq/parameters.json", "nlsq/analysis_results_nlsq.json", "nlsq/convergence_metrics.json", "nlsq/fitted_data.npz",
 	"cmc/parameters.json", "cmc/diagnostics.json", "cmc/samples.npz", "cmc/summary.csv"}
 
-var manyResults = []string{"chain-[0-9].csv", "chain-[0-9][0-9].csv", "chain-[0-9][0-9][0-9].csv", "plots/*.svg", "plots/*.png", "snapshots/*.snapshot"}
+var manyResults = []string{"chain-[0-9].csv", "chain-[0-9][0-9].csv", "chain-[0-9][0-9][0-9].csv", "plots/*.svg", "plots/*.png", "snapshots/*.snapshot", "live/chain-[0-9].csv", "live/chain-[0-9][0-9].csv", "live/chain-[0-9][0-9][0-9].csv", "live/progress.json"}
 
 // clear removes everything that a run may have left, and nothing else.
 func (f Folder) clear() error {
@@ -40,7 +40,7 @@ func (f Folder) clear() error {
 			return err
 		}
 	}
-	for _, folder := range []string{"nlsq", "cmc"} { // those that hold something else stay
+	for _, folder := range []string{"nlsq", "cmc", LiveFolder} { // those that hold something else stay
 		_ = os.Remove(f.Path(folder))
 	}
 	return nil

@@ -21,6 +21,10 @@ const (
 	CheckpointFile = "checkpoint"
 	DrawsFolder    = "draws.zarr"
 	MarkerFile     = ".euryale" // marker in every folder that a Writer created or found empty
+	// LiveFolder is the folder of what a run that goes on shows: some of its draws so far, as chain-N.csv, and ProgressFile. A run that
+	// has ended leaves none.
+	LiveFolder   = "live"
+	ProgressFile = "progress.json"
 )
 
 // Folder is the path of the folder of one run.

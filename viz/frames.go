@@ -87,21 +87,11 @@ func opaque(c color.NRGBA) color.NRGBA { c.A = 255; return c }
 // Zoom makes a panel, counted from 0 in the order of Frames, show a window. It is an error if a panel does not exist or has no axes, if a
 // limit is not finite, is beyond what a logarithmic axis can show, or is not below the other.
 func (f *Figure) Zoom(panel int, w Window) error {
-	if f.grid != nil {
-		n := panel
-		for _, row := range f.grid.rows {
-			for _, p := range row {
-				if p == nil {
-					continue
-				}
-				if n == 0 {
-					return p.zoom(w)
-				}
-				n--
-			}
-		}
+	p, err := f.panel("zoom", panel)
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("viz: zoom: the picture has no panel %d: they are counted from 0", panel)
+	return p.zoom(w)
 }
 
 func (p *panel) zoom(w Window) error {
@@ -131,38 +121,69 @@ func within(ticks []tick, lo, hi float64) (some []tick) {
 	return some
 }
 
-// Scale makes the axes of a panel logarithmic or linear. Values that a logarithmic axis cannot show are left out.
-func (f *Figure) Scale(panel int, logX, logY bool) error {
-	frames := f.Frames()
-	if panel < 0 || panel >= len(frames) {
-		return fmt.Errorf("viz: scale: the picture has no panel %d: it has %d, counted from 0", panel, len(frames))
+// Scale makes the axes of a panel logarithmic or linear; nil leaves one as it is. Values that a logarithmic axis cannot show are left out.
+func (f *Figure) Scale(panel int, logX, logY *bool) error {
+	p, err := f.panel("scale", panel)
+	if err != nil {
+		return err
 	}
-	at := frames[panel]
-	n := panel
-	for _, row := range f.grid.rows {
-		for _, p := range row {
-			if p == nil {
-				continue
-			}
-			if n == 0 {
-				p.x.rescale(logX, at.Data, func(d Data) [][]float64 { return [][]float64{d.X} })
-				p.y.rescale(logY, at.Data, func(d Data) [][]float64 { return [][]float64{d.Y, d.Low, d.High} })
-			}
-			n--
-		}
+	data := p.named(nil)
+	p.x.rescale(logX, data, func(d Data) [][]float64 { return [][]float64{d.X} })
+	p.y.rescale(logY, data, func(d Data) [][]float64 { return [][]float64{d.Y, d.Low, d.High} })
+	if p.x.can(p.x.lo) && p.y.can(p.y.lo) {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("viz: scale: the panel has no number that a logarithmic axis can show: all are 0 or below")
 }
 
 // rescale changes an axis to a logarithmic or a linear one that shows all data that it can.
-func (a *axis) rescale(log bool, data []Data, values func(d Data) [][]float64) {
-	if a.log == log {
+func (a *axis) rescale(log *bool, data []Data, values func(d Data) [][]float64) {
+	if log == nil || a.log == *log {
 		return
 	}
-	a.log, a.set, a.pad, a.fixed = log, false, 0.04, nil
+	a.log, a.set, a.pad, a.fixed = *log, false, 0.04, nil
 	for _, d := range data {
 		for _, v := range values(d) {
 			a.include(v...)
 		}
 	}
+}
+
+// panel returns a panel, counted from 0 in the order of Frames.
+func (f *Figure) panel(what string, n int) (*panel, error) {
+	i := n
+	if f.grid != nil {
+		for _, row := range f.grid.rows {
+			for _, p := range row {
+				if p == nil {
+					continue
+				}
+				if i == 0 {
+					return p, nil
+				}
+				i--
+			}
+		}
+	}
+	return nil, fmt.Errorf("viz: %s: the picture has no panel %d: they are counted from 0", what, n)
+}
+
+// Clone returns a copy of the picture that can be zoomed and scaled without changing it. The data are shared.
+func (f *Figure) Clone() *Figure {
+	c := *f
+	if f.grid == nil {
+		return &c
+	}
+	g := f.grid
+	c.grid = &grid{rows: make([][]*panel, len(g.rows)), wide: g.wide, high: g.high, gapX: g.gapX, gapY: g.gapY, xLabel: g.xLabel, yLabel: g.yLabel}
+	for j, row := range g.rows {
+		for _, p := range row {
+			if p != nil {
+				own := *p
+				p = &own
+			}
+			c.grid.rows[j] = append(c.grid.rows[j], p)
+		}
+	}
+	return &c
 }

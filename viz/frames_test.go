@@ -48,10 +48,14 @@ func TestFramesAndZoom(t *testing.T) {
 	if f.Zoom(9, Window{0, 1, 0, 1}) == nil {
 		t.Error("a panel that does not exist is zoomed")
 	}
-	if err := f.Scale(0, false, true); err != nil {
+	yes, c := true, f.Clone()
+	if err := c.Scale(0, nil, &yes); err != nil {
 		t.Fatal(err)
 	}
-	if a := f.Frames()[0]; !a.LogY || !(a.YLow > 0) || a.YHigh < 1 {
+	if f.Frames()[0].LogY {
+		t.Error("a copy is not its own")
+	}
+	if a := c.Frames()[0]; !a.LogY || !(a.YLow > 0) || a.YHigh < 1 {
 		t.Errorf("%+v", a.Window)
 	}
 }

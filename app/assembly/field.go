@@ -21,7 +21,7 @@ func Field() frame.Field {
 		{Verb: "train", New: trainConnectome, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
 		{Verb: "demo", New: demoAssembly, Takes: frame.TakesOut | frame.OnProcessor},
 	},
-		Result: resultOfAssembly}
+		Result: resultOfAssembly, Look: look}
 	for _, p := range report.Assemblies() {
 		f.Commands = append(f.Commands, frame.Command{Verb: "plot", New: func(a *frame.App) *cobra.Command { return plotAssembly(a, p) }})
 	}

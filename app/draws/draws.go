@@ -13,6 +13,12 @@ import (
 // LoadDraws reads draws as a table of parameters.
 func LoadDraws(a *frame.App, args []string) (*runs.Table, error) {
 	s, err := loadSource(a, args)
+	if err != nil && len(args) == 1 {
+		if so, e := runs.Open(runs.Folder(args[0]).Path(runs.LiveFolder)); e == nil {
+			a.Note("note: the run in %s has not ended: these are draws that it has made so far", args[0])
+			s, err = so, nil
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -17,5 +17,5 @@ func Field() frame.Field {
 		{New: sbcCommand, Takes: frame.TakesDevice},
 		{New: convertCommand},
 		{New: plotCommand},
-	}}
+	}, Look: look}
 }

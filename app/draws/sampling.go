@@ -103,10 +103,13 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	if s.Metric != nil {
 		kind = infer.FixedMetric
 	}
-	fit, err := infer.Sample(ctx, s.Post, infer.Settings{StartMetric: s.Metric, Metric: kind, Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
+	seen := liveIn(s.Dir)
+	go seen.run()
+	fit, err := infer.Sample(ctx, s.Post, infer.Settings{Sink: seen.sink(), StartMetric: s.Metric, Metric: kind, Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
 		TargetAccept: cfg.TargetAccept, MaxTreeDepth: cfg.MaxTreeDepth, Init: cfg.starts(), Parallel: a.Threads, Resume: resume, Coordinates: cfg.CoordinateKind(), Method: cfg.MethodKind(),
-		Checkpoint: infer.Checkpoint{Path: s.Dir.Path("checkpoint"), Every: every, Patience: tune.Patience, Failing: a.NotSaved}, Progress: meter.Update})
+		Checkpoint: infer.Checkpoint{Path: s.Dir.Path("checkpoint"), Every: every, Patience: tune.Patience, Failing: a.NotSaved}, Progress: func(p infer.Progress) { meter.Update(p); seen.update(p) }})
 	meter.Close()
+	seen.close(err == nil && ctx.Err() == nil)
 	if errors.Is(err, infer.ErrNotSaved) {
 		return unsampled(a, s, err)
 	}

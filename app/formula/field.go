@@ -14,5 +14,5 @@ func Field() frame.Field {
 		{Verb: "fit", New: fitCurve, Takes: frame.TakesOut | frame.TakesDevice},
 		{Verb: "sample", New: sampleExpr, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
 		{Verb: "sample", New: sampleCurve, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
-	}, Converted: isProblem, ConvertFile: convertProblem}
+	}, Converted: isProblem, ConvertFile: convertProblem, Look: look}
 }

@@ -24,6 +24,9 @@ type Field struct {
 	// Converted reports whether convert takes a file that holds no draws, and ConvertFile writes it in another format.
 	Converted   func(name string) bool
 	ConvertFile func(a *App, in, out, to string, c Conversion) error
+	// Look says how people look at a file or folder, or returns nil if it is none of the field's. It is asked for every file of a folder that
+	// view shows, so it reads no more than the beginning of a file.
+	Look func(name string, folder bool) *Look
 	// FitTables make the tables of the documents of fits, by their engine, where a row is not a parameter.
 	FitTables map[string]func(docs []json.RawMessage) (*table.Table, error)
 }

@@ -4,6 +4,8 @@
 package frame
 
 import (
+	"context"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -23,11 +25,18 @@ func (a *App) PictureFile(kind string, args []string) (out string, rest []string
 	if len(rest) == 0 {
 		return "", nil, exit.Usage("plot %s needs input: name a folder or files to draw", kind)
 	}
+	if a.shown != nil {
+		return out, rest, nil
+	}
 	return out, rest, a.MayWrite(out, "file", a.Overwrite)
 }
 
 // SavePicture writes a figure in the format given by the file extension.
 func (a *App) SavePicture(kind, out string, f *viz.Figure) error {
+	if a.shown != nil {
+		a.shown(f)
+		return nil
+	}
 	b, err := f.Encode(filepath.Ext(out))
 	if err != nil {
 		return exit.Usage("%w", err)
@@ -40,4 +49,16 @@ func (a *App) SavePicture(kind, out string, f *viz.Figure) error {
 	}
 	a.Note("wrote %s", out)
 	return nil
+}
+
+// Draw executes a command line that plots, such as plot g2 A003_results.hdf, and returns its picture in place of writing it. What the
+// command says goes to stderr, and the exit code is that of Run; without a picture it is not exit.OK.
+func Draw(ctx context.Context, fields []Field, program string, args []string, stderr io.Writer) (f *viz.Figure, code int) {
+	a := New(fields, program, io.Discard, stderr)
+	a.shown = func(drawn *viz.Figure) { f = drawn }
+	code = a.run(ctx, args)
+	if f == nil && code == exit.OK {
+		code = exit.WrongUsage
+	}
+	return f, code
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/given"
 	"github.com/euryale-dev/euryale/internal/runlock"
 	"github.com/euryale-dev/euryale/runs"
+	"github.com/euryale-dev/euryale/viz"
 )
 
 // App is the state that all commands share: the output streams and the global flags.
@@ -52,6 +53,7 @@ type App struct {
 	Again          string                   // command line that resumes the run
 	folders        *runs.Writer             // locks on the folders that this process writes
 	files          map[string]*runlock.Lock // locks on the files that this command writes
+	shown          func(f *viz.Figure)      // takes pictures in place of files; nil in commands of their own
 }
 
 // New returns the state of one command of a program with these fields and a given name.
@@ -62,11 +64,14 @@ func New(fields []Field, program string, stdout, stderr io.Writer) *App {
 
 // Run executes one command line of a program with these fields and a given name.
 func Run(ctx context.Context, fields []Field, program string, args []string, stdout, stderr io.Writer) (code int) {
+	return New(fields, program, stdout, stderr).run(ctx, args)
+}
+
+func (a *App) run(ctx context.Context, args []string) (code int) {
 	for _, word := range args {
 		foreign.Name(word)
 	}
-	a := New(fields, program, stdout, stderr)
-	stdout, stderr = a.Stdout, a.Stderr
+	stderr := a.Stderr
 	defer a.Release()
 	defer func() {
 		if r := recover(); r != nil {

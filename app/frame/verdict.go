@@ -84,7 +84,11 @@ func StoredCheck(args []string) (_ *CheckDoc, units map[string]string, _ error) 
 		return doc.Check, doc.Units, nil
 	case errors.Is(err, fs.ErrNotExist):
 		nan := Number(math.NaN())
-		return &CheckDoc{Summary: fmt.Sprintf("The verdict about the model is not known, because %s is missing: %s.", name, remedy), P: nan, Reduced: nan, Expected: [2]Number{nan, nan},
+		text := fmt.Sprintf("The verdict about the model is not known, because %s is missing: %s.", name, remedy)
+		if foreign.Exists(dir.Path(runs.LiveFolder)) {
+			text = "The model is judged when the run has ended."
+		}
+		return &CheckDoc{Summary: text, P: nan, Reduced: nan, Expected: [2]Number{nan, nan},
 			Flags: []flagDoc{}, Notes: []flagDoc{}, Word: "unknown"}, nil, nil
 	}
 	return nil, nil, &exit.Error{Code: exit.Data, Err: fmt.Errorf("the verdict about the model cannot be read: %w", err), Hint: remedy}

@@ -21,7 +21,7 @@ func Field() frame.Field {
 		{Verb: "plot", New: plotMorphology},
 		{Verb: "demo", New: demoRSoXS, Takes: frame.TakesOut | frame.OnProcessor},
 	},
-		Result: resultOfRSoXS}
+		Result: resultOfRSoXS, Look: look}
 }
 
 // resultOfRSoXS says what runs of sim rsoxs and of inversions that do not sample have in place of draws.

@@ -21,5 +21,5 @@ func Field() frame.Field {
 		{Verb: "train", New: trainSpectrum, Takes: frame.OnProcessor},
 		{Verb: "plot", New: plotSpectrum, Takes: frame.TakesDevice},
 		{Verb: "demo", New: demoSpectrum, Takes: frame.TakesOut | frame.TakesDevice},
-	}, FitTables: map[string]func([]json.RawMessage) (*table.Table, error){"spectra": tableOfStars}}
+	}, Look: look, FitTables: map[string]func([]json.RawMessage) (*table.Table, error){"spectra": tableOfStars}}
 }

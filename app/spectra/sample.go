@@ -36,6 +36,9 @@ func (f *starFlags) add(c *cobra.Command) {
 	c.Flags().IntVar(&f.Row, "row", 0, "row of the file, counted from 1 (default the only one)")
 }
 
+// sampleCommand is the command that makes a posterior of a star, as run folders record it.
+const sampleCommand = "sample spectrum"
+
 // sampleSpectrumConfig is the content of config.json for sample spectrum.
 type sampleSpectrumConfig struct {
 	draws.ChainConfig
@@ -227,7 +230,7 @@ func startSampleSpectrum(ctx context.Context, a *frame.App, cfg sampleSpectrumCo
 	if err != nil {
 		return err
 	}
-	cfg.Command, cfg.Version, cfg.Seed, cfg.Device = "sample spectrum", frame.Version(), a.Seed, post.Device()
+	cfg.Command, cfg.Version, cfg.Seed, cfg.Device = sampleCommand, frame.Version(), a.Seed, post.Device()
 	cfg.Data, cfg.File = *star, frame.Absolute(names[0])
 	if cfg.Spectra.Config, cfg.Spectra.Library = absoluteName(cfg.Spectra.Config), frame.Absolute(p.Library()); cfg.Spectra.Config == "" && foreign.Exists("config.yaml") {
 		cfg.Spectra.Config = frame.Absolute("config.yaml")
@@ -258,7 +261,7 @@ func starPosterior(a *frame.App, fitter *spectra.Fitter, star *spectra.Star) (*i
 func resumeSampleSpectrum(a *frame.App, c *cobra.Command, args []string) error {
 	ctx := c.Context()
 	var cfg sampleSpectrumConfig
-	dir, err := a.Reopen(c, "sample spectrum", args, &cfg, "threads")
+	dir, err := a.Reopen(c, sampleCommand, args, &cfg, "threads")
 	if err != nil {
 		return err
 	}
@@ -372,7 +375,7 @@ func runPlotSpectrum(ctx context.Context, a *frame.App, args []string, f *spectr
 	var sampled func(name string) [][]float64
 	if st, err := os.Stat(names[0]); len(names) == 1 && err == nil && st.IsDir() {
 		var cfg sampleSpectrumConfig
-		if err := runs.Folder(names[0]).Resume("sample spectrum", &cfg); err != nil {
+		if err := runs.Folder(names[0]).Resume(sampleCommand, &cfg); err != nil {
 			return frame.ConfigError(err)
 		}
 		*f, star = cfg.Spectra, &cfg.Data

@@ -35,7 +35,7 @@ func Field() frame.Field {
 	},
 		Explained: isConfiguration, Explain: infoConfig,
 		Converted: isResult, ConvertFile: convertResult,
-		FitTables: map[string]func([]json.RawMessage) (*table.Table, error){"g2": tableOfG2}}
+		Look: look, FitTables: map[string]func([]json.RawMessage) (*table.Table, error){"g2": tableOfG2}}
 	for _, p := range report.Results() {
 		f.Commands = append(f.Commands, frame.Command{Verb: "plot", New: func(a *frame.App) *cobra.Command { return plotResult(a, p) }})
 	}

@@ -23,6 +23,9 @@ type ReadSettings struct {
 	Vector bool
 }
 
+// IsMorphology reports whether a file has the groups of a morphology.
+func IsMorphology(f *hdf5.File) bool { return f.Has(group[Euler]) || f.Has(group[Vector]) }
+
 // ReadMorphology reads the HDF5 file of a volume, in either layout, order of axes and precision. A
 // phase without S, Theta and Psi is isotropic; a phase with only some of them is an error. Theta and
 // Psi become zero where S is zero. Numbers that are not finite, axes with missing or unknown labels,

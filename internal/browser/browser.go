@@ -88,7 +88,7 @@ func Open(t *testing.T, url string) *Page {
 	for _, domain := range []string{"Page", "Runtime", "Log"} {
 		p.call(domain+".enable", nil, nil)
 	}
-	p.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": 1280, "height": 820, "deviceScaleFactor": 1, "mobile": false}, nil)
+	p.Resize(1280, 820)
 	p.call("Page.navigate", map[string]any{"url": url}, nil)
 	return p
 }
@@ -296,6 +296,19 @@ func (p *Page) Type(selector, text string) {
 	p.Eval(fmt.Sprintf("(() => { const e = document.querySelector(%q); e.focus(); e.select(); })()", selector), nil)
 	p.call("Input.insertText", map[string]any{"text": text}, nil)
 	p.Eval("document.activeElement.blur()", nil)
+}
+
+// Resize makes the window of the page as wide and as high in CSS pixels.
+func (p *Page) Resize(width, height int) {
+	p.t.Helper()
+	p.call("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+}
+
+// Dark makes the page see a person who prefers dark colours.
+func (p *Page) Dark(dark bool) {
+	p.t.Helper()
+	scheme := map[bool]string{true: "dark", false: "light"}[dark]
+	p.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
 // Screenshot returns a picture of the page as PNG.

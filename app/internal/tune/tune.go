@@ -17,4 +17,7 @@ var (
 	WatchEvery = time.Second
 	// Settled is the time for which a file in such a folder must not have changed.
 	Settled = 3 * time.Second
+	// LiveAfter is how long a run must last before it shows its draws so far, and LiveEvery the time between two times that it does.
+	LiveAfter = 2 * time.Second
+	LiveEvery = time.Second
 )

@@ -1,0 +1,72 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package frame
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/euryale-dev/euryale/viz"
+)
+
+// Look is how people look at a file or folder: the page of view lists it under a kind and offers its pictures. Every picture and every text is what
+// a command line draws or prints.
+type Look struct {
+	Kind     string // the kind of thing in words, in the plural, such as "Correlations"
+	Pictures []Sight
+	Texts    []Sight
+	Works    []string // commands that take it as their argument, such as "fit g2"
+}
+
+// Sight is a picture or a text, with the arguments of the command line that makes it.
+type Sight struct {
+	Title string
+	Args  []string
+}
+
+// LookOf asks the fields how people look at a file or folder; nil if no field knows it.
+func LookOf(fields []Field, name string, folder bool) *Look {
+	for _, f := range fields {
+		if f.Look == nil {
+			continue
+		}
+		if l := f.Look(name, folder); l != nil {
+			return l
+		}
+	}
+	return nil
+}
+
+// Plotted returns the sight of a kind of picture of files, whose title is the short help of its command without its verb.
+func Plotted(short, kind string, names ...string) Sight {
+	title := strings.TrimPrefix(short, "Draw ")
+	if title != "" && !strings.HasPrefix(title, "g2") {
+		title = strings.ToUpper(title[:1]) + title[1:]
+	}
+	return Sight{title, append([]string{"plot", kind}, names...)}
+}
+
+// Ends reports whether the name of a file has one of some extensions, in any case of letters.
+func Ends(name string, extensions ...string) bool {
+	return slices.Contains(extensions, strings.ToLower(filepath.Ext(name)))
+}
+
+// DrawSights returns the pictures of the draws of a run, of which the trace is looked at first.
+func DrawSights(run string) (all []Sight) {
+	for _, k := range viz.Kinds() {
+		s := Plotted(k.About, k.Name, run)
+		if k.Name == "trace" {
+			all = append([]Sight{s}, all...)
+			continue
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// DrawTexts returns the tables of a run with draws.
+func DrawTexts(run string) []Sight {
+	return []Sight{{"Summary", []string{"summary", run}}, {"Checks", []string{"diagnose", run}}}
+}

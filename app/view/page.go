@@ -1,0 +1,436 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package view is the page in which people look at what folders hold: pictures that they zoom, tables, and commands that they run.
+//
+// Every picture is what a command line of plot draws, and every table what one prints: the page sends the line, shows what comes back, and
+// shows the line too. So a kind of picture that a field registers is in the page without a line here.
+package view
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/runs"
+	"github.com/euryale-dev/euryale/viz"
+)
+
+//go:embed page.html page.css page.js picture.js icon.svg
+var assets embed.FS
+
+// page answers the requests of the browser.
+type page struct {
+	ctx      context.Context
+	program  string // name by which people call the program
+	root     *cobra.Command
+	fields   []frame.Field
+	shelf    *shelf
+	pictures *pictures
+	works    *works
+	mux      *http.ServeMux
+}
+
+func newPage(ctx context.Context, fields []frame.Field, program, executable string, opened []string) (*page, error) {
+	s, err := newShelf(fields, opened)
+	if err != nil {
+		return nil, err
+	}
+	p := &page{ctx: ctx, program: program, root: frame.Tree(fields), fields: fields, shelf: s, pictures: &pictures{fields: fields, program: program},
+		works: &works{program: executable, name: program}, mux: http.NewServeMux()}
+	files := http.FileServerFS(assets)
+	p.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "page.html") })
+	for _, name := range []string{"page.css", "page.js", "picture.js", "icon.svg"} {
+		p.mux.Handle("GET /"+name, files)
+	}
+	for path, answer := range map[string]func(r *http.Request) (any, error){
+		"GET /shelf": p.list, "GET /item": p.item, "GET /picture": p.picture, "GET /value": p.value, "GET /save": p.save,
+		"GET /text": p.text, "GET /kept": p.kept, "GET /form": p.form, "POST /work": p.work, "GET /works": p.atWork, "POST /stop": p.stop,
+	} {
+		p.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { p.answer(w, r, answer) })
+	}
+	p.mux.HandleFunc("GET /report", p.report)
+	return p, nil
+}
+
+// ServeHTTP answers a request.
+func (p *page) ServeHTTP(w http.ResponseWriter, r *http.Request) { p.mux.ServeHTTP(w, r) }
+
+// file is an answer that is no JSON.
+type file struct {
+	content []byte
+	kind    string // media type
+	name    string // name under which it is saved; "" if it is shown
+}
+
+func (p *page) answer(w http.ResponseWriter, r *http.Request, f func(*http.Request) (any, error)) {
+	body, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	var v any
+	if err == nil {
+		v, err = f(r)
+	}
+	if err != nil {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusBadRequest)
+		json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
+		return
+	}
+	if a, ok := v.(file); ok {
+		w.Header().Set("Content-Type", a.kind)
+		if a.name != "" {
+			w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", a.name))
+		}
+		w.Write(a.content)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	json.NewEncoder(w).Encode(v)
+}
+
+func (p *page) list(*http.Request) (any, error) {
+	items, note := p.shelf.list()
+	if items == nil {
+		items = []item{}
+	}
+	return map[string]any{"items": items, "note": note, "opened": p.shelf.opened}, nil
+}
+
+// sight is a picture or a text as the page offers it.
+type sight struct {
+	Title string   `json:"title"`
+	Line  []string `json:"line"`
+	Flags []field  `json:"flags"`
+}
+
+// field is a flag of a command as a field of a form.
+type field struct {
+	Name    string   `json:"name"`
+	Type    string   `json:"type"`
+	Default string   `json:"default"`
+	About   string   `json:"about"`
+	Choices []string `json:"choices,omitempty"`
+}
+
+// itemDoc is what the page knows about an item.
+type itemDoc struct {
+	ID       string   `json:"id"`
+	Name     string   `json:"name"`
+	Kind     string   `json:"kind"`
+	Stamp    string   `json:"stamp"`
+	Busy     bool     `json:"busy"`
+	Pictures []sight  `json:"pictures"`
+	Texts    []sight  `json:"texts"`
+	Works    []string `json:"works"`
+	Kept     []string `json:"kept"` // pictures in the folder of a run
+	Report   bool     `json:"report"`
+	Resume   string   `json:"resume"` // command that continues the run, or ""
+	Command  string   `json:"command"`
+	// Progress is the document progress.json of a run that goes on.
+	Progress json.RawMessage `json:"progress,omitempty"`
+}
+
+func (p *page) item(r *http.Request) (any, error) {
+	i, ok := p.shelf.find(r.URL.Query().Get("id"))
+	if !ok {
+		return nil, errors.New("it is no longer there")
+	}
+	d := itemDoc{ID: i.ID, Name: i.Name, Kind: i.Kind, Stamp: i.Stamp, Busy: i.Busy, Pictures: p.sights(i.look.Pictures), Texts: p.sights(i.look.Texts),
+		Works: append([]string{}, i.look.Works...), Kept: []string{}}
+	if !i.folder {
+		return d, nil
+	}
+	dir := runs.Folder(i.ID)
+	d.Command, _ = dir.Command()
+	if b, err := os.ReadFile(dir.Path(runs.LiveFolder, runs.ProgressFile)); err == nil && json.Valid(b) {
+		d.Progress = b
+	}
+	for _, pattern := range []string{"plots/*.svg", "figs/*.png"} {
+		found, _ := filepath.Glob(dir.Path(filepath.FromSlash(pattern)))
+		for _, f := range found {
+			d.Kept = append(d.Kept, filepath.Base(f))
+		}
+	}
+	_, err := os.Stat(dir.Path("report.html"))
+	d.Report = err == nil
+	_, err = os.Stat(dir.Path("summary.json"))
+	if c := p.called(strings.Fields(d.Command)); err != nil && dir.Checkpoint() != "" && !i.Busy && c != nil && c.Annotations["resume"] != "" {
+		d.Resume = d.Command
+	}
+	return d, nil
+}
+
+func (p *page) sights(list []frame.Sight) []sight {
+	out := []sight{}
+	for _, s := range list {
+		out = append(out, sight{s.Title, s.Args, p.fieldsOf(p.called(s.Args))})
+	}
+	return out
+}
+
+// called returns the command that a line calls, or nil.
+func (p *page) called(args []string) *cobra.Command {
+	c, _, err := p.root.Find(args)
+	if err != nil || c == p.root {
+		return nil
+	}
+	return c
+}
+
+// fieldsOf returns the flags that are a command's own.
+func (p *page) fieldsOf(c *cobra.Command) []field {
+	out := []field{}
+	if c == nil {
+		return out
+	}
+	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Deprecated != "" || f.Name == "help" || c.InheritedFlags().Lookup(f.Name) != nil {
+			return
+		}
+		x := field{Name: f.Name, Type: f.Value.Type(), Default: f.DefValue, About: f.Usage}
+		if s, ok := frame.SettingOf(f); ok {
+			x.Choices = s.Choices
+		}
+		out = append(out, x)
+	})
+	return out
+}
+
+// stampOf returns the stamp of the item that a line is about, after checking that all files it names were opened.
+func (p *page) stampOf(args []string) (string, error) {
+	stamp := ""
+	for _, a := range args[1:] {
+		if i, ok := p.shelf.find(a); ok {
+			stamp += i.Stamp
+			continue
+		}
+		name := a
+		if strings.HasPrefix(a, "--") {
+			_, name, _ = strings.Cut(a, "=")
+		}
+		if _, err := os.Stat(name); err == nil && name != "" && (filepath.IsAbs(name) || strings.ContainsRune(name, filepath.Separator) || strings.HasPrefix(name, "..")) && !p.shelf.holds(name) {
+			return "", fmt.Errorf("%s was not opened: start view with its folder", name)
+		}
+	}
+	if stamp == "" {
+		return "", errors.New("what the line is about is no longer there")
+	}
+	return stamp, nil
+}
+
+func (p *page) wished(r *http.Request, use func(f *viz.Figure, said string) error) (wish, error) {
+	w, err := wishOf(r.URL.Query())
+	if err != nil {
+		return w, err
+	}
+	stamp, err := p.stampOf(w.args)
+	if err != nil {
+		return w, err
+	}
+	return w, p.pictures.show(r.Context(), w, stamp, use)
+}
+
+func (p *page) picture(r *http.Request) (any, error) {
+	var doc shownPicture
+	var err error
+	w, err := p.wished(r, func(f *viz.Figure, said string) error {
+		doc = shown(f, said)
+		return nil
+	})
+	doc.Line = typed(p.program, w.args)
+	if none := (*noPicture)(nil); errors.As(err, &none) {
+		doc.None, err = none.text, nil
+	}
+	return doc, err
+}
+
+func (p *page) value(r *http.Request) (any, error) {
+	q := r.URL.Query()
+	var at [2]float64
+	for k, name := range []string{"x", "y"} {
+		v, err := strconv.ParseFloat(q.Get(name), 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s %q: want a number", name, q.Get(name))
+		}
+		at[k] = v
+	}
+	text := ""
+	w, err := wishOf(q)
+	if err != nil {
+		return nil, err
+	}
+	stamp, err := p.stampOf(w.args)
+	if err != nil {
+		return nil, err
+	}
+	panel := w.panel
+	w.panel = -1 // the numbers are those of the whole picture
+	err = p.pictures.show(r.Context(), w, stamp, func(f *viz.Figure, _ string) error {
+		text = valueAt(f, panel, at[0], at[1])
+		return nil
+	})
+	return map[string]string{"value": text}, err
+}
+
+// mediaTypes are those of the formats in which pictures are saved.
+var mediaTypes = map[string]string{"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf", "csv": "text/csv"}
+
+func (p *page) save(r *http.Request) (any, error) {
+	format := r.URL.Query().Get("format")
+	var out file
+	w, err := p.wished(r, func(f *viz.Figure, _ string) (err error) {
+		if format == "csv" {
+			out.content = table(f)
+			return nil
+		}
+		out.content, err = f.Encode(format)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.kind, out.name = mediaTypes[format], w.args[1]+"."+format
+	return out, nil
+}
+
+// readable are the verbs whose output the page shows.
+var readable = []string{"summary", "diagnose", "loo", "info"}
+
+func (p *page) text(r *http.Request) (any, error) {
+	var args []string
+	if err := json.Unmarshal([]byte(r.URL.Query().Get("line")), &args); err != nil || len(args) < 2 || !slices.Contains(readable, args[0]) {
+		return nil, errors.New("the request names no command line whose output can be shown: reload the page")
+	}
+	if _, err := p.stampOf(args); err != nil {
+		return nil, err
+	}
+	var out, said bytes.Buffer
+	code := frame.Run(r.Context(), p.fields, p.program, append(args, "--quiet"), &out, &said)
+	return map[string]any{"text": out.String(), "said": said.String(), "code": code, "line": typed(p.program, args)}, nil
+}
+
+// kept answers with a picture of a run's folder.
+func (p *page) kept(r *http.Request) (any, error) {
+	i, ok := p.shelf.find(r.URL.Query().Get("id"))
+	name := r.URL.Query().Get("name")
+	if !ok || !i.folder || name != filepath.Base(name) {
+		return nil, errors.New("it is no longer there")
+	}
+	for dir, kind := range map[string]string{"plots": "image/svg+xml", "figs": "image/png"} {
+		at := filepath.Join(i.ID, dir, name)
+		if !p.shelf.holds(at) {
+			continue
+		}
+		if b, err := os.ReadFile(at); err == nil {
+			return file{content: b, kind: kind}, nil
+		}
+	}
+	return nil, fmt.Errorf("%s is no longer there", name)
+}
+
+// report answers with the report of a run, which may use the styles and pictures that it contains and nothing else.
+func (p *page) report(w http.ResponseWriter, r *http.Request) {
+	i, ok := p.shelf.find(r.URL.Query().Get("id"))
+	name := runs.Folder(i.ID).Path("report.html")
+	if !ok || !i.folder || !p.shelf.holds(name) {
+		http.Error(w, "there is no report", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'")
+	http.ServeFile(w, r, name)
+}
+
+// form answers with the settings of a command.
+func (p *page) form(r *http.Request) (any, error) {
+	c, err := p.runnable(strings.Fields(r.URL.Query().Get("command")))
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"about": c.Short, "flags": p.fieldsOf(c), "folder": c.Annotations["folder"] != ""}, nil
+}
+
+// runnable returns a command that the page may run: one that some item offers, or that continues a run.
+func (p *page) runnable(words []string) (*cobra.Command, error) {
+	c := p.called(words)
+	if c == nil || len(words) != 2 || !slices.Contains([]string{"fit", "sample", "sim", "invert", "reduce", "train"}, words[0]) {
+		return nil, fmt.Errorf("%s is no command that the page can run", strings.Join(words, " "))
+	}
+	return c, nil
+}
+
+// request is a command to run.
+type request struct {
+	Command string      `json:"command"` // such as "fit g2"
+	Item    string      `json:"item"`
+	Flags   [][2]string `json:"flags"` // names and values; "true" sets a switch
+	Out     string      `json:"out"`   // name of the folder of results, beside the item
+	Resume  bool        `json:"resume"`
+	Replace bool        `json:"replace"`
+}
+
+func (p *page) work(r *http.Request) (any, error) {
+	var q request
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&q); err != nil {
+		return nil, fmt.Errorf("the request cannot be read: %w: reload the page", err)
+	}
+	c, err := p.runnable(strings.Fields(q.Command))
+	if err != nil {
+		return nil, err
+	}
+	i, ok := p.shelf.find(q.Item)
+	if !ok {
+		return nil, errors.New("what the command is about is no longer there")
+	}
+	args := strings.Fields(q.Command)
+	if q.Resume {
+		return p.works.start(append(args, "--resume", i.ID), i.ID)
+	}
+	args = append(args, i.ID)
+	for _, f := range q.Flags {
+		if c.LocalFlags().Lookup(f[0]) == nil {
+			return nil, fmt.Errorf("%s has no setting %q: reload the page", q.Command, f[0])
+		}
+		args = append(args, "--"+f[0]+"="+f[1])
+	}
+	out := ""
+	if c.Annotations["folder"] != "" {
+		if q.Out == "" || q.Out != filepath.Base(q.Out) || strings.HasPrefix(q.Out, ".") {
+			return nil, fmt.Errorf("%q is no name for a folder: give a name without slashes", q.Out)
+		}
+		out = filepath.Join(filepath.Dir(i.ID), q.Out)
+		if !p.shelf.holds(out) {
+			out = filepath.Join(p.shelf.folder(), q.Out)
+		}
+		args = append(args, "--out", out)
+	}
+	if q.Replace {
+		args = append(args, "--overwrite")
+	}
+	return p.works.start(args, out)
+}
+
+func (p *page) atWork(*http.Request) (any, error) { return p.works.all(), nil }
+
+func (p *page) stop(r *http.Request) (any, error) {
+	var q struct{ ID int }
+	if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
+		return nil, fmt.Errorf("the request cannot be read: %w: reload the page", err)
+	}
+	return map[string]bool{"stopped": true}, p.works.stop(q.ID)
+}

@@ -1,0 +1,220 @@
+// The page: the list of files and runs, the item that is looked at, and the commands that were started.
+import { Picture, Fields, make, ask } from "./picture.js";
+
+const $ = (id) => document.getElementById(id);
+const shown = { id: null, stamp: null, pictures: [], list: "", waiting: new Set() };
+
+function tell(text) { $("message").textContent = text; }
+
+// Lists that are long draw only what can be seen.
+const eye = new IntersectionObserver((entries) => {
+  for (const e of entries) if (e.isIntersecting && !e.target.picture.shown && !e.target.picture.turn) e.target.picture.draw();
+}, { rootMargin: "300px" });
+
+async function refresh() {
+  try {
+    const s = await ask("shelf");
+    $("opened").textContent = s.opened.join(", ") + (s.note ? ". " + s.note : "");
+    const text = JSON.stringify(s.items) + $("search").value;
+    if (text !== shown.list) {
+      shown.list = text;
+      list(s.items);
+    }
+    if (shown.id === null && s.items.length) open(decodeURIComponent(location.hash.slice(1)) || s.items[0].id, true);
+    if (!s.items.length) $("item").replaceChildren(make("p", { className: "soft", textContent: "There is nothing here that Euryale knows how to show: it looks for results of correlators, q maps, morphologies, scattering patterns, problems, fits and runs." }));
+    const now = s.items.find((i) => i.id === shown.id);
+    if (now && now.stamp !== shown.stamp) open(now.id, false);
+    await works();
+  } catch (e) {
+    tell(e.message);
+  }
+}
+
+const most = 500; // buttons of a kind that are made at a time
+
+function list(items) {
+  const wanted = $("search").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+  const kinds = new Map();
+  for (const i of items) {
+    if (!wanted.every((w) => (i.name + " " + i.kind).toLowerCase().includes(w))) continue;
+    if (!kinds.has(i.kind)) kinds.set(i.kind, []);
+    kinds.get(i.kind).push(i);
+  }
+  const focus = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.id : null;
+  $("list").replaceChildren(...[...kinds].flatMap(([kind, some]) => [
+    make("h2", { textContent: kind + " (" + some.length + ")" }),
+    make("ul", {}, ...some.slice(0, most).map((i) => {
+      const b = make("button", { type: "button", textContent: i.name, className: i.busy ? "busy" : "" });
+      b.dataset.id = i.id;
+      b.setAttribute("aria-current", String(i.id === shown.id));
+      b.addEventListener("click", () => { open(i.id, true); $("shelf").classList.remove("open"); $("menu").setAttribute("aria-expanded", "false"); });
+      return make("li", {}, b);
+    }), ...(some.length > most ? [make("li", { className: "soft", textContent: "and " + (some.length - most) + " more: search for them" })] : [])),
+  ]));
+  if (focus) for (const b of $("list").querySelectorAll("button")) if (b.dataset.id === focus) b.focus();
+}
+
+// open shows an item; if it only changed, its pictures are drawn again where they are.
+async function open(id, anew) {
+  const before = shown.id;
+  shown.id = id;
+  let d;
+  try {
+    d = await ask("item?" + new URLSearchParams({ id }));
+  } catch (e) {
+    if (anew) { shown.id = before === id ? "" : before || ""; tell(e.message); }
+    return;
+  }
+  if (shown.id !== id) return; // another one was opened meanwhile
+  shown.stamp = d.stamp;
+  if (anew) { tell(""); history.replaceState(null, "", "#" + encodeURIComponent(id)); document.title = d.name + " - Euryale"; }
+  for (const b of $("list").querySelectorAll("button")) b.setAttribute("aria-current", String(b.dataset.id === id));
+  const same = !anew && shown.pictures.length === d.pictures.length && before === id;
+  if (same) {
+    for (const p of shown.pictures) if (p.shown) p.draw();
+    texts(d);
+    head(d);
+    return;
+  }
+  shown.pictures = d.pictures.map((s) => new Picture(s, tell));
+  const cards = shown.pictures.map((p) => { p.element.picture = p; eye.observe(p.element); return p.element; });
+  const kept = d.pictures.length ? [] : d.kept.map((name) => {
+    const src = "kept?" + new URLSearchParams({ id, name, stamp: d.stamp });
+    return make("article", { className: "card" }, make("h3", { textContent: name.replace(/\.\w+$/, "").replaceAll("_", " ") }), make("div", { className: "stage" }, make("img", { src, alt: name })));
+  });
+  $("item").replaceChildren(make("div", { id: "head" }), make("div", { className: "texts", id: "texts" }), make("div", { className: "pictures" }, ...cards, ...kept));
+  head(d);
+  texts(d);
+}
+
+function head(d) {
+  const actions = make("div", { className: "actions" });
+  for (const w of d.works) {
+    const b = make("button", { type: "button", textContent: w[0].toUpperCase() + w.slice(1) });
+    b.addEventListener("click", () => form(w, d));
+    actions.append(b);
+  }
+  if (d.resume) {
+    const b = make("button", { type: "button", textContent: "Resume" });
+    b.addEventListener("click", () => run({ command: d.resume, item: d.id, flags: [], out: "", resume: true, replace: false }).catch((e) => tell(e.message)));
+    actions.append(b);
+  }
+  if (d.report) {
+    const b = make("button", { type: "button", textContent: "Open the report" });
+    b.addEventListener("click", () => window.open("report?" + new URLSearchParams({ id: d.id }), "_blank", "noopener"));
+    actions.append(b);
+  }
+  $("head").replaceChildren(make("div", { className: "head" }, make("h2", { textContent: d.name }), make("span", { className: "soft", textContent: [d.kind, d.command && "made by " + d.command, d.busy && "running"].filter(Boolean).join(", ") })), actions, ...(d.progress ? [progress(d.progress)] : []));
+}
+
+// progress is a table of the chains of a run that goes on.
+function progress(p) {
+  const time = (s) => s > 5400 ? (s / 3600).toFixed(1) + " h" : s > 90 ? (s / 60).toFixed(1) + " min" : s.toFixed(0) + " s";
+  const row = (tag, cells) => make("tr", {}, ...cells.map((c) => make(tag, { textContent: c })));
+  return make("div", { className: "progress" }, make("p", { className: "soft", textContent: time(p.elapsed_s) + " so far" + (p.remaining_s ? ", about " + time(p.remaining_s) + " left" : "") }),
+    make("table", {}, make("thead", {}, row("th", ["chain", "draws", "", "divergences", "step size", "gradients"])),
+      make("tbody", {}, ...(p.chains || []).map((c) => row("td", [c.chain, c.draw + " of " + c.total, c.warmup ? "warm-up" : "sampling", c.divergences, Number(c.step_size.toPrecision(3)), c.gradients])))));
+}
+
+async function texts(d) {
+  const parts = d.texts.map((s) => ({ s, pre: make("pre", { tabIndex: 0 }), code: make("code") }));
+  const old = $("texts");
+  const built = parts.map(({ s, pre, code }) => {
+    pre.setAttribute("aria-label", s.title);
+    return make("section", {}, make("h3", { textContent: s.title }), pre, make("div", { className: "line" }, code));
+  });
+  for (const { s, pre, code } of parts) {
+    try {
+      const t = await ask("text?" + new URLSearchParams({ line: JSON.stringify(s.line) }));
+      pre.textContent = (t.text + t.said).trim();
+      code.textContent = t.line;
+    } catch (e) {
+      pre.textContent = e.message;
+    }
+  }
+  if (shown.id === d.id && old.isConnected) old.replaceChildren(...built);
+}
+
+// form lets people choose the settings of a command.
+async function form(command, d) {
+  let f;
+  try {
+    f = await ask("form?" + new URLSearchParams({ command }));
+  } catch (e) {
+    tell(e.message);
+    return;
+  }
+  const fields = new Fields(f.flags, null);
+  const out = make("input", { type: "text", id: "form-out", value: command.replaceAll(" ", "-") + "-" + d.name.split("/").pop().replace(/\.\w+$/, ""), autocomplete: "off" });
+  const replace = make("input", { type: "checkbox", id: "form-replace" });
+  $("form-title").textContent = command[0].toUpperCase() + command.slice(1) + ": " + d.name;
+  $("form-about").textContent = f.about + ".";
+  $("form-error").textContent = "";
+  $("form-search").value = "";
+  const results = f.folder ? [make("div", { className: "settings" }, make("div", { className: "setting" }, make("label", { htmlFor: "form-out", textContent: "Folder for the results" }), out), make("div", { className: "setting" }, make("label", { htmlFor: "form-replace", textContent: "Replace what is there" }), replace))] : [];
+  $("form-fields").replaceChildren(...results, make("div", { className: "settings" }, ...fields.elements));
+  $("form-search").oninput = () => {
+    const words = $("form-search").value.toLowerCase().split(/\s+/).filter(Boolean);
+    for (const e of fields.elements) e.hidden = !words.every((w) => e.dataset.text.includes(w));
+  };
+  $("form-cancel").onclick = () => $("form").close();
+  $("form-run").onclick = async (e) => {
+    e.preventDefault();
+    try {
+      await run({ command, item: d.id, flags: fields.pairs(), out: f.folder ? out.value.trim() : "", resume: false, replace: replace.checked });
+      $("form").close();
+    } catch (err) {
+      $("form-error").textContent = err.message;
+    }
+  };
+  $("form").showModal();
+}
+
+async function run(request) {
+  await ask("work", request);
+  await works();
+  $("works").scrollIntoView({ block: "nearest" });
+}
+
+let last = "";
+async function works() {
+  const all = await ask("works");
+  const text = JSON.stringify(all);
+  if (text === last) return;
+  last = text;
+  $("works").hidden = !all.length;
+  const far = new Map([...$("work-list").querySelectorAll("details")].map((e) => [e.dataset.id, e.open]));
+  $("work-list").replaceChildren(...all.map((w) => {
+    const state = make("span", { textContent: w.state === "failed" ? "failed with exit code " + w.code : w.state, className: { done: "good", failed: "bad" }[w.state] || "soft" });
+    const tools = make("div", { className: "tools" }, state);
+    if (w.state === "running") {
+      const b = make("button", { type: "button", textContent: "Stop" });
+      b.setAttribute("aria-label", "Stop " + w.line);
+      b.addEventListener("click", () => ask("stop", { ID: w.id }).catch((e) => tell(e.message)));
+      tools.append(b);
+    }
+    if (w.out) {
+      const b = make("button", { type: "button", textContent: "Look at it" });
+      b.setAttribute("aria-label", "Look at the results of " + w.line);
+      b.addEventListener("click", () => open(w.out, true));
+      tools.append(b);
+    }
+    const said = make("details", {}, make("summary", { textContent: w.said.trim().split("\n").pop() || "no output yet" }), make("pre", { textContent: w.said, tabIndex: 0 }));
+    said.dataset.id = w.id;
+    said.open = far.has(String(w.id)) ? far.get(String(w.id)) : w.state === "failed";
+    return make("div", { className: "work" }, make("div", { className: "top" }, make("code", { textContent: w.line }), tools), said);
+  }));
+}
+
+$("search").addEventListener("input", () => { shown.list = ""; refresh(); });
+$("menu").addEventListener("click", () => {
+  const open = $("shelf").classList.toggle("open");
+  $("menu").setAttribute("aria-expanded", String(open));
+});
+addEventListener("hashchange", () => { const id = decodeURIComponent(location.hash.slice(1)); if (id && id !== shown.id) open(id, true); });
+
+async function loop() {
+  if (!document.hidden) await refresh();
+  setTimeout(loop, 2000);
+}
+loop();

@@ -1,0 +1,213 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// Bounds of a shelf: the files that are looked at, the depth of folders below those that were opened, and how often it looks again.
+const (
+	mostSeen  = 50_000
+	deepest   = 6
+	freshness = 2 * time.Second
+)
+
+// item is a file or folder on the shelf.
+type item struct {
+	ID    string `json:"id"` // its path as it was opened, by which requests name it
+	Name  string `json:"name"`
+	Kind  string `json:"kind"`
+	Stamp string `json:"stamp"` // changes when the file does
+	Busy  bool   `json:"busy"`  // whether a run goes on in the folder
+
+	folder bool
+	look   *frame.Look
+}
+
+// shelf is the list of what the opened files and folders hold.
+type shelf struct {
+	fields []frame.Field
+	opened []string
+
+	mu    sync.Mutex
+	items []item
+	known map[string]item // by path, to look only at files that changed
+	note  string
+	at    time.Time
+}
+
+// newShelf makes the list of files and folders, each of which must be there.
+func newShelf(fields []frame.Field, opened []string) (*shelf, error) {
+	for _, name := range opened {
+		if _, err := os.Stat(name); err != nil {
+			return nil, exit.Input(err)
+		}
+	}
+	s := &shelf{fields: fields, opened: opened, known: map[string]item{}}
+	s.list()
+	return s, nil
+}
+
+// list returns what is there, at most a moment old.
+func (s *shelf) list() ([]item, string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.at) > freshness {
+		s.refresh()
+		s.at = time.Now()
+	}
+	return s.items, s.note
+}
+
+// find returns the item of an ID.
+func (s *shelf) find(id string) (item, bool) {
+	items, _ := s.list()
+	at := slices.IndexFunc(items, func(i item) bool { return i.ID == id })
+	if at < 0 {
+		return item{}, false
+	}
+	return items[at], true
+}
+
+// refresh looks for files again.
+func (s *shelf) refresh() {
+	var found []item
+	seen, now := 0, map[string]item{}
+	s.note = ""
+	for _, root := range s.opened {
+		depth := strings.Count(filepath.Clean(root), string(filepath.Separator))
+		filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return nil // a folder that cannot be read holds nothing to look at
+			}
+			if seen++; seen > mostSeen {
+				s.note = fmt.Sprintf("There are more than %d files here: only the first are listed. Open a folder below.", mostSeen)
+				return filepath.SkipAll
+			}
+			if name != root && strings.HasPrefix(d.Name(), ".") || strings.Count(name, string(filepath.Separator))-depth > deepest {
+				return skip(d)
+			}
+			i, ok := s.see(name, d)
+			now[name] = i
+			if ok {
+				found = append(found, i)
+			}
+			if d.IsDir() && frame.Ends(name, ".zarr") {
+				return fs.SkipDir
+			}
+			return nil
+		})
+	}
+	slices.SortStableFunc(found, func(a, b item) int { return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name)) })
+	s.items, s.known = found, now
+}
+
+func skip(d fs.DirEntry) error {
+	if d.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// see makes the item of a file or folder, or takes the one that it had when it was the same.
+func (s *shelf) see(name string, d fs.DirEntry) (item, bool) {
+	info, err := os.Stat(name)
+	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+		return item{}, false
+	}
+	i := item{ID: name, Name: s.short(name), folder: info.IsDir(), Stamp: fmt.Sprintf("%d-%d", info.ModTime().UnixNano(), info.Size())}
+	if i.folder {
+		i.Stamp += newest(name)
+	}
+	if old, ok := s.known[name]; ok && old.Stamp == i.Stamp && old.folder == i.folder {
+		old.Busy = i.folder && busy(name)
+		return old, old.look != nil
+	}
+	if i.look = frame.LookOf(s.fields, name, i.folder); i.look == nil {
+		return i, false
+	}
+	i.Kind, i.Busy = i.look.Kind, i.folder && busy(name)
+	return i, true
+}
+
+// newest returns a text that changes when one of the files in a folder does.
+func newest(dir string) (text string) {
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		return ""
+	}
+	last := int64(0)
+	if so, err := os.ReadDir(filepath.Join(dir, runs.LiveFolder)); err == nil {
+		list = append(list, so...)
+	}
+	for _, e := range list[:min(len(list), 200)] {
+		if info, err := e.Info(); err == nil && e.Name() != ".lock" {
+			last = max(last, info.ModTime().UnixNano())
+		}
+	}
+	return fmt.Sprintf("-%d-%d", len(list), last)
+}
+
+// busy reports whether a process writes to a run folder.
+func busy(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, ".lock"))
+	return err == nil
+}
+
+// short is the name of an item below the folder that was opened, or alone if the file itself was.
+func (s *shelf) short(name string) string {
+	for _, root := range s.opened {
+		if rel, err := filepath.Rel(root, name); err == nil && rel != "." && !strings.HasPrefix(rel, "..") {
+			return filepath.ToSlash(rel)
+		}
+	}
+	return filepath.Base(name)
+}
+
+// holds reports whether a path lies in what was opened, links followed.
+func (s *shelf) holds(name string) bool {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		if real, err = filepath.EvalSymlinks(filepath.Dir(name)); err != nil {
+			return false
+		}
+		real = filepath.Join(real, filepath.Base(name))
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return false
+	}
+	for _, root := range s.opened {
+		if r, err := filepath.EvalSymlinks(root); err == nil {
+			if r, err = filepath.Abs(r); err == nil {
+				if rel, err := filepath.Rel(r, real); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// folder returns a folder that was opened, in which results may be put: the first one, or that of the first file.
+func (s *shelf) folder() string {
+	for _, name := range s.opened {
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			return name
+		}
+	}
+	return filepath.Dir(s.opened[0])
+}

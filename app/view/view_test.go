@@ -1,0 +1,384 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package view_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/euryale-dev/euryale/app"
+	"github.com/euryale-dev/euryale/app/apptest"
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/demo"
+	"github.com/euryale-dev/euryale/internal/browser"
+)
+
+func TestMain(m *testing.M) { apptest.Main(m) }
+
+// said collects what a command prints while it runs.
+type said struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (s *said) Write(b []byte) (int, error) { s.mu.Lock(); defer s.mu.Unlock(); return s.b.Write(b) }
+func (s *said) String() string              { s.mu.Lock(); defer s.mu.Unlock(); return s.b.String() }
+
+// view is a page that is served.
+type view struct {
+	t   *testing.T
+	url string
+}
+
+var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+/[0-9a-f]+/`)
+
+// serve opens a page on a file or folder, until the test ends.
+func serve(t *testing.T, names ...string) *view {
+	t.Helper()
+	t.Setenv("EURYALE_TEST_COMMAND", "1") // for the commands that the page starts, which this program is
+	var out, stderr said
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan int, 1)
+	go func() { ended <- app.Run(ctx, append([]string{"view", "--no-browser"}, names...), &out, &stderr) }()
+	t.Cleanup(func() {
+		cancel()
+		if code := <-ended; code != exit.OK {
+			t.Errorf("exit %d: %s", code, stderr.String())
+		}
+	})
+	for range 5000 {
+		if found := address.FindString(stderr.String()); found != "" {
+			return &view{t, found}
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatal(stderr.String())
+	return nil
+}
+
+// get asks for a document and returns the status; v may be nil.
+func (v *view) get(path string, query url.Values, doc any) (int, string) {
+	v.t.Helper()
+	r, err := http.Get(v.url + path + "?" + query.Encode())
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if doc != nil {
+		if err := json.Unmarshal(b, doc); err != nil {
+			v.t.Fatalf("%s: %v: %.300s", path, err, b)
+		}
+	}
+	return r.StatusCode, string(b)
+}
+
+func (v *view) post(path string, body any) (int, string) {
+	v.t.Helper()
+	b, err := json.Marshal(body)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	r, err := http.Post(v.url+path, "application/json", bytes.NewReader(b))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	b, _ = io.ReadAll(r.Body)
+	return r.StatusCode, string(b)
+}
+
+func line(args ...string) url.Values {
+	b, _ := json.Marshal(args)
+	return url.Values{"line": {string(b)}}
+}
+
+func with(q url.Values, pairs ...string) url.Values {
+	for i := 0; i < len(pairs); i += 2 {
+		q.Set(pairs[i], pairs[i+1])
+	}
+	return q
+}
+
+// folder has a result of a correlator, a problem and a run, and a file that nobody knows.
+func folder(t *testing.T) (dir, result, run string) {
+	t.Helper()
+	dir = t.TempDir()
+	t.Chdir(dir)
+	result, run = filepath.Join(dir, "a b.hdf"), filepath.Join(dir, "runs", "line")
+	problem, err := os.ReadFile(apptest.LineFile(t))
+	for name, b := range map[string][]byte{result: demo.Correlations(), filepath.Join(dir, "line.json"): problem, filepath.Join(dir, "notes.txt"): []byte("mine")} {
+		if err == nil {
+			err = os.WriteFile(name, b, 0o644)
+		}
+	}
+	if err == nil {
+		err = os.Mkdir(filepath.Join(dir, "runs"), 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := apptest.Do(t, "sample", "expr", "--problem", "line.json", "--out", run, "--warmup", "60", "--draws", "60", "--retries", "0", "--quiet"); code != exit.OK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	return dir, result, run
+}
+
+// shown is what the page is sent of a picture.
+type shown struct {
+	SVG, Line, None string
+	Frames          []struct {
+		Window [4]float64
+		LogX   bool
+	}
+}
+
+// Pictures and texts are those of the commands, zoomed and saved as people ask for; the list has what there is.
+func TestPicturesAreThoseOfCommands(t *testing.T) {
+	dir, result, run := folder(t)
+	v := serve(t, dir)
+	var list struct {
+		Items []struct{ ID, Name, Kind string }
+	}
+	v.get("shelf", nil, &list)
+	kinds := map[string]string{}
+	for _, i := range list.Items {
+		kinds[i.Name] = i.Kind
+	}
+	if len(kinds) != 3 || kinds["a b.hdf"] != "Correlations" || kinds["line.json"] != "Problems" || kinds["runs/line"] != "Runs" {
+		t.Errorf("%v", kinds)
+	}
+	var item struct {
+		Pictures []struct{ Line []string }
+		Texts    []struct{ Line []string }
+		Works    []string
+		Report   bool
+	}
+	v.get("item", url.Values{"id": {run}}, &item)
+	if len(item.Pictures) < 8 || item.Pictures[0].Line[1] != "trace" || len(item.Texts) != 2 || !item.Report {
+		t.Errorf("%+v", item)
+	}
+	for _, p := range item.Pictures {
+		var s shown
+		if code, text := v.get("picture", line(p.Line...), &s); code != http.StatusOK || s.SVG == "" || len(s.Frames) == 0 {
+			t.Errorf("%v: %d, %.200s", p.Line, code, text)
+		}
+	}
+	if code, out, _ := apptest.Do(t, "plot", "g2", result, "g2.svg", "--bins", "1,2"); code != exit.OK {
+		t.Fatal(out)
+	}
+	want, err := os.ReadFile("g2.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g2 := func() url.Values { return line("plot", "g2", result, "--bins=1,2") }
+	var whole, zoomed shown
+	v.get("picture", g2(), &whole)
+	if whole.SVG != string(want) || !strings.Contains(whole.Line, "plot g2 '"+result+"' --bins=1,2") {
+		t.Errorf("the picture is not that of %s", whole.Line)
+	}
+	v.get("picture", with(g2(), "panel", "1", "x0", "0.01", "x1", "0.1", "y0", "1", "y1", "1.1"), &zoomed)
+	if zoomed.Frames[1].Window != [4]float64{0.01, 0.1, 1, 1.1} || zoomed.Frames[0].Window != whole.Frames[0].Window {
+		t.Errorf("%+v", zoomed.Frames)
+	}
+	v.get("picture", with(g2(), "panel", "0", "logx", "false"), &zoomed)
+	if zoomed.Frames[0].LogX || !whole.Frames[0].LogX {
+		t.Error("the axis x is logarithmic still")
+	}
+	if _, text := v.get("save", with(g2(), "format", "csv"), nil); !strings.HasPrefix(text, "panel,name,kind,x,y,error,low,high,value\n") || strings.Count(text, "points") < 20 {
+		t.Errorf("%.300s", text)
+	}
+	for format, begins := range map[string]string{"png": "\x89PNG", "pdf": "%PDF", "svg": "<?xml"} {
+		if code, text := v.get("save", with(g2(), "format", format), nil); code != http.StatusOK || !strings.HasPrefix(text, begins) {
+			t.Errorf("%s: %d, %.20q", format, code, text)
+		}
+	}
+	var text struct{ Text string }
+	v.get("text", line("summary", run), &text)
+	if _, out, _ := apptest.Do(t, "summary", run); text.Text != out {
+		t.Errorf("%s\nwant %s", text.Text, out)
+	}
+	var none shown
+	if code, _ := v.get("picture", line("plot", "stability", result), &none); code != http.StatusOK || none.None == "" {
+		t.Errorf("%d, %+v", code, none)
+	}
+	if code, text := v.get("report", url.Values{"id": {run}}, nil); code != http.StatusOK || !strings.Contains(text, "<html") {
+		t.Errorf("%d", code)
+	}
+}
+
+// The page shows nothing but what was opened, runs nothing but commands that it offers, and says why it refuses.
+func TestPageKeepsToWhatWasOpened(t *testing.T) {
+	dir, result, run := folder(t)
+	other := t.TempDir()
+	secret := filepath.Join(other, "secret.hdf")
+	if err := os.WriteFile(secret, demo.Correlations(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(secret, filepath.Join(run, "plots", "link.svg")); err != nil {
+		t.Skip(err)
+	}
+	v := serve(t, dir)
+	for what, ask := range map[string]struct {
+		path  string
+		query url.Values
+	}{
+		"another file":          {"picture", line("plot", "g2", secret)},
+		"a file by a flag":      {"picture", line("plot", "pattern", result, "--morphology="+secret)},
+		"a command that writes": {"picture", line("convert", result, "x.csv")},
+		"a verb that runs":      {"text", line("sample", "expr", "line.json")},
+		"no line":               {"picture", url.Values{"line": {"{"}}},
+		"no such item":          {"item", url.Values{"id": {secret}}},
+		"a path upwards":        {"kept", url.Values{"id": {run}, "name": {"../../a b.hdf"}}},
+		"a link out":            {"kept", url.Values{"id": {run}, "name": {"link.svg"}}},
+		"an empty window":       {"picture", with(line("plot", "g2", result), "panel", "0", "x0", "1", "x1", "1", "y0", "0", "y1", "1")},
+		"no number":             {"picture", with(line("plot", "g2", result), "panel", "0", "x0", "NaN")},
+		"no panel":              {"picture", with(line("plot", "g2", result), "panel", "99", "x0", "1", "x1", "2", "y0", "0", "y1", "1")},
+		"a form of demo":        {"form", url.Values{"command": {"demo g2"}}},
+	} {
+		if code, text := v.get(ask.path, ask.query, nil); code < 400 || !strings.Contains(text, "error") {
+			t.Errorf("%s: %d, %.200s", what, code, text)
+		}
+	}
+	for what, body := range map[string]map[string]any{
+		"a verb":     {"command": "plot g2", "item": result},
+		"no setting": {"command": "fit g2", "item": result, "flags": [][2]string{{"shell", "x"}}, "out": "fit"},
+		"a folder":   {"command": "fit g2", "item": result, "out": "../fit"},
+		"a file":     {"command": "fit g2", "item": secret, "out": "fit"},
+		"a word":     {"command": "fit g2", "item": result, "out": "fit", "more": 1},
+	} {
+		if code, text := v.post("work", body); code != http.StatusBadRequest || !strings.Contains(text, "error") {
+			t.Errorf("%s: %d, %s", what, code, text)
+		}
+	}
+	if r, err := http.Get(strings.Replace(v.url, v.url[len(v.url)-5:], "0000/", 1) + "shelf"); err != nil || r.StatusCode != http.StatusForbidden {
+		t.Errorf("without the token: %v, %v", r, err)
+	}
+	if code, _, stderr := apptest.Do(t, "view", filepath.Join(dir, "nowhere"), "--no-browser"); code != exit.NoInput || !strings.Contains(stderr, "nowhere") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// Commands run beside the page, are watched and stopped, and their results are on the shelf.
+func TestWorksOfThePage(t *testing.T) {
+	dir, result, _ := folder(t)
+	v := serve(t, dir)
+	type work struct {
+		ID               int
+		State, Said, Out string
+	}
+	until := func(what string, done func(w work) bool) work {
+		t.Helper()
+		var all []work
+		for range 3000 {
+			v.get("works", nil, &all)
+			if len(all) > 0 && done(all[0]) {
+				return all[0]
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		t.Fatalf("%s: %+v", what, all)
+		return work{}
+	}
+	if code, text := v.post("work", map[string]any{"command": "fit g2", "item": result, "flags": [][2]string{{"model", "single"}}, "out": "fit"}); code != http.StatusOK {
+		t.Fatal(text)
+	}
+	if w := until("a fit ends", func(w work) bool { return w.State != "running" }); w.State != "done" || w.Out != filepath.Join(dir, "fit") {
+		t.Errorf("%+v", w)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "fit", "fits.csv")); err != nil {
+		t.Error(err)
+	}
+	if code, text := v.post("work", map[string]any{"command": "sample expr", "item": filepath.Join(dir, "line.json"), "flags": [][2]string{{"draws", "20000000"}, {"checkpoint", "10ms"}}, "out": "long"}); code != http.StatusOK {
+		t.Fatal(text)
+	}
+	w := until("a run begins", func(w work) bool {
+		return strings.HasSuffix(w.Out, "long") && exists(filepath.Join(w.Out, "checkpoint"))
+	})
+	if code, text := v.post("stop", map[string]int{"ID": w.ID}); code != http.StatusOK {
+		t.Fatal(text)
+	}
+	until("a run stops", func(w work) bool { return w.State == "stopped" })
+	for range 1000 { // until the shelf has seen that the run ended
+		var item struct {
+			Resume string
+			Busy   bool
+		}
+		if v.get("item", url.Values{"id": {w.Out}}, &item); item.Resume == "sample expr" {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("the run cannot be resumed")
+}
+
+func exists(name string) bool { _, err := os.Stat(name); return err == nil }
+
+// A person zooms with the mouse and the keyboard, chooses settings, searches, and sees everything on a phone too.
+func TestPageInBrowser(t *testing.T) {
+	dir, result, run := folder(t)
+	v := serve(t, dir)
+	p := browser.Open(t, v.url)
+	p.Wait("document.querySelectorAll('#list button').length === 3")
+	p.Eval(fmt.Sprintf("[...document.querySelectorAll('#list button')].find(b => b.dataset.id === %q).click()", result), nil)
+	const drawn = "document.querySelector('.card')?.picture?.frames?.length > 0 && !document.querySelector('.card .stage').classList.contains('waiting')"
+	p.Wait(drawn)
+	var r struct{ Left, Top, Width, Height float64 }
+	place := func() {
+		p.Eval("(() => { document.querySelector('.card').scrollIntoView(); const i = document.querySelector('.card img').getBoundingClientRect(), f = document.querySelector('.card').picture.frames[0].frame; return {Left: i.left + f[0] * i.width, Top: i.top + f[1] * i.height, Width: (f[2] - f[0]) * i.width, Height: (f[3] - f[1]) * i.height} })()", &r)
+	}
+	window := func() (w [4]float64) {
+		p.Eval("document.querySelector('.card').picture.frames[0].window", &w)
+		return w
+	}
+	place()
+	whole := window()
+	p.Move(r.Left+r.Width/2, r.Top+r.Height/2)
+	p.Wait("document.querySelector('.card .cursor').textContent.includes('delay')")
+	p.Drag(r.Left+0.2*r.Width, r.Top+0.2*r.Height, r.Left+0.6*r.Width, r.Top+0.8*r.Height)
+	p.Wait("document.querySelector('.card').picture.view !== null && " + drawn)
+	p.Wait(fmt.Sprintf("document.querySelector('.card').picture.frames[0].window[0] > %g", whole[0]))
+	if w := window(); !(w[0] > whole[0] && w[1] < whole[1] && w[2] > whole[2] && w[3] < whole[3]) {
+		t.Errorf("%v of %v", w, whole)
+	}
+	p.Eval("document.querySelector('.card .stage').focus()", nil)
+	p.Key("0", "Digit0", 48, 0)
+	p.Wait(fmt.Sprintf("document.querySelector('.card').picture.frames[0].window[0] === %g", whole[0]))
+	p.ClickOn(".card .tools button:nth-of-type(7)") // settings
+	p.Type(".card .settings input", "2")
+	p.Wait("document.querySelector('.card code').textContent.includes('--bins=2') && document.querySelector('.card').picture.frames.length === 1")
+	p.Type("#search", "line.json")
+	p.Wait("document.querySelectorAll('#list button').length === 1")
+	p.Type("#search", "")
+	p.Wait("document.querySelectorAll('#list button').length === 3")
+	p.Eval(fmt.Sprintf("[...document.querySelectorAll('#list button')].find(b => b.dataset.id === %q).click()", run), nil)
+	p.Wait("document.querySelectorAll('#texts pre').length === 2")
+	for _, width := range []int{400, 800, 2560} {
+		p.Resize(width, 800)
+		var wide, tall float64
+		p.Eval("document.documentElement.scrollWidth", &wide)
+		p.Eval("document.documentElement.scrollHeight", &tall)
+		if wide > float64(width) {
+			t.Errorf("at %d pixels the page is %g wide", width, wide)
+		}
+	}
+	for _, f := range p.Failures {
+		t.Error(f)
+	}
+}

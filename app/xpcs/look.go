@@ -1,0 +1,64 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package xpcs
+
+import (
+	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/report"
+	"github.com/euryale-dev/euryale/runs"
+)
+
+// look says how people look at results of correlators, q maps, masks and runs of two-time correlations.
+func look(name string, folder bool) *frame.Look {
+	if folder {
+		return lookAtRun(runs.Folder(name))
+	}
+	if !frame.Ends(name, ".hdf", ".h5", ".hdf5", ".nxs") {
+		return nil
+	}
+	f, err := hdf5.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	multitau, twotime := f.Has("/xpcs/multitau"), f.Has("/xpcs/twotime")
+	switch {
+	case multitau || twotime:
+		l := &frame.Look{Kind: "Correlations"}
+		for _, p := range report.Results() {
+			if p.Kind == "twotime" && !twotime || p.Kind == "g2" && !multitau {
+				continue
+			}
+			l.Pictures = append(l.Pictures, frame.Plotted(p.Short, p.Kind, name))
+		}
+		l.Pictures = append(l.Pictures, qmapSights(name)...)
+		if multitau {
+			l.Works = append(l.Works, "fit g2", "sample g2")
+		}
+		if twotime {
+			l.Works = append(l.Works, "fit twotime", "sample twotime")
+		}
+		return l
+	case f.Has("/qmap"):
+		return &frame.Look{Kind: "Q maps", Pictures: qmapSights(name)}
+	}
+	return nil
+}
+
+func qmapSights(name string) (all []frame.Sight) {
+	for _, p := range report.QMaps() {
+		all = append(all, frame.Plotted(p.Short, p.Kind, name))
+	}
+	return all
+}
+
+// lookAtRun says how people look at a fit of two-time correlations, which has pictures of its own beside those of draws.
+func lookAtRun(dir runs.Folder) *frame.Look {
+	if command, err := dir.Command(); err != nil || command != fitTwotimeCommand || !foreign.Exists(dir.Path("data.npz")) {
+		return nil
+	}
+	return &frame.Look{Kind: "Fits", Pictures: []frame.Sight{frame.Plotted("Data, model and residuals", "twotime", string(dir)), {Title: "Diagonals", Args: []string{"plot", "twotime", string(dir), "--diagonals"}}}}
+}
