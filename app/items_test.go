@@ -30,7 +30,7 @@ var items = map[string][2]string{
 var oneItem = map[string]string{
 	"plot": "chains of one run", "loo": "chains of one run", "summary": "chains of one run", "diagnose": "chains of one run",
 	"fit curve": "tables of one fit", "sample curve": "tables of one posterior",
-	"plot spectrum": "spectra of one star", "sample spectrum": "spectra of one star",
+	"view": "one page, which needs all that it is told to show", "plot spectrum": "spectra of one star", "sample spectrum": "spectra of one star",
 	"fit spectra": "tested where libraries are made, TestFitAndSampleSpectra and TestFitSpectraOfDESI",
 }
 

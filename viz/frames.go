@@ -17,7 +17,7 @@ import (
 
 // Data is what a mark of a panel stands for.
 type Data struct {
-	Kind      string // points, errors, line, band or image
+	Kind      string // kind of mark: points, errors, line, band or image
 	Name      string // name in the legend; "" if it has none
 	X, Y, Err []float64
 	Low, High []float64   // limits of a band
@@ -35,7 +35,7 @@ type Window struct{ XLow, XHigh, YLow, YHigh float64 }
 type Frame struct {
 	Title, XLabel, YLabel string // labels are written as "name (unit)"
 	LogX, LogY            bool
-	Down                  bool // whether y is the negative of a number that grows downwards
+	Down                  bool // y is the negative of a number that grows downwards
 	Window                     // what the panel shows
 	// Left, Top, Right and Bottom are where the frame is, as shares of the width and the height of the picture, from its upper left
 	// corner.

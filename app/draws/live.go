@@ -4,7 +4,6 @@
 package draws
 
 import (
-	"encoding/csv"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/euryale-dev/euryale/app/internal/tune"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/runs"
 )
 
@@ -178,7 +178,7 @@ func writeChain(name string, names []string, rows [][]string) {
 		return
 	}
 	defer os.Remove(f.Name())
-	w := csv.NewWriter(f)
+	w := foreign.CSV(f)
 	w.Write(append([]string{"lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__"}, names...))
 	w.WriteAll(rows)
 	if err := w.Error(); err == nil && f.Close() == nil {

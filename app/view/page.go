@@ -26,6 +26,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/viz"
 )
@@ -156,7 +157,7 @@ func (p *page) item(r *http.Request) (any, error) {
 	}
 	dir := runs.Folder(i.ID)
 	d.Command, _ = dir.Command()
-	if b, err := os.ReadFile(dir.Path(runs.LiveFolder, runs.ProgressFile)); err == nil && json.Valid(b) {
+	if b, err := foreign.ReadFile(dir.Path(runs.LiveFolder, runs.ProgressFile)); err == nil && json.Valid(b) {
 		d.Progress = b
 	}
 	for _, pattern := range []string{"plots/*.svg", "figs/*.png"} {
@@ -335,7 +336,7 @@ func (p *page) kept(r *http.Request) (any, error) {
 		if !p.shelf.holds(at) {
 			continue
 		}
-		if b, err := os.ReadFile(at); err == nil {
+		if b, err := foreign.ReadFile(at); err == nil {
 			return file{content: b, kind: kind}, nil
 		}
 	}

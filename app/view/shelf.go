@@ -53,8 +53,12 @@ type shelf struct {
 // newShelf makes the list of files and folders, each of which must be there.
 func newShelf(fields []frame.Field, opened []string) (*shelf, error) {
 	for _, name := range opened {
-		if _, err := os.Stat(name); err != nil {
+		info, err := os.Stat(name)
+		if err != nil {
 			return nil, exit.Input(err)
+		}
+		if !info.IsDir() && frame.LookOf(fields, name, false) == nil {
+			return nil, &exit.Error{Code: exit.Data, Err: fmt.Errorf("%s is no file that view shows: it knows results of correlators, q maps, morphologies and problem files", name), Hint: "its folder, or a run folder"}
 		}
 	}
 	s := &shelf{fields: fields, opened: opened, known: map[string]item{}}
