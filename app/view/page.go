@@ -202,7 +202,7 @@ func (p *page) fieldsOf(c *cobra.Command) []field {
 		if f.Hidden || f.Deprecated != "" || f.Name == "help" || c.InheritedFlags().Lookup(f.Name) != nil {
 			return
 		}
-		x := field{Name: f.Name, Type: f.Value.Type(), Default: f.DefValue, About: f.Usage}
+		x := field{Name: f.Name, Type: f.Value.Type(), Default: f.DefValue, About: strings.ReplaceAll(f.Usage, "`", "")}
 		if s, ok := frame.SettingOf(f); ok {
 			x.Choices = s.Choices
 		}

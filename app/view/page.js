@@ -126,7 +126,7 @@ async function texts(d) {
   for (const { s, pre, code } of parts) {
     try {
       const t = await ask("text?" + new URLSearchParams({ line: JSON.stringify(s.line) }));
-      pre.textContent = (t.text + t.said).trim();
+      pre.textContent = (t.text + t.said).trimEnd();
       code.textContent = t.line;
     } catch (e) {
       pre.textContent = e.message;

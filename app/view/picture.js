@@ -87,6 +87,9 @@ export class Picture {
     return q;
   }
 
+  // width is that of the picture in inches, at which its letters have the size of those around it, if there is room for that.
+  width() { return Math.min(Math.max(this.stage.clientWidth / size, 4.2), 13).toFixed(2); }
+
   redraw() { this.view = null; this.past = []; this.draw(); }
 
   // draw asks for the picture; of several requests the last one counts.
@@ -94,8 +97,7 @@ export class Picture {
     const turn = ++this.turn;
     this.stage.classList.add("waiting");
     const q = this.query();
-    const width = this.stage.clientWidth / size;
-    if (this.element.classList.contains("wide") && width > 4) q.set("width", Math.min(width, 13).toFixed(2));
+    q.set("width", this.width());
     try {
       const p = await ask("picture?" + q);
       if (turn !== this.turn) return;
@@ -255,7 +257,7 @@ export class Picture {
   }
 
   save(format) {
-    const a = make("a", { href: "save?" + this.query({ format }), download: this.args()[1] + "." + format });
+    const a = make("a", { href: "save?" + this.query({ format, width: this.width() }), download: this.args()[1] + "." + format });
     document.body.append(a);
     a.click();
     a.remove();
