@@ -13,6 +13,7 @@ func Field() frame.Field {
 		{Verb: "fit", New: fitNLSQ, Takes: frame.TakesOut | frame.TakesDevice},
 		{Verb: "fit", New: fitCurve, Takes: frame.TakesOut | frame.TakesDevice},
 		{Verb: "sample", New: sampleExpr, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
+		{Verb: "plot", New: plotTable},
 		{Verb: "sample", New: sampleCurve, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
 	}, Converted: isProblem, ConvertFile: convertProblem, Look: look}
 }

@@ -17,6 +17,7 @@ type Look struct {
 	Kind     string // the kind of thing in words, in the plural, such as "Correlations"
 	Pictures []Sight
 	Texts    []Sight
+	Table    bool     // the file is a table, whose rows can be sorted
 	Works    []string // commands that take it as their argument, such as "fit g2"
 }
 

@@ -31,7 +31,7 @@ import (
 	"github.com/euryale-dev/euryale/viz"
 )
 
-//go:embed page.html page.css page.js picture.js icon.svg
+//go:embed page.html page.css page.js picture.js table.js icon.svg
 var assets embed.FS
 
 // page answers the requests of the browser.
@@ -43,6 +43,7 @@ type page struct {
 	shelf    *shelf
 	pictures *pictures
 	works    *works
+	tables   tables
 	mux      *http.ServeMux
 }
 
@@ -55,12 +56,12 @@ func newPage(ctx context.Context, fields []frame.Field, program, executable stri
 		works: &works{program: executable, name: program}, mux: http.NewServeMux()}
 	files := http.FileServerFS(assets)
 	p.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "page.html") })
-	for _, name := range []string{"page.css", "page.js", "picture.js", "icon.svg"} {
+	for _, name := range []string{"page.css", "page.js", "picture.js", "table.js", "icon.svg"} {
 		p.mux.Handle("GET /"+name, files)
 	}
 	for path, answer := range map[string]func(r *http.Request) (any, error){
 		"GET /shelf": p.list, "GET /item": p.item, "GET /picture": p.picture, "GET /value": p.value, "GET /save": p.save,
-		"GET /text": p.text, "GET /kept": p.kept, "GET /form": p.form, "POST /work": p.work, "GET /works": p.atWork, "POST /stop": p.stop,
+		"GET /text": p.text, "GET /kept": p.kept, "GET /rows": p.rows, "GET /form": p.form, "POST /work": p.work, "GET /works": p.atWork, "POST /stop": p.stop,
 	} {
 		p.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) { p.answer(w, r, answer) })
 	}
@@ -137,6 +138,7 @@ type itemDoc struct {
 	Pictures []sight  `json:"pictures"`
 	Texts    []sight  `json:"texts"`
 	Works    []string `json:"works"`
+	Table    bool     `json:"table"`
 	Kept     []string `json:"kept"` // pictures in the folder of a run
 	Report   bool     `json:"report"`
 	Resume   string   `json:"resume"` // command that continues the run, or ""
@@ -151,7 +153,7 @@ func (p *page) item(r *http.Request) (any, error) {
 		return nil, errors.New("it is no longer there")
 	}
 	d := itemDoc{ID: i.ID, Name: i.Name, Kind: i.Kind, Stamp: i.Stamp, Busy: i.Busy, Pictures: p.sights(i.look.Pictures), Texts: p.sights(i.look.Texts),
-		Works: append([]string{}, i.look.Works...), Kept: []string{}}
+		Works: append([]string{}, i.look.Works...), Table: i.look.Table, Kept: []string{}}
 	if !i.folder {
 		return d, nil
 	}

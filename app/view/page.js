@@ -1,5 +1,6 @@
 // The page: the list of files and runs, the item that is looked at, and the commands that were started.
 import { Picture, Fields, make, ask } from "./picture.js";
+import { Table } from "./table.js";
 
 const $ = (id) => document.getElementById(id);
 const shown = { id: null, stamp: null, pictures: [], list: "", waiting: new Set() };
@@ -82,7 +83,7 @@ async function open(id, anew) {
     const src = "kept?" + new URLSearchParams({ id, name, stamp: d.stamp });
     return make("article", { className: "card" }, make("h3", { textContent: name.replace(/\.\w+$/, "").replaceAll("_", " ") }), make("div", { className: "stage" }, make("img", { src, alt: name })));
   });
-  $("item").replaceChildren(make("div", { id: "head" }), make("div", { className: "texts", id: "texts" }), make("div", { className: "pictures" }, ...cards, ...kept));
+  $("item").replaceChildren(make("div", { id: "head" }), make("div", { className: "texts", id: "texts" }), make("div", { className: "pictures" }, ...cards, ...kept), ...(d.table ? [new Table(d.id, tell).element] : []));
   head(d);
   texts(d);
 }

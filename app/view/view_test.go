@@ -223,6 +223,42 @@ func TestPicturesAreThoseOfCommands(t *testing.T) {
 	}
 }
 
+// Rows of a table are found and sorted.
+func TestRowsOfTables(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	file := filepath.Join(dir, "stars.csv")
+	if err := os.WriteFile(file, []byte("star,vel (km/s)\nb,10\na,\nc,-3\nd,9\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	v := serve(t, dir)
+	for _, c := range []struct {
+		query string
+		want  string
+	}{{"", "b10 a c-3 d9"}, {"sort=1", "c-3 d9 b10 a"}, {"sort=1&down=true", "b10 d9 c-3 a"}, {"sort=0", "a b10 c-3 d9"}, {"find=10", "b10"}, {"from=2&sort=0", "c-3 d9"}, {"find=zz", ""}} {
+		q, err := url.ParseQuery(c.query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var d struct {
+			Columns []string
+			Rows    [][]string
+			Total   int
+		}
+		v.get("rows", with(q, "id", file), &d)
+		var got []string
+		for _, r := range d.Rows {
+			got = append(got, strings.Join(r, ""))
+		}
+		if strings.Join(got, " ") != c.want || d.Total != 4 || d.Columns[1] != "vel (km/s)" {
+			t.Errorf("%s: %v", c.query, d)
+		}
+	}
+	if code, text := v.get("rows", url.Values{"id": {file}, "sort": {"7"}}, nil); code != http.StatusBadRequest || !strings.Contains(text, "from 0 to 1") {
+		t.Errorf("%d: %s", code, text)
+	}
+}
+
 // The page shows nothing but what was opened, runs nothing but commands that it offers, and says why it refuses.
 func TestPageKeepsToWhatWasOpened(t *testing.T) {
 	dir, result, run := folder(t)
