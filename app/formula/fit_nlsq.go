@@ -5,6 +5,7 @@ package formula
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -156,26 +157,37 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 			return nil, err
 		}
 	}
-	r, v, err := f.Fit(ctx, p, s)
-	if ctx.Err() != nil {
-		return nil, exit.With(exit.Interrupted, ctx.Err())
+	for again := 0; ; again++ {
+		r, v, err := f.Fit(ctx, p, s)
+		if ctx.Err() != nil {
+			return nil, exit.With(exit.Interrupted, ctx.Err())
+		}
+		if err != nil {
+			return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+		}
+		draws.WithLimitIn(&v, r.Status)
+		one := &fitted{expr.Fitted{Problem: f, Result: r, Verdict: v}, nlsqDocument(p.Device(), r, v)}
+		one.doc.Choices = chosen
+		one.doc.File, one.doc.Units = path, unitsOf(f.Units)
+		err = u.compute(ctx, a, one, p, s)
+		if ctx.Err() != nil {
+			return nil, exit.With(exit.Interrupted, ctx.Err())
+		}
+		var lower *optim.LowerCostError
+		if errors.As(err, &lower) && again < mostRefits {
+			a.Note("%s: a lower minimum was found on the way, of cost %.6g instead of %.6g: the fit begins again from there", path, lower.Least, lower.Cost)
+			p.Start = lower.X
+			continue
+		}
+		if err != nil {
+			return nil, exit.With(exit.Failed, fmt.Errorf("%s: %w", path, err))
+		}
+		return one, nil
 	}
-	if err != nil {
-		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
-	}
-	draws.WithLimitIn(&v, r.Status)
-	one := &fitted{expr.Fitted{Problem: f, Result: r, Verdict: v}, nlsqDocument(p.Device(), r, v)}
-	one.doc.Choices = chosen
-	one.doc.File, one.doc.Units = path, unitsOf(f.Units)
-	err = u.compute(ctx, a, one, p, s)
-	if ctx.Err() != nil {
-		return nil, exit.With(exit.Interrupted, ctx.Err())
-	}
-	if err != nil {
-		return nil, exit.With(exit.Failed, fmt.Errorf("%s: %w", path, err))
-	}
-	return one, nil
 }
+
+// mostRefits is the number of times that a fit begins again from a lower minimum that a profile met.
+const mostRefits = 20
 
 // countsFit returns the fit of counts with the roots of the predicted counts as errors, from where these agree, or the given one, with those of the observed
 // counts, where there are none.

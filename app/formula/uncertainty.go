@@ -174,23 +174,7 @@ func (u *uncertainty) compute(ctx context.Context, a *frame.App, f *fitted, prob
 		}
 		d.Derived[q.Names[i]] = derivedDoc{f.Problem.Derived[base(q.Names[i])], frame.Number(q.X[i]), frame.Number(sd)}
 	}
-	profile := func(level float64, oneSided bool) (map[string][]frame.Number, error) {
-		intervals, err := optim.Profile(ctx, problem, f.Result, optim.ProfileSettings{Settings: s, Level: level, OneSided: oneSided, Quantities: of})
-		out := map[string][]frame.Number{}
-		for _, i := range intervals {
-			out[i.Name] = frame.Numbers([]float64{i.Lower, i.Upper})
-		}
-		return out, err
-	}
-	if u.profile {
-		if d.Interval, err = profile(0.95, false); err == nil {
-			d.Interval68, err = profile(oneSigma, false)
-		}
-	}
-	if u.limits && err == nil {
-		d.Limits, err = profile(0.95, true)
-	}
-	if err != nil {
+	if err := u.profiles(ctx, f, problem, optim.ProfileSettings{Settings: s, Quantities: of}); err != nil {
 		return fmt.Errorf("intervals by profiles: %w", err)
 	}
 	if err := u.outline(ctx, f, problem, s); err != nil {
@@ -200,6 +184,33 @@ func (u *uncertainty) compute(ctx context.Context, a *frame.App, f *fitted, prob
 		return err
 	}
 	return u.resampled(ctx, a, f)
+}
+
+// profiles computes the intervals that were asked for.
+func (u *uncertainty) profiles(ctx context.Context, f *fitted, problem *optim.Problem, s optim.ProfileSettings) error {
+	var levels []optim.IntervalLevel
+	var to []*map[string][]frame.Number
+	if u.profile {
+		levels = append(levels, optim.IntervalLevel{Level: 0.95}, optim.IntervalLevel{Level: oneSigma})
+		to = append(to, &f.doc.Interval, &f.doc.Interval68)
+	}
+	if u.limits {
+		levels, to = append(levels, optim.IntervalLevel{Level: 0.95, OneSided: true}), append(to, &f.doc.Limits)
+	}
+	if len(levels) == 0 {
+		return nil
+	}
+	all, err := optim.Profiles(ctx, problem, f.Result, s, levels...)
+	if err != nil {
+		return err
+	}
+	for l, intervals := range all {
+		*to[l] = map[string][]frame.Number{}
+		for _, i := range intervals {
+			(*to[l])[i.Name] = frame.Numbers([]float64{i.Lower, i.Upper})
+		}
+	}
+	return nil
 }
 
 // base is the name of a quantity without the label of its value.
@@ -293,7 +304,7 @@ func (u *uncertainty) text(f *fitted) string {
 	if len(d.Limits) > 0 {
 		b.WriteString("one-sided limits of 95 %:\n")
 		for _, name := range sortedNames(d.Limits) {
-			fmt.Fprintf(&b, "  %-10s above %.5g, below %.5g\n", name, float64(d.Limits[name][0]), float64(d.Limits[name][1]))
+			fmt.Fprintf(&b, "  %-10s %s\n", name, limitText(float64(d.Limits[name][0]), float64(d.Limits[name][1])))
 		}
 	}
 	if s := d.Bootstrap; s != nil {
@@ -320,10 +331,38 @@ func (f *fitted) ends(name string) string {
 		ends []frame.Number
 	}{{"68", f.doc.Interval68[name]}, {"95", f.doc.Interval[name]}} {
 		if len(i.ends) == 2 {
-			text += fmt.Sprintf("   %s %%: %.5g to %.5g", i.name, float64(i.ends[0]), float64(i.ends[1]))
+			text += fmt.Sprintf("   %s %%: %s", i.name, rangeText(float64(i.ends[0]), float64(i.ends[1])))
 		}
 	}
 	return text
+}
+
+// rangeText is an interval in words. An infinite end is one that the data do not set.
+func rangeText(lower, upper float64) string {
+	switch below, above := math.IsInf(lower, -1), math.IsInf(upper, 1); {
+	case below && above:
+		return "open on both sides"
+	case below:
+		return fmt.Sprintf("below %.5g, open on the other side", upper)
+	case above:
+		return fmt.Sprintf("above %.5g, open on the other side", lower)
+	}
+	return fmt.Sprintf("%.5g to %.5g", lower, upper)
+}
+
+// limitText are one-sided limits in words.
+func limitText(lower, upper float64) string {
+	var all []string
+	if !math.IsInf(lower, -1) {
+		all = append(all, fmt.Sprintf("above %.5g", lower))
+	}
+	if !math.IsInf(upper, 1) {
+		all = append(all, fmt.Sprintf("below %.5g", upper))
+	}
+	if len(all) == 0 {
+		return "no limit"
+	}
+	return strings.Join(all, ", ")
 }
 
 func sortedNames[V any](m map[string]V) []string {
