@@ -221,21 +221,6 @@ func TestPosteriorCoverageWithErrorsInX(t *testing.T) {
 	}
 }
 
-// compiled is the posterior of a problem, nil after an error that it reports.
-func compiled(t *testing.T, p *Problem) *infer.Posterior {
-	m, err := p.Model()
-	if err != nil {
-		t.Error(err)
-		return nil
-	}
-	post, err := m.Compile()
-	if err != nil {
-		t.Error(err)
-		return nil
-	}
-	return post
-}
-
 // intervalsHold samples a problem and reports which equal-tailed intervals hold the truth.
 func intervalsHold(t *testing.T, p *Problem, truth map[string]float64, level float64, seed uint64) (in []bool, ok bool) {
 	post := compiled(t, p)

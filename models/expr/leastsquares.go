@@ -26,9 +26,10 @@ func (p *Problem) LeastSquares() (*optim.Problem, optim.Settings, error) {
 func (p *Problem) LeastSquaresOn(b ad.Backend) (*optim.Problem, optim.Settings, error) {
 	out, s, err := p.leastSquares(b)
 	if err != nil {
-		err = fmt.Errorf("expr: %w", err)
+		return out, s, fmt.Errorf("expr: %w", err)
 	}
-	return out, s, err
+	p.inUnitsOfErrors(out, &s)
+	return out, s, nil
 }
 
 // settings are those of the method in the document.
