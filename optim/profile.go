@@ -131,7 +131,7 @@ func newProfiler(p *Problem, r *Result, s Settings) (*profiler, error) {
 	f.s.Progress, f.s.NoPolish = nil, false
 	f.s.XScale = nil // the number of parameters changes
 	if !r.Absolute {
-		f.unit = r.ReducedChiSquared()
+		f.unit = max(r.ReducedChiSquared(), r.leastScale)
 	}
 	return f, nil
 }
@@ -211,7 +211,7 @@ func (f *profiler) at(ctx context.Context, value float64, from ProfilePoint, sig
 		cost -= off * off / 2
 	}
 	out.Cost, out.X = cost, r.X
-	if out.blurred = f.blurred(r); out.blurred {
+	if out.blurred = f.blur(r) > max(mostBlur, 2*f.blur(f.r)); out.blurred {
 		return out, nil
 	}
 	if out.Tau, err = f.tau(cost, r, func() string { return fmt.Sprintf("%s at %g", f.held.name, value) }); err != nil {
@@ -221,20 +221,18 @@ func (f *profiler) at(ctx context.Context, value float64, from ProfilePoint, sig
 	return out, nil
 }
 
-// mostBlur is the rounding error of all residuals together, in standard deviations of one, from which a cost says nothing.
+// mostBlur is the rounding error of all residuals together, in standard deviations of one, above which a cost says nothing if that of the fit is much smaller.
 const mostBlur = 0.01
 
-// blurred reports whether parameters are so large that their rounding shows in the residuals.
-func (f *profiler) blurred(r *Result) bool {
+// blur is the rounding error of the residuals by that of the parameters, in standard deviations of one.
+func (f *profiler) blur(r *Result) (most float64) {
 	if r.Jacobian == nil {
-		return false
+		return 0
 	}
 	for k, x := range r.X {
-		if linalg.Norm(r.Jacobian[k*r.M:(k+1)*r.M])*math.Abs(x)*0x1p-52 > mostBlur*math.Sqrt(f.unit) {
-			return true
-		}
+		most = max(most, linalg.Norm(r.Jacobian[k*r.M:(k+1)*r.M])*math.Abs(x)*0x1p-52/math.Sqrt(f.unit))
 	}
-	return false
+	return most
 }
 
 // fitHeld fits with the parameter or the quantity held.

@@ -136,6 +136,7 @@ func (w *walk) out(ctx context.Context) error {
 		if w.atBound(inside.Value) || math.Abs(inside.Value-fit.Value) > far {
 			return nil
 		}
+		step = max(step, 0x1p-50*math.Abs(inside.Value)) // which moves it
 		next, err := w.step(ctx, inside.Value+w.sign*step)
 		if err != nil || next.blurred {
 			return err

@@ -119,7 +119,8 @@ func fitProblem(ctx context.Context, a *frame.App, f *expr.Problem, path string,
 // fitted is one fit.
 type fitted struct {
 	expr.Fitted
-	doc nlsqDoc
+	doc   nlsqDoc
+	units map[string]float64 // in which the fit was made inside, by column and parameter; nil for those of the table
 }
 
 // fitOne fits a problem, and computes what is asked for about its errors.
@@ -127,6 +128,7 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 	if err := u.into(f); err != nil {
 		return nil, err
 	}
+	units := u.inside(a, &f, path)
 	f, chosen, err := u.choices.best(ctx, a, f, path)
 	if err != nil {
 		return nil, err
@@ -166,7 +168,7 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 			return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 		}
 		draws.WithLimitIn(&v, r.Status)
-		one := &fitted{expr.Fitted{Problem: f, Result: r, Verdict: v}, nlsqDocument(p.Device(), r, v)}
+		one := &fitted{expr.Fitted{Problem: f, Result: r, Verdict: v}, nlsqDocument(p.Device(), r, v), units}
 		one.doc.Choices = chosen
 		one.doc.File, one.doc.Units = path, unitsOf(f.Units)
 		err = u.compute(ctx, a, one, p, s)
@@ -182,6 +184,7 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 		if err != nil {
 			return nil, exit.With(exit.Failed, fmt.Errorf("%s: %w", path, err))
 		}
+		one.inUnitsOfTable()
 		return one, nil
 	}
 }
@@ -278,7 +281,7 @@ func (f *fitted) draw(a *frame.App, to frame.Outputs, path string) error {
 	if err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
-	t, err := curveTable(&f.Fitted)
+	t, err := curveTable(f)
 	if err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
@@ -295,15 +298,17 @@ func (f *fitted) draw(a *frame.App, to frame.Outputs, path string) error {
 func (f *fitted) text() string {
 	var b strings.Builder
 	r := f.Result
-	sd := r.SD()
-	for i, n := range r.Names {
-		fmt.Fprintf(&b, "%-12s %s%s\n", n, frame.WithUnit(report.PlusMinus(r.X[i], sd[i]), f.Problem.Units[n]), f.ends(n))
+	for _, n := range r.Names {
+		fmt.Fprintf(&b, "%-12s %s%s\n", n, frame.WithUnit(report.PlusMinus(float64(f.doc.X[n]), float64(f.doc.SD[n])), f.doc.Units[n]), f.ends(n))
 	}
 	b.WriteString(map[bool]string{true: "converged: ", false: "not converged: "}[r.Status.Converged()] + draws.WithLimit(r.Status, r.Status.Message()))
 	if reduced := r.ReducedChiSquared(); f.Problem.Sigma != "" && !math.IsNaN(reduced) {
 		fmt.Fprintf(&b, "; chi2/dof %.3g", reduced)
 	}
-	fmt.Fprintf(&b, ", cost %.6g, %s\n", r.Cost, errtext.Count(r.NFev, "evaluation"))
+	if !math.IsNaN(float64(f.doc.Cost)) {
+		fmt.Fprintf(&b, ", cost %.6g", float64(f.doc.Cost))
+	}
+	fmt.Fprintf(&b, ", %s\n", errtext.Count(r.NFev, "evaluation"))
 	return b.String()
 }
 

@@ -163,6 +163,9 @@ func (f *curveFlags) complete(ctx context.Context, a *frame.App, p *expr.Problem
 	if err != nil {
 		return err
 	}
+	if err := p.Squarable(); err != nil {
+		return err
+	}
 	used := parsed.Names()
 	likelihood := cmp.Or(p.Likelihood, "normal(mu, sigma)")
 	call, err := formula.ParseCall(likelihood)

@@ -318,7 +318,7 @@ func (u *uncertainty) text(f *fitted) string {
 		b.WriteString(correlationText(f.Result))
 	}
 	if u.conventions {
-		b.WriteString(conventionText(f.Result, f.Problem.Sigma != ""))
+		b.WriteString(conventionText(f))
 	}
 	return b.String()
 }
@@ -347,7 +347,11 @@ func rangeText(lower, upper float64) string {
 	case above:
 		return fmt.Sprintf("above %.5g, open on the other side", lower)
 	}
-	return fmt.Sprintf("%.5g to %.5g", lower, upper)
+	digits := 5 // as many as the width has two of
+	if most := max(math.Abs(lower), math.Abs(upper)); upper > lower && most > 0 {
+		digits = min(max(digits, int(math.Ceil(math.Log10(most/(upper-lower))))+2), 17)
+	}
+	return fmt.Sprintf("%.*g to %.*g", digits, lower, digits, upper)
 }
 
 // limitText are one-sided limits in words.
@@ -396,7 +400,8 @@ func correlationText(r *optim.Result) string {
 }
 
 // conventionText are the standard errors under the conventions of other programs. They differ in whether errors of the data are taken as they are.
-func conventionText(r *optim.Result, weighted bool) string {
+func conventionText(f *fitted) string {
+	r, weighted := f.Result, f.Problem.Sigma != ""
 	own, other := r.SD(), r.SD()
 	reduced := r.ReducedChiSquared()
 	for i := range other {
@@ -416,14 +421,14 @@ func conventionText(r *optim.Result, weighted bool) string {
 	first := map[bool]string{true: "as the errors of y are", false: "with errors of y of 1"}[weighted]
 	fmt.Fprintf(w, "  \t%s\tscaled to chi2/dof 1\n  \tSciPy absolute_sigma=True\tSciPy (default)\n  \tlmfit scale_covar=False\tlmfit (default)\n  \tROOT, iminuit\tROOT without errors of y\n", first)
 	for i, name := range r.Names {
-		fmt.Fprintf(w, "  %s\t%.6g\t%.6g\n", name, absolute[i], scaled[i])
+		fmt.Fprintf(w, "  %s\t%.6g\t%.6g\n", name, f.unit(name)*absolute[i], f.unit(name)*scaled[i])
 	}
 	_ = w.Flush()
 	return b.String()
 }
 
 // curveTable is the fitted curve at the rows of the data, with the confidence band of 95 % and the band of new data; nil without degrees of freedom.
-func curveTable(f *expr.Fitted) (*table.Table, error) {
+func curveTable(f *fitted) (*table.Table, error) {
 	p := f.Problem
 	axes, err := p.Axes()
 	if err != nil {
@@ -442,16 +447,16 @@ func curveTable(f *expr.Fitted) (*table.Table, error) {
 		if c := p.Data[axis.Name]; c.Labels != nil {
 			t.Add(axis.Name, "", c.Labels)
 		} else {
-			t.Add(axis.Name, "", c.Values)
+			t.Add(axis.Name, "", f.times(axis.Name, c.Values))
 		}
 	}
-	t.Add(p.Observation(), "", y)
-	t.Add("fit", "", b.Mean)
-	t.Add("fit_sd", "", b.SD)
-	t.Add("low95", "", b.Low)
-	t.Add("high95", "", b.High)
-	t.Add("new_low95", "", b.NewLow)
-	t.Add("new_high95", "", b.NewHigh)
+	t.Add(p.Observation(), "", f.times(p.Y, y))
+	t.Add("fit", "", f.times(p.Y, b.Mean))
+	t.Add("fit_sd", "", f.times(p.Y, b.SD))
+	t.Add("low95", "", f.times(p.Y, b.Low))
+	t.Add("high95", "", f.times(p.Y, b.High))
+	t.Add("new_low95", "", f.times(p.Y, b.NewLow))
+	t.Add("new_high95", "", f.times(p.Y, b.NewHigh))
 	return t, nil
 }
 

@@ -28,6 +28,7 @@ func (p *Problem) Fit(ctx context.Context, problem *optim.Problem, s optim.Setti
 	if err != nil {
 		return nil, check.Verdict{}, err
 	}
+	p.tellRounding(r, s)
 	v, err := p.judge(r)
 	if err != nil || p.tellConflicts(ctx, problem, s, r.X, &v) || !v.Disagrees() || p.linear {
 		return r, v, err

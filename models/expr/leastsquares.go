@@ -89,6 +89,9 @@ func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, er
 	if err := p.squarable(model, y); err != nil {
 		return nil, s, err
 	}
+	if s.RelativeSigma && p.Sigma == "" {
+		s.LeastScale = roundingVariance(y)
+	}
 	m, params, variables, err := p.modelOf(model, names, values, n)
 	if err != nil {
 		return nil, s, err
