@@ -22,6 +22,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/runs"
 )
@@ -103,10 +104,22 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	if s.Metric != nil {
 		kind = infer.FixedMetric
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var unwritten error
+	failing := func(err error) {
+		if a.NotSaved(err); atomicfile.Lasts(err) {
+			unwritten = err
+			stop() // there is nothing to wait for
+		}
+	}
 	fit, err := infer.Sample(ctx, s.Post, infer.Settings{StartMetric: s.Metric, Metric: kind, Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
 		TargetAccept: cfg.TargetAccept, MaxTreeDepth: cfg.MaxTreeDepth, Init: cfg.starts(), Parallel: a.Threads, Resume: resume, Coordinates: cfg.CoordinateKind(), Method: cfg.MethodKind(),
-		Checkpoint: infer.Checkpoint{Path: s.Dir.Path("checkpoint"), Every: every, Patience: tune.Patience, Failing: a.NotSaved}, Progress: meter.Update})
+		Checkpoint: infer.Checkpoint{Path: s.Dir.Path("checkpoint"), Every: every, Patience: tune.Patience, Failing: failing}, Progress: meter.Update})
 	meter.Close()
+	if unwritten != nil {
+		err = unwritten
+	}
 	if errors.Is(err, infer.ErrNotSaved) {
 		return unsampled(a, s, err)
 	}
