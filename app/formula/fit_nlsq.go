@@ -119,8 +119,9 @@ func fitProblem(ctx context.Context, a *frame.App, f *expr.Problem, path string,
 // fitted is one fit.
 type fitted struct {
 	expr.Fitted
-	doc   nlsqDoc
-	units map[string]float64 // in which the fit was made inside, by column and parameter; nil for those of the table
+	doc    nlsqDoc
+	units  map[string]float64 // in which the fit was made inside, by column and parameter; nil for those of the table
+	counts bool               // whether errors are the roots of the predicted counts
 }
 
 // fitOne fits a problem, and computes what is asked for about its errors.
@@ -129,9 +130,12 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 		return nil, err
 	}
 	units := u.inside(a, &f, path)
-	f, chosen, err := u.choices.best(ctx, a, f, path)
+	f, chosen, err := u.choices.best(ctx, a, f, path, u.counts)
 	if err != nil {
 		return nil, err
+	}
+	if err := f.Sound(); err != nil {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
 	guessed, err := f.Guess(ctx)
 	if ctx.Err() != nil {
@@ -154,8 +158,9 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 	if err != nil {
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
+	settled := false
 	if u.counts {
-		if p, s, err = countsFit(ctx, a, f, p, s, path); err != nil {
+		if p, s, settled, err = countsFit(ctx, a, f, p, s, path); err != nil {
 			return nil, err
 		}
 	}
@@ -168,7 +173,7 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 			return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 		}
 		draws.WithLimitIn(&v, r.Status)
-		one := &fitted{expr.Fitted{Problem: f, Result: r, Verdict: v}, nlsqDocument(p.Device(), r, v), units}
+		one := &fitted{expr.Fitted{Problem: f, Result: r, Verdict: v}, nlsqDocument(p.Device(), r, v), units, settled}
 		one.doc.Choices = chosen
 		one.doc.File, one.doc.Units = path, unitsOf(f.Units)
 		err = u.compute(ctx, a, one, p, s)
@@ -193,23 +198,23 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 const mostRefits = 20
 
 // countsFit returns the fit of counts with the roots of the predicted counts as errors, from where these agree, or the given one, with those of the observed
-// counts, where there are none.
-func countsFit(ctx context.Context, a *frame.App, f *expr.Problem, p *optim.Problem, s optim.Settings, path string) (*optim.Problem, optim.Settings, error) {
+// counts, where there are none, and whether there is one.
+func countsFit(ctx context.Context, a *frame.App, f *expr.Problem, p *optim.Problem, s optim.Settings, path string) (*optim.Problem, optim.Settings, bool, error) {
 	x, err := f.ErrorsOfCounts(ctx, a.Backend(1))
 	switch {
 	case ctx.Err() != nil:
-		return p, s, exit.With(exit.Interrupted, ctx.Err())
+		return p, s, false, exit.With(exit.Interrupted, ctx.Err())
 	case err != nil:
-		return p, s, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+		return p, s, false, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	case x == nil:
 		a.Note("%s: some predicted counts are not above 0, or do not settle, so that errors are the roots of the observed counts, which draw the fit towards low ones: give bounds, or name a column of errors", path)
-		return p, s, nil
+		return p, s, false, nil
 	}
 	if p, s, err = f.LeastSquaresOn(a.Backend(1)); err != nil {
-		return p, s, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+		return p, s, false, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
 	p.Start = x
-	return p, s, nil
+	return p, s, true, nil
 }
 
 // guesses count how starts of several fits were found.

@@ -4,7 +4,9 @@
 package formula_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -43,5 +45,36 @@ func TestExtremeUnits(t *testing.T) {
 	code, _, stderr = apptest.Do(t, "sample", "curve", data, "a*exp(-x/tau) + c", "--out", out+"2")
 	if code != 65 || !strings.Contains(stderr, "y is 6e+200 in row 1 of") {
 		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// Formulas of counts are compared by the Poisson likelihood, with errors at the counts that each predicts, and mistakes are told before anything is fitted.
+func TestComparisonsOfCounts(t *testing.T) {
+	data := apptest.Write(t, "n.csv", "x,n\n0,22\n1,14\n2,16\n3,9\n4,11\n5,6\n6,9\n7,4\n8,6\n9,3\n10,5\n11,2\n12,3\n13,1\n14,2\n15,1\n")
+	code, text, stderr := apptest.Do(t, "fit", "curve", data, "a*exp(-x/tau)", "--sigma", "poisson", "--compare", "a*exp(-x/tau) + c", "--profile", "--json")
+	var doc struct {
+		X       map[string]float64
+		Ends    map[string][]float64 `json:"interval68"`
+		Choices []struct{ AICc float64 }
+	}
+	if code != 0 || json.Unmarshal([]byte(text), &doc) != nil || len(doc.Choices) != 2 {
+		t.Fatalf("exit %d: %s%s", code, text, stderr)
+	}
+	deviance := 0.0 // of the fit, by hand
+	for i, n := range []float64{22, 14, 16, 9, 11, 6, 9, 4, 6, 3, 5, 2, 3, 1, 2, 1} {
+		m := doc.X["a"] * math.Exp(-float64(i)/doc.X["tau"])
+		deviance += 2 * (m - n + n*math.Log(n/m))
+	}
+	if want := deviance + 2*2 + 2*2*3/13.; math.Abs(doc.Choices[0].AICc-want) > 1e-5 || len(doc.X) != 2 {
+		t.Errorf("AICc %g, want %g; %v", doc.Choices[0].AICc, want, doc.X)
+	}
+	if below, above := doc.X["tau"]-doc.Ends["tau"][0], doc.Ends["tau"][1]-doc.X["tau"]; !(below > 0 && above > 1.05*below) {
+		t.Errorf("the interval of tau is %v about %g", doc.Ends["tau"], doc.X["tau"])
+	}
+	for _, args := range [][]string{{"--prior", "tua=normal(1, 1)"}, {"--derived", "q=a/b"}, {"--prior", "tau=norml(1, 1)"}} {
+		code, _, stderr := apptest.Do(t, append([]string{"fit", "curve", data, "a*exp(-x/tau)"}, args...)...)
+		if code != 65 || strings.Contains(stderr, "starts were found") {
+			t.Errorf("%v: exit %d: %s", args, code, stderr)
+		}
 	}
 }
