@@ -57,6 +57,13 @@ FILE.csv, .xlsx or .parquet writes only the table.
 `,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			args, err := u.run.open(a, c, "fit nlsq", args)
+			if err != nil {
+				return err
+			}
+			if a.Resume == "" {
+				u.run.files(upTo(len(args))...)
+			}
 			switch {
 			case len(args) == 1 && path != "":
 				return exit.Usage("%s and --problem %s: give one of them", args[0], path)
@@ -83,7 +90,7 @@ func runFitNLSQ(ctx context.Context, a *frame.App, path string, u *uncertainty) 
 
 // fitProblem fits a problem of files and gives out the results. Parameters without a start get one from the data.
 func fitProblem(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *uncertainty, files ...string) error {
-	to, err := a.OpenOutputs(files...)
+	to, err := u.outputs(a, files...)
 	if err != nil {
 		return err
 	}

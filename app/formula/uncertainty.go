@@ -30,14 +30,16 @@ type uncertainty struct {
 	starts                                     int
 	choices                                    choices
 	relative                                   bool
-	counts                                     bool     // whether errors are the roots of predicted counts
+	counts                                     bool // whether errors are the roots of predicted counts
+	run                                        resumption
 	guesses                                    *guesses // of several fits, which one note describes; nil for a single one
 }
 
 const uncertaintyHelp = `--profile computes intervals of 68 and 95 % from profiles of the sum of squares
 (MINOS errors), which hold where standard errors do not, --limits one-sided
 limits of 95 %, --contour regions of two parameters at 39, 68 and 95 %, and
---bootstrap intervals from fits of resampled data. --derived "ratio=a/b" gives a
+--bootstrap intervals from fits of resampled data, which --resume continues
+where they have a folder. --derived "ratio=a/b" gives a
 formula of parameters with its error.
 `
 
@@ -310,7 +312,11 @@ func (u *uncertainty) resampled(ctx context.Context, a *frame.App, f *fitted) er
 	if u.bootstrap == 0 {
 		return nil
 	}
-	b, err := f.Problem.Bootstrap(ctx, f.Result, optim.BootstrapSettings{Resampling: optim.Resampling(u.resample), Draws: u.bootstrap, Seed: a.Seed})
+	s := optim.BootstrapSettings{Resampling: optim.Resampling(u.resample), Draws: u.bootstrap, Seed: a.Seed}
+	if err := u.run.keep(a, &s); err != nil {
+		return err
+	}
+	b, err := f.Problem.Bootstrap(ctx, f.Result, s)
 	if err != nil {
 		return fmt.Errorf("bootstrap: %w", err)
 	}
