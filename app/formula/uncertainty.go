@@ -75,6 +75,9 @@ func (u *uncertainty) into(p *expr.Problem) error {
 	if u.bootstrap < 0 || u.bootstrap > 0 && u.bootstrap < 50 {
 		return exit.Usage("--bootstrap %d: want 50 or more data sets, such as 1000", u.bootstrap)
 	}
+	if u.bootstrap > maxBootstrap {
+		return exit.Usage("--bootstrap %d: want at most %d data sets, whose fits are held in memory", u.bootstrap, maxBootstrap)
+	}
 	if u.starts < 0 || u.starts > maxStarts {
 		return exit.Usage("--starts %d: want a number from 0 to %d, such as 50", u.starts, maxStarts)
 	}
@@ -494,6 +497,9 @@ func curveTable(f *fitted) (*table.Table, error) {
 	t.Add("new_high95", "", f.times(p.Y, b.NewHigh))
 	return t, nil
 }
+
+// maxBootstrap is the largest number of fits of --bootstrap, whose parameters are held in memory: 240 MB for three.
+const maxBootstrap = 10_000_000
 
 // maxStarts is the largest number of fits of --starts, whose points are held in memory. For 40 rows and three parameters they take 4 s of processor time and 380 MB.
 const maxStarts = 100_000

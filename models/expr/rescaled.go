@@ -53,6 +53,13 @@ func (p *Problem) Rescaled() *InUnits {
 		out.Units[parameter] = unit
 	}
 	out.Problem = p.in(out.Units)
+	for name, c := range out.Data {
+		for i, v := range c.Values {
+			if v == 0 && p.Data[name].Values[i] != 0 { // beside values that are larger by hundreds of orders
+				return nil
+			}
+		}
+	}
 	if again := out.Problem.outOfRange(); len(again) > 0 {
 		return nil
 	}
