@@ -77,6 +77,7 @@ type IntervalLevel struct {
 //
 // It returns a *LowerCostError if it meets a lower cost than that of r.
 func Profile(ctx context.Context, p *Problem, r *Result, s ProfileSettings) ([]Interval, error) {
+	s.Level = orDefault(s.Level, 0.95)
 	all, err := Profiles(ctx, p, r, s, IntervalLevel{s.Level, s.OneSided})
 	if len(all) == 0 {
 		return nil, err

@@ -303,14 +303,27 @@ func (w *walk) reopened(ctx context.Context, of rise) (bool, error) {
 	return false, nil
 }
 
-// loose reports whether the data leave a parameter of the fit open, so that there may be other fits with the same curve.
+// together is the correlation from which parameters may stand for each other.
+const together = 0.95
+
+// loose reports whether the data leave a parameter of the fit open, so that there may be other fits with the same curve: they do not determine it, or its error is as large as its value and another
+// parameter follows it. The error of a background of nearly 0 is larger than its value, too, but nothing stands for it.
 func (f *profiler) loose() bool {
+	if len(f.r.Undetermined) > 0 {
+		return true
+	}
+	n, c := len(f.r.X), f.r.Correlation()
 	for i, sd := range f.r.SD() {
-		if sd > looseError*math.Abs(f.r.X[i]) {
-			return true
+		if c == nil || !(sd > looseError*math.Abs(f.r.X[i])) {
+			continue
+		}
+		for k := range n {
+			if k != i && math.Abs(c[i*n+k]) > together {
+				return true
+			}
 		}
 	}
-	return len(f.r.Undetermined) > 0
+	return false
 }
 
 // otherStarts is the number of starts about the fit from which a profile that may have gone astray is looked for.
