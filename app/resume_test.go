@@ -54,7 +54,7 @@ func TestResumeRefusesSettings(t *testing.T) {
 
 // Commands that keep no runs do not take --resume.
 func TestResumeWhereThereIsNone(t *testing.T) {
-	for _, command := range []string{"sbc --problem x.json", "fit nlsq --problem x.json", "fit g2 x.csv", "summary x", "convert x y", "plot trace x", "demo g2", "info"} {
+	for _, command := range []string{"sbc --problem x.json", "fit g2 x.csv", "summary x", "convert x y", "plot trace x", "demo g2", "info"} {
 		code, _, stderr := apptest.Do(t, append(strings.Fields(command), "--resume", "there")...)
 		if code != exit.WrongUsage || !strings.Contains(stderr, "leave out --resume there") {
 			t.Errorf("%s: exit %d: %s", command, code, stderr)

@@ -43,6 +43,10 @@ type BootstrapSettings struct {
 	Seed  uint64
 	// Lower and Upper are the bounds of the parameters. Default: none.
 	Lower, Upper []float64
+	// Before are the first draws, of an earlier call with the same arguments that was interrupted. Nil begins with none.
+	Before *Bootstrapped
+	// Keep, if not nil, is called with all draws so far, several times before the last are there. Its error ends the call.
+	Keep func(b *Bootstrapped) error
 }
 
 // Bootstrapped are fits of resampled data.
@@ -54,6 +58,17 @@ type Bootstrapped struct {
 	// SD, Lower and Upper are the standard deviations and the percentile intervals.
 	SD, Lower, Upper []float64
 }
+
+// Done returns the number of draws whose fits have ended.
+func (b *Bootstrapped) Done() int {
+	if len(b.Names) == 0 {
+		return b.Failed
+	}
+	return len(b.X)/len(b.Names) + b.Failed
+}
+
+// keptParts is the number of parts of a bootstrap that is kept.
+const keptParts = 20
 
 // mostResampled is the largest number of resampled values at a time: 80 MB.
 const mostResampled = 1e7
@@ -76,7 +91,16 @@ func Bootstrap(ctx context.Context, model *ad.Node, params []*ad.Node, d Observe
 		out.Names = append(out.Names, r.Names[i])
 	}
 	most := max(1, int(mostResampled/len(d.Y)))
-	for first := 0; first < s.Draws; first += most {
+	if s.Keep != nil {
+		most = min(most, max(50, s.Draws/keptParts))
+	}
+	if s.Before != nil {
+		if !slices.Equal(s.Before.Names, out.Names) || s.Before.Done() > s.Draws {
+			return nil, fmt.Errorf("optim: the first %s are of %v, but %s of %v are wanted: begin again without them", errtext.Count(s.Before.Done(), "draw"), s.Before.Names, errtext.Count(s.Draws, "draw"), out.Names)
+		}
+		out.X, out.Failed = slices.Clone(s.Before.X), s.Before.Failed
+	}
+	for first := out.Done(); first < s.Draws; first += most {
 		res, err := w.batch.Fit(ctx, w.rows(first, min(most, s.Draws-first)), s.BatchSettings)
 		if err != nil {
 			return nil, err
@@ -86,6 +110,11 @@ func Bootstrap(ctx context.Context, model *ad.Node, params []*ad.Node, d Observe
 				out.X = append(out.X, x...)
 			} else {
 				out.Failed++
+			}
+		}
+		if s.Keep != nil {
+			if err := s.Keep(out); err != nil {
+				return nil, err
 			}
 		}
 	}

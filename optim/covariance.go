@@ -69,7 +69,7 @@ func (r *Result) scaleErrors(relative bool) {
 		}
 		r.Scale = r.loss.errorFactor(r.Residuals[:r.M-r.PriorResiduals], r.lossScale, r.PriorResiduals, r.DoF(), least)
 	case r.DoF() > 0 && relative:
-		r.Scale = r.ReducedChiSquared()
+		r.Scale = max(r.ReducedChiSquared(), r.leastScale)
 	case relative:
 		r.Scale = math.Inf(1)
 		r.Warnings = append(r.Warnings, fmt.Sprintf("%s for %s: the scale of the errors cannot be estimated", errtext.Count(r.M, "residual"), errtext.Count(r.NFree, "parameter")))

@@ -11,6 +11,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/golden"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -297,7 +298,7 @@ func TestRobustAndLargeG2(t *testing.T) {
 		}
 	}
 	for _, c := range f.Large.Cases {
-		if testing.Short() && c.N > 300_000 {
+		if !tier.Slow && c.N > 300_000 {
 			continue
 		}
 		var noise, reach float64

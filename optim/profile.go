@@ -57,34 +57,47 @@ type ProfilePoint struct {
 	Tau float64
 	// X holds the values of all parameters.
 	X []float64
+
+	// blurred is whether the residuals have rounding errors of the size of the errors of the data.
+	blurred bool
+}
+
+// IntervalLevel is the probability of an interval, as ProfileSettings has it.
+type IntervalLevel struct {
+	Level    float64 // default 0.95
+	OneSided bool
 }
 
 // Profile returns profile-likelihood intervals around the fit r of p, which was made with the same
 // settings. They remain valid for skewed and bounded parameters, for which the quadratic errors of
 // Result.SD are not.
 //
-// It returns an error if it meets a lower cost than that of r; fit again from there.
-func Profile(ctx context.Context, p *Problem, r *Result, s ProfileSettings) (_ []Interval, err error) {
-	defer given.Caught(&err)
-	if err := given.Args("optim.Profile", "ctx", ctx, "p", p, "r", r); err != nil {
+// An interval is open on a side where the cost stays within its level up to the bound, or as far as it was followed: a million times the value or the standard error. Where the data do not determine a
+// parameter, fits with it held start from several places before a side is taken to be closed. An interval may enclose values that fit worse than its level allows, if further ones fit again.
+//
+// It returns a *LowerCostError if it meets a lower cost than that of r.
+func Profile(ctx context.Context, p *Problem, r *Result, s ProfileSettings) ([]Interval, error) {
+	s.Level = orDefault(s.Level, 0.95)
+	all, err := Profiles(ctx, p, r, s, IntervalLevel{s.Level, s.OneSided})
+	if len(all) == 0 {
 		return nil, err
 	}
-	s.Level = orDefault(s.Level, 0.95)
-	level := s.Level
-	if s.OneSided {
-		level = 2*level - 1
-	}
-	width, err := r.halfWidth(level)
-	if err != nil {
+	return all[0], err
+}
+
+// Profiles returns the intervals of Profile for several levels, which take the place of Level and OneSided, from the same profiles, so that each interval holds those of lower levels.
+func Profiles(ctx context.Context, p *Problem, r *Result, s ProfileSettings, levels ...IntervalLevel) (_ [][]Interval, err error) {
+	defer given.Caught(&err)
+	if err := given.Args("optim.Profile", "ctx", ctx, "p", p, "r", r); err != nil {
 		return nil, err
 	}
 	f, err := newProfiler(p, r, s.Settings)
 	if err != nil {
 		return nil, err
 	}
-	f.width, f.quantities = width, s.Quantities
-	if !s.OneSided {
-		f.level = s.Level
+	f.quantities = s.Quantities
+	if f.rises, err = risesOf(r, levels); err != nil {
+		return nil, err
 	}
 	names := s.Names
 	if names == nil {
@@ -97,13 +110,15 @@ func Profile(ctx context.Context, p *Problem, r *Result, s ProfileSettings) (_ [
 		}
 		names = append(names, slices.Sorted(maps.Keys(s.Quantities))...)
 	}
-	var out []Interval
+	out := make([][]Interval, len(levels))
 	for _, name := range names {
-		iv, err := f.interval(ctx, name)
+		all, err := f.intervals(ctx, name)
 		if err != nil {
 			return out, err
 		}
-		out = append(out, iv)
+		for l, iv := range all {
+			out[l] = append(out[l], iv)
+		}
 	}
 	return out, nil
 }
@@ -117,7 +132,7 @@ func newProfiler(p *Problem, r *Result, s Settings) (*profiler, error) {
 	f.s.Progress, f.s.NoPolish = nil, false
 	f.s.XScale = nil // the number of parameters changes
 	if !r.Absolute {
-		f.unit = r.ReducedChiSquared()
+		f.unit = max(r.ReducedChiSquared(), r.leastScale)
 	}
 	return f, nil
 }
@@ -126,8 +141,7 @@ type profiler struct {
 	p     *Problem
 	r     *Result
 	s     Settings
-	width float64 // tau at the ends of intervals far from bounds
-	level float64 // probability of intervals that narrow near bounds; 0 keeps the width
+	rises []rise
 	// unit is the increase of chi-square that counts as one standard deviation.
 	unit       float64
 	quantities map[string]*ad.Node
@@ -178,111 +192,6 @@ func (f *profiler) choose(name string) error {
 	return nil
 }
 
-func (f *profiler) interval(ctx context.Context, name string) (iv Interval, err error) {
-	if err := f.choose(name); err != nil {
-		return Interval{}, err
-	}
-	iv = Interval{Name: name, Value: f.held.value}
-	iv.Points = []ProfilePoint{{Value: iv.Value, Cost: f.r.Cost, X: slices.Clone(f.r.X)}}
-	if iv.Lower, iv.LowerOpen, err = f.side(ctx, &iv, -1); err != nil {
-		return iv, err
-	}
-	if iv.Upper, iv.UpperOpen, err = f.side(ctx, &iv, 1); err != nil {
-		return iv, err
-	}
-	slices.SortFunc(iv.Points, func(a, b ProfilePoint) int {
-		if a.Value < b.Value {
-			return -1
-		}
-		return 1
-	})
-	return iv, nil
-}
-
-// side walks from the fit until tau passes the width, then closes in.
-func (f *profiler) side(ctx context.Context, iv *Interval, sign float64) (end float64, open bool, err error) {
-	bound := f.held.upper
-	if sign < 0 {
-		bound = f.held.lower
-	}
-	step := f.width * f.held.sd
-	if !linalg.Finite(step) || step == 0 {
-		step = 0.1 * max(math.Abs(iv.Value), 1e-3)
-	}
-	inside, far := iv.Points[0], 1e6*max(step, math.Abs(iv.Value))
-	if inside.Value == bound {
-		return bound, true, nil
-	}
-	for range 40 {
-		at := inside.Value + sign*step
-		last := sign*(at-bound) >= 0
-		if last {
-			at = bound
-		}
-		next, err := f.at(ctx, at, inside, sign)
-		if err != nil {
-			return at, true, err
-		}
-		iv.Points = append(iv.Points, next)
-		if math.Abs(next.Tau) >= f.widthAt(at) || math.IsNaN(next.Tau) {
-			end, err := f.close(ctx, iv, inside, next, sign)
-			return end, false, err
-		}
-		if last {
-			return bound, true, nil
-		}
-		if math.Abs(at-iv.Value) > far {
-			break
-		}
-		// The rate of the last step, with some haste; tau may flatten for ever.
-		grown := (f.width - math.Abs(next.Tau)) * math.Abs(next.Value-inside.Value) / max(math.Abs(next.Tau)-math.Abs(inside.Tau), 1e-3)
-		step = min(max(1.1*grown, 0.5*step), 4*step)
-		inside = next
-	}
-	return sign * inf, true, nil
-}
-
-// widthAt is the tau at which an interval ends if it ends at a value of what is held.
-func (f *profiler) widthAt(value float64) float64 {
-	below, above := (value-f.held.lower)/f.held.sd, (f.held.upper-value)/f.held.sd
-	if f.level == 0 || !(f.held.sd > 0) || math.IsInf(f.held.sd, 1) || !(min(below, above) < f.width) {
-		return f.width
-	}
-	return boundedWidth(f.r.errorCDF(), f.level, f.width, max(below, 0), max(above, 0))
-}
-
-// close finds where tau is the width, between two points.
-func (f *profiler) close(ctx context.Context, iv *Interval, a, b ProfilePoint, sign float64) (float64, error) {
-	fa, fb := math.Abs(a.Tau)-f.widthAt(a.Value), math.Abs(b.Tau)-f.widthAt(b.Value)
-	for range 60 {
-		if math.Abs(b.Value-a.Value) <= 1e-9*max(math.Abs(a.Value), math.Abs(b.Value)) || fb == 0 {
-			break
-		}
-		at := a.Value - fa*(b.Value-a.Value)/(fb-fa)
-		if part := (at - a.Value) / (b.Value - a.Value); !(part > 0.01 && part < 0.99) {
-			at = a.Value + (b.Value-a.Value)/2
-		}
-		c, err := f.at(ctx, at, a, sign)
-		if err != nil {
-			return at, err
-		}
-		iv.Points = append(iv.Points, c)
-		fc := math.Abs(c.Tau) - f.widthAt(c.Value)
-		if math.Abs(fc) < 1e-7*f.width {
-			return c.Value, nil
-		}
-		if fc >= 0 || math.IsNaN(fc) {
-			if b, fb = c, fc; math.IsNaN(fc) {
-				fb = inf
-			}
-			fa /= 2 // Illinois: keep the other end moving
-			continue
-		}
-		a, fa = c, fc
-	}
-	return b.Value, nil
-}
-
 // at fits with the parameter or the quantity held, from the point nearby.
 func (f *profiler) at(ctx context.Context, value float64, from ProfilePoint, sign float64) (ProfilePoint, error) {
 	out := ProfilePoint{Value: value, Cost: math.NaN(), Tau: math.NaN(), X: from.X}
@@ -303,11 +212,28 @@ func (f *profiler) at(ctx context.Context, value float64, from ProfilePoint, sig
 		cost -= off * off / 2
 	}
 	out.Cost, out.X = cost, r.X
+	if out.blurred = f.blur(r) > max(mostBlur, 2*f.blur(f.r)); out.blurred {
+		return out, nil
+	}
 	if out.Tau, err = f.tau(cost, r, func() string { return fmt.Sprintf("%s at %g", f.held.name, value) }); err != nil {
 		return out, err
 	}
 	out.Tau *= sign
 	return out, nil
+}
+
+// mostBlur is the rounding error of all residuals together, in standard deviations of one, above which a cost says nothing if that of the fit is much smaller.
+const mostBlur = 0.01
+
+// blur is the rounding error of the residuals by that of the parameters, in standard deviations of one.
+func (f *profiler) blur(r *Result) (most float64) {
+	if r.Jacobian == nil {
+		return 0
+	}
+	for k, x := range r.X {
+		most = max(most, linalg.Norm(r.Jacobian[k*r.M:(k+1)*r.M])*math.Abs(x)*0x1p-52/math.Sqrt(f.unit))
+	}
+	return most
 }
 
 // fitHeld fits with the parameter or the quantity held.
@@ -329,11 +255,26 @@ func (f *profiler) fitAt(ctx context.Context, from []float64, values map[string]
 	return LeastSquares(ctx, f.p, s)
 }
 
+// settled is the fall of chi-square, in units of the variance, below which a fit counts as that of the least cost.
+const settled = 1e-3
+
+// LowerCostError says that a fit is not that of the least cost.
+type LowerCostError struct {
+	Where       string // the parameters that were held, and their values
+	Cost, Least float64
+	// X are the parameters of the lower cost, from which to fit again.
+	X []float64
+}
+
+func (e *LowerCostError) Error() string {
+	return fmt.Sprintf("optim: with %s the cost is %.9g, below the %.9g of the fit: fit again from %v", e.Where, e.Least, e.Cost, e.X)
+}
+
 // tau is the root of twice the rise of the cost in units of the error scale. It returns an error if the cost of a converged fit falls instead.
 func (f *profiler) tau(cost float64, r *Result, where func() string) (float64, error) {
 	rise := 2 * (cost - f.r.Cost) / f.unit
-	if rise < -1e-6*max(1, f.r.Cost) && r.Status.Converged() {
-		return math.NaN(), fmt.Errorf("optim: with %s the cost is %.9g, below the %.9g of the fit: fit again from %v", where(), cost, f.r.Cost, r.X)
+	if rise < -settled && cost < f.r.Cost*(1-1e-6) && r.Status.Converged() {
+		return math.NaN(), &LowerCostError{where(), f.r.Cost, cost, slices.Clone(r.X)}
 	}
 	return math.Sqrt(max(0, rise)), nil
 }

@@ -65,6 +65,8 @@ type Result struct {
 	far       *operator
 	loss      Loss
 	lossScale float64
+	// leastScale is a lower limit of Scale where it is estimated.
+	leastScale float64
 	// sum is the sum of squares, where the residuals are not kept.
 	sum float64
 	// free are the numbers of the fitted parameters, nil for all.
@@ -175,7 +177,7 @@ func (r *Result) String() string {
 func (w *iterate) result(status Status) *Result {
 	r := &Result{X: w.x, Cost: w.cost, Residuals: w.f, Grad: w.grad, NFev: w.nfev, NJev: w.njev, Steps: w.steps, Status: status,
 		M: w.rows, NFree: w.n, Names: w.p.allNames(), Active: make([]int, w.n), Scale: 1, Absolute: !w.s.RelativeSigma,
-		loss: w.s.Loss, lossScale: w.s.LossScale, PriorResiduals: w.p.extra}
+		loss: w.s.Loss, lossScale: w.s.LossScale, leastScale: w.s.LeastScale, PriorResiduals: w.p.extra}
 	if w.p.bounded() {
 		w.active(r)
 	}

@@ -89,6 +89,8 @@ type Settings struct {
 	// RelativeSigma scales the covariance by the reduced chi-square, for
 	// residuals whose errors are known only up to a factor.
 	RelativeSigma bool
+	// LeastScale is a lower limit of the variance that RelativeSigma finds, such as that of the rounding of data that the fit meets more closely by chance. Default 0.
+	LeastScale float64
 	// Progress, if not nil, is called after every accepted step.
 	Progress func(Progress)
 }

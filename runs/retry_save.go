@@ -6,6 +6,8 @@ package runs
 import (
 	"context"
 	"time"
+
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
 
 // LongestPause is the longest pause between two attempts to write.
@@ -23,7 +25,7 @@ func Patiently(ctx context.Context, patience time.Duration, save func() error, f
 		}
 		failing(err)
 		wait := min(LongestPause, patience/12, time.Until(deadline))
-		if wait <= 0 {
+		if wait <= 0 || atomicfile.Lasts(err) {
 			return err
 		}
 		select {

@@ -6,6 +6,7 @@ package draws
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,7 @@ import (
 type ProblemRun struct {
 	Command string
 	Folder  string       // run folder for a problem read from standard input
+	Inputs  []string     // files that were read, whose content is part of config.json; resuming says which has changed since
 	Chain   *ChainConfig // chain settings, a pointer into config
 	Config  any          // content of config.json
 	Read    func(b []byte) error
@@ -63,6 +65,9 @@ func startProblem(ctx context.Context, a *frame.App, r *ProblemRun) error {
 	if err != nil {
 		return err
 	}
+	if cfg.File != "-" {
+		r.Inputs = []string{cfg.File}
+	}
 	if err := r.Read(b); err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: %w", cfg.File, err))
 	}
@@ -86,7 +91,7 @@ func (r *ProblemRun) Start(ctx context.Context, a *frame.App) error {
 		return err
 	}
 	cfg.Command, cfg.Version, cfg.Seed, cfg.File, cfg.Device = r.Command, frame.Version(), a.Seed, frame.Absolute(cfg.File), post.Device()
-	if err := a.Begin(dir, r.Command, r.Config); err != nil {
+	if err := a.Begin(dir, r.Command, r.Config, r.Inputs...); err != nil {
 		return err
 	}
 	return SampleInto(ctx, a, r.Sampling(dir, post), "")
@@ -102,6 +107,10 @@ func (r *ProblemRun) Resume(a *frame.App, c *cobra.Command) error {
 	file := dir.Path(runs.ConfigFile)
 	if !r.Has() {
 		return exit.With(exit.Config, fmt.Errorf("%s records no problem", file))
+	}
+	if changed := (*runs.ChangedError)(nil); errors.As(dir.Unchanged(), &changed) {
+		was, is := runs.Change(changed.Was, changed.Is, changed.Err)
+		a.Note("%s had %s when the run in %s began, and %s: the run goes on with the content that it began with", changed.Was.Name, was, dir, is)
 	}
 	if err := a.GoOnWhere(r.Chain.Device); err != nil {
 		return err

@@ -22,6 +22,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/runs"
 )
@@ -103,13 +104,25 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	if s.Metric != nil {
 		kind = infer.FixedMetric
 	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var unwritten error
+	failing := func(err error) {
+		if a.NotSaved(err); atomicfile.Lasts(err) {
+			unwritten = err
+			stop() // there is nothing to wait for
+		}
+	}
 	seen := liveIn(s.Dir)
 	go seen.run()
 	fit, err := infer.Sample(ctx, s.Post, infer.Settings{Sink: seen.sink(), StartMetric: s.Metric, Metric: kind, Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
 		TargetAccept: cfg.TargetAccept, MaxTreeDepth: cfg.MaxTreeDepth, Init: cfg.starts(), Parallel: a.Threads, Resume: resume, Coordinates: cfg.CoordinateKind(), Method: cfg.MethodKind(),
-		Checkpoint: infer.Checkpoint{Path: s.Dir.Path("checkpoint"), Every: every, Patience: tune.Patience, Failing: a.NotSaved}, Progress: func(p infer.Progress) { meter.Update(p); seen.update(p) }})
+		Checkpoint: infer.Checkpoint{Path: s.Dir.Path("checkpoint"), Every: every, Patience: tune.Patience, Failing: failing}, Progress: func(p infer.Progress) { meter.Update(p); seen.update(p) }})
 	meter.Close()
 	seen.close(err == nil && ctx.Err() == nil)
+	if unwritten != nil {
+		err = unwritten
+	}
 	if errors.Is(err, infer.ErrNotSaved) {
 		return unsampled(a, s, err)
 	}

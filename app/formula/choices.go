@@ -6,6 +6,7 @@ package formula
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -53,7 +54,7 @@ type choiceDoc struct {
 const folds = 10
 
 // best fits all alternatives, prints how they compare, and returns the problem of the best.
-func (c *choices) best(ctx context.Context, a *frame.App, p *expr.Problem, path string) (*expr.Problem, []choiceDoc, error) {
+func (c *choices) best(ctx context.Context, a *frame.App, p *expr.Problem, path string, counts bool) (*expr.Problem, []choiceDoc, error) {
 	problems, names, err := c.problems(p)
 	if err == nil && c.evidence && len(problems) < 2 {
 		err = exit.Usage("--evidence compares models: give others with --compare, or values with --choose; sample curve --evidence gives that of one")
@@ -72,6 +73,12 @@ func (c *choices) best(ctx context.Context, a *frame.App, p *expr.Problem, path 
 		if err != nil {
 			return nil, nil, exit.With(exit.Data, fmt.Errorf("%s: %s: %w", path, names[k], err))
 		}
+		if counts {
+			own.Data = maps.Clone(own.Data)
+			if least, s, _, err = countsFit(ctx, a, own, least, s, path); err != nil {
+				return nil, nil, err
+			}
+		}
 		r, _, err := own.Fit(ctx, least, s)
 		if err != nil {
 			return nil, nil, exit.With(exit.Data, fmt.Errorf("%s: %s: %w", path, names[k], err))
@@ -80,8 +87,15 @@ func (c *choices) best(ctx context.Context, a *frame.App, p *expr.Problem, path 
 		if err != nil {
 			cv = math.NaN() // too few rows without some
 		}
-		doc := choiceDoc{Model: names[k], Parameters: r.NFree, Reduced: frame.Number(r.ReducedChiSquared()), AICc: frame.Number(r.AICc()), BIC: frame.Number(r.BIC()), Predicted: frame.Number(cv)}
-		v := r.AICc()
+		more := 0.0 // of the likelihood beyond chi-square
+		if counts {
+			if more, err = own.DevianceOf(r); err != nil {
+				return nil, nil, exit.With(exit.Data, fmt.Errorf("%s: %s: %w", path, names[k], err))
+			}
+			more -= r.ChiSquared()
+		}
+		v := r.AICc() + more
+		doc := choiceDoc{Model: names[k], Parameters: r.NFree, Reduced: frame.Number(r.ReducedChiSquared()), AICc: frame.Number(v), BIC: frame.Number(r.BIC() + more), Predicted: frame.Number(cv)}
 		if c.evidence {
 			e, err := own.Evidence(ctx, a.Seed)
 			if ctx.Err() != nil {

@@ -45,8 +45,15 @@ report.html, or only a table.
 `,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
+			args, err := u.run.open(a, c, "fit curve", args)
+			if err != nil {
+				return err
+			}
 			if len(args) < 2 {
 				return exit.Usage("fit curve needs a table and a formula in quotation marks, such as fit curve decay.csv \"a*exp(-t/tau)\"")
+			}
+			if a.Resume == "" {
+				u.run.files(upTo(len(args) - 1)...)
 			}
 			files, text := args[:len(args)-1], args[len(args)-1]
 			f.others, f.fitted = u.choices.formulas, true
@@ -87,7 +94,7 @@ func (f *curveFlags) fitEach(ctx context.Context, a *frame.App, p *expr.Problem,
 	if err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: --by: %w", path, err))
 	}
-	to, err := a.OpenOutputs(files...)
+	to, err := u.outputs(a, files...)
 	if err != nil {
 		return err
 	}

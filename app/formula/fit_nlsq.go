@@ -5,6 +5,7 @@ package formula
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -56,6 +57,13 @@ FILE.csv, .xlsx or .parquet writes only the table.
 `,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			args, err := u.run.open(a, c, "fit nlsq", args)
+			if err != nil {
+				return err
+			}
+			if a.Resume == "" {
+				u.run.files(upTo(len(args))...)
+			}
 			switch {
 			case len(args) == 1 && path != "":
 				return exit.Usage("%s and --problem %s: give one of them", args[0], path)
@@ -82,7 +90,7 @@ func runFitNLSQ(ctx context.Context, a *frame.App, path string, u *uncertainty) 
 
 // fitProblem fits a problem of files and gives out the results. Parameters without a start get one from the data.
 func fitProblem(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *uncertainty, files ...string) error {
-	to, err := a.OpenOutputs(files...)
+	to, err := u.outputs(a, files...)
 	if err != nil {
 		return err
 	}
@@ -118,7 +126,9 @@ func fitProblem(ctx context.Context, a *frame.App, f *expr.Problem, path string,
 // fitted is one fit.
 type fitted struct {
 	expr.Fitted
-	doc nlsqDoc
+	doc    nlsqDoc
+	units  map[string]float64 // in which the fit was made inside, by column and parameter; nil for those of the table
+	counts bool               // whether errors are the roots of the predicted counts
 }
 
 // fitOne fits a problem, and computes what is asked for about its errors.
@@ -126,9 +136,13 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 	if err := u.into(f); err != nil {
 		return nil, err
 	}
-	f, chosen, err := u.choices.best(ctx, a, f, path)
+	units := u.inside(a, &f, path)
+	f, chosen, err := u.choices.best(ctx, a, f, path, u.counts)
 	if err != nil {
 		return nil, err
+	}
+	if err := f.Sound(); err != nil {
+		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
 	guessed, err := f.Guess(ctx)
 	if ctx.Err() != nil {
@@ -151,50 +165,63 @@ func fitOne(ctx context.Context, a *frame.App, f *expr.Problem, path string, u *
 	if err != nil {
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
+	settled := false
 	if u.counts {
-		if p, s, err = countsFit(ctx, a, f, p, s, path); err != nil {
+		if p, s, settled, err = countsFit(ctx, a, f, p, s, path); err != nil {
 			return nil, err
 		}
 	}
-	r, v, err := f.Fit(ctx, p, s)
-	if ctx.Err() != nil {
-		return nil, exit.With(exit.Interrupted, ctx.Err())
+	for again := 0; ; again++ {
+		r, v, err := f.Fit(ctx, p, s)
+		if ctx.Err() != nil {
+			return nil, exit.With(exit.Interrupted, ctx.Err())
+		}
+		if err != nil {
+			return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+		}
+		draws.WithLimitIn(&v, r.Status)
+		one := &fitted{expr.Fitted{Problem: f, Result: r, Verdict: v}, nlsqDocument(p.Device(), r, v), units, settled}
+		one.doc.Choices = chosen
+		one.doc.File, one.doc.Units = path, unitsOf(f.Units)
+		err = u.compute(ctx, a, one, p, s)
+		if ctx.Err() != nil {
+			return nil, exit.With(exit.Interrupted, ctx.Err())
+		}
+		var lower *optim.LowerCostError
+		if errors.As(err, &lower) && again < mostRefits {
+			a.Note("%s: a lower minimum was found on the way, of cost %.6g instead of %.6g: the fit begins again from there", path, lower.Least, lower.Cost)
+			p.Start = lower.X
+			continue
+		}
+		if err != nil {
+			return nil, exit.With(exit.Failed, fmt.Errorf("%s: %w", path, err))
+		}
+		one.inUnitsOfTable()
+		return one, nil
 	}
-	if err != nil {
-		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
-	}
-	draws.WithLimitIn(&v, r.Status)
-	one := &fitted{expr.Fitted{Problem: f, Result: r, Verdict: v}, nlsqDocument(p.Device(), r, v)}
-	one.doc.Choices = chosen
-	one.doc.File, one.doc.Units = path, unitsOf(f.Units)
-	err = u.compute(ctx, a, one, p, s)
-	if ctx.Err() != nil {
-		return nil, exit.With(exit.Interrupted, ctx.Err())
-	}
-	if err != nil {
-		return nil, exit.With(exit.Failed, fmt.Errorf("%s: %w", path, err))
-	}
-	return one, nil
 }
 
+// mostRefits is the number of times that a fit begins again from a lower minimum that a profile met.
+const mostRefits = 20
+
 // countsFit returns the fit of counts with the roots of the predicted counts as errors, from where these agree, or the given one, with those of the observed
-// counts, where there are none.
-func countsFit(ctx context.Context, a *frame.App, f *expr.Problem, p *optim.Problem, s optim.Settings, path string) (*optim.Problem, optim.Settings, error) {
+// counts, where there are none, and whether there is one.
+func countsFit(ctx context.Context, a *frame.App, f *expr.Problem, p *optim.Problem, s optim.Settings, path string) (*optim.Problem, optim.Settings, bool, error) {
 	x, err := f.ErrorsOfCounts(ctx, a.Backend(1))
 	switch {
 	case ctx.Err() != nil:
-		return p, s, exit.With(exit.Interrupted, ctx.Err())
+		return p, s, false, exit.With(exit.Interrupted, ctx.Err())
 	case err != nil:
-		return p, s, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+		return p, s, false, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	case x == nil:
 		a.Note("%s: some predicted counts are not above 0, or do not settle, so that errors are the roots of the observed counts, which draw the fit towards low ones: give bounds, or name a column of errors", path)
-		return p, s, nil
+		return p, s, false, nil
 	}
 	if p, s, err = f.LeastSquaresOn(a.Backend(1)); err != nil {
-		return p, s, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
+		return p, s, false, exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
 	p.Start = x
-	return p, s, nil
+	return p, s, true, nil
 }
 
 // guesses count how starts of several fits were found.
@@ -266,7 +293,7 @@ func (f *fitted) draw(a *frame.App, to frame.Outputs, path string) error {
 	if err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
-	t, err := curveTable(&f.Fitted)
+	t, err := curveTable(f)
 	if err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: %w", path, err))
 	}
@@ -283,15 +310,17 @@ func (f *fitted) draw(a *frame.App, to frame.Outputs, path string) error {
 func (f *fitted) text() string {
 	var b strings.Builder
 	r := f.Result
-	sd := r.SD()
-	for i, n := range r.Names {
-		fmt.Fprintf(&b, "%-12s %s%s\n", n, frame.WithUnit(report.PlusMinus(r.X[i], sd[i]), f.Problem.Units[n]), f.ends(n))
+	for _, n := range r.Names {
+		fmt.Fprintf(&b, "%-12s %s%s\n", n, frame.WithUnit(report.PlusMinus(float64(f.doc.X[n]), float64(f.doc.SD[n])), f.doc.Units[n]), f.ends(n))
 	}
 	b.WriteString(map[bool]string{true: "converged: ", false: "not converged: "}[r.Status.Converged()] + draws.WithLimit(r.Status, r.Status.Message()))
 	if reduced := r.ReducedChiSquared(); f.Problem.Sigma != "" && !math.IsNaN(reduced) {
 		fmt.Fprintf(&b, "; chi2/dof %.3g", reduced)
 	}
-	fmt.Fprintf(&b, ", cost %.6g, %s\n", r.Cost, errtext.Count(r.NFev, "evaluation"))
+	if !math.IsNaN(float64(f.doc.Cost)) {
+		fmt.Fprintf(&b, ", cost %.6g", float64(f.doc.Cost))
+	}
+	fmt.Fprintf(&b, ", %s\n", errtext.Count(r.NFev, "evaluation"))
 	return b.String()
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/autodiff/formula"
+	"github.com/euryale-dev/euryale/data/columns"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/models/expr"
 	"github.com/euryale-dev/euryale/optim"
@@ -72,12 +73,12 @@ Chains start near the best fit. The results are those of sample expr, and
 			cfg.File = strings.Join(files, ", ")
 			a.Out = cmp.Or(a.Out, "run-"+strings.TrimSuffix(filepath.Base(files[0]), filepath.Ext(files[0])))
 			if f.by != "" {
-				return f.sampleEach(c.Context(), a, p, &cfg)
+				return f.sampleEach(c.Context(), a, p, &cfg, tablesOf(files))
 			}
 			if err := f.complete(c.Context(), a, p); err != nil {
 				return exit.With(exit.Data, fmt.Errorf("%s: %w", args[0], err))
 			}
-			cfg.Problem = p
+			cfg.Problem, run.Inputs = p, tablesOf(files)
 			return run.Start(c.Context(), a)
 		},
 	}
@@ -88,6 +89,15 @@ Chains start near the best fit. The results are those of sample expr, and
 	f.fit.addOfX(c.Flags())
 	cfg.Add(c, draws.DefaultChains(0))
 	return c
+}
+
+// tablesOf are the files of tables, without their parts.
+func tablesOf(names []string) (files []string) {
+	for _, name := range names {
+		file, _ := columns.SplitPart(name)
+		files = append(files, file)
+	}
+	return files
 }
 
 // samplesDoc is the JSON document of sample curve with --by.
@@ -106,7 +116,7 @@ type sampleOfGroup struct {
 }
 
 // sampleEach samples the rows of each value of a column, into a folder each.
-func (f *curveFlags) sampleEach(ctx context.Context, a *frame.App, p *expr.Problem, cfg *exprConfig) (err error) {
+func (f *curveFlags) sampleEach(ctx context.Context, a *frame.App, p *expr.Problem, cfg *exprConfig, files []string) (err error) {
 	groups, labels, err := f.groups(p)
 	if err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: --by: %w", cfg.File, err))
@@ -136,7 +146,9 @@ func (f *curveFlags) sampleEach(ctx context.Context, a *frame.App, p *expr.Probl
 		if a.JSON {
 			a.Stdout = &text
 		}
-		err := cfg.run(a, "sample curve").Start(ctx, a)
+		run := cfg.run(a, "sample curve")
+		run.Inputs = files
+		err := run.Start(ctx, a)
 		if json.Valid(text.Bytes()) {
 			doc.Groups = append(doc.Groups, sampleOfGroup{name, len(group), text.Bytes()})
 		}
@@ -161,6 +173,9 @@ func plainName(s string) string {
 func (f *curveFlags) complete(ctx context.Context, a *frame.App, p *expr.Problem) error {
 	parsed, err := formula.Parse(p.Expr)
 	if err != nil {
+		return err
+	}
+	if err := p.Squarable(); err != nil {
 		return err
 	}
 	used := parsed.Names()

@@ -30,14 +30,16 @@ type uncertainty struct {
 	starts                                     int
 	choices                                    choices
 	relative                                   bool
-	counts                                     bool     // whether errors are the roots of predicted counts
+	counts                                     bool // whether errors are the roots of predicted counts
+	run                                        resumption
 	guesses                                    *guesses // of several fits, which one note describes; nil for a single one
 }
 
 const uncertaintyHelp = `--profile computes intervals of 68 and 95 % from profiles of the sum of squares
 (MINOS errors), which hold where standard errors do not, --limits one-sided
 limits of 95 %, --contour regions of two parameters at 39, 68 and 95 %, and
---bootstrap intervals from fits of resampled data. --derived "ratio=a/b" gives a
+--bootstrap intervals from fits of resampled data, which --resume continues
+where they have a folder. --derived "ratio=a/b" gives a
 formula of parameters with its error.
 `
 
@@ -72,6 +74,9 @@ func (u *uncertainty) into(p *expr.Problem) error {
 	}
 	if u.bootstrap < 0 || u.bootstrap > 0 && u.bootstrap < 50 {
 		return exit.Usage("--bootstrap %d: want 50 or more data sets, such as 1000", u.bootstrap)
+	}
+	if u.bootstrap > maxBootstrap {
+		return exit.Usage("--bootstrap %d: want at most %d data sets, whose fits are held in memory", u.bootstrap, maxBootstrap)
 	}
 	if u.starts < 0 || u.starts > maxStarts {
 		return exit.Usage("--starts %d: want a number from 0 to %d, such as 50", u.starts, maxStarts)
@@ -174,32 +179,72 @@ func (u *uncertainty) compute(ctx context.Context, a *frame.App, f *fitted, prob
 		}
 		d.Derived[q.Names[i]] = derivedDoc{f.Problem.Derived[base(q.Names[i])], frame.Number(q.X[i]), frame.Number(sd)}
 	}
-	profile := func(level float64, oneSided bool) (map[string][]frame.Number, error) {
-		intervals, err := optim.Profile(ctx, problem, f.Result, optim.ProfileSettings{Settings: s, Level: level, OneSided: oneSided, Quantities: of})
-		out := map[string][]frame.Number{}
-		for _, i := range intervals {
-			out[i.Name] = frame.Numbers([]float64{i.Lower, i.Upper})
-		}
-		return out, err
-	}
-	if u.profile {
-		if d.Interval, err = profile(0.95, false); err == nil {
-			d.Interval68, err = profile(oneSigma, false)
-		}
-	}
-	if u.limits && err == nil {
-		d.Limits, err = profile(0.95, true)
-	}
+	follow, err := u.likelihood(ctx, f, problem, s)
 	if err != nil {
+		return fmt.Errorf("the likelihood of counts: %w", err)
+	}
+	if err := u.profiles(ctx, follow, optim.ProfileSettings{Settings: s, Quantities: of}); err != nil {
 		return fmt.Errorf("intervals by profiles: %w", err)
 	}
-	if err := u.outline(ctx, f, problem, s); err != nil {
+	if err := u.outline(ctx, follow, s); err != nil {
 		return err
 	}
 	if err := u.survey(ctx, a, f, problem, s); err != nil {
 		return err
 	}
 	return u.resampled(ctx, a, f)
+}
+
+// followed is a fit whose profiles are followed.
+type followed struct {
+	*fitted
+	problem *optim.Problem
+	result  *optim.Result
+}
+
+// likelihood is the fit with the problem whose profiles are those of the likelihood: for errors that are the roots of predicted counts, that of the deviance.
+func (u *uncertainty) likelihood(ctx context.Context, f *fitted, problem *optim.Problem, s optim.Settings) (*followed, error) {
+	same := &followed{f, problem, f.Result}
+	if !f.counts || !(u.profile || u.limits || len(u.contours) > 0) || s.Loss != "" && s.Loss != "linear" {
+		return same, nil
+	}
+	p, err := f.Problem.Deviance(problem)
+	if err != nil {
+		return nil, err
+	}
+	p.Start = slices.Clone(f.Result.X)
+	r, err := optim.LeastSquares(ctx, p, s)
+	if err != nil || !r.Status.Converged() { // the errors of the fit are held
+		return same, ctx.Err()
+	}
+	return &followed{f, p, r}, nil
+}
+
+// profiles computes the intervals that were asked for.
+func (u *uncertainty) profiles(ctx context.Context, f *followed, s optim.ProfileSettings) error {
+	var levels []optim.IntervalLevel
+	var to []*map[string][]frame.Number
+	if u.profile {
+		levels = append(levels, optim.IntervalLevel{Level: 0.95}, optim.IntervalLevel{Level: oneSigma})
+		to = append(to, &f.doc.Interval, &f.doc.Interval68)
+	}
+	if u.limits {
+		levels, to = append(levels, optim.IntervalLevel{Level: 0.95, OneSided: true}), append(to, &f.doc.Limits)
+	}
+	if len(levels) == 0 {
+		return nil
+	}
+	all, err := optim.Profiles(ctx, f.problem, f.result, s, levels...)
+	if err != nil {
+		return err
+	}
+	for l, intervals := range all {
+		*to[l] = map[string][]frame.Number{}
+		for _, i := range intervals {
+			(*to[l])[i.Name] = frame.Numbers([]float64{i.Lower, i.Upper})
+		}
+	}
+	return nil
 }
 
 // base is the name of a quantity without the label of its value.
@@ -223,7 +268,7 @@ func correlationRows(r *optim.Result) (rows [][]frame.Number) {
 }
 
 // outline computes the contours that were asked for.
-func (u *uncertainty) outline(ctx context.Context, f *fitted, problem *optim.Problem, s optim.Settings) error {
+func (u *uncertainty) outline(ctx context.Context, f *followed, s optim.Settings) error {
 	var free []string
 	for _, name := range f.Result.Names {
 		if _, fixed := f.Problem.Fixed[name]; !fixed && f.Problem.Tied[name] == "" {
@@ -253,7 +298,7 @@ func (u *uncertainty) outline(ctx context.Context, f *fitted, problem *optim.Pro
 		pairs = append(pairs, [2]string{a, b})
 	}
 	for _, pair := range pairs {
-		all, err := optim.Contours(ctx, problem, f.Result, pair[0], pair[1], optim.ContourSettings{Settings: s, Points: 48})
+		all, err := optim.Contours(ctx, f.problem, f.result, pair[0], pair[1], optim.ContourSettings{Settings: s, Points: 48})
 		if err != nil {
 			return fmt.Errorf("contour of %s and %s: %w", pair[0], pair[1], err)
 		}
@@ -270,7 +315,11 @@ func (u *uncertainty) resampled(ctx context.Context, a *frame.App, f *fitted) er
 	if u.bootstrap == 0 {
 		return nil
 	}
-	b, err := f.Problem.Bootstrap(ctx, f.Result, optim.BootstrapSettings{Resampling: optim.Resampling(u.resample), Draws: u.bootstrap, Seed: a.Seed})
+	s := optim.BootstrapSettings{Resampling: optim.Resampling(u.resample), Draws: u.bootstrap, Seed: a.Seed}
+	if err := u.run.keep(a, &s); err != nil {
+		return err
+	}
+	b, err := f.Problem.Bootstrap(ctx, f.Result, s)
 	if err != nil {
 		return fmt.Errorf("bootstrap: %w", err)
 	}
@@ -293,7 +342,7 @@ func (u *uncertainty) text(f *fitted) string {
 	if len(d.Limits) > 0 {
 		b.WriteString("one-sided limits of 95 %:\n")
 		for _, name := range sortedNames(d.Limits) {
-			fmt.Fprintf(&b, "  %-10s above %.5g, below %.5g\n", name, float64(d.Limits[name][0]), float64(d.Limits[name][1]))
+			fmt.Fprintf(&b, "  %-10s %s\n", name, limitText(float64(d.Limits[name][0]), float64(d.Limits[name][1])))
 		}
 	}
 	if s := d.Bootstrap; s != nil {
@@ -307,7 +356,7 @@ func (u *uncertainty) text(f *fitted) string {
 		b.WriteString(correlationText(f.Result))
 	}
 	if u.conventions {
-		b.WriteString(conventionText(f.Result, f.Problem.Sigma != ""))
+		b.WriteString(conventionText(f))
 	}
 	return b.String()
 }
@@ -320,10 +369,42 @@ func (f *fitted) ends(name string) string {
 		ends []frame.Number
 	}{{"68", f.doc.Interval68[name]}, {"95", f.doc.Interval[name]}} {
 		if len(i.ends) == 2 {
-			text += fmt.Sprintf("   %s %%: %.5g to %.5g", i.name, float64(i.ends[0]), float64(i.ends[1]))
+			text += fmt.Sprintf("   %s %%: %s", i.name, rangeText(float64(i.ends[0]), float64(i.ends[1])))
 		}
 	}
 	return text
+}
+
+// rangeText is an interval in words. An infinite end is one that the data do not set.
+func rangeText(lower, upper float64) string {
+	switch below, above := math.IsInf(lower, -1), math.IsInf(upper, 1); {
+	case below && above:
+		return "open on both sides"
+	case below:
+		return fmt.Sprintf("below %.5g, open on the other side", upper)
+	case above:
+		return fmt.Sprintf("above %.5g, open on the other side", lower)
+	}
+	digits := 5 // as many as the width has two of
+	if most := max(math.Abs(lower), math.Abs(upper)); upper > lower && most > 0 {
+		digits = min(max(digits, int(math.Ceil(math.Log10(most/(upper-lower))))+2), 17)
+	}
+	return fmt.Sprintf("%.*g to %.*g", digits, lower, digits, upper)
+}
+
+// limitText are one-sided limits in words.
+func limitText(lower, upper float64) string {
+	var all []string
+	if !math.IsInf(lower, -1) {
+		all = append(all, fmt.Sprintf("above %.5g", lower))
+	}
+	if !math.IsInf(upper, 1) {
+		all = append(all, fmt.Sprintf("below %.5g", upper))
+	}
+	if len(all) == 0 {
+		return "no limit"
+	}
+	return strings.Join(all, ", ")
 }
 
 func sortedNames[V any](m map[string]V) []string {
@@ -357,7 +438,8 @@ func correlationText(r *optim.Result) string {
 }
 
 // conventionText are the standard errors under the conventions of other programs. They differ in whether errors of the data are taken as they are.
-func conventionText(r *optim.Result, weighted bool) string {
+func conventionText(f *fitted) string {
+	r, weighted := f.Result, f.Problem.Sigma != ""
 	own, other := r.SD(), r.SD()
 	reduced := r.ReducedChiSquared()
 	for i := range other {
@@ -377,14 +459,14 @@ func conventionText(r *optim.Result, weighted bool) string {
 	first := map[bool]string{true: "as the errors of y are", false: "with errors of y of 1"}[weighted]
 	fmt.Fprintf(w, "  \t%s\tscaled to chi2/dof 1\n  \tSciPy absolute_sigma=True\tSciPy (default)\n  \tlmfit scale_covar=False\tlmfit (default)\n  \tROOT, iminuit\tROOT without errors of y\n", first)
 	for i, name := range r.Names {
-		fmt.Fprintf(w, "  %s\t%.6g\t%.6g\n", name, absolute[i], scaled[i])
+		fmt.Fprintf(w, "  %s\t%.6g\t%.6g\n", name, f.unit(name)*absolute[i], f.unit(name)*scaled[i])
 	}
 	_ = w.Flush()
 	return b.String()
 }
 
 // curveTable is the fitted curve at the rows of the data, with the confidence band of 95 % and the band of new data; nil without degrees of freedom.
-func curveTable(f *expr.Fitted) (*table.Table, error) {
+func curveTable(f *fitted) (*table.Table, error) {
 	p := f.Problem
 	axes, err := p.Axes()
 	if err != nil {
@@ -403,18 +485,21 @@ func curveTable(f *expr.Fitted) (*table.Table, error) {
 		if c := p.Data[axis.Name]; c.Labels != nil {
 			t.Add(axis.Name, "", c.Labels)
 		} else {
-			t.Add(axis.Name, "", c.Values)
+			t.Add(axis.Name, "", f.times(axis.Name, c.Values))
 		}
 	}
-	t.Add(p.Observation(), "", y)
-	t.Add("fit", "", b.Mean)
-	t.Add("fit_sd", "", b.SD)
-	t.Add("low95", "", b.Low)
-	t.Add("high95", "", b.High)
-	t.Add("new_low95", "", b.NewLow)
-	t.Add("new_high95", "", b.NewHigh)
+	t.Add(p.Observation(), "", f.times(p.Y, y))
+	t.Add("fit", "", f.times(p.Y, b.Mean))
+	t.Add("fit_sd", "", f.times(p.Y, b.SD))
+	t.Add("low95", "", f.times(p.Y, b.Low))
+	t.Add("high95", "", f.times(p.Y, b.High))
+	t.Add("new_low95", "", f.times(p.Y, b.NewLow))
+	t.Add("new_high95", "", f.times(p.Y, b.NewHigh))
 	return t, nil
 }
 
-// maxStarts is the largest number of fits of --starts, whose points are held in memory.
+// maxBootstrap is the largest number of fits of --bootstrap, whose parameters are held in memory: 240 MB for three.
+const maxBootstrap = 10_000_000
+
+// maxStarts is the largest number of fits of --starts, whose points are held in memory. For 40 rows and three parameters they take 4 s of processor time and 380 MB.
 const maxStarts = 100_000

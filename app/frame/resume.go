@@ -138,5 +138,8 @@ func (a *App) Unreadable(dir runs.Folder, err error) error {
 
 // NotSaved reports a checkpoint that could not be written.
 func (a *App) NotSaved(err error) {
+	if atomicfile.Lasts(err) { // told where the run ends
+		return
+	}
 	a.Note("%v: trying again; free some space, or stop the run with Ctrl-C and resume it later", err)
 }

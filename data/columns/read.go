@@ -99,6 +99,10 @@ func (c *cells) row(line int, row []string) {
 
 func readText(content []byte) (Table, string, error) {
 	c, note := &cells{}, ""
+	content, dots, err := withoutDots(content)
+	if err != nil {
+		return nil, "", err
+	}
 	if names := namesFor(content); names != nil {
 		content = append([]byte(strings.Join(names, "\t")+"\n"), content...)
 		sep := separatorOf(content)
@@ -122,7 +126,7 @@ func readText(content []byte) (Table, string, error) {
 		note = strings.TrimPrefix(note+"; numbers have decimal commas", "; ")
 	}
 	t, more, err := c.table()
-	return t, joinNotes(note, more), err
+	return t, joinNotes(note, dots, more), err
 }
 
 // firstRow returns the first line that is no comment, and whether a comment stands before it.

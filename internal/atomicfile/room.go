@@ -46,3 +46,6 @@ func Room(err error) string {
 	}
 	return ""
 }
+
+// Lasts reports whether a file could not be written for a reason that goes away by no waiting: a limit on the size of files.
+func Lasts(err error) bool { return errors.Is(err, syscall.EFBIG) }

@@ -28,8 +28,9 @@ func (p *Problem) Fit(ctx context.Context, problem *optim.Problem, s optim.Setti
 	if err != nil {
 		return nil, check.Verdict{}, err
 	}
+	p.tellRounding(r, s)
 	v, err := p.judge(r)
-	if err != nil || !v.Disagrees() || p.linear {
+	if err != nil || p.tellConflicts(ctx, problem, s, r.X, &v) || !v.Disagrees() || p.linear {
 		return r, v, err
 	}
 	better := elsewhere(ctx, problem, s, r)
@@ -44,6 +45,9 @@ func (p *Problem) Fit(ctx context.Context, problem *optim.Problem, s optim.Setti
 // judge tests the residuals along every column that the formula uses.
 func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 	d := check.FromFit(r)
+	if d.Relative {
+		d.Priors = nil // they are in units of the errors, which only the fit without them tells: see tellConflicts
+	}
 	axes, err := p.Axes()
 	if err != nil {
 		return check.Verdict{}, err
@@ -188,6 +192,10 @@ func (p *Problem) CheckSample(fit *infer.Fit) (check.Verdict, error) {
 		v.OK, v.Flags = false, []check.Flag{{Kind: check.KindUnknown, Where: strings.Join(scale, ", "),
 			Text:   fmt.Sprintf("all %d observed values are %.6g, so their standard deviation may be as small as its prior allows, and the widths of the posterior say nothing", len(y), y[0]),
 			Remedy: "give a column of errors as sigma; check that this is the right column"}}
+		fit.Quote(v)
+		return v, nil
+	}
+	if p.conflictsOfDraws(fit, &v) {
 		fit.Quote(v)
 		return v, nil
 	}

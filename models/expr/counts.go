@@ -86,3 +86,81 @@ func (p *Problem) asCounts(d *check.Data, y []float64) error {
 	d.Z = z
 	return err
 }
+
+// nearCount is the relative distance of a predicted count from the observed one within which the residual of the deviance is a series.
+const nearCount = 1e-3
+
+// devianceResidual returns the signed root of the deviance of a count n whose mean is m, 2 (m - n + n log(n/m)), and its derivative along m. Both are NaN where n has no probability.
+func devianceResidual(n, m float64) (r, slope float64) {
+	if m < 0 || n > 0 && m == 0 {
+		return math.NaN(), math.NaN()
+	}
+	if n == 0 {
+		r = math.Sqrt(2 * m)
+		return r, 1 / r
+	}
+	e := m/n - 1
+	if math.Abs(e) < nearCount {
+		return math.Sqrt(n) * e * (1 - e/3 + 7*e*e/36), (1 - 2*e/3 + 7*e*e/12) / math.Sqrt(n)
+	}
+	r = math.Copysign(math.Sqrt(2*n*(e-math.Log1p(e))), e)
+	return r, (1 - n/m) / r
+}
+
+// Deviance returns the problem of counts whose residuals are those of LeastSquares, with the deviance of the Poisson distribution in their place: its least sum is that of the likelihood, and its profiles
+// and contours are those of the likelihood, in which errors follow the predicted counts.
+func (p *Problem) Deviance(problem *optim.Problem) (*optim.Problem, error) {
+	y, err := p.Observed()
+	if err != nil {
+		return nil, err
+	}
+	sigma, inner := p.Data[p.Sigma].Values, problem.Clone()
+	out := &optim.Problem{M: problem.M, N: problem.N, Names: problem.Names, Lower: problem.Lower, Upper: problem.Upper, Start: problem.Start}
+	f := make([]float64, problem.M)
+	out.Residual = func(r, x []float64) error {
+		if err := inner.Residual(r, x); err != nil {
+			return err
+		}
+		for i, n := range y {
+			r[i], _ = devianceResidual(n, n+sigma[i]*r[i])
+		}
+		return nil
+	}
+	out.Jacobian = func(j, x []float64) error {
+		if err := inner.Residual(f, x); err != nil {
+			return err
+		}
+		if err := inner.Jacobian(j, x); err != nil {
+			return err
+		}
+		for i, n := range y {
+			_, slope := devianceResidual(n, n+sigma[i]*f[i])
+			for k := range problem.N {
+				j[k*problem.M+i] *= slope * sigma[i]
+			}
+		}
+		return nil
+	}
+	return out, nil
+}
+
+// DevianceOf is the sum of the deviances of the counts for a result of Fit, +Inf where the formula predicts none for a count.
+func (p *Problem) DevianceOf(r *optim.Result) (float64, error) {
+	y, err := p.Observed()
+	if err != nil {
+		return math.NaN(), err
+	}
+	mean, err := p.Predicted(r)
+	if err != nil {
+		return math.NaN(), err
+	}
+	sum := 0.0
+	for i, n := range y {
+		d, _ := devianceResidual(n, mean[i])
+		if math.IsNaN(d) {
+			return math.Inf(1), nil
+		}
+		sum += d * d
+	}
+	return sum, nil
+}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/models/expr"
+	"github.com/euryale-dev/euryale/optim"
 )
 
 // The errors of counts settle where the Poisson likelihood is largest: its derivatives vanish, and its neighbours are lower. The verdict takes the counts
@@ -57,5 +58,43 @@ func TestErrorsOfNegativeCounts(t *testing.T) {
 	p := &expr.Problem{Expr: "a + b*t", Y: "n", Sigma: "s", Start: map[string]expr.Values{"a": {30}, "b": {-9}}, Data: map[string]expr.Column{"t": {Values: []float64{0, 1, 2, 3}}, "n": {Values: []float64{30, 5, 0, 0}}, "s": {Values: []float64{5.5, 2.2, 1, 1}}}}
 	if x, err := p.ErrorsOfCounts(context.Background(), nil); x != nil || err != nil || p.Data["s"].Values[0] != 5.5 {
 		t.Errorf("%v %v %v", x, err, p.Data["s"].Values)
+	}
+}
+
+// The profile of the deviance is that of the Poisson likelihood: for the mean m of counts of sum s it rises by 2 (n m - s + s log(s/(n m))).
+func TestProfilesOfCounts(t *testing.T) {
+	y := []float64{3, 5, 0, 2}
+	p := &expr.Problem{Expr: "m + 0*t", Y: "n", Sigma: "s", Data: map[string]expr.Column{"t": {Values: []float64{1, 2, 3, 4}}, "n": {Values: y}, "s": {Values: []float64{1, 2, 1, 1}}}, Start: map[string]expr.Values{"m": {1}}}
+	if x, err := p.ErrorsOfCounts(context.Background(), nil); x == nil || err != nil || math.Abs(x[0]-2.5) > 1e-9 {
+		t.Fatalf("%v %v", x, err)
+	}
+	problem, s, err := p.LeastSquares()
+	if err != nil {
+		t.Fatal(err)
+	}
+	deviance, err := p.Deviance(problem)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := optim.LeastSquares(context.Background(), deviance, s)
+	if err != nil || math.Abs(r.X[0]-2.5) > 1e-7 {
+		t.Fatalf("%v %v", r, err)
+	}
+	all, err := optim.Profile(context.Background(), deviance, r, optim.ProfileSettings{Settings: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []float64{all[0].Lower, all[0].Upper} {
+		if rise := 2 * (4*m - 10 + 10*math.Log(10/(4*m))); math.Abs(rise-3.8414588) > 1e-5 {
+			t.Errorf("at %g the likelihood has fallen by %g", m, rise)
+		}
+	}
+	weighted, err := optim.LeastSquares(context.Background(), problem, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := p.DevianceOf(weighted)
+	if want := 2 * r.Cost; err != nil || math.Abs(of-want) > 1e-6 {
+		t.Errorf("a deviance of %g, want %g (%v)", of, want, err)
 	}
 }

@@ -23,8 +23,12 @@ import (
 // this number of data sets. Runs whose draws do not pass their checks are counted and left out. Flat priors have no posterior in Rat43, MGH09 and MGH17,
 // which are therefore not among the problems: where several parameters grow together without end, the model tends to a curve that the data allow, such as
 // x/(b x + c) for MGH09 and a broken exponential for Rat43, along a ridge that holds an infinite volume; the two exponentials of MGH17 tend to (a + b x) exp(-c x). Chi-square of MGH09 rises by 19.5, 22.64 and 22.68 where b2
-// is held at 10, 1e3 and 1e5, and that of MGH17 by 14.0 both at 100 and at 1e4. Normal priors about the truth with a width of ten times its value make these posteriors proper but not
-// their intervals right at that truth: of 15 sets of MGH09 they held 37 and 65 %, as the ridge has most of the volume.
+// is held at 10, 1e3 and 1e5, and that of MGH17 by 12.16, 12.881 and 12.888 where b2 is held at 10, 100 and 1000, and by 12.888 in the limit.
+//
+// Normal priors about the truth with a width of ten times its value make these posteriors proper, but not their intervals right at that truth, and this is a property of the exact posteriors: by quadrature
+// (a grid over the parameters in which the model is not linear, the others integrated in closed form, where half the step changes probabilities by less than 0.01) the intervals of 68 and 95 % of MGH09 and
+// Rat43 hold the truth in 31.7 and 71.1 % of 300 simulated data sets and in 49.1 and 79.8 % of as many, as the ridge has most of the volume and so draws the posterior away from any given point of small parameters. Chains of MGH09 held 37 and 65 % of 60 intervals. By the definition of a posterior the intervals hold the truth
+// as often as they say over truths that are drawn from the priors.
 func TestPosteriorCoverageOfNISTProblems(t *testing.T) {
 	b, err := os.ReadFile("../../optim/testdata/nist27.json")
 	if err != nil {
@@ -219,21 +223,6 @@ func TestPosteriorCoverageWithErrorsInX(t *testing.T) {
 			t.Errorf("%s: %.1f %% of %d intervals hold the truth, and %d runs did not pass their checks", name, share, count, left)
 		}
 	}
-}
-
-// compiled is the posterior of a problem, nil after an error that it reports.
-func compiled(t *testing.T, p *Problem) *infer.Posterior {
-	m, err := p.Model()
-	if err != nil {
-		t.Error(err)
-		return nil
-	}
-	post, err := m.Compile()
-	if err != nil {
-		t.Error(err)
-		return nil
-	}
-	return post
 }
 
 // intervalsHold samples a problem and reports which equal-tailed intervals hold the truth.

@@ -449,12 +449,16 @@ func (p *Problem) where(i int) string {
 	return ", where " + strings.Join(all, " and ") + ","
 }
 
+// oneSolution is the condition number up to which a linear problem has one solution for certain.
+const oneSolution = 1e12
+
 // shortest solves a linear least-squares problem, by the shortest solution in units of the columns where there are many. It is nil if there is none.
 func shortest(a *mat.Dense, r []float64) []float64 {
 	m, n := a.Dims()
 	b := mat.NewVecDense(m, slices.Clone(r))
 	var step mat.VecDense
-	if step.SolveVec(a, b) == nil {
+	var qr mat.QR
+	if qr.Factorize(a); qr.Cond() < oneSolution && qr.SolveVecTo(&step, false, b) == nil {
 		return step.RawVector().Data
 	}
 	lengths := make([]float64, n)

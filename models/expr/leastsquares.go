@@ -26,9 +26,10 @@ func (p *Problem) LeastSquares() (*optim.Problem, optim.Settings, error) {
 func (p *Problem) LeastSquaresOn(b ad.Backend) (*optim.Problem, optim.Settings, error) {
 	out, s, err := p.leastSquares(b)
 	if err != nil {
-		err = fmt.Errorf("expr: %w", err)
+		return out, s, fmt.Errorf("expr: %w", err)
 	}
-	return out, s, err
+	p.inUnitsOfErrors(out, &s)
+	return out, s, nil
 }
 
 // settings are those of the method in the document.
@@ -87,6 +88,9 @@ func (p *Problem) leastSquares(b ad.Backend) (*optim.Problem, optim.Settings, er
 	}
 	if err := p.squarable(model, y); err != nil {
 		return nil, s, err
+	}
+	if s.RelativeSigma && p.Sigma == "" {
+		s.LeastScale = roundingVariance(y)
 	}
 	m, params, variables, err := p.modelOf(model, names, values, n)
 	if err != nil {

@@ -59,6 +59,19 @@ func (p *Problem) squarable(f *formula.Formula, y []float64) error {
 	return nil
 }
 
+// Squarable returns an error that names the first value of y, its errors or a column of the formula whose square is no 64-bit number, as likelihoods need it.
+func (p *Problem) Squarable() error {
+	f, err := p.formula()
+	if err != nil {
+		return err
+	}
+	y, err := p.Observed()
+	if err != nil {
+		return err
+	}
+	return p.squarable(f, y)
+}
+
 // inRange returns an error that names the first value of a column whose square overflows, or the largest value if all squares vanish.
 func (p *Problem) inRange(name string, values []float64) error {
 	for i, v := range values {
