@@ -72,8 +72,8 @@ func newFit(r *run) *Fit {
 func (f *Fit) Names() []string { return f.names }
 
 // Coordinates says in words in which coordinates the chains moved, nothing where they are the unconstrained parameters; see
-// Settings.Coordinates.
-func (f *Fit) Coordinates() []string { return slices.Clone(f.cfg.moves) }
+// Settings.Coordinates and Settings.NoMarginals.
+func (f *Fit) Coordinates() []string { return slices.Concat(f.cfg.integrated, f.cfg.moves) }
 
 // SoftSteps reports whether steps with large energy errors were refined; see Settings.PlainSteps.
 func (f *Fit) SoftSteps() bool { return f.cfg.soft }

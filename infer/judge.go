@@ -50,6 +50,11 @@ func (f *family) newJudge() (*judge, error) {
 	for _, i := range f.Positive {
 		span(i)[0] = max(span(i)[0], 1)
 	}
+	for i, n := range f.elements {
+		if n > 0 && span(i)[0] > 0 {
+			span(i)[0] += float64(n) / 4 / float64(len(span(i)))
+		}
+	}
 	for _, l := range f.located {
 		for k := range span(l.Input) {
 			span(l.Input)[k] = max(span(l.Input)[k], 1)

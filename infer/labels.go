@@ -13,8 +13,9 @@ import (
 
 // Labels is what the draws of a Fit say about a discrete parameter, which is summed out of the log density.
 type Labels struct {
-	Name   string
-	Values []float64 // that an element can take
+	Name string
+	// Values are those that an element can take.
+	Values []float64
 	// Probabilities are those of the values of each element, [element][value]: means over the draws of their probabilities given all other parameters, which
 	// scatter less than the shares of the drawn values.
 	Probabilities [][]float64

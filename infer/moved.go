@@ -170,10 +170,13 @@ func movedOf(t Target) *moved {
 	return nil
 }
 
-// declaredOf returns a target in its unconstrained parameters.
+// declaredOf returns a target in its unconstrained parameters, with those that are integrated out.
 func declaredOf(t Target) Target {
 	if m := movedOf(t); m != nil {
-		return m.Target
+		t = m.Target
+	}
+	if m, is := t.(*marginal); is {
+		return m.full
 	}
 	return t
 }

@@ -29,6 +29,8 @@ type Movement struct {
 	GivenValues [][]float64
 	Located     []Located
 	Positive    []int // numbers of the Inputs that are the logarithm of one positive number
+	// elements is the number of elements of other parameters whose conditional distribution each input decides on, and that are integrated out; nil for none.
+	elements []int
 }
 
 // Located is a parameter whose prior has a location and a scale that depend on other parameters.

@@ -1,0 +1,356 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package infer
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/tensor"
+)
+
+// walk is a random walk with a tendency back, or with its steps as parameters, that is observed with normal errors at some of its times.
+func walk(t *testing.T, n int) *Posterior {
+	t.Helper()
+	m := NewModel("walk")
+	stay := m.Param("stay", dist.Uniform(0, 1))
+	step := m.Param("step", dist.HalfNormal(1))
+	sd := m.Param("sd", dist.HalfNormal(1))
+	x := m.Flat("x", dist.IdentityTransform(), Shape(n))
+	m.AddLogProb("start", dist.Normal(0, 1).LogProb(ad.Slice(x, 0, 0, 1)))
+	m.AddLogProb("steps", dist.Normal(ad.Mul(stay, ad.Slice(x, 0, 0, n-1)), step).LogProb(ad.Slice(x, 0, 1, n)))
+	var seen []int
+	var y []float64
+	for i := 0; i < n; i += 2 {
+		seen, y = append(seen, i), append(y, math.Sin(float64(i)))
+	}
+	m.Observe("y", dist.Normal(ad.Gather(x, ad.Ints(seen), 0), sd), y)
+	return compiled(t, m)
+}
+
+// lines are groups with a mean and a slope of their own.
+func lines(t *testing.T, groups int) *Posterior {
+	t.Helper()
+	m := NewModel("lines")
+	spread := m.Param("spread", dist.HalfNormal(1), Shape(2))
+	level := m.Param("level", dist.Normal(0, 2))
+	a := m.Param("a", dist.Normal(level, ad.Index(spread, 0, 0)), Shape(groups))
+	b := m.Param("b", dist.Normal(0, 1), Shape(groups))
+	sd := m.Param("sd", dist.HalfNormal(1))
+	var of []int
+	var x, y []float64
+	for i := range 3 * groups {
+		of, x, y = append(of, i%groups), append(x, float64(i)/4-1), append(y, math.Cos(float64(3*i)))
+	}
+	g := ad.Ints(of)
+	slope := ad.Mul(ad.Index(spread, 0, 1), ad.Gather(b, g, 0))
+	m.Observe("y", dist.Normal(ad.Add(ad.Gather(a, g, 0), ad.Mul(slope, m.Data("x", x))), sd), y)
+	return compiled(t, m)
+}
+
+func integratedOf(t *testing.T, p Target) *marginal {
+	t.Helper()
+	m := marginalOf(integrate(p))
+	if m == nil {
+		t.Fatal("nothing is integrated out")
+	}
+	return m
+}
+
+// somewhere returns numbers between -1 and 1.
+func somewhere(n int, seed uint64) []float64 {
+	src := tensor.NewStream(seed, 9, 9)
+	q := make([]float64, n)
+	for i := range q {
+		q[i] = 2*src.Float64() - 1
+	}
+	return q
+}
+
+var integratedModels = []struct {
+	name  string
+	of    func(t *testing.T) *Posterior
+	names string
+}{
+	{"centred schools", centredSchools, "[theta]"},
+	{"schools with standard effects", uncentredSchools, "[z]"},
+	{"a walk", func(t *testing.T) *Posterior { return walk(t, 9) }, "[x]"},
+	{"means and slopes", func(t *testing.T) *Posterior { return lines(t, 4) }, "[a b]"},
+}
+
+// At any draw the density as declared is that of the parameters that are left times that of what was drawn given them, and gradients agree with differences.
+func TestIntegratedDensities(t *testing.T) {
+	for _, c := range integratedModels {
+		p := c.of(t)
+		m := integratedOf(t, p)
+		if got := fmt.Sprint(m.names()); got != c.names {
+			t.Errorf("%s: %s are integrated out, want %s", c.name, got, c.names)
+		}
+		for seed := range uint64(3) {
+			q, all := somewhere(m.Dim(), seed), make([]float64, p.Dim())
+			lp, err := m.LogProbGrad(q, make([]float64, len(q)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			log, err := m.expand(q, all)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole, err := p.LogProbGrad(all, make([]float64, len(all)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(whole-lp-log) > 1e-11*(1+math.Abs(whole)+math.Abs(log)) {
+				t.Errorf("%s: the log density is %.15g, but %.15g of the rest and %.15g of what was drawn", c.name, whole, lp, log)
+			}
+			if !slices.Equal(m.project(all), q) {
+				t.Errorf("%s: the parameters that are left are %v, want %v", c.name, m.project(all), q)
+			}
+			if err := CheckGradient(m, q); err != nil {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+	}
+}
+
+// The density of the rest is the integral over what is gone, by sums over a grid.
+func TestIntegralsOverGrids(t *testing.T) {
+	for name, p := range map[string]*Posterior{"lines": lines(t, 2), "walk": walk(t, 3)} {
+		m := integratedOf(t, p)
+		q, mean := somewhere(m.Dim(), 4), make([]float64, p.Dim())
+		if _, err := m.fill(q, mean, nil); err != nil {
+			t.Fatal(err)
+		}
+		lp, err := m.LogProbGrad(q, make([]float64, len(q)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		step, reach := 0.3, 24
+		var gone []int
+		for _, b := range m.blocks {
+			for k := range m.move.Inputs[b.input].Size() {
+				gone = append(gone, m.first[b.input]+k)
+			}
+		}
+		if name == "lines" { // four dimensions are many: those of the first block
+			rest := m.blocks[1]
+			gone, step, reach = gone[:2], 0.1, 90
+			n := m.move.Inputs[rest.input].Size()
+			x := mean[m.first[rest.input]:][:n]
+			lp += drawGaussian(make([]float64, n), x, m.at.Output(3), nil, nil)
+		}
+		sum, g := 0.0, make([]float64, p.Dim())
+		var over func(k int, at []float64)
+		over = func(k int, at []float64) {
+			if k == len(gone) {
+				v, err := p.LogProbGrad(at, g)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sum += math.Exp(v) * math.Pow(step, float64(len(gone)))
+				return
+			}
+			for i := -reach; i <= reach; i++ {
+				at[gone[k]] = mean[gone[k]] + step*float64(i)
+				over(k+1, at)
+			}
+			at[gone[k]] = mean[gone[k]]
+		}
+		over(0, slices.Clone(mean))
+		if math.Abs(math.Log(sum)-lp) > 1e-9 {
+			t.Errorf("%s: the log density is %.13g, but the integral %.13g", name, lp, math.Log(sum))
+		}
+	}
+}
+
+// What is drawn given the rest has the means and covariances of the conditional distribution.
+func TestDrawnGivenTheRest(t *testing.T) {
+	const n, draws = 4, 20000
+	diagonal, beside := []float64{2, 3, 2.5, 1.5}, []float64{-0.8, 0.9, -0.4}
+	mean := []float64{1, -2, 3, 0}
+	src := tensor.NewStream(1, 2, 3)
+	var precision [n][n]float64 // estimated: the inverse of the covariance times the precision is 1
+	cov := [n][n]float64{}
+	x := make([]float64, n)
+	for range draws {
+		drawGaussian(x, mean, slices.Clone(diagonal), beside, &src)
+		for i := range n {
+			for j := range n {
+				cov[i][j] += (x[i] - mean[i]) * (x[j] - mean[j]) / draws
+			}
+		}
+	}
+	for i := range n {
+		precision[i][i] = diagonal[i]
+		if i > 0 {
+			precision[i][i-1], precision[i-1][i] = beside[i-1], beside[i-1]
+		}
+	}
+	for i := range n {
+		for j := range n {
+			product := 0.0
+			for k := range n {
+				product += precision[i][k] * cov[k][j]
+			}
+			if want := truth(i == j); math.Abs(product-want) > 0.04 {
+				t.Errorf("element %d, %d of precision times covariance is %.3f, want %g", i, j, product, want)
+			}
+		}
+	}
+}
+
+// Solutions, determinants and inverses of bands, and all gradients, against dense matrices.
+func TestBands(t *testing.T) {
+	const n = 5
+	d, e, b := ad.Input("d", n), ad.Input("e", n-1), ad.Input("b", n)
+	rows := make([]*ad.Node, n)
+	for i := range n {
+		var row []*ad.Node
+		for j := range n {
+			switch j - i {
+			case 0:
+				row = append(row, ad.Index(d, 0, i))
+			case 1:
+				row = append(row, ad.Index(e, 0, i))
+			case -1:
+				row = append(row, ad.Index(e, 0, j))
+			default:
+				row = append(row, ad.Scalar(0))
+			}
+		}
+		rows[i] = ad.Stack(0, row...)
+	}
+	factor := ad.Cholesky(ad.Stack(0, rows...))
+	weights := ad.Const([]float64{1, -2, 0.5, 3, 1})
+	value := func(solved, logDet *ad.Node) *ad.Node {
+		return ad.Add(ad.Sum(ad.Mul(weights, ad.Square(solved))), ad.Scale(1.5, logDet))
+	}
+	got, want := value(solveBand(d, e, b), logDetBand(d, e)), value(ad.CholeskySolve(factor, b), ad.CholeskyLogDet(factor))
+	outputs := append([]*ad.Node{got, want}, append(ad.Grad(got, d, e, b), ad.Grad(want, d, e, b)...)...)
+	prog, err := ad.Compile(outputs, ad.Settings{Inputs: []*ad.Node{d, e, b}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := prog.NewState()
+	copy(s.Input(0), []float64{2, 3, 2.5, 1.5, 2})
+	copy(s.Input(1), []float64{-0.8, 0.9, -0.4, 0.6})
+	copy(s.Input(2), []float64{1, 2, -1, 0.5, 3})
+	if err := s.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for k, pair := range [][2]int{{0, 1}, {2, 5}, {3, 6}, {4, 7}} {
+		for i, v := range s.Output(pair[0]) {
+			if w := s.Output(pair[1])[i]; math.Abs(v-w) > 1e-12*(1+math.Abs(w)) {
+				t.Errorf("output %d has %.15g at %d, want %.15g", k, v, i, w)
+			}
+		}
+	}
+	alone, err := ad.Eval(solveBand(ad.Const([]float64{2, -1, 1}), ad.Const([]float64{0.5, 0.5}), ad.Const([]float64{1, 1, 1})), logDetBand(ad.Const([]float64{2, -1, 1}), ad.Const([]float64{0.5, 0.5})))
+	if err != nil || !math.IsNaN(floats(alone[0])[1]) || !math.IsNaN(floats(alone[1])[0]) {
+		t.Errorf("a matrix that is not positive definite gives %v: %v", alone, err)
+	}
+}
+
+// Densities that are not normal in a parameter keep it.
+func TestWhatIsNotIntegrated(t *testing.T) {
+	for name, build := range map[string]func(m *Model){
+		"counts": func(m *Model) {
+			x := m.Param("x", dist.Normal(0, m.Param("s", dist.HalfNormal(1))), Shape(3))
+			m.Observe("y", dist.Poisson(ad.Exp(x)), []float64{1, 2, 3})
+		},
+		"a bound far away": func(m *Model) {
+			x := m.Param("x", dist.Normal(0, m.Param("s", dist.HalfNormal(1))), Shape(3))
+			m.AddLogProb("bound", ad.Where(ad.Less(x, ad.Scalar(50)), ad.Scalar(0), ad.Scalar(-30)))
+			m.Observe("y", dist.Normal(x, 1), []float64{1, 2, 3})
+		},
+		"scales that follow": func(m *Model) {
+			x := m.Param("x", dist.Normal(0, m.Param("s", dist.HalfNormal(1))), Shape(3))
+			m.Observe("y", dist.Normal(x, ad.Exp(x)), []float64{1, 2, 3})
+		},
+		"whole numbers": func(m *Model) {
+			x := m.Param("x", dist.Normal(0, m.Param("s", dist.HalfNormal(1))), Shape(3))
+			m.Observe("y", dist.Normal(ad.Floor(x), 1), []float64{1, 2, 3})
+		},
+		"elements that all interact": func(m *Model) {
+			x := m.Param("x", dist.Normal(0, m.Param("s", dist.HalfNormal(1))), Shape(4))
+			m.Observe("y", dist.Normal(ad.Sum(x), 1), []float64{1})
+		},
+		"nothing that would be left": func(m *Model) {
+			m.Observe("y", dist.Normal(m.Param("x", dist.Normal(0, 1), Shape(2)), 1), []float64{1, 2})
+		},
+	} {
+		m := NewModel(name)
+		build(m)
+		if got := marginalOf(integrate(compiled(t, m))); got != nil {
+			t.Errorf("%s: %v are integrated out", name, got.names())
+		}
+	}
+}
+
+// Runs with and without parameters integrated out agree, keep all parameters, and tell what was done; interrupted runs go on bit by bit.
+func TestRunsWithMarginals(t *testing.T) {
+	p := centredSchools(t)
+	sample := func(cfg Settings) *Fit {
+		t.Helper()
+		fit, err := Sample(context.Background(), p, cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fit
+	}
+	with, without := sample(Settings{Seed: 1}), sample(Settings{Seed: 2, NoMarginals: true})
+	if told := with.Coordinates(); len(told) == 0 || told[0] != "theta is integrated out exactly and drawn back" {
+		t.Errorf("the run tells %q", told)
+	}
+	if told := without.Coordinates(); len(told) > 0 && strings.Contains(told[0], "integrated") {
+		t.Errorf("a run without marginals tells %q", told)
+	}
+	a, b := with.Summary(), without.Summary()
+	for i, r := range a.Rows {
+		o := b.Rows[i]
+		if d := math.Abs(r.Mean-o.Mean) / math.Hypot(r.MCSEMean, o.MCSEMean); d > 4.5 {
+			t.Errorf("the means of %s are %g and %g, %.1f errors apart", r.Name, r.Mean, o.Mean, d)
+		}
+		if d := math.Abs(r.SD-o.SD) / math.Hypot(r.MCSESD, o.MCSESD); d > 4.5 {
+			t.Errorf("the standard deviations of %s are %g and %g, %.1f errors apart", r.Name, r.SD, o.SD, d)
+		}
+	}
+	for i := range 20 {
+		q := with.Unconstrained(1, i)
+		lp, err := p.LogProbGrad(q, make([]float64, len(q)))
+		if err != nil || math.Abs(lp-with.Stats(1)[i].LogProb) > 1e-9*math.Abs(lp) {
+			t.Fatalf("the log density of draw %d is %g, but %g is stored: %v", i, lp, with.Stats(1)[i].LogProb, err)
+		}
+	}
+	if _, err := with.LOO("y", diag.LOOSettings{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := with.BridgeEvidence(); err != nil {
+		t.Error(err)
+	}
+
+	file := filepath.Join(t.TempDir(), "run")
+	settings := Settings{Seed: 3, Chains: 2, Draws: 40, Checkpoint: Checkpoint{Path: file}}
+	sample(settings)
+	settings.Draws, settings.Resume = 80, file
+	resumed := sample(settings)
+	settings.Checkpoint, settings.Resume = Checkpoint{}, ""
+	if bits(resumed) != bits(sample(settings)) {
+		t.Error("a resumed run has other draws")
+	}
+	start := make([]float64, p.Dim())
+	start[0] = 3
+	next := sample(Settings{Chains: 2, Draws: 50, From: with, Init: [][]float64{start, start}})
+	if next.dim() != p.Dim() || next.Coordinates()[0] != with.Coordinates()[0] {
+		t.Errorf("a run from another has %d parameters, and tells %q", next.dim(), next.Coordinates())
+	}
+}
