@@ -80,6 +80,18 @@ func (j *joint) whole(z []float64) []float64 {
 	return q
 }
 
+// drawLabels draws the discrete parameters given all else, if there are any.
+func (j *joint) drawLabels(q []float64) {
+	if j.post.latent == nil {
+		return
+	}
+	s, err := j.post.sums(q)
+	if err != nil {
+		panic(err)
+	}
+	j.post.held = s.e.values(s.e.sum.Draw(&s.Tables, &j.src))
+}
+
 // run returns the columns of n draws, and of the same functions of as many draws from the prior.
 func (j *joint) run(n int) (chain, prior [][]float64) {
 	j.src = tensor.NewStream(7, 1, 0)
@@ -91,14 +103,8 @@ func (j *joint) run(n int) (chain, prior [][]float64) {
 	}
 	all, row := starts[0], make([]float64, j.post.Len())
 	p := hamiltonian.NewPoint(j.in.Dim())
+	j.drawLabels(all)
 	for range n {
-		if j.post.latent != nil {
-			s, err := j.post.sums(all)
-			if err != nil {
-				panic(err)
-			}
-			j.post.held = s.e.values(s.e.sum.Draw(&s.Tables, &j.src))
-		}
 		y, err := j.post.Predict("y", all, &j.src)
 		if err != nil {
 			panic(err)
@@ -119,6 +125,7 @@ func (j *joint) run(n int) (chain, prior [][]float64) {
 		if j.fault != nil {
 			j.fault(all)
 		}
+		j.drawLabels(all)
 		if err := j.post.Write(all, row); err != nil {
 			panic(err)
 		}
