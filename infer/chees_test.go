@@ -11,13 +11,14 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // Moments of a correlated normal distribution and of eight schools, from many short chains;
 // the same draws for any number of goroutines.
 func TestChEES(t *testing.T) {
 	ctx := context.Background()
-	fit, err := infer.ChEES(ctx, correlated(20), infer.ChEESSettings{Seed: 1})
+	fit, err := infer.ChEES(ctx, correlated(20), infer.ChEESSettings{Seed: 1, Draws: tier.Of(300, 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
