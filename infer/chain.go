@@ -354,6 +354,12 @@ func (c *chain) all(place, q []float64) (change float64, err error) {
 	return log - logDet, nil
 }
 
+func fillNaN(x []float64) {
+	for i := range x {
+		x[i] = math.NaN()
+	}
+}
+
 // declared writes the unconstrained parameters of a place where the sampler was, but for those that are integrated out, into q, and returns the logarithm of the determinant of the
 // map, which is 0 unless the sampler moves in other coordinates.
 func (c *chain) declared(place, q []float64) (logDet float64, err error) {

@@ -12,6 +12,7 @@ import (
 	gt "gorgonia.org/tensor"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
@@ -182,7 +183,7 @@ func (m *Model) logProbParts(p *Posterior, f free) (parts []*ad.Node) {
 			m.fault(fmt.Errorf("%s: %w", name, err))
 			return
 		}
-		if slices.ContainsFunc(m.latents, func(l *param) bool { return reads(n, l.node) }) {
+		if slices.ContainsFunc(m.latents, func(l *param) bool { return graph.Reads(n, l.node) }) {
 			p.latentTerms = append(p.latentTerms, latentTerm{name: name, node: n, observation: append(observation, -1)[0]})
 			return
 		}
@@ -254,7 +255,7 @@ func (p *Posterior) atData(nodes []*ad.Node) ([][]float64, error) { return p.atV
 func (p *Posterior) atValues(nodes, from, to []*ad.Node) ([][]float64, error) {
 	from, to = slices.Clone(from), slices.Clone(to)
 	for i, d := range p.model.data {
-		from, to = append(from, d.node), append(to, constLike(d.node, p.data[i]))
+		from, to = append(from, d.node), append(to, graph.Like(d.node, p.data[i]))
 	}
 	dense, err := ad.Eval(ad.Substitute(nodes, from, to)...)
 	if err != nil {
@@ -272,11 +273,4 @@ func floats(d *gt.Dense) []float64 {
 		return []float64{v}
 	}
 	return d.Data().([]float64)
-}
-
-func constLike(n *ad.Node, v []float64) *ad.Node {
-	if len(n.Shape()) == 0 {
-		return ad.Scalar(v[0])
-	}
-	return ad.Const(v, n.Shape()...)
 }

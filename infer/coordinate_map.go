@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 )
 
 // numbers are the nodes of a choice: of located and of positive parameters. The on are 1 where a parameter has other coordinates, and nil in a choice that
@@ -83,7 +84,7 @@ type conditional struct {
 func (f *family) conditional(l *located, q []*ad.Node, weight, pull *ad.Node) *conditional {
 	u := f.Inputs[l.Input]
 	n := u.Size()
-	all := func(x *ad.Node) *ad.Node { return inRow(ad.Broadcast(x, u.Shape()...)) }
+	all := func(x *ad.Node) *ad.Node { return graph.Row(ad.Broadcast(x, u.Shape()...)) }
 	nodes := []*ad.Node{l.Loc, l.Scale}
 	if l.use != nil {
 		nodes = append(nodes, l.use.offset, l.use.factor)
@@ -138,7 +139,7 @@ func (f *family) forward(z []*ad.Node, h choice, n numbers) (q []*ad.Node, logDe
 	q, logDet = slices.Clone(z), ad.Scalar(0)
 	for _, i := range f.order {
 		if j := slices.IndexFunc(f.located, func(l located) bool { return l.Input == i }); j >= 0 && (n.changes || h.of[j].weight != nil) {
-			to, det := f.conditional(&f.located[j], q, n.weight[j], n.pull[j]).to(inRow(z[i]))
+			to, det := f.conditional(&f.located[j], q, n.weight[j], n.pull[j]).to(graph.Row(z[i]))
 			to = ad.Reshape(to, z[i].Shape()...)
 			if n.changes {
 				to, det = blend(n.on[j], z[i], to), ad.Mul(n.on[j], det)
@@ -179,7 +180,7 @@ func (f *family) backward(h choice, n numbers) []*ad.Node {
 		}
 		l := &f.located[j]
 		u := f.Inputs[l.Input]
-		to := ad.Reshape(f.conditional(l, f.Inputs, n.weight[j], n.pull[j]).from(inRow(u)), u.Shape()...)
+		to := ad.Reshape(f.conditional(l, f.Inputs, n.weight[j], n.pull[j]).from(graph.Row(u)), u.Shape()...)
 		if n.changes {
 			to = blend(n.on[j], u, to)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 	"github.com/euryale-dev/euryale/infer/internal/labels"
 )
 
@@ -130,7 +131,7 @@ func (m *Model) eliminate(p *Posterior, f free, terms []latentTerm) (*eliminatio
 // read returns the first discrete parameter on which a node depends, or nil.
 func (e *elimination) read(n *ad.Node) *latent {
 	for i := range e.latents {
-		if n != nil && reads(n, e.latents[i].node) {
+		if n != nil && graph.Reads(n, e.latents[i].node) {
 			return &e.latents[i]
 		}
 	}
@@ -141,7 +142,7 @@ func (e *elimination) read(n *ad.Node) *latent {
 func (p *param) values() (low float64, count int, err error) {
 	unknown := fmt.Errorf("parameter %s is discrete (%s) and has no largest and smallest value that are known before sampling, so that it cannot be summed out: bound it by constants, as dist.Truncate does, or use DiscreteUniform, Binomial or Categorical", p.name, p.prior.Name)
 	s := p.prior.Support
-	if s.Lower == nil || !constantNode(s.Lower) {
+	if s.Lower == nil || !graph.Constant(s.Lower) {
 		return 0, 0, unknown
 	}
 	lower, err := ad.Eval(s.Lower)
@@ -150,7 +151,7 @@ func (p *param) values() (low float64, count int, err error) {
 	}
 	low = math.Ceil(slices.Min(floats(lower[0])))
 	high := math.Inf(1)
-	if s.Upper != nil && constantNode(s.Upper) {
+	if s.Upper != nil && graph.Constant(s.Upper) {
 		upper, err := ad.Eval(s.Upper)
 		if err != nil {
 			return 0, 0, unknown
@@ -176,7 +177,7 @@ func (p *param) values() (low float64, count int, err error) {
 // farEnough returns the value beyond which a distribution with known parameters has next to no probability.
 func (p *param) farEnough(low float64) (float64, error) {
 	none := fmt.Errorf("infer: no end")
-	if p.prior.CDFOf == nil || p.prior.Event > 0 || slices.ContainsFunc(p.prior.Params, func(n *ad.Node) bool { return !constantNode(n) }) {
+	if p.prior.CDFOf == nil || p.prior.Event > 0 || slices.ContainsFunc(p.prior.Params, func(n *ad.Node) bool { return !graph.Constant(n) }) {
 		return 0, none
 	}
 	theta, err := ad.Eval(p.prior.Params...)
@@ -305,7 +306,7 @@ func (e *elimination) build() error {
 				combinations = e.sum.Groups[t.group].Combinations()
 			}
 			for c := range combinations {
-				n := inRow(e.at(t.node, o, t.group, c))
+				n := graph.Row(e.at(t.node, o, t.group, c))
 				e.tables = append(e.tables, n)
 				if t.group < 0 {
 					rest = append(rest, ad.Sum(n))
@@ -357,7 +358,7 @@ func withoutZeros(out *ad.Node) *ad.Node {
 			return
 		}
 		seen[n] = true
-		if n.Op() != nil && n.Op().Name == "mul" && !constantNode(n) && slices.ContainsFunc(n.In(), isZero) {
+		if n.Op() != nil && n.Op().Name == "mul" && !graph.Constant(n) && slices.ContainsFunc(n.In(), isZero) {
 			products, zeros = append(products, n), append(zeros, ad.Full(0, n.Shape()...))
 			return
 		}
@@ -372,23 +373,9 @@ func withoutZeros(out *ad.Node) *ad.Node {
 	return ad.Substitute([]*ad.Node{out}, products, zeros)[0]
 }
 
-// constantNode reports whether a node depends on no input.
-func constantNode(n *ad.Node) bool {
-	seen := map[*ad.Node]bool{}
-	var visit func(n *ad.Node) bool
-	visit = func(n *ad.Node) bool {
-		if seen[n] || n.IsConst() {
-			return true
-		}
-		seen[n] = true
-		return n.Op() != nil && !slices.ContainsFunc(n.In(), func(x *ad.Node) bool { return !visit(x) })
-	}
-	return visit(n)
-}
-
 // isZero reports whether all elements of a node are the constant 0.
 func isZero(n *ad.Node) bool {
-	if !constantNode(n) {
+	if !graph.Constant(n) {
 		return false
 	}
 	v, err := ad.Eval(n)

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 	"github.com/euryale-dev/euryale/infer/internal/labels"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -51,7 +52,7 @@ func (e *elimination) newTrial(p *Posterior, m *Model, f free) (*trial, error) {
 		return nil, err
 	}
 	e.direct = prog
-	return &trial{e, len(f.u), first, stateWith(prog, len(f.u), given), tensor.NewStream(0, purposeLabels, 0)}, nil
+	return &trial{e, len(f.u), first, graph.State(prog, len(f.u), given), tensor.NewStream(0, purposeLabels, 0)}, nil
 }
 
 // place moves to a random place and gives the discrete parameters random values.
@@ -110,7 +111,7 @@ func (t *trial) owners(k int) error {
 	l := &t.e.latents[k]
 	if l.node.Size() == 1 {
 		for i := range t.e.terms {
-			if term := &t.e.terms[i]; reads(term.node, l.node) {
+			if term := &t.e.terms[i]; graph.Reads(term.node, l.node) {
 				term.owner[k] = make([]int, term.node.Size())
 			}
 		}

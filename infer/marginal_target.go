@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/gaussian"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -21,7 +23,7 @@ type marginal struct {
 	full    Movable // the target as declared
 	outputs Outputs
 	move    *Movement
-	blocks  []gaussianBlock
+	blocks  []gaussian.Block
 	kept    []int // numbers of the inputs that are left
 	first   []int // place of each input among the unconstrained parameters
 	dim     int   // of the target as declared
@@ -50,25 +52,26 @@ func integrate(t Target) Target {
 	if move == nil || len(move.Inputs) < 2 {
 		return t
 	}
-	blocks, lp := move.integrated()
+	density := &gaussian.Density{LogProb: move.LogProb, Inputs: move.Inputs, Given: move.Given, GivenValues: move.GivenValues}
+	blocks, lp := density.Integrate()
 	if len(blocks) == 0 {
 		return t
 	}
 	m := &marginal{full: full, outputs: outputs, move: move, blocks: blocks, lp: lp}
 	for i, u := range move.Inputs {
 		m.first = append(m.first, m.dim)
-		if m.dim += u.Size(); !slices.ContainsFunc(blocks, func(b gaussianBlock) bool { return b.input == i }) {
+		if m.dim += u.Size(); !slices.ContainsFunc(blocks, func(b gaussian.Block) bool { return b.Input == i }) {
 			m.kept = append(m.kept, i)
 		}
 	}
-	rest := move.left(blocks)
+	rest := density.Left(blocks)
 	var errs [2]error
 	m.prog, errs[0] = ad.Compile(append([]*ad.Node{lp}, ad.Grad(lp, rest...)...), ad.Settings{Inputs: slices.Concat(rest, move.Given), Backend: ad.CPU{Threads: 1}})
 	var nodes []*ad.Node
 	for i := range blocks {
 		b := &blocks[i]
-		if nodes = append(nodes, inRow(b.mean), b.diagonal); b.beside != nil {
-			nodes = append(nodes, b.beside)
+		if nodes = append(nodes, graph.Row(b.Mean), b.Diagonal); b.Beside != nil {
+			nodes = append(nodes, b.Beside)
 		}
 	}
 	m.recover, errs[1] = ad.Compile(nodes, ad.Settings{Inputs: slices.Concat(move.Inputs, move.Given), Backend: ad.CPU{Threads: 1}})
@@ -97,7 +100,7 @@ func (m *marginal) Clone() Target {
 // LogProbGrad is the log density of the parameters that are left.
 func (m *marginal) LogProbGrad(q, g []float64) (float64, error) {
 	if m.run == nil {
-		m.run = stateWith(m.prog, len(m.kept), m.move.GivenValues)
+		m.run = graph.State(m.prog, len(m.kept), m.move.GivenValues)
 	}
 	copy(m.run.InputSpan(0, len(m.kept)), q)
 	if err := m.run.Run(); err != nil {
@@ -130,7 +133,7 @@ func (m *marginal) expand(q, all []float64) (log float64, err error) {
 // fill is expand with normal numbers from src, or 0 for each where that is nil.
 func (m *marginal) fill(q, all []float64, src *tensor.Stream) (log float64, err error) {
 	if m.at == nil {
-		m.at = stateWith(m.recover, len(m.move.Inputs), m.move.GivenValues)
+		m.at = graph.State(m.recover, len(m.move.Inputs), m.move.GivenValues)
 	}
 	span := m.at.InputSpan(0, len(m.move.Inputs))
 	clear(span)
@@ -140,7 +143,7 @@ func (m *marginal) fill(q, all []float64, src *tensor.Stream) (log float64, err 
 	}
 	last := 0
 	for _, b := range m.blocks {
-		if last += 2; b.beside != nil {
+		if last += 2; b.Beside != nil {
 			last++
 		}
 	}
@@ -150,42 +153,17 @@ func (m *marginal) fill(q, all []float64, src *tensor.Stream) (log float64, err 
 		}
 		b := &m.blocks[k]
 		var beside []float64
-		if b.beside != nil {
+		if b.Beside != nil {
 			last--
 			beside = m.at.Output(last)
 		}
 		mean, diagonal := m.at.Output(last-2), m.at.Output(last-1)
 		last -= 2
-		x := span[m.first[b.input]:][:len(mean)]
-		log += drawGaussian(x, mean, diagonal, beside, src)
+		x := span[m.first[b.Input]:][:len(mean)]
+		log += gaussian.Draw(x, mean, diagonal, beside, src)
 	}
 	copy(all, span)
 	return log, m.at.Err()
-}
-
-// drawGaussian draws from a normal distribution of a mean and a precision, and returns the log density.
-func drawGaussian(x, mean, diagonal, beside []float64, src *tensor.Stream) (log float64) {
-	n := len(x)
-	pivot, below := diagonal, make([]float64, max(n-1, 0))
-	if beside != nil {
-		if pivot = make([]float64, n); !bandFactor(pivot, below, diagonal, beside) {
-			fillNaN(x)
-			return math.NaN()
-		}
-	}
-	for i := range x {
-		z := 0.0
-		if src != nil {
-			z = src.Normal()
-		}
-		x[i] = z / math.Sqrt(pivot[i])
-		log += (math.Log(pivot[i]) - math.Log(2*math.Pi) - z*z) / 2
-	}
-	bandBack(x, below)
-	for i := range x {
-		x[i] += mean[i]
-	}
-	return log
 }
 
 // Names is the method of Outputs.
@@ -231,7 +209,7 @@ func (m *marginal) Movement() *Movement {
 		out.Inputs, out.Names = append(out.Inputs, m.move.Inputs[i]), append(out.Names, m.move.Names[i])
 	}
 	gone := func(n *ad.Node) bool {
-		return slices.ContainsFunc(m.blocks, func(b gaussianBlock) bool { return reads(n, m.move.Inputs[b.input]) })
+		return slices.ContainsFunc(m.blocks, func(b gaussian.Block) bool { return graph.Reads(n, m.move.Inputs[b.Input]) })
 	}
 	for _, l := range m.move.Located {
 		if k, left := number[l.Input]; left && !gone(l.Loc) && !gone(l.Scale) {
@@ -241,8 +219,8 @@ func (m *marginal) Movement() *Movement {
 	out.elements = make([]int, len(out.Inputs))
 	for k, u := range out.Inputs {
 		for _, b := range m.blocks {
-			if reads(b.mean, u) {
-				out.elements[k] += b.diagonal.Size()
+			if graph.Reads(b.Mean, u) {
+				out.elements[k] += b.Diagonal.Size()
 			}
 		}
 	}
@@ -275,7 +253,7 @@ func (m *marginal) fingerprint() (string, error) {
 // names are those of the parameters that are integrated out.
 func (m *marginal) names() (names []string) {
 	for _, b := range m.blocks {
-		names = append(names, m.move.Names[b.input])
+		names = append(names, m.move.Names[b.Input])
 	}
 	return names
 }

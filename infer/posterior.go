@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
@@ -104,7 +105,7 @@ func (p *Posterior) state(prog *ad.Program) *ad.State {
 	if prog == p.density {
 		given = p.givenValues()
 	}
-	return stateWith(prog, len(p.model.params), given)
+	return graph.State(prog, len(p.model.params), given)
 }
 
 // Bytes returns the memory that the log density and its gradient need for one chain.
@@ -332,7 +333,7 @@ func (p *Posterior) because(part string, q []float64) string {
 		n := m.node.Size()
 		v := row[:n]
 		row = row[n:]
-		if from, to = append(from, m.node), append(to, constLike(m.node, v)); n == 0 || part != "prior of "+m.name || m.prior.Event > 0 {
+		if from, to = append(from, m.node), append(to, graph.Like(m.node, v)); n == 0 || part != "prior of "+m.name || m.prior.Event > 0 {
 			continue
 		}
 		if why := p.outside(part, from, to); why != "" {

@@ -87,20 +87,3 @@ func (p *param) location() (loc, scale *ad.Node) {
 	}
 	return p.prior.Params[of.at], p.prior.Params[of.at+1]
 }
-
-// reads reports whether a node depends on another.
-func reads(n, on *ad.Node) bool {
-	seen := map[*ad.Node]bool{}
-	var visit func(n *ad.Node) bool
-	visit = func(n *ad.Node) bool {
-		if n == on {
-			return true
-		}
-		if seen[n] {
-			return false
-		}
-		seen[n] = true
-		return slices.ContainsFunc(n.In(), visit)
-	}
-	return visit(n)
-}

@@ -166,6 +166,32 @@ func TestStepsAreReversibleAndKeepVolumes(t *testing.T) {
 	}
 }
 
+// Steps follow Hamilton's equations with every metric: over one unit of time the energy changes little, and a quarter as much in steps of half the size.
+func TestStepsFollowHamilton(t *testing.T) {
+	for name, m := range metrics() {
+		change := func(steps int) float64 {
+			momentum, choice := tensor.NewStream(1, 1, 0), tensor.NewStream(1, 2, 0)
+			tree := NewTree(series, &m, 6, 1000, &momentum, &choice)
+			p := NewPoint(3)
+			copy(p.Q, []float64{0.3, -0.4, 1})
+			if err := tree.Start(&p); err != nil {
+				t.Fatal(err)
+			}
+			copy(p.Z, []float64{0.5, 1, -0.7})
+			before := p.Energy()
+			for range steps {
+				if err := tree.Leapfrog(&p, 1/float64(steps)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return math.Abs(p.Energy() - before)
+		}
+		if wide, narrow := change(64), change(128); wide > 0.02 || math.Abs(wide/narrow-4) > 0.2 {
+			t.Errorf("%s: the energy changes by %.2g in 64 steps, and by %.2g in 128", name, wide, narrow)
+		}
+	}
+}
+
 // apart is the largest difference between the shares of two samples below a number, in units that exceed 1 once in 100,000 pairs of samples of one distribution.
 func apart(a, b []float64) float64 {
 	slices.Sort(a)

@@ -1,37 +1,38 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package infer
+package gaussian
 
 import (
 	"math"
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// Parameters that are normal given the others and the data, such as the effects of groups and the states of a random walk that are observed with normal errors,
-// are integrated out of the log density and drawn afterwards. They are known by the density itself: it is a quadratic function of x,
-//
-//	l(x) = l(m) - (x - m)^T P (x - m)/2,
-//
-// where m and P depend on the other parameters. Then the density of the others is
-//
-//	l(m) - log det(P)/2 + n log(2 pi)/2,
-//
-// whose gradient needs none of m, at which the derivative of l is 0, and x given them is normal with mean m and precision P. P is diagonal, or has neighbours
-// beside the diagonal. What is quadratic once x is gone, such as the slopes of the groups beside their means, goes next. Single numbers stay: to integrate out the
-// mean of eight schools too makes gradients twice as dear and draws no better.
-
-// gaussianBlock is a parameter that is integrated out.
-type gaussianBlock struct {
-	input int
-	// mean depends on the parameters that stay and on blocks that are integrated out later, and the precision on those that stay.
-	mean, diagonal *ad.Node
-	beside         *ad.Node // nil where the precision is diagonal
+// Density is a log density as a graph.
+type Density struct {
+	LogProb *ad.Node   // a scalar
+	Inputs  []*ad.Node // parameters
+	// Given are the other inputs of the graph, with their values.
+	Given       []*ad.Node
+	GivenValues [][]float64
 }
+
+// Block is a parameter that is integrated out.
+type Block struct {
+	Input int // number among the inputs
+	// Mean depends on the parameters that stay and on blocks that are integrated out later, and the precision on those that stay.
+	Mean     *ad.Node // of the shape of the parameter
+	Diagonal *ad.Node // of the precision, in a row
+	Beside   *ad.Node // what stands beside the diagonal, nil where the precision is diagonal
+}
+
+// streamOfTrials is the random stream of the places that are looked at.
+const streamOfTrials uint32 = 221
 
 const (
 	mostDearer     = 8.0
@@ -40,36 +41,36 @@ const (
 )
 
 // logDet returns the logarithm of the determinant of the precision.
-func (b *gaussianBlock) logDet() *ad.Node {
-	if b.beside != nil {
-		return logDetBand(b.diagonal, b.beside)
+func (b *Block) logDet() *ad.Node {
+	if b.Beside != nil {
+		return logDetBand(b.Diagonal, b.Beside)
 	}
-	return ad.Sum(ad.Log(b.diagonal))
+	return ad.Sum(ad.Log(b.Diagonal))
 }
 
 // solve returns the product of the inverse precision and a vector.
-func (b *gaussianBlock) solve(v *ad.Node) *ad.Node {
-	if b.beside != nil {
-		return solveBand(b.diagonal, b.beside, v)
+func (b *Block) solve(v *ad.Node) *ad.Node {
+	if b.Beside != nil {
+		return solveBand(b.Diagonal, b.Beside, v)
 	}
-	return ad.Div(v, b.diagonal)
+	return ad.Div(v, b.Diagonal)
 }
 
 // integrator finds the blocks of a log density that can be integrated out.
 type integrator struct {
-	*Movement
+	*Density
 	lp     *ad.Node // with the blocks so far integrated out
-	blocks []gaussianBlock
+	blocks []Block
 	random tensor.Stream
 }
 
-// integrated returns the blocks that are integrated out, and the density of the other parameters; no blocks where nothing is gained.
-func (m *Movement) integrated() (blocks []gaussianBlock, lp *ad.Node) {
+// Integrate returns the blocks that are integrated out, and the density of the other parameters; no blocks where nothing is gained.
+func (m *Density) Integrate() (blocks []Block, lp *ad.Node) {
 	guarded := *m
 	guarded.LogProb = withoutGuards(m.LogProb)
 	m = &guarded
-	n := &integrator{Movement: m, lp: m.LogProb, random: tensor.NewStream(0, purposeMarginal, 0)}
-	order := others(nil, len(m.Inputs))
+	n := &integrator{Density: m, lp: m.LogProb, random: tensor.NewStream(0, streamOfTrials, 0)}
+	order := numbers(len(m.Inputs))
 	slices.SortStableFunc(order, func(a, b int) int { return m.Inputs[b].Size() - m.Inputs[a].Size() })
 	for _, i := range order {
 		if len(n.blocks) == len(m.Inputs)-1 || m.Inputs[i].Size() < 2 {
@@ -118,33 +119,33 @@ func (n *integrator) try(i int) {
 		return
 	}
 	slope := ad.Grad(n.lp, x)[0]
-	b := gaussianBlock{input: i, diagonal: curvature(slope, x, ad.Full(1, x.Shape()...))}
-	if b.diagonal.Err() != nil || reads(b.diagonal, x) {
+	b := Block{Input: i, Diagonal: curvature(slope, x, ad.Full(1, x.Shape()...))}
+	if b.Diagonal.Err() != nil || graph.Reads(b.Diagonal, x) {
 		return
 	}
-	random := constLike(x, n.random.NormalTo(make([]float64, x.Size())))
+	random := graph.Like(x, n.random.NormalTo(make([]float64, x.Size())))
 	product := curvature(slope, x, random)
-	if !n.zero(x, ad.Sub(product, ad.Mul(random, b.diagonal)), product) {
-		if !b.neighbours(slope, x) || !n.zero(x, ad.Sub(inRow(product), b.product(inRow(random))), product) {
+	if !n.zero(x, ad.Sub(product, ad.Mul(random, b.Diagonal)), product) {
+		if !b.neighbours(slope, x) || !n.zero(x, ad.Sub(graph.Row(product), b.product(graph.Row(random))), product) {
 			return
 		}
 	}
-	b.diagonal = inRow(b.diagonal)
+	b.Diagonal = graph.Row(b.Diagonal)
 	at0 := func(v *ad.Node) *ad.Node {
 		return ad.Substitute([]*ad.Node{v}, []*ad.Node{x}, []*ad.Node{ad.Full(0, x.Shape()...)})[0]
 	}
-	slope = inRow(at0(slope))
-	b.mean = b.solve(slope)
-	lp := ad.AddN(at0(n.lp), ad.Scale(0.5, ad.Sum(ad.Mul(slope, b.mean))), ad.Scale(-0.5, b.logDet()), ad.Scalar(float64(x.Size())/2*math.Log(2*math.Pi)))
-	b.mean = ad.Reshape(b.mean, x.Shape()...)
+	slope = graph.Row(at0(slope))
+	b.Mean = b.solve(slope)
+	lp := ad.AddN(at0(n.lp), ad.Scale(0.5, ad.Sum(ad.Mul(slope, b.Mean))), ad.Scale(-0.5, b.logDet()), ad.Scalar(float64(x.Size())/2*math.Log(2*math.Pi)))
+	b.Mean = ad.Reshape(b.Mean, x.Shape()...)
 	// The density at any x is that at the mean less half of the square of the distance.
-	away := inRow(ad.Sub(x, b.mean))
+	away := graph.Row(ad.Sub(x, b.Mean))
 	height := ad.AddN(lp, ad.Scale(0.5, b.logDet()), ad.Scale(-0.5, ad.Sum(ad.Mul(away, b.product(away)))), ad.Scalar(-float64(x.Size())/2*math.Log(2*math.Pi)))
 	if lp.Err() != nil || !n.zero(x, ad.Sub(height, n.lp), ad.Add(ad.Scalar(1), ad.Sum(ad.Abs(ad.Mul(away, b.product(away))))), b.logDet()) {
 		return
 	}
 	blocks := append(slices.Clip(n.blocks), b)
-	rest := n.left(blocks)
+	rest := n.Left(blocks)
 	if density := n.density(blocks); density.Err() != nil || operations(append(ad.Grad(density, rest...), density)...) > mostDearer*operations(append(ad.Grad(n.LogProb, n.Inputs...), n.LogProb)...) {
 		return
 	}
@@ -157,7 +158,7 @@ var smooth = map[string]bool{"add": true, "sub": true, "neg": true, "mul": true,
 
 // polynomial reports whether a node depends on another by such operations alone, so that second derivatives that do not depend on it say all.
 func polynomial(out, x *ad.Node) bool {
-	on := closure(consumersOf(out), x)
+	on := graph.Closure(graph.Consumers(out), x)
 	for n := range on {
 		if n == x {
 			continue
@@ -173,7 +174,7 @@ func polynomial(out, x *ad.Node) bool {
 func curvature(slope, x, v *ad.Node) *ad.Node { return ad.Neg(ad.VJP(slope, v, x)[0]) }
 
 // neighbours takes the precision from its products with vectors that are 1 at every third element.
-func (b *gaussianBlock) neighbours(slope, x *ad.Node) bool {
+func (b *Block) neighbours(slope, x *ad.Node) bool {
 	n := x.Size()
 	if len(x.Shape()) != 1 || n < 3 {
 		return false
@@ -194,18 +195,18 @@ func (b *gaussianBlock) neighbours(slope, x *ad.Node) bool {
 			beside[i-1] = of(i, i-1)
 		}
 	}
-	b.diagonal, b.beside = ad.Gather(table, ad.Ints(diagonal), 0), ad.Gather(table, ad.Ints(beside), 0)
-	return b.diagonal.Err() == nil && !reads(b.diagonal, x) && !reads(b.beside, x)
+	b.Diagonal, b.Beside = ad.Gather(table, ad.Ints(diagonal), 0), ad.Gather(table, ad.Ints(beside), 0)
+	return b.Diagonal.Err() == nil && !graph.Reads(b.Diagonal, x) && !graph.Reads(b.Beside, x)
 }
 
 // product returns the product of the precision and a vector.
-func (b *gaussianBlock) product(v *ad.Node) *ad.Node {
-	out := ad.Mul(inRow(b.diagonal), v)
-	if b.beside == nil {
+func (b *Block) product(v *ad.Node) *ad.Node {
+	out := ad.Mul(graph.Row(b.Diagonal), v)
+	if b.Beside == nil {
 		return out
 	}
 	n, none := v.Size(), ad.Full(0, 1)
-	return ad.AddN(out, ad.Concat(0, ad.Mul(b.beside, ad.Slice(v, 0, 1, n)), none), ad.Concat(0, none, ad.Mul(b.beside, ad.Slice(v, 0, 0, n-1))))
+	return ad.AddN(out, ad.Concat(0, ad.Mul(b.Beside, ad.Slice(v, 0, 1, n)), none), ad.Concat(0, none, ad.Mul(b.Beside, ad.Slice(v, 0, 0, n-1))))
 }
 
 // zero reports whether the elements of a node are 0 at random places, beside the sizes of others, where the density is finite.
@@ -218,7 +219,7 @@ func (n *integrator) zero(x, what *ad.Node, sizes ...*ad.Node) bool {
 	if err != nil {
 		return false
 	}
-	s := stateWith(prog, len(n.Inputs), n.GivenValues)
+	s := graph.State(prog, len(n.Inputs), n.GivenValues)
 	found := 0
 	for range quadraticTries {
 		q := s.InputSpan(0, len(n.Inputs))
@@ -242,10 +243,10 @@ func (n *integrator) zero(x, what *ad.Node, sizes ...*ad.Node) bool {
 	return false
 }
 
-// left returns the parameters that are not integrated out.
-func (m *Movement) left(blocks []gaussianBlock) (rest []*ad.Node) {
+// Left returns the parameters that are not integrated out.
+func (m *Density) Left(blocks []Block) (rest []*ad.Node) {
 	for i, u := range m.Inputs {
-		if !slices.ContainsFunc(blocks, func(b gaussianBlock) bool { return b.input == i }) {
+		if !slices.ContainsFunc(blocks, func(b Block) bool { return b.Input == i }) {
 			rest = append(rest, u)
 		}
 	}
@@ -253,15 +254,15 @@ func (m *Movement) left(blocks []gaussianBlock) (rest []*ad.Node) {
 }
 
 // density returns the density of the parameters that are left: at the means of the others, through which no gradient goes.
-func (m *Movement) density(blocks []gaussianBlock) *ad.Node {
+func (m *Density) density(blocks []Block) *ad.Node {
 	parts := []*ad.Node{m.LogProb}
 	for i := range blocks {
 		b := &blocks[i]
-		parts = append(parts, ad.Scale(-0.5, b.logDet()), ad.Scalar(float64(m.Inputs[b.input].Size())/2*math.Log(2*math.Pi)))
+		parts = append(parts, ad.Scale(-0.5, b.logDet()), ad.Scalar(float64(m.Inputs[b.Input].Size())/2*math.Log(2*math.Pi)))
 	}
 	lp := ad.AddN(parts...)
 	for i := range blocks {
-		lp = ad.Substitute([]*ad.Node{lp}, []*ad.Node{m.Inputs[blocks[i].input]}, []*ad.Node{ad.StopGradient(blocks[i].mean)})[0]
+		lp = ad.Substitute([]*ad.Node{lp}, []*ad.Node{m.Inputs[blocks[i].Input]}, []*ad.Node{ad.StopGradient(blocks[i].Mean)})[0]
 	}
 	return lp
 }
@@ -286,4 +287,13 @@ func operations(outputs ...*ad.Node) float64 {
 		visit(n)
 	}
 	return count
+}
+
+// numbers returns 0 to n-1.
+func numbers(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
 }

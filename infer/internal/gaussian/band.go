@@ -1,7 +1,7 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package infer
+package gaussian
 
 import (
 	"errors"
@@ -46,7 +46,7 @@ func bandBack(x, below []float64) {
 	}
 }
 
-func fillNaN(x []float64) {
+func fill(x []float64) {
 	for i := range x {
 		x[i] = math.NaN()
 	}
@@ -79,7 +79,7 @@ func init() {
 		Forward: func(out []float64, in ...[]float64) error {
 			pivot, below := make([]float64, len(out)), make([]float64, len(out)-1)
 			if !bandFactor(pivot, below, in[0], in[1]) {
-				fillNaN(out)
+				fill(out)
 				return nil
 			}
 			copy(out, in[2])
@@ -97,7 +97,7 @@ func init() {
 			n := len(in[0])
 			pivot := make([]float64, n)
 			if !bandFactor(pivot, make([]float64, n-1), in[0], in[1]) {
-				fillNaN(out)
+				fill(out)
 				return nil
 			}
 			for _, p := range pivot {
@@ -116,7 +116,7 @@ func init() {
 			n := len(in[0])
 			pivot, below := make([]float64, n), make([]float64, n-1)
 			if !bandFactor(pivot, below, in[0], in[1]) {
-				fillNaN(out)
+				fill(out)
 				return nil
 			}
 			diagonal, beside := out[:n], out[n:]
@@ -127,4 +127,29 @@ func init() {
 			}
 			return nil
 		}}
+}
+
+// Draw draws from a normal distribution of a mean and a precision, and returns the log density.
+func Draw(x, mean, diagonal, beside []float64, src *tensor.Stream) (log float64) {
+	n := len(x)
+	pivot, below := diagonal, make([]float64, max(n-1, 0))
+	if beside != nil {
+		if pivot = make([]float64, n); !bandFactor(pivot, below, diagonal, beside) {
+			fill(x)
+			return math.NaN()
+		}
+	}
+	for i := range x {
+		z := 0.0
+		if src != nil {
+			z = src.Normal()
+		}
+		x[i] = z / math.Sqrt(pivot[i])
+		log += (math.Log(pivot[i]) - math.Log(2*math.Pi) - z*z) / 2
+	}
+	bandBack(x, below)
+	for i := range x {
+		x[i] += mean[i]
+	}
+	return log
 }
