@@ -226,7 +226,9 @@ func (f *Fit) Timing() []Timing {
 }
 
 // Adapted returns the metric and step size a chain ended with, for
-// Settings.StartMetric and Settings.StepSize of another run.
+// Settings.StartMetric and Settings.StepSize of another run. They are those of the coordinates
+// in which it moved: where Coordinates tells of others than the parameters of the model,
+// Settings.From serves another run.
 func (f *Fit) Adapted(chain int) (Metric, float64) {
 	return Metric{f.chains[chain].ad.Metric}, f.chains[chain].ad.StepSize
 }
