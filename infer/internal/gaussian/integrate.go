@@ -59,9 +59,11 @@ func (b *Block) solve(v *ad.Node) *ad.Node {
 // integrator finds the blocks of a log density that can be integrated out.
 type integrator struct {
 	*Density
-	lp     *ad.Node // with the blocks so far integrated out
-	blocks []Block
-	random tensor.Stream
+	lp *ad.Node // with the blocks so far integrated out
+	// readers are those of the nodes of lp, nil until they are needed.
+	readers map[*ad.Node][]*ad.Node
+	blocks  []Block
+	random  tensor.Stream
 }
 
 // Integrate returns the blocks that are integrated out, and the density of the other parameters; no blocks where nothing is gained.
@@ -115,7 +117,10 @@ func withoutGuards(lp *ad.Node) *ad.Node {
 // try integrates parameter i out if the density is quadratic in it and does not become much dearer.
 func (n *integrator) try(i int) {
 	x := n.Inputs[i]
-	if !polynomial(n.lp, x) {
+	if n.readers == nil {
+		n.readers = graph.Consumers(n.lp)
+	}
+	if !polynomial(n.readers, n.lp, x) {
 		return
 	}
 	slope := ad.Grad(n.lp, x)[0]
@@ -149,16 +154,16 @@ func (n *integrator) try(i int) {
 	if density := n.density(blocks); density.Err() != nil || operations(append(ad.Grad(density, rest...), density)...) > mostDearer*operations(append(ad.Grad(n.LogProb, n.Inputs...), n.LogProb)...) {
 		return
 	}
-	n.blocks, n.lp = blocks, lp
+	n.blocks, n.lp, n.readers = blocks, lp, nil
 }
 
 // smooth lists the operations whose results are polynomials of what they are made of, or linear in it.
 var smooth = map[string]bool{"add": true, "sub": true, "neg": true, "mul": true, "div": true, "square": true, "sum": true, "gather": true, "scatter_add": true, "reshape": true,
 	"broadcast": true, "slice": true, "concat": true, "stack": true, "permute": true, "matmul": true, "where": true, "cumsum": true, "place": true, "band_solve": true, "custom": false}
 
-// polynomial reports whether a node depends on another by such operations alone, so that second derivatives that do not depend on it say all.
-func polynomial(out, x *ad.Node) bool {
-	on := graph.Closure(graph.Consumers(out), x)
+// polynomial reports whether a node, of whose graph the readers are, depends on another by such operations alone, so that second derivatives that do not depend on it say all.
+func polynomial(readers map[*ad.Node][]*ad.Node, out, x *ad.Node) bool {
+	on := graph.Closure(readers, x)
 	for n := range on {
 		if n == x {
 			continue
