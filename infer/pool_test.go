@@ -254,8 +254,8 @@ func TestSoftStepsWhereNeeded(t *testing.T) {
 func TestWarmupIsExact(t *testing.T) {
 	for _, n := range []int{150, 333} {
 		fit := mustSample(t, independent(1, 2), Settings{Seed: 1, Chains: 2, Warmup: n, Draws: 5})
-		if got := fit.WarmupDraws(); got != n || fit.Len(0) != 5 {
-			t.Errorf("the warm-up has %d draws, want %d; %d draws are kept", got, n, fit.Len(0))
+		if got := fit.WarmupDraws(); got != n || fit.cfg.rounds != n-lastRound || fit.Len(0) != 5 {
+			t.Errorf("the warm-up has %d draws, %d of them shared, want %d; %d draws are kept", got, fit.cfg.rounds, n, fit.Len(0))
 		}
 	}
 }
