@@ -326,7 +326,7 @@ func TestDiscreteParametersThatAreRefused(t *testing.T) {
 		build func(m *infer.Model)
 	}{
 		{"more than one element of the discrete parameter z", func(m *infer.Model) {
-			z := m.Param("z", dist.Bernoulli(0.5), infer.Shape(6))
+			z := m.Param("z", dist.Bernoulli(0.5), infer.Shape(8))
 			m.Observe("y", dist.Normal(ad.Sum(z), 1), []float64{3})
 		}},
 		{"no largest and smallest value", func(m *infer.Model) {

@@ -185,6 +185,11 @@ func TestWhatIsNotIntegrated(t *testing.T) {
 			m.AddLogProb("bound", ad.Where(ad.Less(x, ad.Scalar(50)), ad.Scalar(0), ad.Scalar(-30)))
 			m.Observe("y", dist.Normal(x, 1), []float64{1, 2, 3})
 		},
+		"a step far away": func(m *Model) {
+			x := m.Param("x", dist.Normal(0, m.Param("s", dist.HalfNormal(1))), Shape(3))
+			m.AddLogProb("step", ad.Scale(-30, ad.Greater(x, ad.Scalar(50))))
+			m.Observe("y", dist.Normal(x, 1), []float64{1, 2, 3})
+		},
 		"scales that follow": func(m *Model) {
 			x := m.Param("x", dist.Normal(0, m.Param("s", dist.HalfNormal(1))), Shape(3))
 			m.Observe("y", dist.Normal(x, ad.Exp(x)), []float64{1, 2, 3})
