@@ -7,11 +7,46 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/euryale-dev/euryale/infer/internal/warmup"
 	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/tensor"
 )
+
+// withoutMarginals returns the target of which normal parameters are integrated out, if that is wanted.
+func (c *Settings) withoutMarginals(t Target) Target {
+	var m *marginal
+	if s, err := readAny(c.Resume); c.Resume != "" && err == nil && !strings.Contains(s.settings, "\nIntegrated=") { // it keeps what it began with
+		return t
+	}
+	switch {
+	case c.From != nil && len(c.From.chains) > 0 && marginalOf(c.From.chains[0].target) != nil:
+		m = marginalOf(integrate(t))
+	case !c.NoMarginals && c.Coordinates == ChosenCoordinates && c.pools(t.Dim()):
+		m = marginalOf(integrate(t))
+	}
+	if m == nil {
+		return t
+	}
+	starts := make([][]float64, len(c.Init))
+	for i, q := range c.Init {
+		if q != nil {
+			starts[i] = m.project(q)
+		}
+	}
+	if f := c.InitFunc; f != nil {
+		c.InitFunc = func(chain int, random *tensor.Stream, q []float64) error {
+			all := make([]float64, m.dim)
+			err := f(chain, random, all)
+			copy(q, m.project(all))
+			return err
+		}
+	}
+	c.Init, c.integrated = starts, []string{m.told()}
+	return m
+}
 
 // follow returns the target in the coordinates of the fit that chains start from.
 func (c *Settings) follow(t Target) (Target, error) {

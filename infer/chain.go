@@ -305,25 +305,62 @@ func last(rows [][]float64) []float64 { return rows[len(rows)-1] }
 
 // add appends the draw at p and its outputs to r.
 func (c *chain) add(r *record, stat DrawStat) error {
-	if c.outputs != nil {
-		row := r.row(c.outputs.Len())
-		if err := writeOrNaN(c.outputs, c.p.Q, row); err != nil {
+	q := r.row(c.width())
+	place, outputs := c.p.Q, c.outputs
+	if m := marginalOf(c.target); m != nil {
+		place, outputs = q, m.outputs
+	}
+	change, err := c.all(c.p.Q, q)
+	if err != nil {
+		return err
+	}
+	if outputs != nil {
+		row := r.row(outputs.Len())
+		if err := writeOrNaN(outputs, place, row); err != nil {
 			return err
 		}
 		r.outputs = append(r.outputs, row)
 	}
-	q := r.row(len(c.p.Q))
-	logDet, err := c.declared(c.p.Q, q)
-	if err != nil {
-		return err
-	}
-	stat.LogProb -= logDet
+	stat.LogProb += change
 	r.rows = append(r.rows, q)
 	r.stats = append(r.stats, stat)
 	return nil
 }
 
-// declared writes the unconstrained parameters of a place where the sampler was into q, and returns the logarithm of the determinant of the
+// width is the number of unconstrained parameters of the target as declared.
+func (c *chain) width() int {
+	if m := marginalOf(c.target); m != nil {
+		return m.dim
+	}
+	return len(c.p.Q)
+}
+
+// all writes all unconstrained parameters at a place where the sampler was into q, and returns what their log density has more than that of the place.
+func (c *chain) all(place, q []float64) (change float64, err error) {
+	m := marginalOf(c.target)
+	if m == nil {
+		logDet, err := c.declared(place, q)
+		return -logDet, err
+	}
+	left := make([]float64, len(place))
+	logDet, err := c.declared(place, left)
+	if err != nil {
+		return math.NaN(), err
+	}
+	log, err := m.expand(left, q)
+	if err != nil && !hamiltonian.Recoverable(err) {
+		return math.NaN(), err
+	}
+	return log - logDet, nil
+}
+
+func fillNaN(x []float64) {
+	for i := range x {
+		x[i] = math.NaN()
+	}
+}
+
+// declared writes the unconstrained parameters of a place where the sampler was, but for those that are integrated out, into q, and returns the logarithm of the determinant of the
 // map, which is 0 unless the sampler moves in other coordinates.
 func (c *chain) declared(place, q []float64) (logDet float64, err error) {
 	if m := movedOf(c.target); m != nil {
@@ -349,11 +386,9 @@ func (c *chain) coordinatesOf(q []float64) ([]float64, error) {
 
 // placeOf returns the unconstrained parameters of a place where the sampler was, or NaN where they cannot be computed.
 func (c *chain) placeOf(place []float64) []float64 {
-	q := slices.Clone(place)
-	if _, err := c.declared(place, q); err != nil {
-		for i := range q {
-			q[i] = math.NaN()
-		}
+	q := make([]float64, c.width())
+	if _, err := c.all(place, q); err != nil {
+		fillNaN(q)
 	}
 	return q
 }

@@ -179,8 +179,8 @@ func (c *chain) load(b []byte) error {
 	if c.outputs != nil {
 		width = c.outputs.Len()
 	}
-	c.warm.load(r, len(c.p.Q), width, c.outputs != nil)
-	c.kept.load(r, len(c.p.Q), width, c.outputs != nil)
+	c.warm.load(r, c.width(), width, c.outputs != nil)
+	c.kept.load(r, c.width(), width, c.outputs != nil)
 	for range r.Count(8 * 5) {
 		c.divergences = append(c.divergences, loadDivergence(r))
 	}

@@ -11,13 +11,14 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // Moments of a correlated normal distribution and of eight schools, from many short chains;
 // the same draws for any number of goroutines.
 func TestChEES(t *testing.T) {
 	ctx := context.Background()
-	fit, err := infer.ChEES(ctx, correlated(20), infer.ChEESSettings{Seed: 1})
+	fit, err := infer.ChEES(ctx, correlated(20), infer.ChEESSettings{Seed: 1, Draws: tier.Of(150, 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,11 +31,11 @@ func TestChEES(t *testing.T) {
 	m := infer.NewModel("schools")
 	hierarchy(m, infer.NonCentred())
 	post := compiled(t, m)
-	one, err := infer.ChEES(ctx, post, infer.ChEESSettings{Seed: 2, Draws: 300, Parallel: 1})
+	one, err := infer.ChEES(ctx, post, infer.ChEESSettings{Seed: 2, Draws: 200, Parallel: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := infer.ChEES(ctx, post, infer.ChEESSettings{Seed: 2, Draws: 300, Parallel: 2})
+	two, err := infer.ChEES(ctx, post, infer.ChEESSettings{Seed: 2, Draws: 200, Parallel: 2})
 	if err != nil || !slices.Equal(one.Draws("mu")[3], two.Draws("mu")[3]) {
 		t.Errorf("draws depend on the number of goroutines (%v)", err)
 	}

@@ -12,6 +12,7 @@ import (
 	gt "gorgonia.org/tensor"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
@@ -41,6 +42,7 @@ func (m *Model) frozen() *Model {
 }
 
 func (m *Model) compile() (*Posterior, error) {
+	m.setApart()
 	p := &Posterior{model: m}
 	f := m.constrain()
 	parts := m.logProbParts(p, f)
@@ -52,7 +54,7 @@ func (m *Model) compile() (*Posterior, error) {
 	for _, o := range m.observed {
 		m.fault(o.check(p))
 	}
-	if len(parts) == 0 {
+	if len(parts)+len(p.latentTerms)+len(m.latents) == 0 {
 		m.fault(errors.New("the model has no log density: declare a Param, an Observe or an AddLogProb"))
 	}
 	if err := errors.Join(m.errs...); err != nil {
@@ -60,6 +62,12 @@ func (m *Model) compile() (*Posterior, error) {
 	}
 	for _, x := range f.u {
 		p.dim += x.Size()
+	}
+	if err := m.sumOut(p, f); err != nil {
+		return nil, err
+	}
+	if p.latent != nil {
+		parts = append(parts, p.latent.total)
 	}
 	parts = ad.Substitute(parts, f.leaves, f.y)
 	lp := ad.AddN(parts...)
@@ -72,14 +80,45 @@ func (m *Model) compile() (*Posterior, error) {
 	if p.density, err = m.program(m.backend, all, append(slices.Clone(inputs), p.places()...)); err != nil {
 		return nil, err
 	}
+	for _, l := range m.latents {
+		inputs = append(inputs, l.node)
+	}
 	stored, rest := m.quantities()
 	p.derived = ad.Substitute(stored, f.leaves, f.y)
 	if p.derive, err = m.program(ad.CPU{Threads: 1}, p.derived, inputs); err != nil {
 		return nil, err
 	}
 	p.columns = len(p.Names())
-	p.predict, err = m.program(ad.CPU{Threads: 1}, ad.Substitute(rest, f.leaves, f.y), inputs)
+	if p.predict, err = m.program(ad.CPU{Threads: 1}, ad.Substitute(rest, f.leaves, f.y), inputs); err == nil && p.latent != nil {
+		err = p.verify(m, f)
+	}
 	return p, err
+}
+
+// setApart puts the discrete parameters apart from the others.
+func (m *Model) setApart() {
+	if m.order == nil {
+		m.order = m.params
+	}
+	discrete := func(q *param) bool { return q.prior.Discrete }
+	for _, q := range m.params {
+		if discrete(q) {
+			m.latents = append(slices.Clip(m.latents), q)
+		}
+	}
+	m.params = slices.DeleteFunc(slices.Clone(m.params), discrete)
+}
+
+// sumOut sums the discrete parameters out of the parts of the log density that depend on them.
+func (m *Model) sumOut(p *Posterior, f free) (err error) {
+	if len(m.latents) == 0 {
+		return nil
+	}
+	if p.latent, err = m.eliminate(p, f, p.latentTerms); err != nil {
+		return err
+	}
+	p.parts = append(p.parts, "sum over "+p.latent.names(others(nil, len(m.latents))))
+	return p.latent.compile(p, m, f)
 }
 
 // Device returns where the log density runs: "cpu", or a GPU such as "cuda:0"; several GPUs are named as
@@ -139,18 +178,18 @@ func (m *Model) constrain() (f free) {
 
 // logProbParts returns the terms of the log density, whose names it leaves in p.
 func (m *Model) logProbParts(p *Posterior, f free) (parts []*ad.Node) {
-	add := func(name string, n *ad.Node) {
+	add := func(name string, n *ad.Node, observation ...int) {
 		if err := n.Err(); err != nil {
 			m.fault(fmt.Errorf("%s: %w", name, err))
+			return
+		}
+		if slices.ContainsFunc(m.latents, func(l *param) bool { return graph.Reads(n, l.node) }) {
+			p.latentTerms = append(p.latentTerms, latentTerm{name: name, node: n, observation: append(observation, -1)[0]})
 			return
 		}
 		parts, p.parts = append(parts, ad.Sum(n)), append(p.parts, name)
 	}
 	for i, q := range m.params {
-		if q.prior.Discrete {
-			m.fault(fmt.Errorf("parameter %s is discrete (%s) and cannot be sampled: sum it out with dist.Mixture, dist.LogMix or HMMForward", q.name, q.prior.Name))
-			continue
-		}
 		if f.prior[i] != nil {
 			add("prior of "+q.name, f.prior[i])
 			continue
@@ -173,13 +212,13 @@ func (m *Model) logProbParts(p *Posterior, f free) (parts []*ad.Node) {
 			m.fault(fmt.Errorf("quantity %s: %w", d.name, err))
 		}
 	}
-	for _, o := range m.observed {
+	for i, o := range m.observed {
 		ll := o.logLik()
 		if ll.Err() == nil && !ll.Shape().Equal(o.shape()) {
 			m.fault(fmt.Errorf("observation %s has %s, but its distribution has shape %v: make them match", o.name, errtext.Count(o.data.node.Size(), "value"), ll.Shape()))
 			continue
 		}
-		add("likelihood of "+o.name, ll)
+		add("likelihood of "+o.name, ll, i)
 	}
 	return parts
 }
@@ -194,7 +233,7 @@ func (p *param) logPrior() *ad.Node {
 // quantities, and what may be asked of it: pointwise log-likelihoods, then the
 // distributions' parameters.
 func (m *Model) quantities() (stored, rest []*ad.Node) {
-	for _, p := range m.params {
+	for _, p := range slices.Concat(m.params, m.latents) {
 		stored = append(stored, p.node)
 	}
 	for _, d := range m.derived {
@@ -216,7 +255,7 @@ func (p *Posterior) atData(nodes []*ad.Node) ([][]float64, error) { return p.atV
 func (p *Posterior) atValues(nodes, from, to []*ad.Node) ([][]float64, error) {
 	from, to = slices.Clone(from), slices.Clone(to)
 	for i, d := range p.model.data {
-		from, to = append(from, d.node), append(to, constLike(d.node, p.data[i]))
+		from, to = append(from, d.node), append(to, graph.Like(d.node, p.data[i]))
 	}
 	dense, err := ad.Eval(ad.Substitute(nodes, from, to)...)
 	if err != nil {
@@ -234,11 +273,4 @@ func floats(d *gt.Dense) []float64 {
 		return []float64{v}
 	}
 	return d.Data().([]float64)
-}
-
-func constLike(n *ad.Node, v []float64) *ad.Node {
-	if len(n.Shape()) == 0 {
-		return ad.Scalar(v[0])
-	}
-	return ad.Const(v, n.Shape()...)
 }

@@ -18,8 +18,8 @@ func (p *Posterior) Condition(values map[string][]float64) (*Posterior, error) {
 		}
 	}
 	m := p.model.frozen()
-	m.params = nil
-	for _, q := range p.model.params {
+	m.params, m.latents = nil, nil
+	for _, q := range slices.Concat(p.model.params, p.model.latents) {
 		v, given := values[q.name]
 		if !given {
 			m.params = append(m.params, q)

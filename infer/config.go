@@ -73,6 +73,11 @@ type Settings struct {
 	// Coordinates says in which coordinates chains move. Default: those that are nearest to
 	// independent normal distributions.
 	Coordinates CoordinateKind
+	// NoMarginals leaves all parameters to the sampler. Default: parameters that are normal
+	// given the others and the data, such as the effects of groups in data with normal errors
+	// or the states of a random walk, are integrated out exactly and drawn for each draw, unless
+	// chains adapt independently or move in declared coordinates.
+	NoMarginals bool
 	// Independent makes each chain adapt by itself, in the unconstrained parameters of the
 	// model, so that its draws do not depend on other chains. Default: the chains of a run learn
 	// one metric and choose their coordinates together, unless a setting speaks against it: HMC,
@@ -156,6 +161,8 @@ type Settings struct {
 	// Checkpoint.Path is set.
 	Resume string
 
+	// integrated says in words which parameters are integrated out.
+	integrated []string
 	// moves says in words in which coordinates chains move, if not in the unconstrained parameters.
 	moves []string
 	// untilSettled is true where Warmup was not given.
@@ -363,6 +370,9 @@ func (c *Settings) fingerprint(t Target, names []string) (string, error) {
 		item("Rounds", roundRules)
 		item("Coordinates", c.Coordinates)
 		item("PlainSteps", c.PlainSteps)
+		if c.integrated != nil {
+			item("Integrated", c.integrated)
+		}
 	}
 	item("Metric", c.Metric)
 	item("Schedule", c.Schedule)

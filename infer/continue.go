@@ -53,7 +53,7 @@ func (f *Fit) dim() int {
 	if f == nil || len(f.chains) == 0 {
 		return 0
 	}
-	return len(f.chains[0].p.Q)
+	return declaredOf(f.chains[0].target).Dim()
 }
 
 // adaptation tells metrics, steps and places of chains apart.

@@ -7,11 +7,15 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 )
 
 // numbers are the nodes of a choice: of located and of positive parameters. The on are 1 where a parameter has other coordinates, and nil in a choice that
-// stays.
-type numbers struct{ on, weight, pull, k, softOn []*ad.Node }
+// stays, whose changes is false.
+type numbers struct {
+	on, weight, pull, k, softOn []*ad.Node
+	changes                     bool
+}
 
 // constants returns the nodes of a choice that stays.
 func (h choice) constants() (n numbers) {
@@ -30,6 +34,7 @@ func (f *family) inputs() (n numbers, all []*ad.Node) {
 		x := ad.Input(name, shape...)
 		*list, all = append(*list, x), append(all, x)
 	}
+	n.changes = true
 	for _, l := range f.located {
 		size := l.informed(f.Inputs[l.Input].Size())
 		node(&n.on, "on")
@@ -79,7 +84,7 @@ type conditional struct {
 func (f *family) conditional(l *located, q []*ad.Node, weight, pull *ad.Node) *conditional {
 	u := f.Inputs[l.Input]
 	n := u.Size()
-	all := func(x *ad.Node) *ad.Node { return inRow(ad.Broadcast(x, u.Shape()...)) }
+	all := func(x *ad.Node) *ad.Node { return graph.Row(ad.Broadcast(x, u.Shape()...)) }
 	nodes := []*ad.Node{l.Loc, l.Scale}
 	if l.use != nil {
 		nodes = append(nodes, l.use.offset, l.use.factor)
@@ -133,20 +138,20 @@ func blend(on, from, to *ad.Node) *ad.Node { return ad.Add(from, ad.Mul(on, ad.S
 func (f *family) forward(z []*ad.Node, h choice, n numbers) (q []*ad.Node, logDet *ad.Node) {
 	q, logDet = slices.Clone(z), ad.Scalar(0)
 	for _, i := range f.order {
-		if j := slices.IndexFunc(f.located, func(l located) bool { return l.Input == i }); j >= 0 && (n.on != nil || h.of[j].weight != nil) {
-			to, det := f.conditional(&f.located[j], q, n.weight[j], n.pull[j]).to(inRow(z[i]))
+		if j := slices.IndexFunc(f.located, func(l located) bool { return l.Input == i }); j >= 0 && (n.changes || h.of[j].weight != nil) {
+			to, det := f.conditional(&f.located[j], q, n.weight[j], n.pull[j]).to(graph.Row(z[i]))
 			to = ad.Reshape(to, z[i].Shape()...)
-			if n.on != nil {
+			if n.changes {
 				to, det = blend(n.on[j], z[i], to), ad.Mul(n.on[j], det)
 			}
 			q[i], logDet = to, ad.Add(logDet, det)
 		}
-		if j := slices.Index(f.Positive, i); j >= 0 && (n.on != nil || h.k[j] != 0) {
+		if j := slices.Index(f.Positive, i); j >= 0 && (n.changes || h.k[j] != 0) {
 			soft := ad.Mul(n.k[j], q[i])
 			upper := ad.Log(ad.Softplus(soft))
 			to := ad.Sub(upper, ad.Log(n.k[j]))
 			det := ad.Sub(ad.Add(ad.Log(n.k[j]), ad.LogSigmoid(soft)), upper)
-			if n.on != nil {
+			if n.changes {
 				to, det = blend(n.softOn[j], q[i], to), ad.Mul(n.softOn[j], det)
 			}
 			q[i], logDet = to, ad.Add(logDet, ad.Sum(det))
@@ -159,24 +164,24 @@ func (f *family) forward(z []*ad.Node, h choice, n numbers) (q []*ad.Node, logDe
 func (f *family) backward(h choice, n numbers) []*ad.Node {
 	z := slices.Clone(f.Inputs)
 	for j, i := range f.Positive {
-		if n.on == nil && h.k[j] == 0 {
+		if !n.changes && h.k[j] == 0 {
 			continue
 		}
 		y := ad.Mul(n.k[j], ad.Exp(f.Inputs[i]))
 		to := ad.Div(ad.Add(y, ad.Log(ad.Neg(ad.Expm1(ad.Neg(y))))), n.k[j]) // log(exp(y) - 1)/k
-		if n.on != nil {
+		if n.changes {
 			to = blend(n.softOn[j], f.Inputs[i], to)
 		}
 		z[i] = to
 	}
 	for j := range f.located {
-		if n.on == nil && h.of[j].weight == nil {
+		if !n.changes && h.of[j].weight == nil {
 			continue
 		}
 		l := &f.located[j]
 		u := f.Inputs[l.Input]
-		to := ad.Reshape(f.conditional(l, f.Inputs, n.weight[j], n.pull[j]).from(inRow(u)), u.Shape()...)
-		if n.on != nil {
+		to := ad.Reshape(f.conditional(l, f.Inputs, n.weight[j], n.pull[j]).from(graph.Row(u)), u.Shape()...)
+		if n.changes {
 			to = blend(n.on[j], u, to)
 		}
 		z[l.Input] = to

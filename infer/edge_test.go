@@ -14,6 +14,7 @@ import (
 
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -218,7 +219,7 @@ func TestScales(t *testing.T) {
 }
 
 func TestManyParameters(t *testing.T) {
-	const n = 100_000
+	n := tier.Of(20_000, 100_000)
 	target := Func(n, func(q, g []float64) (lp float64) {
 		for i, x := range q {
 			g[i] = -x

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // Moments of a correlated normal distribution with scales from 1 to 10, by each move alone
@@ -29,7 +30,7 @@ func TestEnsemble(t *testing.T) {
 	for name, c := range map[string]infer.EnsembleSettings{
 		"all": {}, "stretch": {Stretch: 1}, "differential": {Differential: 1}, "walk": {Walk: 1, Stretch: 0.1},
 	} {
-		c.Seed, c.Draws = 1, 2000
+		c.Seed, c.Draws = 1, tier.Of(1000, 2000)
 		fit, err := infer.Ensemble(context.Background(), n, density, c)
 		if err != nil {
 			t.Fatal(err)

@@ -8,9 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/infer/dist"
 )
 
 // A normal density of two parameters with standard deviations 1 and 2.
@@ -68,4 +71,33 @@ func ExampleWithOutputs() {
 	r := fit.Summary().Row("scale")
 	fmt.Println(math.Abs(r.Mean-2) < 4*r.MCSEMean, math.Abs(r.SD-2) < 4*r.MCSESD)
 	// Output: true true
+}
+
+// A series that switches between two levels, whose states are summed out while the levels are sampled.
+func ExampleMarkovChain() {
+	m := infer.NewModel("switching")
+	level := m.Param("level", dist.Normal(0, 5), infer.By(dist.OrderedTransform()), infer.Shape(2))
+	stay := [][]float64{{0.9, 0.1}, {0.1, 0.9}}
+	z := m.Param("z", infer.MarkovChain([]float64{0.5, 0.5}, autodiff.Const(slices.Concat(stay...), 2, 2)), infer.Shape(6))
+	m.Observe("y", dist.Normal(autodiff.Gather(level, autodiff.FloorIndex(z), 0), 1), []float64{-2.1, -1.8, -2.3, 2.2, 1.9, 2.4})
+	post, err := m.Compile()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fit, err := infer.Sample(context.Background(), post, infer.Settings{Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	states, err := fit.Labels("z")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("path:", states.Joint)
+	fmt.Printf("the fourth state is 1 with probability %.1f\n", states.Probabilities[3][1])
+	// Output:
+	// path: [0 0 0 1 1 1]
+	// the fourth state is 1 with probability 1.0
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -95,7 +96,7 @@ func coordinatesOf(t Target) (*family, error) {
 // prior returns location and scale of a parameter: those of a standard normal distribution where none are known.
 func (f *family) prior(i int) Located {
 	for _, l := range f.Located {
-		if l.Input == i && !reads(l.Loc, f.Inputs[i]) && !reads(l.Scale, f.Inputs[i]) {
+		if l.Input == i && !graph.Reads(l.Loc, f.Inputs[i]) && !graph.Reads(l.Scale, f.Inputs[i]) {
 			return l
 		}
 	}
@@ -115,7 +116,7 @@ func (f *family) locate(prior Located, uses []linearUse) {
 			nodes = append(nodes, use.factor, use.offset)
 		}
 		for k, u := range f.Inputs {
-			if k != l.Input && slices.ContainsFunc(nodes, func(n *ad.Node) bool { return reads(n, u) }) {
+			if k != l.Input && slices.ContainsFunc(nodes, func(n *ad.Node) bool { return graph.Reads(n, u) }) {
 				l.parents = append(l.parents, k)
 			}
 		}
@@ -132,7 +133,7 @@ func (f *family) locate(prior Located, uses []linearUse) {
 
 // linearUses returns for every parameter its linear uses beside which the log density has only the prior of the parameter.
 func (f *family) linearUses() ([][]linearUse, error) {
-	readers := consumersOf(f.LogProb)
+	readers := graph.Consumers(f.LogProb)
 	all := make([][]linearUse, len(f.Inputs))
 	var gaps []*ad.Node // what the log density has beside use and prior, and how large that is
 	for i, q := range f.Inputs {
@@ -155,7 +156,7 @@ func (f *family) linearUses() ([][]linearUse, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, found := stateWith(prog, len(f.Inputs), f.GivenValues), false
+	s, found := graph.State(prog, len(f.Inputs), f.GivenValues), false
 	random := tensor.NewStream(0, purposeLinearUse, 0)
 	for try := 0; try < 50 && !found; try++ {
 		for i := range s.InputSpan(0, len(f.Inputs)) {

@@ -72,8 +72,8 @@ func newFit(r *run) *Fit {
 func (f *Fit) Names() []string { return f.names }
 
 // Coordinates says in words in which coordinates the chains moved, nothing where they are the unconstrained parameters; see
-// Settings.Coordinates.
-func (f *Fit) Coordinates() []string { return slices.Clone(f.cfg.moves) }
+// Settings.Coordinates and Settings.NoMarginals.
+func (f *Fit) Coordinates() []string { return slices.Concat(f.cfg.integrated, f.cfg.moves) }
 
 // SoftSteps reports whether steps with large energy errors were refined; see Settings.PlainSteps.
 func (f *Fit) SoftSteps() bool { return f.cfg.soft }
@@ -226,7 +226,9 @@ func (f *Fit) Timing() []Timing {
 }
 
 // Adapted returns the metric and step size a chain ended with, for
-// Settings.StartMetric and Settings.StepSize of another run.
+// Settings.StartMetric and Settings.StepSize of another run. They are those of the coordinates
+// in which it moved: where Coordinates tells of others than the parameters of the model,
+// Settings.From serves another run.
 func (f *Fit) Adapted(chain int) (Metric, float64) {
 	return Metric{f.chains[chain].ad.Metric}, f.chains[chain].ad.StepSize
 }

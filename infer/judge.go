@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
@@ -45,10 +46,15 @@ func (f *family) newJudge() (*judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.back, j.grad = stateWith(back, n+len(list), f.GivenValues), stateWith(grad, 2*n+len(list), f.GivenValues)
+	j.back, j.grad = graph.State(back, n+len(list), f.GivenValues), graph.State(grad, 2*n+len(list), f.GivenValues)
 	span := func(i int) []float64 { return j.weight[f.first[i] : f.first[i]+f.Inputs[i].Size()] }
 	for _, i := range f.Positive {
 		span(i)[0] = max(span(i)[0], 1)
+	}
+	for i, n := range f.elements {
+		if n > 0 && span(i)[0] > 0 {
+			span(i)[0] += float64(n) / 4 / float64(len(span(i)))
+		}
 	}
 	for _, l := range f.located {
 		for k := range span(l.Input) {

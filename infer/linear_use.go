@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 )
 
 // linearUse is a place where a log density reads a parameter q linearly, before anything else:
@@ -27,41 +28,6 @@ const (
 	largestFactor = 200
 )
 
-// consumersOf lists for every node of a graph those that read it.
-func consumersOf(out *ad.Node) map[*ad.Node][]*ad.Node {
-	readers, seen, open := map[*ad.Node][]*ad.Node{}, map[*ad.Node]bool{out: true}, []*ad.Node{out}
-	for len(open) > 0 {
-		n := open[len(open)-1]
-		open = open[:len(open)-1]
-		for _, x := range n.In() {
-			if !slices.Contains(readers[x], n) {
-				readers[x] = append(readers[x], n)
-			}
-			if !seen[x] {
-				seen[x] = true
-				open = append(open, x)
-			}
-		}
-	}
-	return readers
-}
-
-// closure returns the nodes that depend on one.
-func closure(readers map[*ad.Node][]*ad.Node, of *ad.Node) map[*ad.Node]bool {
-	seen, open := map[*ad.Node]bool{of: true}, []*ad.Node{of}
-	for len(open) > 0 {
-		n := open[len(open)-1]
-		open = open[:len(open)-1]
-		for _, r := range readers[n] {
-			if !seen[r] {
-				seen[r] = true
-				open = append(open, r)
-			}
-		}
-	}
-	return seen
-}
-
 // useSearch follows a parameter through a graph.
 type useSearch struct {
 	readers  map[*ad.Node][]*ad.Node
@@ -75,9 +41,9 @@ type useSearch struct {
 
 // linearUses lists the linear uses of a parameter that depend on others too, the deepest first.
 func linearUses(readers map[*ad.Node][]*ad.Node, q *ad.Node, others []*ad.Node) []linearUse {
-	s := &useSearch{readers: readers, q: q, others: others, on: closure(readers, q), varies: map[*ad.Node]bool{}}
+	s := &useSearch{readers: readers, q: q, others: others, on: graph.Closure(readers, q), varies: map[*ad.Node]bool{}}
 	for _, o := range others {
-		for n := range closure(readers, o) {
+		for n := range graph.Closure(readers, o) {
 			s.varies[n] = true
 		}
 	}
@@ -120,10 +86,10 @@ func (s *useSearch) follow(at, product, before *ad.Node) {
 // take adds the use at a node if it depends on other parameters.
 func (s *useSearch) take(eta, product, before *ad.Node) {
 	zero := ad.Full(0, s.q.Shape()...)
-	use := linearUse{eta: eta, offset: inRow(ad.Substitute([]*ad.Node{eta}, []*ad.Node{s.q}, []*ad.Node{zero})[0]), matrix: product != nil}
+	use := linearUse{eta: eta, offset: graph.Row(ad.Substitute([]*ad.Node{eta}, []*ad.Node{s.q}, []*ad.Node{zero})[0]), matrix: product != nil}
 	free := func(n *ad.Node) *ad.Node { return ad.Substitute([]*ad.Node{n}, []*ad.Node{s.q}, []*ad.Node{zero})[0] }
 	if product == nil {
-		use.factor = inRow(free(ad.Grad(eta, s.q)[0]))
+		use.factor = graph.Row(free(ad.Grad(eta, s.q)[0]))
 	} else {
 		m := product.In()[0]
 		column := free(ad.Grad(before, s.q)[0])
@@ -141,8 +107,5 @@ func (s *useSearch) take(eta, product, before *ad.Node) {
 
 // depends reports whether a node depends on other parameters.
 func (s *useSearch) depends(n *ad.Node) bool {
-	return slices.ContainsFunc(s.others, func(o *ad.Node) bool { return reads(n, o) })
+	return slices.ContainsFunc(s.others, func(o *ad.Node) bool { return graph.Reads(n, o) })
 }
-
-// inRow returns the elements of a node in a row.
-func inRow(n *ad.Node) *ad.Node { return ad.Reshape(n, n.Size()) }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/linalg"
@@ -123,6 +124,10 @@ func (p *Posterior) negative(jacobian bool) (*optim.Function, error) {
 	}
 	for _, o := range m.observed {
 		parts = append(parts, ad.Sum(o.logLik()))
+	}
+	if p.latent != nil {
+		parts = slices.DeleteFunc(parts, func(n *ad.Node) bool { return p.latent.read(n) != nil })
+		parts = append(parts, p.latent.total)
 	}
 	if len(parts) == 0 {
 		return nil, errors.New("every parameter is flat and nothing is observed: declare a prior or an observation")

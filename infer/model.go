@@ -31,6 +31,8 @@ type Model struct {
 	terms    []*quantity
 	partly   bool // whether data enter the log density beside what is observed
 	observed []*observation
+	// latents are the discrete parameters, which a compiled model sums out, and params are then the others. order is that in which all were declared.
+	latents, order []*param
 	// fixed are the parameters that Condition made data.
 	fixed []*param
 	// names says what each name stands for.
@@ -78,6 +80,13 @@ func NewModel(name string) *Model { return &Model{name: name, names: map[string]
 // Param declares a parameter with a prior; its constraint comes from the
 // prior's support. The Node is the constrained value. A distribution of vectors or
 // matrices gives the last axes of the shape.
+//
+// A parameter with a discrete prior of finitely many values, such as Bernoulli, Categorical,
+// Binomial or MarkovChain, is summed out of the log density exactly, so that samplers see the
+// continuous parameters only, and drawn for every draw that is kept; see [Fit.Labels]. Its
+// elements must enter the log density one by one, as labels of observations do; single numbers
+// may enter all of it. Compile says where that is not so. As an index it is
+// autodiff.FloorIndex(z).
 func (m *Model) Param(name string, prior dist.Dist, list ...Option) *ad.Node {
 	if err := prior.Err(); err != nil {
 		m.fault(fmt.Errorf("prior of %s: %w", name, err))
@@ -117,6 +126,10 @@ func (m *Model) declare(p *param, o Option) *ad.Node {
 	p.node = ad.Input(p.name, shape...)
 	if err := p.node.Err(); err != nil {
 		m.fault(fmt.Errorf("parameter %s: %w", p.name, err))
+		return p.node
+	}
+	if p.prior.Discrete {
+		m.params = append(m.params, p)
 		return p.node
 	}
 	free, err := p.transform.FreeShape(p.node.Shape()...)

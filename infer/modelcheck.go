@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/infer/diag"
 )
 
 // CheckSettings describes to CheckModel what it cannot learn from the model, such as
@@ -61,17 +62,27 @@ func (f *Fit) CheckModel(s CheckSettings) (check.Verdict, error) {
 		v, err = c.verdict(rows)
 	}
 	if err == nil {
-		f.Quote(v)
+		v = f.Quote(v)
 	}
 	return v, err
 }
 
 // Quote makes a verdict the one that Summary quotes, for models whose data are judged
-// by what knows them better, such as images.
-func (f *Fit) Quote(v check.Verdict) {
+// by what knows them better, such as images. It returns the verdict that is quoted: where the
+// density is unbounded or has no finite integral, draws represent no distribution, and no model
+// is judged by them.
+func (f *Fit) Quote(v check.Verdict) check.Verdict {
+	if len(f.away) > 0 {
+		reason := "the density is unbounded"
+		if slices.ContainsFunc(f.away, func(r diag.Runaway) bool { return r.Flat }) {
+			reason = "the posterior has no finite integral"
+		}
+		v = check.Unjudged(reason+", so its draws do not represent a distribution", diag.AwayFrom(f.away[0].Name))
+	}
 	f.mu.Lock()
 	f.verdict = &v
 	f.mu.Unlock()
+	return v
 }
 
 // PriorChecks says where the draws lie in their priors; see CheckModel.

@@ -45,6 +45,9 @@ func (c *modelCheck) priors(rows []drawAt) (out []check.Prior, notes []check.Fla
 			copy(s.Input(i), row[from:from+q.node.Size()])
 			from += q.node.Size()
 		}
+		for i, l := range c.p.model.latents {
+			from += copy(s.Input(len(c.p.model.params)+len(c.p.model.data)+i), row[from:from+l.node.Size()])
+		}
 		if err := s.Run(); err != nil {
 			return nil, nil, fmt.Errorf("infer: model check: priors: %w", err)
 		}
@@ -86,6 +89,9 @@ func (p *Posterior) priorProgram() (*ad.Program, []int, error) {
 	}
 	for _, d := range m.data {
 		inputs = append(inputs, d.node)
+	}
+	for _, l := range m.latents {
+		inputs = append(inputs, l.node)
 	}
 	prog, err := m.program(ad.CPU{Threads: 1}, outputs, inputs)
 	if err != nil {

@@ -172,6 +172,13 @@ func (p *Posterior) adapt(d *check.Data, list []*observation, q, width []float64
 	if at.mean == nil {
 		return nil
 	}
+	if p.latent != nil {
+		var err error
+		if p.held, err = p.drawLabels(q); err != nil {
+			return err
+		}
+		defer func() { p.held = nil }()
+	}
 	x := slices.Clone(q)
 	names := p.freeNames()
 	for k := range q {

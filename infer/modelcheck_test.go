@@ -127,7 +127,7 @@ func TestModelsThatAreRightAreSeldomFlagged(t *testing.T) {
 	x, y := lineData(rand.New(rand.NewPCG(1, 1)))
 	n, most := 500, 12 // 1 % expected, three standard deviations
 	if !tier.Slow {
-		n, most = 100, 5
+		n, most = 50, 4
 	}
 	for name, sigma := range map[string]any{"known errors": 0.1, "sampled errors": nil} {
 		post, err := lineModel(x, y, sigma, dist.Normal(0, 5)).Compile()

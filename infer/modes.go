@@ -46,7 +46,7 @@ func (f *Fit) searchModes() (m *modeFinder) {
 	m.climbFromDraw(0)
 	for _, end := range c.pool.all(c) {
 		if end.err == nil {
-			m.tryFrom(end.at.Q, "the search for starts")
+			m.tryFrom(whole(c.target, end.at.Q), "the search for starts")
 		}
 	}
 	m.tryFromPrior()

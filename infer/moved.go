@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 )
 
 // moved is a target in other coordinates.
@@ -53,21 +54,10 @@ func (f *family) in(h choice) (*moved, error) {
 // ready returns the workspace of a program, with what it is given.
 func (m *moved) ready(s **ad.State, prog *ad.Program, q []float64) *ad.State {
 	if *s == nil {
-		*s = stateWith(prog, len(m.f.Inputs), m.f.GivenValues)
+		*s = graph.State(prog, len(m.f.Inputs), m.f.GivenValues)
 	}
 	copy((*s).InputSpan(0, len(m.f.Inputs)), q)
 	return *s
-}
-
-// stateWith makes a workspace of a program with the values of the inputs from a number on.
-func stateWith(prog *ad.Program, from int, given [][]float64) *ad.State {
-	s := prog.NewState()
-	for i, d := range given {
-		if err := s.SetInput(from+i, d); err != nil {
-			panic(err) // the program has these inputs, and reals
-		}
-	}
-	return s
 }
 
 // Clone is the method of Target.
@@ -170,10 +160,13 @@ func movedOf(t Target) *moved {
 	return nil
 }
 
-// declaredOf returns a target in its unconstrained parameters.
+// declaredOf returns a target in its unconstrained parameters, with those that are integrated out.
 func declaredOf(t Target) Target {
 	if m := movedOf(t); m != nil {
-		return m.Target
+		t = m.Target
+	}
+	if m, is := t.(*marginal); is {
+		return m.full
 	}
 	return t
 }

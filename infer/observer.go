@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
@@ -47,7 +48,7 @@ type watcher struct {
 }
 
 func (o *observer) watcher() *watcher {
-	return &watcher{o, stateWith(o.prog, len(o.f.Inputs), o.f.GivenValues)}
+	return &watcher{o, graph.State(o.prog, len(o.f.Inputs), o.f.GivenValues)}
 }
 
 // see returns what is to be noted of the draw q, and false where the density fails.

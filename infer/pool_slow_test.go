@@ -60,3 +60,62 @@ func TestRanksAtDefaults(t *testing.T) {
 		}
 	}
 }
+
+// The law of the draws after the warm-up does not depend on the number of chains that shared it: means of the numbers and of their squares over 200 runs agree with
+// those of one long run within 4.5 standard errors.
+func TestLawOfPools(t *testing.T) {
+	p := groups3(t)
+	moments := func(fits []*Fit) (mean, se []float64) {
+		var each [][]float64 // of each fit
+		for _, f := range fits {
+			var m []float64
+			for i := range f.Names() {
+				first, second, n := 0.0, 0.0, 0.0
+				for _, chain := range f.Column(i) {
+					for _, x := range chain {
+						first, second, n = first+x, second+x*x, n+1
+					}
+				}
+				m = append(m, first/n, second/n)
+			}
+			each = append(each, m)
+		}
+		mean, se = make([]float64, len(each[0])), make([]float64, len(each[0]))
+		for _, m := range each {
+			for k, v := range m {
+				mean[k] += v / float64(len(each))
+			}
+		}
+		for _, m := range each {
+			for k, v := range m {
+				se[k] += (v - mean[k]) * (v - mean[k]) / float64(len(each)*(len(each)-1))
+			}
+		}
+		for k := range se {
+			se[k] = math.Sqrt(se[k])
+		}
+		return mean, se
+	}
+	for _, without := range []bool{true, false} {
+		run := func(chains, draws int, seed uint64) *Fit {
+			return mustSample(t, p, Settings{Seed: seed, Chains: chains, Warmup: 160, Draws: draws, NoMarginals: without})
+		}
+		var long []*Fit
+		for seed := range uint64(20) {
+			long = append(long, run(4, 4000, 1000+seed))
+		}
+		want, wantSE := moments(long)
+		for _, chains := range []int{1, 2, 8} {
+			var fits []*Fit
+			for seed := range uint64(200) {
+				fits = append(fits, run(chains, 40, seed))
+			}
+			got, se := moments(fits)
+			for k := range got {
+				if z := (got[k] - want[k]) / math.Hypot(se[k], wantSE[k]); math.Abs(z) > 4.5 {
+					t.Errorf("%d chains, without marginals %v: moment %d is %.1f standard errors off", chains, without, k, z)
+				}
+			}
+		}
+	}
+}

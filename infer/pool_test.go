@@ -249,3 +249,13 @@ func TestSoftStepsWhereNeeded(t *testing.T) {
 		t.Errorf("continued draws differ: %v", err)
 	}
 }
+
+// A warm-up that is asked for has as many draws, shared rounds included.
+func TestWarmupIsExact(t *testing.T) {
+	for _, n := range []int{150, 333} {
+		fit := mustSample(t, independent(1, 2), Settings{Seed: 1, Chains: 2, Warmup: n, Draws: 5})
+		if got := fit.WarmupDraws(); got != n || fit.cfg.rounds != n-lastRound || fit.Len(0) != 5 {
+			t.Errorf("the warm-up has %d draws, %d of them shared, want %d; %d draws are kept", got, fit.cfg.rounds, n, fit.Len(0))
+		}
+	}
+}

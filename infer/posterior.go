@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
@@ -42,7 +43,12 @@ type Posterior struct {
 	inputs []*ad.Node
 	// parts are the names of the parts of lp.
 	parts []string
-	dim   int
+	// latent sums the discrete parameters out of latentTerms; nil where there are none.
+	latent      *elimination
+	latentTerms []latentTerm
+	summing     *ad.State   // runs the tables of latent
+	held        [][]float64 // values of the discrete parameters that stay while q moves, nil where they belong to q
+	dim         int
 	// columns is the number of columns of a draw.
 	columns int
 	data    [][]float64
@@ -63,7 +69,7 @@ func (p *Posterior) Dim() int { return p.dim }
 // Clone returns a Posterior with a workspace of its own.
 func (p *Posterior) Clone() Target {
 	c := *p
-	c.run, c.write, c.ask = nil, nil, nil
+	c.run, c.write, c.ask, c.summing = nil, nil, nil, nil
 	return &c
 }
 
@@ -99,7 +105,7 @@ func (p *Posterior) state(prog *ad.Program) *ad.State {
 	if prog == p.density {
 		given = p.givenValues()
 	}
-	return stateWith(prog, len(p.model.params), given)
+	return graph.State(prog, len(p.model.params), given)
 }
 
 // Bytes returns the memory that the log density and its gradient need for one chain.
@@ -121,7 +127,7 @@ func (p *Posterior) Names() []string {
 
 // stored lists the parameters and derived quantities, whose values make a draw.
 func (p *Posterior) stored() (all []*quantity) {
-	for _, q := range p.model.params {
+	for _, q := range slices.Concat(p.model.params, p.model.latents) {
 		all = append(all, &quantity{q.name, q.node, q.dims})
 	}
 	return append(all, p.model.derived...)
@@ -156,14 +162,14 @@ func (p *Posterior) Write(q, out []float64) error {
 	if err := p.at(&p.write, p.derive, q); err != nil {
 		return err
 	}
-	n := len(p.model.params) + len(p.model.derived)
+	n := len(p.model.params) + len(p.model.latents) + len(p.model.derived)
 	if n > 0 {
 		copy(out, p.write.OutputSpan(0, n))
 	}
 	return p.write.Err()
 }
 
-// at runs prog at q in the state, which it makes if there is none.
+// at runs prog at q in the state, which it makes if there is none. Discrete parameters have the values that belong to q.
 func (p *Posterior) at(state **ad.State, prog *ad.Program, q []float64) error {
 	if *state == nil {
 		*state = p.state(prog)
@@ -171,23 +177,59 @@ func (p *Posterior) at(state **ad.State, prog *ad.Program, q []float64) error {
 	if k := len(p.model.params); k > 0 {
 		copy((*state).InputSpan(0, k), q)
 	}
+	if p.latent != nil {
+		z, err := p.drawLabels(q)
+		if err != nil {
+			return err
+		}
+		for i, v := range z {
+			copy((*state).Input(len(p.model.params)+len(p.data)+i), v)
+		}
+	}
 	return (*state).Run()
 }
 
 // LogLik returns the log-likelihood of every value that counts as data, at the
 // unconstrained draw q, in the order of Observe: masked and imputed values do not.
+// Where a value depends on discrete parameters, it is the log density given the other
+// values, with these parameters summed out.
 func (p *Posterior) LogLik(q []float64) ([]float64, error) {
 	if err := p.at(&p.ask, p.predict, q); err != nil {
+		return nil, err
+	}
+	summed, err := p.logLikSummed(q)
+	if err != nil {
 		return nil, err
 	}
 	var out []float64
 	for i, o := range p.model.observed {
 		ll := p.ask.Output(i)
+		if summed[i] != nil {
+			ll = summed[i]
+		}
 		for _, k := range o.counts() {
 			out = append(out, ll[k])
 		}
 	}
 	return out, p.ask.Err()
+}
+
+// logLikSummed returns the log-likelihoods of the observations that depend on discrete parameters, by their numbers.
+func (p *Posterior) logLikSummed(q []float64) (map[int][]float64, error) {
+	if p.latent == nil {
+		return nil, nil
+	}
+	s, err := p.sums(q)
+	if err != nil {
+		return nil, err
+	}
+	out := map[int][]float64{}
+	for i, t := range p.latent.terms {
+		if t.observation >= 0 {
+			out[t.observation] = s.withoutLabels(i)
+		}
+	}
+	return out, nil
 }
 
 // Predict draws new data for observation name at the unconstrained draw q, as
@@ -260,7 +302,7 @@ func (p *Posterior) SetData(name string, values []float64) error {
 	if err := next.computeFixed(); err != nil {
 		return fmt.Errorf("infer: data %s: %w", name, err)
 	}
-	p.data, p.fixedValues, p.run, p.write, p.ask = next.data, next.fixedValues, nil, nil, nil
+	p.data, p.fixedValues, p.run, p.write, p.ask, p.summing = next.data, next.fixedValues, nil, nil, nil, nil
 	return nil
 }
 
@@ -291,7 +333,7 @@ func (p *Posterior) because(part string, q []float64) string {
 		n := m.node.Size()
 		v := row[:n]
 		row = row[n:]
-		if from, to = append(from, m.node), append(to, constLike(m.node, v)); n == 0 || part != "prior of "+m.name || m.prior.Event > 0 {
+		if from, to = append(from, m.node), append(to, graph.Like(m.node, v)); n == 0 || part != "prior of "+m.name || m.prior.Event > 0 {
 			continue
 		}
 		if why := p.outside(part, from, to); why != "" {

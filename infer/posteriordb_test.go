@@ -152,7 +152,7 @@ var builders = []builder{
 		k := ad.Add(squaredExponential(x, alpha, rho), ad.DiagMatrix(ad.Broadcast(sigma, len(x))))
 		m.AddLogProb("y", normalCholesky(ad.Const(d.vec("y")), ad.Cholesky(k)))
 	}},
-	{model: "gp_pois_regr", of: "gp_regr", rhat: 1.02, some: 20, target: 0.95, draws: 4000, build: func(m *Model, d dataFile) {
+	{model: "gp_pois_regr", costly: true, of: "gp_regr", rhat: 1.02, some: 20, target: 0.95, draws: 4000, build: func(m *Model, d dataFile) {
 		rho := m.Param("rho", dist.Gamma(25, 4))
 		alpha := m.Param("alpha", dist.HalfNormal(2))
 		x := d.vec("x")
@@ -163,7 +163,7 @@ var builders = []builder{
 		count := d.vec("k")
 		m.AddLogProb("k", ad.Sub(ad.Mul(ad.Const(count), rate), ad.Exp(rate)))
 	}},
-	{model: "low_dim_gauss_mix", lacks: cuts(2), build: func(m *Model, d dataFile) {
+	{model: "low_dim_gauss_mix", costly: true, lacks: cuts(2), build: func(m *Model, d dataFile) {
 		mu := m.Flat("mu", dist.OrderedTransform(), Shape(2))
 		m.AddLogProb("prior of mu", dist.Normal(0, 2).LogProb(mu))
 		sigma := m.Param("sigma", dist.HalfNormal(2), Shape(2))
@@ -191,7 +191,7 @@ var builders = []builder{
 		x, shape := columns(d.vec("height"))
 		flatRegression(m, x, shape, d.vec("earn"))
 	}},
-	{model: "nes", build: func(m *Model, d dataFile) {
+	{model: "nes", costly: true, build: func(m *Model, d dataFile) {
 		age := d.vec("age_discrete")
 		x, shape := columns(d.vec("real_ideo"), d.vec("race_adj"), dummy(age, 2), dummy(age, 3), dummy(age, 4), d.vec("educ1"), d.vec("gender"), d.vec("income"))
 		flatRegression(m, x, shape, d.vec("partyid7"))

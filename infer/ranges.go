@@ -5,6 +5,7 @@ package infer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -32,7 +33,7 @@ func (p *Posterior) ranges() (all []ranged) {
 			all = append(all, ranged{part, where, d.Name, r})
 		}
 	}
-	for _, q := range p.model.params {
+	for _, q := range slices.Concat(p.model.params, p.model.latents) {
 		if !q.flat {
 			add("prior of "+q.name, "the prior of "+q.name, q.prior)
 		}
@@ -129,6 +130,9 @@ func (p *Posterior) rangeShares(all []ranged) ([]float64, error) {
 	for _, d := range p.model.data {
 		inputs = append(inputs, d.node)
 	}
+	for _, l := range p.model.latents {
+		inputs = append(inputs, l.node)
+	}
 	for _, r := range all {
 		outputs = append(outputs, r.Outside)
 	}
@@ -150,8 +154,10 @@ func (p *Posterior) rangeShares(all []ranged) ([]float64, error) {
 			}
 			continue
 		}
-		for k := range p.model.params {
-			copy(s.Input(k), values[k])
+		for _, q := range p.model.order {
+			if place, input := p.model.places(q); place >= 0 {
+				copy(s.Input(input), values[place])
+			}
 		}
 		if err := s.Run(); err != nil {
 			return nil, err

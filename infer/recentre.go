@@ -29,6 +29,8 @@ type Movement struct {
 	GivenValues [][]float64
 	Located     []Located
 	Positive    []int // numbers of the Inputs that are the logarithm of one positive number
+	// elements is the number of elements of other parameters whose conditional distribution each input decides on, and that are integrated out; nil for none.
+	elements []int
 }
 
 // Located is a parameter whose prior has a location and a scale that depend on other parameters.
@@ -84,21 +86,4 @@ func (p *param) location() (loc, scale *ad.Node) {
 		return nil, nil
 	}
 	return p.prior.Params[of.at], p.prior.Params[of.at+1]
-}
-
-// reads reports whether a node depends on another.
-func reads(n, on *ad.Node) bool {
-	seen := map[*ad.Node]bool{}
-	var visit func(n *ad.Node) bool
-	visit = func(n *ad.Node) bool {
-		if n == on {
-			return true
-		}
-		if seen[n] {
-			return false
-		}
-		seen[n] = true
-		return slices.ContainsFunc(n.In(), visit)
-	}
-	return visit(n)
 }

@@ -384,3 +384,33 @@ func TestInterruptedBeforeChains(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// With what normal observations tell of effects, their coordinates are standard normal whatever the other parameters are: the gradient along them is their opposite.
+func TestCoordinatesOfNormalEffectsAreStandard(t *testing.T) {
+	y, sd := []float64{28, 8, -3, 7, -1, 1, 18, 12}, []float64{15, 10, 16, 11, 9, 11, 10, 18}
+	for name, p := range map[string]*Posterior{"centred": centredSchools(t), "standard": uncentredSchools(t)} {
+		f, err := coordinatesOf(p)
+		if err != nil || len(f.located) != 1 {
+			t.Fatal(name, err)
+		}
+		h := f.asDeclared()
+		h.of[0] = information{make([]float64, 8), make([]float64, 8)}
+		for i, v := range y {
+			h.of[0].weight[i], h.of[0].pull[i] = 1/(sd[i]*sd[i]), v/(sd[i]*sd[i])
+		}
+		m, err := f.in(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, g := somewhere(m.Dim(), 3), make([]float64, m.Dim())
+		if _, err := m.LogProbGrad(z, g); err != nil {
+			t.Fatal(err)
+		}
+		first := f.first[f.located[0].Input]
+		for i := first; i < first+8; i++ {
+			if math.Abs(g[i]+z[i]) > 1e-10 {
+				t.Errorf("%s: the gradient along coordinate %d is %.12g at %.12g", name, i-first, g[i], z[i])
+			}
+		}
+	}
+}

@@ -43,7 +43,7 @@ func (f *Fit) runaways() (found []diag.Runaway) {
 		rows := c.kept.rows[:min(f.n[k], len(c.kept.rows))]
 		for _, i := range farCoordinates(rows) {
 			flat, ok := c.away(rows, i)
-			name, value := describe(c.target, rows[len(rows)-1], i)
+			name, value := describe(declaredOf(c.target), rows[len(rows)-1], i)
 			known := slices.ContainsFunc(found, func(r diag.Runaway) bool { return r.Name == name })
 			if ok && !known {
 				found = append(found, diag.Runaway{Name: name, Value: value, Chain: k, Flat: flat})
@@ -87,7 +87,7 @@ func (c *chain) ridge(rows [][]float64) (r diag.Runaway, ok bool) {
 	}
 	linalg.Scale(along, 1/square)
 	g := make([]float64, len(mean))
-	top, err := c.target.LogProbGrad(mean, g)
+	top, err := declaredOf(c.target).LogProbGrad(mean, g)
 	if err != nil || !linalg.Finite(top) || !linalg.Finite(reach) || !linalg.Finite(square) || reach == 0 {
 		return r, false
 	}
@@ -97,15 +97,15 @@ func (c *chain) ridge(rows [][]float64) (r diag.Runaway, ok bool) {
 		for far := 1.0; flat && (far == 1 || far == 10 && far*reach < mostExact); far *= 10 {
 			copy(at, mean)
 			linalg.AddScaled(at, side*far*reach, along)
-			lp, err := c.target.LogProbGrad(at, g)
+			lp, err := declaredOf(c.target).LogProbGrad(at, g)
 			flat = err == nil && top-lp < flatFall
 		}
 		if !flat {
 			continue
 		}
-		r.Name, r.Value = describe(c.target, rows[n-1], widest)
+		r.Name, r.Value = describe(declaredOf(c.target), rows[n-1], widest)
 		r.Flat = true
-		names := coordinates(c.target)
+		names := coordinates(declaredOf(c.target))
 		for i, v := range along {
 			if name := names[i]; i != widest && math.Abs(v) > 0.1 && len(r.With) < 3 && name != r.Name && !slices.Contains(r.With, name) {
 				r.With = append(r.With, name)
@@ -135,10 +135,10 @@ func farCoordinates(rows [][]float64) (at []int) {
 func (c *chain) away(rows [][]float64, i int) (flat, ok bool) {
 	up, err := c.outward(rows, i)
 	last := rows[len(rows)-1]
-	switch first, second := fallsInward(c.target.LogProbGrad, last, i); {
+	switch first, second := fallsInward(declaredOf(c.target).LogProbGrad, last, i); {
 	case up >= leastUp && up >= 4*err && even(first, second):
 		return false, true
-	case math.Abs(last[i]) >= farFlat && math.Abs(up) < leastUp && nextToBound(c.target, i, last[i]):
+	case math.Abs(last[i]) >= farFlat && math.Abs(up) < leastUp && nextToBound(declaredOf(c.target), i, last[i]):
 		flat = math.Abs(first) < 1 && math.Abs(second) < 1
 		return flat, flat
 	}
@@ -153,7 +153,7 @@ func (c *chain) outward(rows [][]float64, i int) (mean, err float64) {
 	half := len(rows) / 2
 	for k := range awayLook {
 		q := rows[half+k*(len(rows)-half)/awayLook]
-		if _, e := c.target.LogProbGrad(q, g); e != nil || !linalg.Finite(g[i]) {
+		if _, e := declaredOf(c.target).LogProbGrad(q, g); e != nil || !linalg.Finite(g[i]) {
 			continue
 		}
 		up := g[i] * math.Copysign(1, q[i])

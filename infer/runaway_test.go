@@ -186,3 +186,23 @@ func TestRidgesAreTold(t *testing.T) {
 		}
 	}
 }
+
+// A model is not said to agree beside the statement that its posterior is none.
+func TestImproperPosteriorsAreNotJudged(t *testing.T) {
+	m := NewModel("sum")
+	a, b := m.Flat("a", dist.IdentityTransform()), m.Flat("b", dist.IdentityTransform())
+	m.Observe("y", dist.Normal(ad.Add(a, b), 1), []float64{0.3, -0.2, 0.4, -0.5, 0.1, 0.2, -0.3, 0.6})
+	fit := mustSample(t, mustCompile(t, m), Settings{Seed: 1, Chains: 2, Draws: 200})
+	v, err := fit.CheckModel(CheckSettings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{v.String(), fit.Summary().String()} {
+		if strings.Contains(text, "agrees") || !strings.Contains(text, "could not be judged: the check of the model failed: the posterior has no finite integral") {
+			t.Errorf("the verdict is %s", text)
+		}
+	}
+	if v.OK || v.Word() != "not judged" {
+		t.Errorf("the verdict is %s", v.Word())
+	}
+}

@@ -40,6 +40,7 @@ func Sample(ctx context.Context, t Target, cfg Settings) (*Fit, error) {
 		return nil, err
 	}
 	cfg.Independent = cfg.Independent || programs != nil
+	t = cfg.withoutMarginals(t)
 	if t, err = cfg.follow(t); err != nil {
 		return nil, err
 	}

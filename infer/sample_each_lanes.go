@@ -33,9 +33,11 @@ func (e *setsRun) worker() (func(), error) {
 		return nil, err
 	}
 	p, k := e.post, len(e.post.model.params)
-	columns, err := lockstep.CompileColumns(p.derived, p.inputs[:k], p.inputs[k:])
-	if err != nil {
-		return nil, err
+	var columns *ad.Program
+	if p.latent == nil { // discrete parameters are drawn one draw after the other
+		if columns, err = lockstep.CompileColumns(p.derived, p.inputs[:k], p.inputs[k:]); err != nil {
+			return nil, err
+		}
 	}
 	density := &lockstep.Density{Outputs: p.graph, Parameters: p.inputs[:k], Given: slices.Concat(p.inputs[k:], p.places()), Batched: batched, Values: p.givenValues(), Backend: p.model.backend}
 	var progs []*lockstep.Program // of each GPU
@@ -50,7 +52,11 @@ func (e *setsRun) worker() (func(), error) {
 	var started atomic.Int64
 	return func() {
 		prog := progs[int(started.Add(1)-1)%len(progs)]
-		if !prog.NewRunner(&laneQueue{e, lockstep.NewColumns(columns, k)}).Run() {
+		queue := &laneQueue{run: e}
+		if columns != nil {
+			queue.columns = lockstep.NewColumns(columns, k)
+		}
+		if !prog.NewRunner(queue).Run() {
 			e.unfinished.Store(true)
 		}
 	}, nil
@@ -85,7 +91,7 @@ func (e *setsRun) batched() (batched []*ad.Node, err error) {
 // laneQueue is the queue of one lock-step runner.
 type laneQueue struct {
 	run     *setsRun
-	columns *lockstep.Columns
+	columns *lockstep.Columns // nil where each draw has its own run
 }
 
 var _ lockstep.Queue = (*laneQueue)(nil)
@@ -153,6 +159,16 @@ func (c *laneChain) complete() (err error) {
 	post := c.target.(*Posterior)
 	one := func(q, out []float64) error { return writeOrNaN(post, q, out) }
 	for _, r := range []*record{&c.warm, &c.kept} {
+		if c.queue.columns == nil {
+			for _, q := range r.rows {
+				row := r.row(post.Len())
+				if err := one(q, row); err != nil {
+					return c.fault(err)
+				}
+				r.outputs = append(r.outputs, row)
+			}
+			continue
+		}
 		if r.outputs, err = c.queue.columns.Of(r.rows, post.data, post.Len(), one); err != nil {
 			return c.fault(err)
 		}

@@ -15,4 +15,5 @@ import (
 func TestSBCThousand(t *testing.T) {
 	t.Run("eight schools", func(t *testing.T) { calibrated(t, schoolsPosterior(t), infer.SBCSettings{}) })
 	t.Run("single exponential", func(t *testing.T) { calibrated(t, decayPosterior(t), infer.SBCSettings{}) })
+	t.Run("hidden Markov chain", func(t *testing.T) { calibrated(t, switching(t), infer.SBCSettings{}) })
 }

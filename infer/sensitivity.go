@@ -10,6 +10,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 )
 
 // Sensitivity says by how much a quantity depends on the priors and on the likelihood, as diag.PowerScaling measures it: above about 0.05 it does. Where
@@ -75,7 +76,7 @@ func (p *Posterior) sides() (of [2][]int) {
 		known["prior of "+q.name] = !q.flat
 		for _, theta := range q.prior.Params {
 			for _, other := range p.model.params {
-				if reads(ad.Of(theta), other.node) {
+				if graph.Reads(ad.Of(theta), other.node) {
 					known["prior of "+q.name] = false
 				}
 			}

@@ -84,10 +84,18 @@ func (p *Posterior) generator() (*generator, error) {
 		if q.flat {
 			return nil, fmt.Errorf("infer: parameter %s of model %s has no prior to draw from: give it one, or Condition on it", q.name, m.name)
 		}
-		inputs, outputs = append(inputs, q.node), append(outputs, q.prior.Params...)
+		inputs = append(inputs, q.node)
 	}
 	for _, d := range m.data {
 		inputs = append(inputs, d.node)
+	}
+	for _, l := range m.latents {
+		inputs = append(inputs, l.node)
+	}
+	for _, q := range m.order {
+		if place, _ := m.places(q); place >= 0 {
+			outputs = append(outputs, q.prior.Params...)
+		}
 	}
 	for _, o := range m.observed {
 		outputs = append(outputs, o.dist.Params...)
@@ -108,7 +116,12 @@ func (p *Posterior) generator() (*generator, error) {
 // draw returns the values of the arrays in the order of Posterior.arrays.
 func (g *generator) draw(src Source) (values [][]float64, err error) {
 	at := 0
-	for i, q := range g.model.params {
+	values = make([][]float64, len(g.model.params)+len(g.model.latents))
+	for _, q := range g.model.order {
+		place, input := g.model.places(q)
+		if place < 0 {
+			continue
+		}
 		theta, err := g.next(&at, len(q.prior.Params))
 		if err != nil {
 			return nil, err
@@ -118,9 +131,9 @@ func (g *generator) draw(src Source) (values [][]float64, err error) {
 			return nil, fmt.Errorf("parameter %s: %w", q.name, err)
 		}
 		if g.state != nil { // else no distribution has parameters
-			copy(g.state.Input(i), v)
+			copy(g.state.Input(input), v)
 		}
-		values = append(values, v)
+		values[place] = v
 	}
 	var replicas [][]float64
 	for _, o := range g.model.observed {
@@ -139,6 +152,18 @@ func (g *generator) draw(src Source) (values [][]float64, err error) {
 		values = append(values, slices.Clone(d))
 	}
 	return append(values, replicas...), err
+}
+
+// places returns the place of a parameter among the drawn arrays, and the number of its input in programs of parameters, data and discrete parameters; -1 where
+// it is no part of the model.
+func (m *Model) places(q *param) (drawn, input int) {
+	if i := slices.Index(m.params, q); i >= 0 {
+		return i, i
+	}
+	if i := slices.Index(m.latents, q); i >= 0 {
+		return len(m.params) + i, len(m.params) + len(m.data) + i
+	}
+	return -1, -1
 }
 
 // next evaluates the graph at the parameters so far and returns the next k

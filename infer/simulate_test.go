@@ -306,7 +306,7 @@ func TestMoreModelMistakes(t *testing.T) {
 			m.Param("a", dist.Normal(0, 1))
 			m.Data("x", []float64{1}, infer.Over(m.DimLen("k", 2)))
 		}, "has 1 value, but its shape is [2]"},
-		{func(m *infer.Model) { m.Param("k", dist.Poisson(3)) }, "parameter k is discrete (poisson)"},
+		{func(m *infer.Model) { m.Param("k", dist.Geometric(m.Param("p", dist.Beta(1, 1)))) }, "parameter k is discrete (geometric)"},
 		{func(m *infer.Model) {
 			m.Observe("k", dist.Poisson(m.Param("a", dist.HalfNormal(1))), []float64{1, 2.5})
 		}, "k[1] is 2.5, but poisson has integer values"},

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -325,7 +326,7 @@ func (t *withinPrior) Clone() Target {
 func (t *withinPrior) LogProbGrad(q, g []float64) (float64, error) {
 	k := len(t.model.params)
 	if t.at == nil {
-		t.at = stateWith(t.prog, k, t.givenValues())
+		t.at = graph.State(t.prog, k, t.givenValues())
 	}
 	copy(t.at.InputSpan(0, k), q)
 	if err := t.at.Run(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 	"github.com/euryale-dev/euryale/internal/errtext"
 )
 
@@ -47,7 +48,7 @@ func (p *Posterior) Unconstrain(values map[string][]float64, nudge float64) ([]f
 			v = inside[0]
 		}
 		q = append(q, x...)
-		from, to = append(from, m.node), append(to, constLike(m.node, v))
+		from, to = append(from, m.node), append(to, graph.Like(m.node, v))
 	}
 	return q, nil
 }

@@ -189,7 +189,7 @@ model { mu ~ normal(0, 5); tau ~ cauchy(0, 5); theta ~ normal(mu, tau); y ~ norm
 	data := apptest.Write(t, "schools.json", `{"J": 8, "y": [28, 8, -3, 7, -1, 1, 18, 12], "s": [15, 10, 16, 11, 9, 11, 10, 18]}`)
 	for coordinates, told := range map[string]bool{"chosen": true, "declared": false} {
 		code, _, stderr := apptest.Do(t, "sample", "stan", schools, "--data", data, "--out", filepath.Join(t.TempDir(), "run"), "--seed", "7", "--no-report", "--coordinates", coordinates, "--retries", "0", "--warmup", "300", "--draws", "300")
-		if code != 0 || strings.Contains(stderr, "coordinates of the chains: theta is sampled relative to its conditional mean and spread; tau by a softplus") != told {
+		if code != 0 || strings.Contains(stderr, "coordinates of the chains: theta is integrated out exactly and drawn back; tau by a softplus") != told {
 			t.Errorf("%s: exit %d: %s", coordinates, code, stderr)
 		}
 	}

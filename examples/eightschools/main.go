@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command eightschools shows why a hierarchical model can mislead a sampler, and what
-// helps. It samples coaching effects in eight schools three times: with chains that move in the
+// helps. It samples coaching effects in eight schools four times: with chains that move in the
 // parameters, first with the effects drawn around their mean, as one writes the model, then in
-// standardised form; and in the coordinates that the warm-up chooses, for the model as one writes it.
+// standardised form; in the coordinates that the warm-up chooses, for the model as one writes it; and
+// as it is done by default, with the effects integrated out and drawn back.
 package main
 
 import (
@@ -44,19 +45,20 @@ func schools(form ...infer.Option) (*infer.Posterior, error) {
 
 func report(w io.Writer) error {
 	for _, form := range []struct {
-		name        string
-		options     []infer.Option
-		coordinates infer.CoordinateKind
+		name     string
+		options  []infer.Option
+		settings infer.Settings
 	}{
-		{"centred: theta ~ normal(mu, tau)", nil, infer.DeclaredCoordinates},
-		{"non-centred: theta = mu + tau z, z ~ normal(0, 1)", []infer.Option{infer.NonCentred()}, infer.DeclaredCoordinates},
-		{"centred, in chosen coordinates", nil, infer.ChosenCoordinates},
+		{"centred: theta ~ normal(mu, tau)", nil, infer.Settings{Coordinates: infer.DeclaredCoordinates}},
+		{"non-centred: theta = mu + tau z, z ~ normal(0, 1)", []infer.Option{infer.NonCentred()}, infer.Settings{Coordinates: infer.DeclaredCoordinates}},
+		{"centred, in chosen coordinates", nil, infer.Settings{NoMarginals: true}},
+		{"centred, with theta integrated out", nil, infer.Settings{}},
 	} {
 		post, err := schools(form.options...)
 		if err != nil {
 			return err
 		}
-		fit, err := infer.Sample(context.Background(), post, infer.Settings{Coordinates: form.coordinates})
+		fit, err := infer.Sample(context.Background(), post, form.settings)
 		if err != nil {
 			return err
 		}

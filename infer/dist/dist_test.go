@@ -6,6 +6,7 @@ package dist_test
 import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // numbersOf lists the distributions whose parameters and values are numbers, and distributions made
@@ -15,6 +16,17 @@ func numbersOf() (out []dist.Family) {
 	for _, l := range dist.All() {
 		if l.Shapes == nil && l.Value == nil {
 			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// inTurn are the families of numbers, in the quick tier each with one of its parameters, which families take in turn.
+func inTurn() (out []dist.Family) {
+	out = numbersOf()
+	for i, l := range out {
+		if !tier.Slow {
+			out[i].At = l.At[i%len(l.At):][:1]
 		}
 	}
 	return out

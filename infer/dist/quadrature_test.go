@@ -12,7 +12,7 @@ import (
 // The densities of every continuous distribution integrate to 1, and its mean and variance are integrals of its
 // density.
 func TestDensitiesIntegrate(t *testing.T) {
-	for _, l := range numbersOf() {
+	for _, l := range inTurn() {
 		if !l.New(l.At[0]...).Discrete {
 			disttest.Integrates(t, l)
 		}

@@ -24,7 +24,15 @@ func main() {
 	only := flag.String("only", "", "packages to try, a regular expression (default all)")
 	lines := flag.String("lines", "", "try all faults of lines that match this regular expression, PATH:LINE: TEXT")
 	root := flag.String("root", ".", "of the repository")
+	named := flag.Bool("planted", false, "plant the faults of internal/mutate/planted.txt, each for the tests that must notice it")
 	flag.Parse()
+	if *named {
+		if err := plantNamed(os.Stdout, *root, *only); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := mutate(os.Stdout, *root, *n, *seed, *only, *lines); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

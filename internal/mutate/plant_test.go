@@ -73,6 +73,28 @@ func TestHarmlessFaultsApply(t *testing.T) {
 	}
 }
 
+// Faults that must be noticed can be planted, and their packages are there.
+func TestNamedFaultsApply(t *testing.T) {
+	all, err := readNamed("../..")
+	if err != nil || len(all) < 15 {
+		t.Fatalf("%d faults: %v", len(all), err)
+	}
+	for _, k := range all {
+		f, source, err := k.planted("../..")
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if _, err := parser.ParseFile(token.NewFileSet(), k.path, f.plantedIn(source), 0); err != nil {
+			t.Errorf("%s: %v", k.after, err)
+		}
+		pkg, pattern := k.tests()
+		if _, err := os.Stat("../../" + pkg); err != nil || pattern == "" {
+			t.Errorf("%q names no package and tests: %v", k.why, err)
+		}
+	}
+}
+
 // Every file named in the table of targets exists and has faults to plant.
 func TestTargets(t *testing.T) {
 	for _, of := range targets {

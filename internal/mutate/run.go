@@ -37,16 +37,8 @@ func (t *trial) on(f fault, pkgs []string) (outcome, error) {
 	if err != nil {
 		return 0, err
 	}
-	planted := filepath.Join(t.work, "planted.go")
-	if err := os.WriteFile(planted, f.plantedIn(source), 0o644); err != nil {
-		return 0, err
-	}
-	text, err := json.Marshal(map[string]any{"Replace": map[string]string{original: planted}})
+	overlay, err := t.overlay(f, source)
 	if err != nil {
-		return 0, err
-	}
-	overlay := filepath.Join(t.work, "overlay.json")
-	if err := os.WriteFile(overlay, text, 0o644); err != nil {
 		return 0, err
 	}
 	for _, pkg := range pkgs {
@@ -61,6 +53,20 @@ func (t *trial) on(f fault, pkgs []string) (outcome, error) {
 		}
 	}
 	return survived, nil
+}
+
+// overlay writes what makes go compile the source with the fault.
+func (t *trial) overlay(f fault, source []byte) (string, error) {
+	planted := filepath.Join(t.work, "planted.go")
+	if err := os.WriteFile(planted, f.plantedIn(source), 0o644); err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(t.root, f.path): planted}})
+	if err != nil {
+		return "", err
+	}
+	overlay := filepath.Join(t.work, "overlay.json")
+	return overlay, os.WriteFile(overlay, text, 0o644)
 }
 
 func (t *trial) compile(pkg, binary string, flags ...string) error {

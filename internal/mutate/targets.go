@@ -23,8 +23,11 @@ type target struct {
 var targets = []target{
 	{pkg: "infer/dist"},
 	{pkg: "infer/diag"},
-	{pkg: "infer/internal/hamiltonian", files: []string{"metric*.go"}, also: []string{"infer/internal/warmup", "infer"}, short: true},
+	{pkg: "infer/internal/hamiltonian", files: []string{"metric*.go", "soft_step.go", "leapfrog.go", "nuts.go", "subtree.go"}, also: []string{"infer/internal/warmup", "infer"}, short: true},
 	{pkg: "infer/internal/warmup", also: []string{"infer"}, short: true},
+	{pkg: "infer/internal/gaussian", also: []string{"infer"}, short: true},
+	{pkg: "infer/internal/labels", also: []string{"infer"}, short: true},
+	{pkg: "infer", files: []string{"coordinate_map.go", "family.go", "latent*.go", "markov_chain.go", "moved.go", "pool*.go", "smc*.go"}, short: true},
 	{pkg: "optim", files: []string{"covariance.go", "sandwich.go", "variance.go", "batch_result.go", "reduce.go"}, short: true},
 	{pkg: "optim/internal/batch", files: []string{"errors.go"}, also: []string{"optim"}, short: true},
 	{pkg: "autodiff", files: []string{"op_reduce.go", "op_cumsum.go"}, short: true},

@@ -39,10 +39,18 @@ model { mu ~ normal(0, 5); tau ~ cauchy(0, 5); `+prior+` y ~ normal(theta, s); }
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := infer.Sample(t.Context(), post, infer.Settings{Seed: 4, Coordinates: infer.ChosenCoordinates})
-	if err != nil || len(fit.Coordinates()) != 2 || !strings.HasPrefix(fit.Coordinates()[0], "theta is sampled") {
-		t.Fatal(err, fit.Coordinates())
+	for first, settings := range map[string]infer.Settings{"theta is sampled": {Seed: 4, NoMarginals: true}, "theta is integrated out": {Seed: 4}} {
+		fit, err := infer.Sample(t.Context(), post, settings)
+		if err != nil || len(fit.Coordinates()) != 2 || !strings.HasPrefix(fit.Coordinates()[0], first) {
+			t.Fatal(err, fit.Coordinates())
+		}
+		tauIsRight(t, post, fit)
 	}
+}
+
+// tauIsRight compares quantiles of the scale of the schools with those by quadrature.
+func tauIsRight(t *testing.T, post infer.Target, fit *infer.Fit) {
+	t.Helper()
 	tau := fit.Draws("tau")
 	all := slices.Sorted(slices.Values(slices.Concat(tau...)))
 	for p, want := range map[float64]float64{0.05: 0.246, 0.5: 2.749, 0.95: 9.841} {
@@ -51,6 +59,7 @@ model { mu ~ normal(0, 5); tau ~ cauchy(0, 5); `+prior+` y ~ normal(theta, s); }
 		}
 	}
 	lp, g := 0.0, make([]float64, post.Dim())
+	var err error
 	if lp, err = post.LogProbGrad(fit.Unconstrained(1, 7), g); err != nil || lp-fit.Stats(1)[7].LogProb > 1e-9 || fit.Stats(1)[7].LogProb-lp > 1e-9 {
 		t.Errorf("log density %v, recorded %v: %v", lp, fit.Stats(1)[7].LogProb, err)
 	}

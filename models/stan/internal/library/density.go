@@ -242,11 +242,43 @@ var byName = map[string]family{}
 // Observed returns the distribution of an observation whose parameters are nodes, and false for distributions of which single observations
 // are not judged.
 func Observed(name string, p []*ad.Node) (dist.Dist, bool) {
+	if of, ok := choices[name]; ok {
+		return fromOne(of(p)), true
+	}
 	f, ok := byName[name]
 	if !ok || len(p) != len(f.params) {
 		return dist.Dist{}, false
 	}
 	return f.of(p), true
+}
+
+// choices are the distributions of numbers from 1 on whose last parameter is a vector, by what counts them from 0.
+var choices = map[string]func(p []*ad.Node) dist.Dist{
+	"ordered_logistic":  func(p []*ad.Node) dist.Dist { return dist.OrderedLogistic(p[0], p[1]) },
+	"ordered_probit":    func(p []*ad.Node) dist.Dist { return orderedProbit(p[0], p[1]) },
+	"categorical":       func(p []*ad.Node) dist.Dist { return dist.Categorical(p[0]) },
+	"categorical_logit": func(p []*ad.Node) dist.Dist { return dist.CategoricalLogits(p[0]) },
+}
+
+// HasVector reports whether the last parameter of the distribution of an observation is a vector.
+func HasVector(name string) bool { return choices[name] != nil }
+
+// fromOne counts the numbers of a distribution from 1.
+func fromOne(d dist.Dist) dist.Dist {
+	out := dist.Dist{Name: d.Name + " from 1", Params: d.Params, ParamEvent: d.ParamEvent, Discrete: true, LogProbOf: func(x *ad.Node) *ad.Node { return d.LogProb(minusOne(x)) }}
+	_, most := d.Support.Ends()
+	out.Support = dist.Interval(1.0, most+1)
+	out.Support.Whole = true
+	if d.RandOf != nil {
+		out.RandOf = func(src dist.Source, p []float64) float64 { return 1 + d.RandOf(src, p) }
+	}
+	if d.CDFOf != nil {
+		out.CDFOf = func(x float64, p []float64) float64 { return d.CDF(x-1, p) }
+	}
+	if d.MeanOf != nil && d.VarianceOf != nil {
+		out.MeanOf, out.VarianceOf = func(p []float64) float64 { return 1 + d.MeanOf(p) }, d.VarianceOf
+	}
+	return out
 }
 
 func (f family) signature(result string) string {

@@ -279,13 +279,28 @@ func orderedProbit(eta, cut any) dist.Dist {
 	return dist.Dist{Name: "ordered probit", Params: []*ad.Node{e, c}, ParamEvent: []int{0, 1}, Discrete: true, Support: dist.Interval(0.0, inf), LogProbOf: func(x *ad.Node) *ad.Node {
 		k := c.Shape()[len(c.Shape())-1]
 		far := ad.Scalar(40)
-		take := func(shift int) *ad.Node {
-			at := ad.FloorIndex(ad.Clip(ad.Shift(x, float64(shift)), 0, float64(k-1)))
-			return ad.Gather(c, at, 0)
+		take := func(shift int) *ad.Node { // 0 where there is none
+			at := ad.Reshape(ad.Shift(x, float64(shift)), append(x.Shape().Clone(), 1)...)
+			numbers := make([]float64, k)
+			for i := range numbers {
+				numbers[i] = float64(i)
+			}
+			return ad.SumAxes(ad.Where(ad.Equal(ad.Const(numbers), at), c, ad.Scalar(0)), -1)
 		}
 		upper := ad.Where(ad.Equal(x, ad.Scalar(float64(k))), far, ad.Sub(take(0), e))
 		lower := ad.Where(ad.Equal(x, ad.Scalar(0)), ad.Neg(far), ad.Sub(take(-1), e))
 		return ad.LogPhiDiff(lower, upper)
+	}, CDFOf: func(x float64, p []float64) float64 {
+		if x >= float64(len(p)-1) {
+			return 1
+		}
+		return 0.5 * math.Erfc((p[0]-p[1+int(x)])/math.Sqrt2)
+	}, RandOf: func(src dist.Source, p []float64) float64 {
+		z, n := p[0]+src.Normal(), 0
+		for n < len(p)-1 && z > p[1+n] {
+			n++
+		}
+		return float64(n)
 	}}
 }
 

@@ -19,7 +19,7 @@ type observation struct {
 	at     *syntax.Tilde
 	family string
 	y      []float64
-	params []*ad.Node // one element for each of y
+	params []*ad.Node // one element, or one row, for each of y
 }
 
 // regressions are the distributions of the outcomes of regressions.
@@ -92,6 +92,10 @@ func (m *Machine) observe(s *syntax.Tilde, args []value.Value) bool {
 	}
 	lanes := 0
 	shape := []int{}
+	var vector *value.Value // the last parameter, where that is a vector for each number
+	if last := len(args) - 1; library.HasVector(family) && last > 0 {
+		vector, args = &args[last], args[:last]
+	}
 	for _, a := range args {
 		lanes = max(lanes, a.Lanes)
 		if len(a.Shape) > 0 {
@@ -126,8 +130,27 @@ func (m *Machine) observe(s *syntax.Tilde, args []value.Value) bool {
 		}
 		o.params = append(o.params, p)
 	}
+	if vector != nil {
+		p := ownVectors(*vector, lanes, n)
+		if p == nil || p.Err() != nil {
+			return false
+		}
+		o.params = append(o.params, p)
+	}
 	m.observed = append(m.observed, o)
 	return true
+}
+
+// ownVectors returns a vector for each of n numbers, or nil where it is not clear which is whose.
+func ownVectors(v value.Value, lanes, n int) *ad.Node {
+	k := v.Shape[len(v.Shape)-1]
+	switch {
+	case v.Lanes == 0 && len(v.Shape) == 1:
+		return ad.Broadcast(ad.Reshape(v.Node(), 1, k), n, k)
+	case v.Lanes == 0 && lanes == 0 && v.Size() == n*k, v.Lanes > 0 && len(v.Shape) == 1 && v.Lanes == n:
+		return ad.Reshape(v.Node(), n, k)
+	}
+	return nil
 }
 
 // Observation is a variable of the data with its distribution.

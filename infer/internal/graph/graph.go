@@ -1,0 +1,99 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package graph finds its way in the graph of a log density: which nodes depend on which, and what is constant.
+package graph
+
+import (
+	"slices"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+)
+
+// Reads reports whether a node depends on another.
+func Reads(n, on *ad.Node) bool {
+	seen := map[*ad.Node]bool{}
+	var visit func(n *ad.Node) bool
+	visit = func(n *ad.Node) bool {
+		if n == on {
+			return true
+		}
+		if seen[n] {
+			return false
+		}
+		seen[n] = true
+		return slices.ContainsFunc(n.In(), visit)
+	}
+	return visit(n)
+}
+
+// Consumers lists for every node of a graph those that read it.
+func Consumers(out *ad.Node) map[*ad.Node][]*ad.Node {
+	readers, seen, open := map[*ad.Node][]*ad.Node{}, map[*ad.Node]bool{out: true}, []*ad.Node{out}
+	for len(open) > 0 {
+		n := open[len(open)-1]
+		open = open[:len(open)-1]
+		for _, x := range n.In() {
+			if !slices.Contains(readers[x], n) {
+				readers[x] = append(readers[x], n)
+			}
+			if !seen[x] {
+				seen[x] = true
+				open = append(open, x)
+			}
+		}
+	}
+	return readers
+}
+
+// Closure returns the nodes that depend on one, by the readers of Consumers.
+func Closure(readers map[*ad.Node][]*ad.Node, of *ad.Node) map[*ad.Node]bool {
+	seen, open := map[*ad.Node]bool{of: true}, []*ad.Node{of}
+	for len(open) > 0 {
+		n := open[len(open)-1]
+		open = open[:len(open)-1]
+		for _, r := range readers[n] {
+			if !seen[r] {
+				seen[r] = true
+				open = append(open, r)
+			}
+		}
+	}
+	return seen
+}
+
+// Constant reports whether a node depends on no input.
+func Constant(n *ad.Node) bool {
+	seen := map[*ad.Node]bool{}
+	var visit func(n *ad.Node) bool
+	visit = func(n *ad.Node) bool {
+		if seen[n] || n.IsConst() {
+			return true
+		}
+		seen[n] = true
+		return n.Op() != nil && !slices.ContainsFunc(n.In(), func(x *ad.Node) bool { return !visit(x) })
+	}
+	return visit(n)
+}
+
+// Row returns the elements of a node in a row.
+func Row(n *ad.Node) *ad.Node { return ad.Reshape(n, n.Size()) }
+
+// Like returns a constant of the shape of a node.
+func Like(n *ad.Node, v []float64) *ad.Node {
+	if len(n.Shape()) == 0 {
+		return ad.Scalar(v[0])
+	}
+	return ad.Const(v, n.Shape()...)
+}
+
+// State makes a workspace of a program with the values of the inputs from a number on.
+func State(prog *ad.Program, from int, given [][]float64) *ad.State {
+	s := prog.NewState()
+	for i, d := range given {
+		if err := s.SetInput(from+i, d); err != nil {
+			panic(err) // the program has these inputs, and reals
+		}
+	}
+	return s
+}
