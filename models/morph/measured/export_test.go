@@ -16,3 +16,15 @@ func (t *Task) Refitted(fit *infer.Fit, e diag.ELPD, block int) (*diag.PointELPD
 	}
 	return r.predict(block, e.Points[block].LPPD)
 }
+
+// DefectAt returns the kind and the words of the defect of the data that is named at the start; empty if there is none.
+func (t *Task) DefectAt() (kind, words string, err error) {
+	if err := t.prepare(); err != nil {
+		return "", "", err
+	}
+	d, err := t.defect(&Solution{X: t.starts()})
+	if d == nil || err != nil {
+		return "", "", err
+	}
+	return d.flag.Kind, d.flag.String(), nil
+}
