@@ -310,8 +310,22 @@ func (p *painter) errors() error {
 		}
 		p.set.Frames[i].Errors = squares[i]
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	for i := range p.set.Frames {
+		f := &p.set.Frames[i]
+		for k, d := range f.Errors {
+			if tooSure(f.Counts[k], d) {
+				return p.set.defect("nothing is known so well: write the right error, or NaN for pixels without one", "the error at row %d, column %d of pattern %d is %g, and the number %g", k/p.set.Columns, k%p.set.Columns, i+1, d, f.Counts[k])
+			}
+		}
+	}
+	return nil
 }
+
+// tooSure reports whether the error of a number is so small that nothing could have measured it: the number would outweigh all others.
+func tooSure(x, sd float64) bool { return sd > 0 && sd < 1e-9*math.Abs(x) }
 
 // spared refuses a pedestal or a saturation that leaves out most pixels.
 func (s *Set) spared(t *tally, patterns [][]float64, p *painter) error {

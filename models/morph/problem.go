@@ -317,12 +317,12 @@ func (p *Problem) checkMeasurement() (bad []string) {
 	if len(p.Data) == 0 && p.Geometry.Shape == nil || slices.Contains(p.Data.Names(), "") {
 		bad = append(bad, "data is missing: name a folder of Energy_*.h5, an NPY file, or files of measured patterns (only energies can be chosen without data, for a detector of which \"geometry\" says the shape)")
 	}
+	if p.MaxNFev < 0 {
+		bad = append(bad, fmt.Sprintf("max_nfev is %d: want at least 1, or leave it out for no limit", p.MaxNFev))
+	}
 	bad = append(bad, p.checkPhase()...)
 	if p.Measured() {
 		return append(bad, p.checkMeasured()...)
-	}
-	if p.MaxNFev < 0 {
-		bad = append(bad, fmt.Sprintf("max_nfev is %d: want at least 1, or leave it out for no limit", p.MaxNFev))
 	}
 	if p.Sigma < 0 {
 		bad = append(bad, fmt.Sprintf("sigma is %g: want more than 0", p.Sigma))

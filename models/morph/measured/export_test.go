@@ -28,3 +28,12 @@ func (t *Task) DefectAt() (kind, words string, err error) {
 	}
 	return d.flag.Kind, d.flag.String(), nil
 }
+
+// Looked returns the kinds of effects that a verdict looks for at the start.
+func (t *Task) Looked() (kinds []string, err error) {
+	_, list, err := t.inspect(&Solution{X: t.starts()})
+	for _, l := range list {
+		kinds = append(kinds, l.kind)
+	}
+	return kinds, err
+}

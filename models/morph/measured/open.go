@@ -25,11 +25,20 @@ import (
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/sim/rsoxs/farfield"
+	"github.com/euryale-dev/euryale/sim/rsoxs/particle"
 )
 
 // Open reads the files of a problem and returns the fit that it describes. Relative paths start from a folder. A nuisance without a start
 // has one from the data, and a weak prior. The summaries and notes of the files are in Task.Read.
 func Open(p *morph.Problem, folder string) (*Task, error) {
+	t, err := open(p, folder)
+	if err != nil {
+		return nil, plain(err)
+	}
+	return t, nil
+}
+
+func open(p *morph.Problem, folder string) (*Task, error) {
 	t := &Task{Fixed: maps.Clone(p.Fixed)}
 	groups, err := t.read(p, folder)
 	if err != nil {
@@ -76,7 +85,27 @@ func Open(p *morph.Problem, folder string) (*Task, error) {
 			return nil, err
 		}
 	}
+	if len(p.Data) == 0 {
+		return t, nil
+	}
+	if err := t.Model.contrast(); err != nil {
+		return nil, err
+	}
+	if err := t.prepare(); err != nil { // what the files and the problem have wrong is told before anything is made
+		return nil, err
+	}
 	return t, nil
+}
+
+// plain returns an error about sizes and reach without the place in the code that met it.
+func plain(err error) error {
+	if size := (*particle.SizeError)(nil); errors.As(err, &size) {
+		return size
+	}
+	if reach := (*particle.ReachError)(nil); errors.As(err, &reach) {
+		return reach
+	}
+	return err
 }
 
 // group is a measurement: files of one detector that have the same nuisances.

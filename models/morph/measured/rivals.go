@@ -237,8 +237,8 @@ func (r *rival) try(scales map[string]float64) error {
 	}
 	for _, x := range starts {
 		r.task.StartAt(x)
-		if err := r.task.prepare(); err != nil {
-			return err
+		if r.task.prepare() != nil {
+			continue // such as a blur, for whose pixels beyond the detector the voxels are too coarse
 		}
 		problem, _, err := r.task.problem(scales)
 		if err != nil {

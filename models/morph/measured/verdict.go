@@ -149,24 +149,35 @@ func (t *Task) inspect(s *Solution) (*inspection, []looked, error) {
 		all.Params[i].Start = s.X[i]
 		c.at[all.Params[i].Name], c.order = s.X[i], append(c.order, all.Params[i].Name)
 	}
+	params := all.Params
 	var list []looked
-	for _, e := range append(slices.Clone(effects), t.constantEffects()...) {
-		if e.when != nil && !e.when(t) {
-			continue
+	try := func(possible []effect) error {
+		list, all.mean, all.Params = nil, nil, slices.Clone(params)
+		c.order = c.order[:len(params)]
+		for _, e := range possible {
+			if e.when != nil && !e.when(t) {
+				continue
+			}
+			e.params = t.expanded(e.params)
+			if len(e.params) == 0 {
+				continue
+			}
+			list = append(list, looked{effect: e})
+			for _, name := range e.params {
+				off := t.off(name)
+				c.at[name], c.order = off, append(c.order, name)
+				all.Params = append(all.Params, Param{Name: name, Start: off})
+			}
 		}
-		e.params = t.expanded(e.params)
-		if len(e.params) == 0 {
-			continue
-		}
-		list = append(list, looked{effect: e})
-		for _, name := range e.params {
-			off := t.off(name)
-			c.at[name], c.order = off, append(c.order, name)
-			all.Params = append(all.Params, Param{Name: name, Start: off})
-		}
+		return all.prepare()
 	}
-	if err := all.prepare(); err != nil {
-		return nil, nil, err
+	possible := append(slices.Clone(effects), t.constantEffects()...)
+	if err := try(possible); err != nil {
+		// A blur needs pixels beyond the detector, whose q the voxels may not have.
+		possible = slices.DeleteFunc(possible, func(e effect) bool { return slices.Contains(e.params, "resolution") })
+		if err := try(possible); err != nil {
+			return nil, nil, err
+		}
 	}
 	program, err := ad.Compile([]*ad.Node{all.mean}, ad.Settings{Inputs: all.in, Backend: t.Backend})
 	if err != nil {

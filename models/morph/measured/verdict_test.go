@@ -150,3 +150,17 @@ func TestDefectsOfData(t *testing.T) {
 		})
 	}
 }
+
+// Voxels that are too coarse for the pixels that a blur needs beyond the detector are judged without looking for one.
+func TestBlurBeyondVoxels(t *testing.T) {
+	for _, voxel := range []float64{2, 5} {
+		k := small(t, 3)
+		k.Model.Grid.Voxel = voxel
+		k.Params = slices.DeleteFunc(k.Params, func(p measured.Param) bool { return p.Name == "resolution" })
+		k = &measured.Task{Model: k.Model, Params: k.Params}
+		kinds, err := k.Looked()
+		if err != nil || slices.Contains(kinds, "blur") != (voxel == 2) || !slices.Contains(kinds, "photon energy") && !slices.Contains(kinds, "edges") {
+			t.Errorf("%g nm: %v, %v", voxel, kinds, err)
+		}
+	}
+}
