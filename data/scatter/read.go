@@ -106,6 +106,8 @@ type tally struct {
 
 	whole int       // pixels with whole numbers that are not saturated
 	kinds []float64 // different numbers below 0, at most mostMarkers+1
+	// under are the numbers that lie below the pedestal, by how much.
+	under []float64
 }
 
 // mostMarkers is the largest number of different numbers below 0 that mark pixels, such as -1 for gaps and -2 for bad ones.
@@ -159,11 +161,12 @@ func (l *layout) images(set *Set, t *taken, s Settings) error {
 	if err != nil {
 		return err
 	}
+	readout := p.readout(seen, counts)
 	for i, number := range t.want {
 		if number < 0 {
 			continue
 		}
-		set.Frames = append(set.Frames, Frame{Energy: t.energies[i], Polarization: at(t.polarizations, i), Exposure: at(t.exposures, i), Flux: at(t.flux, i),
+		set.Frames = append(set.Frames, Frame{Readout: readout * float64(s.bin()*s.bin()), Energy: t.energies[i], Polarization: at(t.polarizations, i), Exposure: at(t.exposures, i), Flux: at(t.flux, i),
 			Transmission: at(t.transmission, i), Dark: at(t.dark, i) * float64(s.bin()*s.bin()), Counts: counts[number]})
 	}
 	if err := p.errors(); err != nil {
@@ -234,6 +237,46 @@ func (p *painter) paint(v *variable) ([][]float64, *tally, error) {
 	return out, t, err
 }
 
+// leastUnder is the share of the pixels below the pedestal, and mostSD the distance below it in standard deviations, between which the readout
+// makes them.
+const leastUnder, mostSD = 1e-3, 5.0
+
+// fewestUnder is the smallest number of such pixels, and mostUnder their largest share: noise has as many above the pedestal.
+const fewestUnder, mostUnder = 10, 0.6
+
+// readout returns the variance of the readout of a pixel, which follows from the numbers below the pedestal, half of those without light. What
+// lies farther below is left out, and all of it if few do.
+func (p *painter) readout(t *tally, patterns [][]float64) float64 {
+	if len(t.under) == 0 {
+		return 0
+	}
+	slices.Sort(t.under)
+	variance := math.Ceil(math.Pow(t.under[len(t.under)/2]/0.6745, 2))
+	limit := mostSD * math.Sqrt(variance)
+	if n := float64(len(t.under)); n < max(fewestUnder, leastUnder*float64(t.whole)) || n > mostUnder*float64(t.whole) || limit > p.pedestal {
+		variance, limit = 0, 0
+	}
+	bad := 0
+	for _, x := range t.under {
+		if x > limit {
+			bad++
+		}
+	}
+	t.n[negative] += bad
+	limit *= float64(p.bin) // of a sum
+	for _, list := range patterns {
+		for i, x := range list {
+			if x < -limit {
+				list[i] = math.NaN()
+			}
+		}
+	}
+	if variance > 0 {
+		p.set.note("%d pixels are below the pedestal, as noise of the readout with a standard deviation of about %.2g makes them: they are kept, and the variance of that noise is added to all numbers and to what is expected of them", len(t.under)-bad, math.Sqrt(variance))
+	}
+	return variance
+}
+
 // needed reports whether a block has pixels of frames that are wanted.
 func (p *painter) needed(axes, offset, shape, strides []int, pitch int) bool {
 	var o, n, st []int
@@ -275,7 +318,14 @@ func (p *painter) value(x float64, t *tally, frame, pixel, width int) float64 {
 		return x
 	}
 	t.whole++
+	raw := x
 	if x -= p.pedestal; x < 0 && !p.set.Rates {
+		if raw > 0 && p.pedestal > 0 { // whether that is noise of the readout shows once all are known
+			if t.under = append(t.under, -x); t.first[negative] == "" {
+				t.first[negative] = fmt.Sprintf("row %d, column %d of pattern %d", pixel/width, pixel%width, frame+1)
+			}
+			return x
+		}
 		say(negative)
 		if len(t.kinds) < mostMarkers+1 && !slices.Contains(t.kinds, x) {
 			t.kinds = append(t.kinds, x)
