@@ -4,6 +4,7 @@
 package scatter
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -244,14 +245,14 @@ const leastUnder, mostSD = 1e-3, 5.0
 // fewestUnder is the smallest number of such pixels, and mostUnder their largest share: noise has as many above the pedestal.
 const fewestUnder, mostUnder = 10, 0.6
 
-// readout returns the variance of the readout of a pixel, which follows from the numbers below the pedestal, half of those without light. What
-// lies farther below is left out, and all of it if few do.
+// readout returns the variance of the readout of a pixel if numbers lie below the pedestal as it makes them. What lies farther below is left
+// out, and all of it if few do.
 func (p *painter) readout(t *tally, patterns [][]float64) float64 {
 	if len(t.under) == 0 {
 		return 0
 	}
 	slices.Sort(t.under)
-	variance := math.Ceil(math.Pow(t.under[len(t.under)/2]/0.6745, 2))
+	variance := math.Ceil(p.scatterOfDim(patterns, t.under[len(t.under)/2]/0.6745))
 	limit := mostSD * math.Sqrt(variance)
 	if n := float64(len(t.under)); n < max(fewestUnder, leastUnder*float64(t.whole)) || n > mostUnder*float64(t.whole) || limit > p.pedestal {
 		variance, limit = 0, 0
@@ -275,6 +276,32 @@ func (p *painter) readout(t *tally, patterns [][]float64) float64 {
 		p.set.note("%d pixels are below the pedestal, as noise of the readout with a standard deviation of about %.2g makes them: they are kept, and the variance of that noise is added to all numbers and to what is expected of them", len(t.under)-bad, math.Sqrt(variance))
 	}
 	return variance
+}
+
+// scatterOfDim returns by how much the variance of a pixel is above its mean, from the differences of neighbours in a row of which less light
+// arrives than in half of them. typical is about the standard deviation of the readout.
+func (p *painter) scatterOfDim(patterns [][]float64, typical float64) float64 {
+	type pair struct{ mean, square float64 }
+	var all []pair
+	pixels := float64(p.bin * p.bin)
+	for _, list := range patterns {
+		for i := 1; i < len(list); i++ {
+			a, b := list[i-1], list[i]
+			if i%p.set.Columns == 0 || math.IsNaN(a+b) {
+				continue
+			}
+			mean, d := (a+b)/2, a-b
+			if usual := 2 * (max(0, mean) + pixels*typical*typical); d*d < mostSD*mostSD*usual {
+				all = append(all, pair{mean, d * d / 2})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b pair) int { return cmp.Compare(a.mean, b.mean) })
+	sum, n := 0.0, max(1, len(all)/2)
+	for _, x := range all[:min(n, len(all))] {
+		sum += x.square - x.mean
+	}
+	return max(typical*typical, sum/float64(n)/pixels)
 }
 
 // needed reports whether a block has pixels of frames that are wanted.
