@@ -44,6 +44,7 @@ type Task struct {
 	// More are the models of further measurements of the same sample, on detectors of their own.
 	More []*Model
 
+	bin            int                 // pixels along each side that the files' are added up by
 	in, free       []*ad.Node          // of all parameters, and of those that are no scale of a noise
 	nodes          map[string]*ad.Node // by the names of parameters
 	rates          *ad.Node            // of all sights of all models

@@ -39,7 +39,7 @@ func Open(p *morph.Problem, folder string) (*Task, error) {
 }
 
 func open(p *morph.Problem, folder string) (*Task, error) {
-	t := &Task{Fixed: maps.Clone(p.Fixed)}
+	t := &Task{Fixed: maps.Clone(p.Fixed), bin: p.Bin}
 	groups, err := t.read(p, folder)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ package measured
 
 import (
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -24,5 +25,13 @@ func TestStretchNearBounds(t *testing.T) {
 	free := Param{}
 	if got := free.stretch(3, 1); got != 1 {
 		t.Errorf("without bounds: %g", got)
+	}
+}
+
+// Units say that pixels were added up.
+func TestUnitsOfBinnedPixels(t *testing.T) {
+	one, four := &Task{}, &Task{bin: 4}
+	if got := []string{one.binned("pixels"), four.binned("pixels"), four.binned("counts/s"), four.binned("nm")}; strings.Join(got, ", ") != "pixels, pixels of 4 x 4, counts/s in 4 x 4 pixels, nm" {
+		t.Error(got)
 	}
 }
