@@ -95,7 +95,7 @@ type ProblemOptions struct {
 	Roughness float64 `json:"roughness,omitempty"` // weight of Roughness for voxels. Default 0
 
 	Boxes int    `json:"boxes,omitempty"` // simulated boxes over which measured patterns of random models are averaged. Default 8
-	Seed  uint64 `json:"seed,omitempty"`  // that of the first box; the others follow
+	Seed  uint64 `json:"seed,omitempty"`  // seed of the first box; the others follow
 
 	Closed     bool `json:"closed,omitempty"`     // formulas in place of voxels, for measured patterns
 	Tangential bool `json:"tangential,omitempty"` // molecules of particles lie in the surfaces of shells
