@@ -37,3 +37,19 @@ func (t *Task) Looked() (kinds []string, err error) {
 	}
 	return kinds, err
 }
+
+// FewAt returns the finding that few pixels make the noise at the start; empty if there is none.
+func (t *Task) FewAt() (kind, words string, err error) {
+	if err := t.prepare(); err != nil {
+		return "", "", err
+	}
+	c, _, err := t.inspect(&Solution{X: t.starts()})
+	if err != nil {
+		return "", "", err
+	}
+	if c.mean, err = c.means("", 0); err != nil {
+		return "", "", err
+	}
+	f, _ := c.fewPixels()
+	return f.Kind, f.Text, nil
+}

@@ -125,6 +125,8 @@ func (t *Task) judge(s *Solution, priors []check.Prior) (check.Verdict, []looked
 	v, err := check.Judge(d, check.Settings{})
 	if f, ok := c.noiseless(); ok && err == nil {
 		v.OK, v.Flags = false, []check.Flag{f}
+	} else if f, ok := c.fewPixels(); ok && err == nil {
+		v.OK, v.Flags = false, append([]check.Flag{f}, v.Flags...)
 	}
 	return v, list, err
 }

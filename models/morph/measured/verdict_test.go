@@ -164,3 +164,20 @@ func TestBlurBeyondVoxels(t *testing.T) {
 		}
 	}
 }
+
+// A few hot pixels are told where the noise is found from the residuals, which they make as large as they need.
+func TestFewPixelsMakeTheNoise(t *testing.T) {
+	for _, hot := range []float64{0, 1e6} {
+		k := smallOf(t, 3, true)
+		for i := range k.Model.Data.Frames {
+			k.Model.Data.Frames[i].Noise = "quasi"
+		}
+		if hot > 0 {
+			k.Model.Data.Frames[0].Counts[47], k.Model.Data.Frames[0].Counts[48] = hot, hot
+		}
+		k = &measured.Task{Model: k.Model, Params: append(slices.Clone(k.Params), measured.Param{Name: "noise", Start: 1})}
+		if kind, words, err := k.FewAt(); err != nil || (kind == "bad pixels") != (hot > 0) || hot > 0 && !strings.Contains(words, "2 of 880 numbers") {
+			t.Errorf("%g: %q, %s, %v", hot, kind, words, err)
+		}
+	}
+}
