@@ -132,7 +132,7 @@ func (t *Task) Metric(s *Solution) (*infer.Metric, error) {
 	n := len(s.X)
 	rate := make([]float64, n) // of the coordinate with the parameter
 	for i := range rate {
-		rate[i] = t.Params[i].stretch(s.X[i], math.Sqrt(s.Cov[i*n+i]))
+		rate[i] = t.Params[i].rate(s.X[i])
 	}
 	cov := make([][]float64, n)
 	for i := range cov {
@@ -152,33 +152,4 @@ func (p *Param) rate(x float64) float64 {
 		return 1
 	}
 	return 1/below + 1/above // 0 for an infinite one
-}
-
-// stretch is the standard deviation of the sampler's coordinate over that of the parameter, for a normal distribution of the parameter that its
-// bounds cut: near a bound the coordinate varies less than its derivative at the estimate says.
-func (p *Param) stretch(x, sd float64) float64 {
-	low, high := p.ends()
-	if !(sd > 0) || math.IsInf(sd, 1) || math.IsInf(low, -1) && math.IsInf(high, 1) {
-		return p.rate(x)
-	}
-	const points, far = 2000, 8.0
-	from, to := max(low, x-far*sd), min(high, x+far*sd)
-	var w, first, second float64
-	for i := range points {
-		v := from + (to-from)*(float64(i)+0.5)/points
-		u := 0.0
-		if !math.IsInf(low, -1) {
-			u += math.Log(v - low)
-		}
-		if !math.IsInf(high, 1) {
-			u -= math.Log(high - v)
-		}
-		z := (v - x) / sd
-		weight := math.Exp(-z * z / 2)
-		w, first, second = w+weight, first+weight*u, second+weight*u*u
-	}
-	if out := math.Sqrt(second/w-first/w*first/w) / sd; out > 0 && !math.IsInf(out, 0) {
-		return out
-	}
-	return p.rate(x)
 }
