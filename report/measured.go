@@ -126,12 +126,26 @@ func frames(list []measured.Image) (*viz.Figure, error) {
 		}
 		title := fmt.Sprintf("%g eV, %g degrees, %g s", im.Frame.Energy, im.Frame.Angle, im.Frame.Exposure)
 		image := func(what string, z [][]float64) viz.Image {
-			return viz.Image{Title: title + ": " + what, XLabel: "column", YLabel: "row", ZLabel: "counts", Z: z, Log: true, Equal: true, Low: low, High: high}
+			return viz.Image{Title: title + ": " + what, XLabel: "column", YLabel: "row", ZLabel: "counts (grey: left out)", Z: z, Log: true, Equal: true, Low: low, High: high}
 		}
 		residual := viz.Image{Title: fmt.Sprintf("residuals (mean square %.3g)", im.Pearson/max(1, im.Pixels)), XLabel: "column", YLabel: "row", ZLabel: "standard deviations", Z: im.Residual, Signed: true, Equal: true, Low: -4, High: 4}
-		rows = append(rows, []viz.Image{image("counts", im.Counts), image("expected", im.Mean), residual})
+		rows = append(rows, []viz.Image{image("counts", seen(im.Counts, low)), image("expected", im.Mean), residual})
 	}
 	return viz.Images("Counts and expected counts", rows)
+}
+
+// seen gives pixels without a count the lowest colour of a logarithmic scale, so that only those that are left out are grey.
+func seen(counts [][]float64, lowest float64) [][]float64 {
+	out := make([][]float64, len(counts))
+	for y, row := range counts {
+		out[y] = make([]float64, len(row))
+		for x, v := range row {
+			if out[y][x] = v; v <= 0 && !math.IsInf(lowest, 0) {
+				out[y][x] = lowest
+			}
+		}
+	}
+	return out
 }
 
 // ParameterRows returns rows of names and values as an HTML table.

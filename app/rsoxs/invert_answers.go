@@ -209,8 +209,9 @@ func (m *measurement) choose(a *frame.App) error {
 		return exit.With(exit.CannotWrite, a.Document(doc))
 	}
 	fmt.Fprintf(a.Stdout, "%.4g s at each of %v eV\n", plan.Exposure, plan.Energies)
+	units := m.units()
 	for _, p := range plan.Names {
-		fmt.Fprintf(a.Stdout, "%-16s sd %.3g", p, plan.SD[p])
+		fmt.Fprintf(a.Stdout, "%-16s sd %s", p, frame.WithUnit(fmt.Sprintf("%.3g", plan.SD[p]), units[p]))
 		for i, e := range plan.Energies {
 			if w := plan.Without[i][p]; !math.IsInf(w, 0) {
 				fmt.Fprintf(a.Stdout, ", %.3g without %g eV", w, e)

@@ -102,6 +102,9 @@ func resumeMeasured(ctx context.Context, a *frame.App, cfg *invertConfig, dir ru
 // solve fits and, with the method nuts, samples from starts around the fit.
 func (m *measurement) solve(ctx context.Context, a *frame.App, checkpoint string) error {
 	s, err := m.fit(ctx, a)
+	if dark := (*measured.DarkError)(nil); errors.As(err, &dark) {
+		return exit.With(exit.Data, err)
+	}
 	if s == nil || err != nil {
 		return exit.With(exit.Failed, err)
 	}

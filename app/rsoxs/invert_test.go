@@ -197,7 +197,7 @@ func TestDemoRSoXS(t *testing.T) {
 	} else {
 		chainCount, rhat, spread = 2, 1.3, 0.6
 		dir, _ = demoFolder(t)
-		for _, line := range []string{"problem.json --out fit --no-report", "posterior.json --out posterior --chains 2 --warmup 30 --draws 20 --retries 0"} {
+		for _, line := range []string{"problem.json --out fit --no-report", "posterior.json --out posterior --chains 2 --warmup 20 --draws 10 --retries 0"} {
 			args := strings.Fields(line)
 			args[0], args[2] = filepath.Join(dir, args[0]), filepath.Join(dir, args[2])
 			if code, out, stderr := apptest.Do(t, append([]string{"invert", "rsoxs", "--quiet"}, args...)...); code != 0 || !strings.Contains(out, "radius") {

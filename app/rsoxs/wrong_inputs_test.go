@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/app/apptest"
+	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -154,9 +155,21 @@ func TestWrongInputs(t *testing.T) {
 			w.put("iq.csv", "energy (eV),q (1/nm),I,dI\n284,0.1,5,-1\n284,0.2,4,-1\n")
 			w.set("data", "iq.csv", "exposure", nil, "energies", nil, "geometry", nil)
 		}, []string{"the error of number 1 of curve 1, at q = 0.1 1/nm, is -1"}},
+		"evaluations below 0": {func(w *wrongInput) { w.set("max_nfev", -1) }, []string{"max_nfev is -1: want at least 1"}},
+		"constants of vacuum": {func(w *wrongInput) { w.set("constants", []any{"vacuum", "vacuum", "vacuum"}) }, []string{"equal those of the surrounding material at all energies, so that nothing scatters"}},
+		"a huge particle": {func(w *wrongInput) {
+			w.set("fixed", map[string]any{"shell": 4, "aligned": 0, "background": 0.5, "radius": 1e9}, "parameters", map[string]any{"log_scale": map[string]any{}})
+		}, []string{"Error: bodies of a radius of up to 2e+09 nm"}},
+		"q beyond 2k": {func(w *wrongInput) {
+			w.put("iq.csv", "energy (eV),q (1/nm),I,dI\n284,20,5,1\n284,30,4,1\n")
+			w.set("data", "iq.csv", "exposure", nil, "energies", nil, "geometry", nil)
+		}, []string{"q reaches 30 1/nm at 284 eV", "2k = 2.878 1/nm", `"q_unit"`}},
+		"one q": {func(w *wrongInput) {
+			w.put("iq.csv", "energy (eV),q (1/nm),I,dI\n284,0.1,5,1\n")
+			w.set("data", "iq.csv", "exposure", nil, "energies", nil, "geometry", nil)
+		}, []string{"the curve at 284 eV has 1 value of q"}},
 		"q without units": {func(w *wrongInput) {
 			w.put("iq.csv", "energy,q,I,dI\n700,0.1,5,1\n700,0.5,4,1\n")
-			w.set("constants", []any{"vacuum", "vacuum", "vacuum"})
 			w.set("data", "iq.csv", "exposure", nil, "energies", nil, "geometry", nil)
 		}, []string{`"q_unit"`}},
 	} {
@@ -179,6 +192,9 @@ func TestWrongInputs(t *testing.T) {
 			code, stdout, stderr := apptest.Do(t, "invert", "rsoxs", filepath.Join(w.dir, "problem.json"), "--out", filepath.Join(w.dir, "out"), "--no-report")
 			said := strings.ReplaceAll(stderr, w.dir+string(filepath.Separator), "")
 			t.Logf("exit %d: %s", code, said)
+			if strings.Contains(said, "Error") && code != exit.Data && code != exit.WrongUsage {
+				t.Errorf("exit %d for wrong input", code)
+			}
 			for _, want := range c.want {
 				if !strings.Contains(said, want) {
 					t.Errorf("want %q (exit %d, %s)", want, code, stdout)

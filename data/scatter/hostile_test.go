@@ -181,6 +181,35 @@ func TestPedestalIsSeen(t *testing.T) {
 	}
 }
 
+// Noise of the readout about the pedestal is kept, with its variance; a pixel far below is not.
+func TestNoiseOfTheReadout(t *testing.T) {
+	s := good()
+	random := rand.New(rand.NewPCG(1, 2))
+	s.rows, s.columns, s.pixels = 20, 30, make([]int32, 2*20*30)
+	for i := range s.pixels {
+		s.pixels[i] = int32(math.Round(100 + 4*random.NormFloat64()))
+	}
+	s.pixels[7] = 40
+	set, err := scatter.Open(s.write(t), scatter.Settings{Pedestal: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	below, lost := 0, 0
+	for _, f := range set.Frames {
+		for _, x := range f.Counts {
+			if x < 0 {
+				below++
+			}
+			if math.IsNaN(x) {
+				lost++
+			}
+		}
+	}
+	if v := set.Frames[0].Readout; v < 11 || v > 22 || below < 450 || lost != 1 {
+		t.Errorf("a variance of %g, want about 16; %d pixels are below 0 and %d lost: want about 540 and 1", v, below, lost)
+	}
+}
+
 // Many counts in every pixel are no pedestal, if neighbours differ as counts do.
 func TestBrightImagesHaveNoPedestal(t *testing.T) {
 	s := good()

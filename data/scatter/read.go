@@ -4,6 +4,7 @@
 package scatter
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -106,6 +107,8 @@ type tally struct {
 
 	whole int       // pixels with whole numbers that are not saturated
 	kinds []float64 // different numbers below 0, at most mostMarkers+1
+	// under are the numbers that lie below the pedestal, by how much.
+	under []float64
 }
 
 // mostMarkers is the largest number of different numbers below 0 that mark pixels, such as -1 for gaps and -2 for bad ones.
@@ -159,11 +162,12 @@ func (l *layout) images(set *Set, t *taken, s Settings) error {
 	if err != nil {
 		return err
 	}
+	readout := p.readout(seen, counts)
 	for i, number := range t.want {
 		if number < 0 {
 			continue
 		}
-		set.Frames = append(set.Frames, Frame{Energy: t.energies[i], Polarization: at(t.polarizations, i), Exposure: at(t.exposures, i), Flux: at(t.flux, i),
+		set.Frames = append(set.Frames, Frame{Readout: readout * float64(s.bin()*s.bin()), Energy: t.energies[i], Polarization: at(t.polarizations, i), Exposure: at(t.exposures, i), Flux: at(t.flux, i),
 			Transmission: at(t.transmission, i), Dark: at(t.dark, i) * float64(s.bin()*s.bin()), Counts: counts[number]})
 	}
 	if err := p.errors(); err != nil {
@@ -234,6 +238,72 @@ func (p *painter) paint(v *variable) ([][]float64, *tally, error) {
 	return out, t, err
 }
 
+// leastUnder is the share of the pixels below the pedestal, and mostSD the distance below it in standard deviations, between which the readout
+// makes them.
+const leastUnder, mostSD = 1e-3, 5.0
+
+// fewestUnder is the smallest number of such pixels, and mostUnder their largest share: noise has as many above the pedestal.
+const fewestUnder, mostUnder = 10, 0.6
+
+// readout returns the variance of the readout of a pixel if numbers lie below the pedestal as it makes them. What lies farther below is left
+// out, and all of it if few do.
+func (p *painter) readout(t *tally, patterns [][]float64) float64 {
+	if len(t.under) == 0 {
+		return 0
+	}
+	slices.Sort(t.under)
+	variance := math.Ceil(p.scatterOfDim(patterns, t.under[len(t.under)/2]/0.6745))
+	limit := mostSD * math.Sqrt(variance)
+	if n := float64(len(t.under)); n < max(fewestUnder, leastUnder*float64(t.whole)) || n > mostUnder*float64(t.whole) || limit > p.pedestal {
+		variance, limit = 0, 0
+	}
+	bad := 0
+	for _, x := range t.under {
+		if x > limit {
+			bad++
+		}
+	}
+	t.n[negative] += bad
+	limit *= float64(p.bin) // of a sum
+	for _, list := range patterns {
+		for i, x := range list {
+			if x < -limit {
+				list[i] = math.NaN()
+			}
+		}
+	}
+	if variance > 0 {
+		p.set.note("%d pixels are below the pedestal, as noise of the readout with a standard deviation of about %.2g makes them: they are kept, and the variance of that noise is added to all numbers and to what is expected of them", len(t.under)-bad, math.Sqrt(variance))
+	}
+	return variance
+}
+
+// scatterOfDim returns by how much the variance of a pixel is above its mean, from the differences of neighbours in a row of which less light
+// arrives than in half of them. typical is about the standard deviation of the readout.
+func (p *painter) scatterOfDim(patterns [][]float64, typical float64) float64 {
+	type pair struct{ mean, square float64 }
+	var all []pair
+	pixels := float64(p.bin * p.bin)
+	for _, list := range patterns {
+		for i := 1; i < len(list); i++ {
+			a, b := list[i-1], list[i]
+			if i%p.set.Columns == 0 || math.IsNaN(a+b) {
+				continue
+			}
+			mean, d := (a+b)/2, a-b
+			if usual := 2 * (max(0, mean) + pixels*typical*typical); d*d < mostSD*mostSD*usual {
+				all = append(all, pair{mean, d * d / 2})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b pair) int { return cmp.Compare(a.mean, b.mean) })
+	sum, n := 0.0, max(1, len(all)/2)
+	for _, x := range all[:min(n, len(all))] {
+		sum += x.square - x.mean
+	}
+	return max(typical*typical, sum/float64(n)/pixels)
+}
+
 // needed reports whether a block has pixels of frames that are wanted.
 func (p *painter) needed(axes, offset, shape, strides []int, pitch int) bool {
 	var o, n, st []int
@@ -275,7 +345,14 @@ func (p *painter) value(x float64, t *tally, frame, pixel, width int) float64 {
 		return x
 	}
 	t.whole++
+	raw := x
 	if x -= p.pedestal; x < 0 && !p.set.Rates {
+		if raw > 0 && p.pedestal > 0 { // whether that is noise of the readout shows once all are known
+			if t.under = append(t.under, -x); t.first[negative] == "" {
+				t.first[negative] = fmt.Sprintf("row %d, column %d of pattern %d", pixel/width, pixel%width, frame+1)
+			}
+			return x
+		}
 		say(negative)
 		if len(t.kinds) < mostMarkers+1 && !slices.Contains(t.kinds, x) {
 			t.kinds = append(t.kinds, x)
@@ -310,8 +387,22 @@ func (p *painter) errors() error {
 		}
 		p.set.Frames[i].Errors = squares[i]
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	for i := range p.set.Frames {
+		f := &p.set.Frames[i]
+		for k, d := range f.Errors {
+			if tooSure(f.Counts[k], d) {
+				return p.set.defect("nothing is known so well: write the right error, or NaN for pixels without one", "the error at row %d, column %d of pattern %d is %g, and the number %g", k/p.set.Columns, k%p.set.Columns, i+1, d, f.Counts[k])
+			}
+		}
+	}
+	return nil
 }
+
+// tooSure reports whether the error of a number is so small that nothing could have measured it: the number would outweigh all others.
+func tooSure(x, sd float64) bool { return sd > 0 && sd < 1e-9*math.Abs(x) }
 
 // spared refuses a pedestal or a saturation that leaves out most pixels.
 func (s *Set) spared(t *tally, patterns [][]float64, p *painter) error {

@@ -170,7 +170,8 @@ func (set *Set) checkCurves() error {
 			switch d := c.Errors[i]; {
 			case d < 0 || math.IsNaN(d) || math.IsInf(d, 0):
 				return set.defect("write errors of at least 0, or none", "the error of number %d of curve %d, at q = %.4g 1/nm, is %g", i+1, n+1, c.Q[i%len(c.Q)], d)
-			case d == 0:
+			case d == 0 || tooSure(x, d): // the scatter of one pixel, but for rounding
+				c.Errors[i] = 0
 				zeros++
 			}
 		}

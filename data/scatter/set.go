@@ -63,6 +63,8 @@ type Frame struct {
 	Exposure     float64 // exposure time in s; 0 if it is not known
 	// Flux is i0, Transmission that of the sample, and Dark the dark counts of a pixel of the image in a second; 0 if they are not known.
 	Flux, Transmission, Dark float64
+	// Readout is the variance of the noise with which a pixel of the image was read; 0 if it is not known or small.
+	Readout float64
 	// Counts are the pixels row by row, NaN where nothing was measured; Errors are their standard deviations, nil if there are none.
 	Counts, Errors []float64
 }

@@ -79,25 +79,30 @@ func TestNotANumber(t *testing.T) {
 	}
 }
 
-// Errors below 0 are refused in images as in tables.
-func TestNegativeErrorsOfImages(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "scan.h5")
-	w, err := hdf5.Create(name)
-	if err != nil {
-		t.Fatal(err)
+// Errors below 0 are refused in images as in tables, and so are those that nothing could have measured.
+func TestImpossibleErrorsOfImages(t *testing.T) {
+	for sd, want := range map[float64]string{-1: "is -1", 1e-12: "is 1e-12, and the number 7"} {
+		name := filepath.Join(t.TempDir(), "scan.h5")
+		w, err := hdf5.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		numbers, errs := make([]float64, 48), make([]float64, 48)
+		for i := range numbers {
+			numbers[i], errs[i] = 7, 0.5
+		}
+		errs[9] = sd
+		w.Write("/I", numbers, hdf5.Layout{Shape: []int{1, 6, 8}})
+		w.Write("/dI", errs, hdf5.Layout{Shape: []int{1, 6, 8}})
+		w.Write("/energy", []float64{270}, hdf5.Layout{})
+		for k, x := range good().attrs {
+			w.Attr("/I", k, x)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		refused(t, name, scatter.Settings{}, "the error at row 1, column 1 of pattern 1 "+want)
 	}
-	errs := make([]float64, 48)
-	errs[9] = -1
-	w.Write("/I", make([]float64, 48), hdf5.Layout{Shape: []int{1, 6, 8}})
-	w.Write("/dI", errs, hdf5.Layout{Shape: []int{1, 6, 8}})
-	w.Write("/energy", []float64{270}, hdf5.Layout{})
-	for k, x := range good().attrs {
-		w.Attr("/I", k, x)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	refused(t, name, scatter.Settings{}, "the error at row 1, column 1 of pattern 1 is -1")
 }
 
 // A page that cannot be read is no end of the file.

@@ -122,10 +122,18 @@ func (p *Problem) widest() float64 {
 	return 8 * p.largest("width", cmp.Or(p.Options.Width, p.Grid.Voxel/2))
 }
 
+// order returns the order parameter, nil if it is held at 0: isotropic materials need no transforms of the order.
+func order(at Values) *ad.Node {
+	if s := at("aligned"); s == nil || !s.IsConst() || s.Numbers()[0] != 0 {
+		return s
+	}
+	return nil
+}
+
 // coreShells is the closed form of balls in shells.
 func coreShells(p *Problem, at Values, q float64) ClosedForm {
 	sd := p.largest("size_sd", 0)
-	c := particle.CoreShell{Radius: at("radius"), Shell: at("shell"), Aligned: at("aligned"), Decay: at("decay"), Tangential: p.Options.Tangential, Edge: p.edge(at),
+	c := particle.CoreShell{Radius: at("radius"), Shell: at("shell"), Aligned: order(at), Decay: at("decay"), Tangential: p.Options.Tangential, Edge: p.edge(at),
 		Reach: particle.Reach{Q: q, Size: (p.largest("radius", 0)+p.largest("shell", 0))*(1+6*sd+6*p.largest("shell_sd", 0)) + p.widest()},
 		Local: p.Options.Local}
 	if p.Model == "particles" {
@@ -188,7 +196,7 @@ func (p *Problem) ensemble(of particle.Particle, m members, at Values, q float64
 // cylinders is the closed form of rods.
 func cylinders(p *Problem, at Values, q float64) ClosedForm {
 	m := p.members(at)
-	c := particle.Cylinder{Radius: at("radius"), Length: at("length"), Hole: at("hole"), Aligned: at("aligned"), Radial: p.Options.Radial, Edge: p.edge(at),
+	c := particle.Cylinder{Radius: at("radius"), Length: at("length"), Hole: at("hole"), Aligned: order(at), Radial: p.Options.Radial, Edge: p.edge(at),
 		Reach: particle.Reach{Q: q, Size: p.largest("radius", 0)}}
 	if c.Length == nil {
 		return refused("%s has no length, and a closed form needs one: give it under parameters or fixed", p.Model)
@@ -211,7 +219,7 @@ func cylinders(p *Problem, at Values, q float64) ClosedForm {
 // stacks is the closed form of lamellae in a Gaussian envelope.
 func stacks(p *Problem, at Values, q float64) ClosedForm {
 	m := p.members(at)
-	c := particle.Stack{Normal: m.direction(), Period: at("period"), Thickness: at("lamella"), Grain: at("grain"), Aligned: at("aligned"), Interface: at("interface"), Edge: p.edge(at)}
+	c := particle.Stack{Normal: m.direction(), Period: at("period"), Thickness: at("lamella"), Grain: at("grain"), Aligned: order(at), Interface: at("interface"), Edge: p.edge(at)}
 	if c.Grain == nil {
 		return refused("%s has no envelope, and a closed form needs one: give grain under parameters or fixed", p.Model)
 	}
@@ -232,7 +240,7 @@ func stacks(p *Problem, at Values, q float64) ClosedForm {
 // ellipsoids is the closed form of ellipsoids of revolution.
 func ellipsoids(p *Problem, at Values, q float64) ClosedForm {
 	m := p.members(at)
-	c := particle.Ellipsoid{HalfAxis: at("half_axis"), Equator: at("equator"), Aligned: at("aligned"), Edge: p.edge(at)}
+	c := particle.Ellipsoid{HalfAxis: at("half_axis"), Equator: at("equator"), Aligned: order(at), Edge: p.edge(at)}
 	if sd := at("size_sd"); sd != nil {
 		var size *ad.Node
 		m, size = m.sized(particle.Spread{SD: sd, LogNormal: p.Options.LogNormal, Points: 15})

@@ -84,6 +84,42 @@ func TestClosedFormsOfProblems(t *testing.T) {
 	}
 }
 
+// Materials whose order is held at 0 have the intensities of those whose order happens to be 0, by fewer operations.
+func TestIsotropicMaterialsNeedNoTransformsOfTheOrder(t *testing.T) {
+	dir := farfield.Detector{Rows: 3, Columns: 4, PixelY: 2.1, PixelX: 2}.Directions(farfield.Pose{Distance: ad.Scalar(14), PoniY: ad.Scalar(2.4), PoniX: ad.Scalar(3.3)})
+	contrast := farfield.Tensor(ad.Const([]float64{-2e-3, 3e-3, 1e-3, 5e-4}))
+	p := &Problem{Model: "core_shell", Options: ProblemOptions{Closed: true}, Parameters: map[string]ProblemParam{"radius": {Start: StartValues{5}}, "shell": {Start: StartValues{3}}}}
+	image := func(aligned *ad.Node) *ad.Node {
+		c := p.Closed(p.Values(map[string]*ad.Node{"radius": ad.Scalar(5), "shell": ad.Scalar(3), "aligned": aligned}), 0.7)
+		return c.Intensities(ad.Scalar(1.45), dir, []farfield.Contrast{contrast, contrast}, 0.3)[0]
+	}
+	var size func(n *ad.Node, seen map[*ad.Node]bool) int
+	size = func(n *ad.Node, seen map[*ad.Node]bool) int {
+		if seen[n] {
+			return 0
+		}
+		seen[n] = true
+		sum := 1
+		for _, x := range n.In() {
+			sum += size(x, seen)
+		}
+		return sum
+	}
+	none, zero := image(ad.Scalar(0)), image(ad.Sub(ad.Scalar(1), ad.Scalar(1)))
+	v, err := ad.Eval(none, zero)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range v[0].Float64s() {
+		if y := v[1].Float64s()[i]; math.Abs(x-y) > 1e-10*y {
+			t.Errorf("pixel %d has the intensity %g, and %g with an order that happens to be 0", i, x, y)
+		}
+	}
+	if a, b := size(none, map[*ad.Node]bool{}), size(zero, map[*ad.Node]bool{}); 10*a > 9*b {
+		t.Errorf("%d operations with an order held at 0, and %d without", a, b)
+	}
+}
+
 // What a closed form cannot do is told.
 func TestClosedFormsThatCannotBe(t *testing.T) {
 	for want, doc := range map[string]string{

@@ -94,6 +94,9 @@ type ProblemOptions struct {
 	Variation float64 `json:"variation,omitempty"` // weight of TotalVariation for voxels. Default 0
 	Roughness float64 `json:"roughness,omitempty"` // weight of Roughness for voxels. Default 0
 
+	Boxes int    `json:"boxes,omitempty"` // simulated boxes over which measured patterns of random models are averaged. Default 8
+	Seed  uint64 `json:"seed,omitempty"`  // seed of the first box; the others follow
+
 	Closed     bool `json:"closed,omitempty"`     // formulas in place of voxels, for measured patterns
 	Tangential bool `json:"tangential,omitempty"` // molecules of particles lie in the surfaces of shells
 	LogNormal  bool `json:"log_normal,omitempty"` // sizes have log-normal distributions in place of Schulz's
@@ -253,7 +256,7 @@ func (p *Problem) check() error {
 		return fmt.Errorf("%w%s", unknown("model", p.Model, p.Model, sortedNames(problemModels)), errtext.OwnPart)
 	}
 	n := p.Grid.Shape
-	if bad := p.checkClosed(m); bad != nil {
+	if bad := append(p.checkClosed(m), p.checkBoxes(m)...); bad != nil {
 		return errors.New(strings.Join(bad, "; "))
 	}
 	if p.IsClosed() && p.Grid == (ProblemGrid{}) {
@@ -317,12 +320,12 @@ func (p *Problem) checkMeasurement() (bad []string) {
 	if len(p.Data) == 0 && p.Geometry.Shape == nil || slices.Contains(p.Data.Names(), "") {
 		bad = append(bad, "data is missing: name a folder of Energy_*.h5, an NPY file, or files of measured patterns (only energies can be chosen without data, for a detector of which \"geometry\" says the shape)")
 	}
+	if p.MaxNFev < 0 {
+		bad = append(bad, fmt.Sprintf("max_nfev is %d: want at least 1, or leave it out for no limit", p.MaxNFev))
+	}
 	bad = append(bad, p.checkPhase()...)
 	if p.Measured() {
 		return append(bad, p.checkMeasured()...)
-	}
-	if p.MaxNFev < 0 {
-		bad = append(bad, fmt.Sprintf("max_nfev is %d: want at least 1, or leave it out for no limit", p.MaxNFev))
 	}
 	if p.Sigma < 0 {
 		bad = append(bad, fmt.Sprintf("sigma is %g: want more than 0", p.Sigma))

@@ -27,6 +27,9 @@ type Definition struct {
 	// constants in the problem. What does not fit is an error that names the model. Gradient: must exist with respect to every
 	// parameter.
 	Build func(p *Problem, g Grid, at Values) Scene
+	// Members makes one of the random boxes over which measured patterns are averaged against speckle, from a seed; nil for a model that is
+	// not random. What it returns is as from Build, but without a matrix.
+	Members func(p *Problem, g Grid, at Values, seed uint64) Scene
 	// Closed makes the closed form for measured patterns with pixels up to a q in 1/nm; nil for none. Options.Closed chooses it.
 	Closed func(p *Problem, at Values, q float64) ClosedForm
 	// Round says that patterns of the closed form vary with the direction as the electric field does.

@@ -32,5 +32,15 @@ func (p *pass) scattered(l *light, radians []float64) []*ad.Node {
 	if p.Closed != nil {
 		return p.closed.Intensities(l.k, l.direction, l.contrasts, radians...)
 	}
-	return p.volume.Intensities(p.volume.Amplitude(l.k, p.fields, l.contrasts, radians...), l.k, l.direction)
+	var mean []*ad.Node
+	for _, fields := range p.fields {
+		for i, image := range p.volume.Intensities(p.volume.Amplitude(l.k, fields, l.contrasts, radians...), l.k, l.direction) {
+			if image = ad.Scale(1/float64(len(p.fields)), image); i < len(mean) {
+				mean[i] = ad.Add(mean[i], image)
+			} else {
+				mean = append(mean, image)
+			}
+		}
+	}
+	return mean
 }

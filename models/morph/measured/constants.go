@@ -82,6 +82,44 @@ func (t Table) at(name string, energy float64, shift *ad.Node) (*ad.Node, error)
 	return out, nil
 }
 
+// contrast returns an error if all materials have the same constants as what surrounds them, vacuum if there is no matrix, at all energies, so
+// that nothing scatters.
+func (m *Model) contrast() error {
+	var around []float64
+	for _, e := range m.energies() {
+		around = make([]float64, 6)
+		if m.Matrix != nil {
+			around = m.Matrix.near(e)
+		}
+		for i := range m.Tables {
+			row := m.Tables[i].near(e)
+			for k, x := range row {
+				if k >= len(around) || x != around[k] {
+					return nil
+				}
+			}
+		}
+	}
+	what := "those of vacuum"
+	if m.Matrix != nil {
+		what = "those of the surrounding material"
+	}
+	return fmt.Errorf("measured: the constants of all materials equal %s at all energies, so that nothing scatters: check the files of \"constants\" and their order", what)
+}
+
+// near returns the constants at a nominal energy; nil outside of the table.
+func (t Table) near(energy float64) []float64 {
+	x, err := t.at("", energy, nil)
+	if err != nil {
+		return nil
+	}
+	v, err := ad.Eval(x)
+	if err != nil {
+		return nil
+	}
+	return v[0].Float64s()
+}
+
 // linear returns the constants between two rows.
 func (t Table) linear(energy float64) []float64 {
 	i := min(max(1, slices.IndexFunc(t.Energies, func(e float64) bool { return e >= energy })), len(t.Energies)-1)

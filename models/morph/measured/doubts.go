@@ -39,7 +39,7 @@ func (t *Task) doubts() (notes []string, err error) {
 
 // cutOff says that a morphology of voxels reaches the faces of its box; formulas have no box.
 func (t *Task) cutOff(at morph.Values) ([]string, error) {
-	if t.Model.Closed != nil {
+	if t.Model.Closed != nil || t.Model.Boxes != nil { // these are parts of what goes on beyond their faces
 		return nil, nil
 	}
 	n := t.Model.Grid.Shape

@@ -26,6 +26,9 @@ type effect struct {
 	where   string // distinction from others of the kind
 	// weak is the standard deviation of the changes that measurements have, for a fit that searches for them; 0 for any.
 	weak float64
+	// usual is the standard deviation of the changes that most measurements have, which is that of the prior that is proposed; 0 for any. Larger
+	// ones are less likely than what explains as much by usual ones.
+	usual float64
 	// when reports whether a model can have it at all; nil for always.
 	when func(t *Task) bool
 	say  func(m moved) (text, remedy string)
@@ -63,6 +66,18 @@ func (m moved) free(name, value string) string {
 
 // add says how to search for a parameter.
 func (m moved) add(name string) string { return m.free(name, "{}") }
+
+// within is the prior of a change about 0 that is proposed for the parameter that moves most: with the usual standard deviation, or one that
+// does not forbid what was found.
+func (m moved) within(usual float64) string {
+	for _, by := range m.by {
+		if size := math.Abs(by); size > 2*usual && !math.IsInf(by, 0) {
+			unit := math.Pow(10, math.Floor(math.Log10(size)))
+			usual = math.Ceil(size/unit-1e-9) * unit
+		}
+	}
+	return fmt.Sprintf(`{"prior": "normal(0, %.2g)"}`, usual)
+}
 
 // simply describes the change of one parameter.
 func simply(text, name string) func(m moved) (string, string) {
@@ -103,15 +118,15 @@ var effects = []effect{
 		return fmt.Sprintf("pixels that hold about %s counts more in each frame, whatever its exposure (a rough estimate), would fit better", check.Rough(m.by[0])), fmt.Sprintf("subtract it by \"pedestal\": %.3g in the problem, or %s", m.by[0], m.add("pedestal"))
 	}},
 	{kind: "scale", params: []string{"log_scale"}, step: 0.01, weak: 1, say: simply("intensities on another scale, whose logarithm differs by about %s (a rough estimate), would fit better", "log_scale")},
-	{kind: "flux", params: []string{"scale_{N}"}, step: 0.01, weak: 0.2, say: func(m moved) (string, string) {
+	{kind: "flux", params: []string{"scale_{N}"}, step: 0.01, weak: 0.2, usual: 0.02, say: func(m moved) (string, string) {
 		i, energy := m.most()
 		return fmt.Sprintf("a flux that differs between energies would fit better, most at %.6g eV, by about %s %% (a rough estimate)", energy, check.Rough(100*m.by[i])),
-			m.free(m.names[i], `{"prior": "normal(0, 0.02)"}`) + ", or check the flux, the exposure and the optical constants there"
+			m.free(m.names[i], m.within(0.02)) + ", or check the flux, the exposure and the optical constants there"
 	}},
-	{kind: "exposure", params: []string{"exposure_{N}"}, step: 0.01, weak: 0.2, say: func(m moved) (string, string) {
+	{kind: "exposure", params: []string{"exposure_{N}"}, step: 0.01, weak: 0.2, usual: 0.02, say: func(m moved) (string, string) {
 		i, energy := m.most()
 		return fmt.Sprintf("an exposure or flux (i0) other than that of the file would fit better, most at %.6g eV, by about %s %% (a rough estimate)", energy, check.Rough(100*m.by[i])),
-			"check the exposure and the flux there, or " + m.free(m.names[i], `{"prior": "normal(0, 0.02)"}`)
+			"check the exposure and the flux there, or " + m.free(m.names[i], m.within(0.02))
 	}},
 	{kind: "photon energy", params: []string{"energy_shift"}, step: 0.002, weak: 0.5, when: (*Task).tabulated, say: func(m moved) (string, string) {
 		return fmt.Sprintf("photon energies that are about %s eV above their nominal values (a rough estimate) would fit better", check.Rough(m.by[0])), m.free("energy_shift", `{"prior": "normal(0, 0.2)"}`)
@@ -144,15 +159,15 @@ func (t *Task) constantEffects() (list []effect) {
 		for e, energy := range t.energies() {
 			what := fmt.Sprintf("%s at %.6g eV", t.Model.material(m), energy)
 			names := []string{constantName("delta", m, e), constantName("beta", m, e)}
-			list = append(list, effect{kind: "optical constants", where: what, params: names, step: 0.002, weak: 0.2, say: func(m moved) (string, string) {
+			list = append(list, effect{kind: "optical constants", where: what, params: names, step: 0.002, weak: 0.2, usual: 0.05, say: func(m moved) (string, string) {
 				var parts []string
 				for i, name := range m.names {
 					which, _, _ := strings.Cut(name, "_")
 					parts = append(parts, fmt.Sprintf("%s by about %s %%", which, check.Rough(100*m.by[i])))
 				}
-				remedy := "check the table there, or " + m.free(m.names[0], `{"prior": "normal(0, 0.05)"}`)
+				remedy := "check the table there, or " + m.free(m.names[0], m.within(0.05))
 				if len(m.names) > 1 {
-					remedy = fmt.Sprintf("check the table there, or add %q: {\"prior\": \"normal(0, 0.05)\"} and %q likewise to the parameters", m.names[0], m.names[1])
+					remedy = fmt.Sprintf("check the table there, or add %q: %s and %q likewise to the parameters", m.names[0], m.within(0.05), m.names[1])
 				}
 				return fmt.Sprintf("optical constants of %s that differ in %s (a rough estimate) would fit better", what, strings.Join(parts, " and in ")), remedy
 			}})

@@ -44,6 +44,7 @@ type Task struct {
 	// More are the models of further measurements of the same sample, on detectors of their own.
 	More []*Model
 
+	bin            int                 // pixels along each side that the files' are added up by
 	in, free       []*ad.Node          // of all parameters, and of those that are no scale of a noise
 	nodes          map[string]*ad.Node // by the names of parameters
 	rates          *ad.Node            // of all sights of all models
@@ -191,8 +192,8 @@ func (t *Task) Fit(ctx context.Context, s optim.Settings) (*Solution, error) {
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(t.single.parts, func(p *part) bool { return slices.ContainsFunc(p.values, func(x float64) bool { return x != 0 }) }) {
-		return nil, fmt.Errorf("measured: all %d numbers that are compared are 0: look at the data, and copy them again with all their files and chunks", t.single.size())
+	if err := t.dark(); err != nil {
+		return nil, err
 	}
 	scales := t.scales()
 	problem, set, err := t.problem(scales)
@@ -233,6 +234,21 @@ func (t *Task) Fit(ctx context.Context, s optim.Settings) (*Solution, error) {
 		err = fail
 	}
 	return out, err
+}
+
+// DarkError says that all of N numbers that are compared are 0.
+type DarkError struct{ N int }
+
+func (e *DarkError) Error() string {
+	return fmt.Sprintf("measured: all %d numbers that are compared are 0: look at the data, and copy them again with all their files and chunks", e.N)
+}
+
+// dark returns an error if all numbers that are compared are 0.
+func (t *Task) dark() error {
+	if slices.ContainsFunc(t.single.parts, func(p *part) bool { return slices.ContainsFunc(p.values, func(x float64) bool { return x != 0 }) }) {
+		return nil
+	}
+	return &DarkError{t.single.size()}
 }
 
 // usualPatience is how many evaluations, beside one for each parameter, may pass without a gain: a fit follows what the data do not determine

@@ -21,6 +21,8 @@ type Model struct {
 	Grid morph.Grid
 	// Scene makes the morphology of parameters, without a matrix: what its materials leave has the optical constants of Matrix.
 	Scene func(at morph.Values) morph.Scene
+	// Boxes makes several in place of Scene, whose intensities are averaged; nil for one.
+	Boxes func(at morph.Values) []morph.Scene
 	// Closed makes the closed form of parameters in place of Scene, for pixels up to a q in 1/nm; nil for voxels.
 	Closed func(at morph.Values, q float64) morph.ClosedForm
 	// Morphology lists the parameters of Scene, and Width is that of its edges in nm if they are not searched for.
@@ -64,7 +66,7 @@ type pass struct {
 	at       morph.Values
 	detector farfield.Detector // padded for the blur
 	volume   *farfield.Volume
-	fields   []*farfield.Fields
+	fields   [][]*farfield.Fields // of the materials of each box
 	lights   []*light
 	taps     int        // of the blur to each side
 	blur     []*ad.Node // its matrices, by which an image is multiplied from the left and from the right; nil until they are needed
@@ -182,18 +184,29 @@ func (m *Model) pass(at morph.Values, start func(name string) (float64, bool)) (
 	if m.Closed != nil {
 		return p, p.materials(p.closed.Materials)
 	}
-	scene := m.Scene(at)
-	if err := p.materials(len(scene.Materials)); err != nil {
-		return nil, err
-	}
-	for i, x := range scene.Materials {
-		f, err := p.volume.Twisted(x, p.twist(i))
-		if err != nil {
+	for _, scene := range m.scenes(at) {
+		if err := p.materials(len(scene.Materials)); err != nil {
 			return nil, err
 		}
-		p.fields = append(p.fields, f)
+		var fields []*farfield.Fields
+		for i, x := range scene.Materials {
+			f, err := p.volume.Twisted(x, p.twist(i))
+			if err != nil {
+				return nil, err
+			}
+			fields = append(fields, f)
+		}
+		p.fields = append(p.fields, fields)
 	}
 	return p, nil
+}
+
+// scenes returns the objects whose intensities are averaged.
+func (m *Model) scenes(at morph.Values) []morph.Scene {
+	if m.Boxes != nil {
+		return m.Boxes(at)
+	}
+	return []morph.Scene{m.Scene(at)}
 }
 
 // pose returns where the detector stands: centre_x and centre_y are the pixels by which the beam's foot is off.

@@ -180,7 +180,7 @@ func TestRates(t *testing.T) {
 
 // Every likelihood finds the truth in counts that are plentiful, and the scale of noise that has one.
 func TestLikelihoods(t *testing.T) {
-	base := small(t, 5)
+	base := smallOf(t, 5, true)
 	for _, name := range measured.Noises() {
 		k := without(base, base.Model.Data, "shell", "centre_x", "centre_y", "resolution", "background")
 		k.Fixed = truthOf
@@ -223,7 +223,7 @@ func TestLikelihoods(t *testing.T) {
 
 // Two cameras with nuisances of their own share the morphology.
 func TestJointFit(t *testing.T) {
-	a, b := small(t, 6), small(t, 7)
+	a, b := smallOf(t, 6, true), smallOf(t, 7, true)
 	a.Model.Suffix, b.Model.Suffix = "@1", "@2"
 	own := []string{"centre_x", "centre_y", "background"}
 	joint := &measured.Task{Model: a.Model, More: []*measured.Model{b.Model}}

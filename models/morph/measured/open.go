@@ -25,12 +25,21 @@ import (
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/sim/rsoxs/farfield"
+	"github.com/euryale-dev/euryale/sim/rsoxs/particle"
 )
 
 // Open reads the files of a problem and returns the fit that it describes. Relative paths start from a folder. A nuisance without a start
 // has one from the data, and a weak prior. The summaries and notes of the files are in Task.Read.
 func Open(p *morph.Problem, folder string) (*Task, error) {
-	t := &Task{Fixed: maps.Clone(p.Fixed)}
+	t, err := open(p, folder)
+	if err != nil {
+		return nil, plain(err)
+	}
+	return t, nil
+}
+
+func open(p *morph.Problem, folder string) (*Task, error) {
+	t := &Task{Fixed: maps.Clone(p.Fixed), bin: p.Bin}
 	groups, err := t.read(p, folder)
 	if err != nil {
 		return nil, err
@@ -54,6 +63,9 @@ func Open(p *morph.Problem, folder string) (*Task, error) {
 	if err := t.constants(p, folder); err != nil {
 		return nil, err
 	}
+	if p.Loss == "" {
+		t.scatterOfBoxes(p)
+	}
 	if err := t.parameters(p, groups); err != nil {
 		return nil, err
 	}
@@ -76,7 +88,68 @@ func Open(p *morph.Problem, folder string) (*Task, error) {
 			return nil, err
 		}
 	}
+	if len(p.Data) == 0 {
+		return t, nil
+	}
+	if err := t.Model.contrast(); err != nil {
+		return nil, err
+	}
+	if err := t.prepare(); err != nil { // what the files and the problem have wrong is told before anything is made
+		return nil, err
+	}
 	return t, nil
+}
+
+// scatterOfBoxes compares counts of pixels as those of speckle where the model is a mean over simulated boxes: it scatters itself about the
+// mean of all boxes, as speckle of as many modes does.
+func (t *Task) scatterOfBoxes(p *morph.Problem) {
+	if p.Boxes() == 0 {
+		return
+	}
+	for _, m := range t.models() {
+		name := "modes" + m.Suffix
+		_, held := t.Fixed[name]
+		_, searched := p.Parameters[name]
+		for i := range m.Data.Frames {
+			f := &m.Data.Frames[i]
+			if f.Bins != nil || f.Noise != "" && f.Noise != "poisson" {
+				continue
+			}
+			if f.Noise = "negative_binomial"; !held && !searched {
+				if t.Fixed == nil {
+					t.Fixed = map[string]float64{}
+				}
+				t.Fixed[name] = float64(p.Boxes())
+			}
+		}
+	}
+	if n := t.Model.pixelsOfSpeckle(); n > 2 {
+		t.Read = append(t.Read, fmt.Sprintf("  about %.0f pixels share a speckle of the boxes, so that errors are up to %.2g times too small: make the grid larger, or the pixels (\"bin\")", n, math.Sqrt(n)))
+	}
+	t.Read = append(t.Read, fmt.Sprintf("patterns are means over %d simulated boxes, which scatter about the mean of all: counts of pixels are compared as those of speckle of %d modes; more boxes (options.boxes) tell more, and take as much longer", p.Boxes(), p.Boxes()))
+}
+
+// pixelsOfSpeckle is about how many pixels lie within a speckle of the boxes, 2 pi over their edges wide.
+func (m *Model) pixelsOfSpeckle() float64 {
+	d, n := m.Data, m.Grid.Shape
+	if d.Fan != nil || d.Frames[0].Bins != nil {
+		return 1
+	}
+	of := func(voxels int, pixel float64) float64 {
+		return max(1, 2*math.Pi/(float64(voxels)*m.Grid.Voxel)/(rsoxs.Wavenumber(d.Frames[0].Energy)*pixel/d.Geometry.Distance))
+	}
+	return of(n[1], d.Detector.PixelY) * of(n[2], d.Detector.PixelX)
+}
+
+// plain returns an error about sizes and reach without the place in the code that met it.
+func plain(err error) error {
+	if size := (*particle.SizeError)(nil); errors.As(err, &size) {
+		return size
+	}
+	if reach := (*particle.ReachError)(nil); errors.As(err, &reach) {
+		return reach
+	}
+	return err
 }
 
 // group is a measurement: files of one detector that have the same nuisances.
@@ -212,6 +285,9 @@ func modelOf(p *morph.Problem, d *Data) *Model {
 		return bare.Values(given)
 	}
 	m.Scene = func(at morph.Values) morph.Scene { return bare.Morphology(values(at)) }
+	if p.Boxes() > 0 {
+		m.Boxes = func(at morph.Values) []morph.Scene { return bare.Members(values(at)) }
+	}
 	if p.IsClosed() {
 		m.Closed = func(at morph.Values, q float64) morph.ClosedForm { return bare.Closed(values(at), q) }
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/data/scatter"
+	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/sim/rsoxs"
 )
 
 func init() { kinds[scatter.Curves] = curves }
@@ -28,6 +30,9 @@ func curves(set *scatter.Set, r Reading) (*Data, []string, error) {
 	var list []*curve
 	for i := range set.Curves {
 		c := &set.Curves[i]
+		if err := reachable(c); err != nil {
+			return nil, nil, fmt.Errorf("measured: %s: %w", set.Name, err)
+		}
 		if bins[c.Energy] == nil {
 			bins[c.Energy] = l.grid(c.Energy, c.Chi, c.Q)
 		}
@@ -47,6 +52,18 @@ func curves(set *scatter.Set, r Reading) (*Data, []string, error) {
 		notes = append(notes, how)
 	}
 	return d, append(notes, zeroNotes(list)...), nil
+}
+
+// reachable returns an error for a curve of fewer than two q, which says nothing of the width of its bins, and for q that elastic scattering does
+// not reach.
+func reachable(c *scatter.Curve) error {
+	if len(c.Q) < 2 {
+		return fmt.Errorf("the curve at %g eV has %s of q: want at least two, whose distance says how wide its bins are", c.Energy, errtext.Count(len(c.Q), "value"))
+	}
+	if most, end := slices.Max(c.Q), 2*rsoxs.Wavenumber(c.Energy); most > end {
+		return fmt.Errorf("q reaches %.4g 1/nm at %g eV, and light of that energy is scattered by at most 2k = %.4g 1/nm: check the unit of q (\"q_unit\") and the energy", most, c.Energy, end)
+	}
+	return nil
 }
 
 func sortedKeys(m map[string]int) (list []string) {

@@ -24,7 +24,11 @@ func images(set *scatter.Set, r Reading) (*Data, []string, error) {
 			if f.Exposure == 0 {
 				return nil, nil, fmt.Errorf(`measured: %s does not say the exposure of the pattern at %g eV: give it with "exposure" in s`, set.Name, f.Energy)
 			}
-			d.Frames = append(d.Frames, Frame{Energy: f.Energy, Angle: f.Polarization, Exposure: f.Exposure, Flux: f.Flux, Transmission: f.Transmission, Dark: f.Dark, Counts: f.Counts, Noise: r.Loss})
+			g := Frame{Energy: f.Energy, Angle: f.Polarization, Exposure: f.Exposure, Flux: f.Flux, Transmission: f.Transmission, Dark: f.Dark, Counts: f.Counts, Noise: r.Loss}
+			if f.Readout > 0 { // counts with normal noise have about the mean, variance and skewness of counts that are more by its variance
+				g.Offsets = filled(len(f.Counts), f.Readout)
+			}
+			d.Frames = append(d.Frames, g)
 		}
 		return d, nil, nil
 	}

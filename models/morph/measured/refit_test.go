@@ -24,7 +24,7 @@ func TestBlocksAreRefitted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := k.Sample(t.Context(), s, infer.Settings{Seed: 1, Chains: 2, Warmup: 10, Draws: 60})
+	fit, err := k.Sample(t.Context(), s, infer.Settings{Seed: 1, Chains: 2, Warmup: 10, Draws: 40})
 	if err != nil {
 		t.Fatal(err)
 	}

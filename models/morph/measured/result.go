@@ -4,6 +4,7 @@
 package measured
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/euryale-dev/euryale/infer"
@@ -32,10 +33,23 @@ func (t *Task) Units() map[string]string {
 	units := map[string]string{}
 	for _, name := range t.Names() {
 		if n, _, ok := nuisanceOf(t.bare(name), len(t.energies()), materials); ok && n.Unit != "" {
-			units[name] = n.Unit
+			units[name] = t.binned(n.Unit)
 		}
 	}
 	return units
+}
+
+// binned says in a unit of pixels that several of the file are one.
+func (t *Task) binned(unit string) string {
+	switch {
+	case t.bin < 2:
+		return unit
+	case unit == "pixels":
+		return fmt.Sprintf("pixels of %d x %d", t.bin, t.bin)
+	case unit == "counts/s":
+		return fmt.Sprintf("counts/s in %d x %d pixels", t.bin, t.bin)
+	}
+	return unit
 }
 
 // LeftOut returns how many pixels of the frames were left out, by the reason; it is known after a fit.

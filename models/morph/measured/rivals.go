@@ -20,6 +20,10 @@ import (
 // rival is a possible cause of a misfit, tried by a fit.
 type rival struct {
 	kind, where string
+	simpler     string  // kind of a cause that it resembles
+	usual       float64 // standard deviation of changes of its parameters that measurements have; 0 for any
+	first       int     // of its parameters among those of the task; those after it are its own
+	off         []float64
 	task        *Task
 	starts      [][]float64 // from which the fit is tried
 	say         func(s *Solution) (text, remedy string)
@@ -74,8 +78,8 @@ func (t *Task) withCause(v check.Verdict, s *Solution, list []looked, causes int
 		return named(v, list), nil
 	}
 	slices.SortStableFunc(rivals, func(a, b rival) int { return compare(a.penalised(), b.penalised()) })
-	best := rivals[0]
-	if err := best.task.complete(best.fit, scales); err != nil {
+	simplerFirst(rivals)
+	if err := rivals[0].finish(scales); err != nil {
 		return v, err
 	}
 	return t.with(v, s, base, rivals, causes)
@@ -105,8 +109,16 @@ func (t *Task) with(v check.Verdict, s *Solution, base float64, rivals []rival, 
 	if err != nil {
 		return v, err
 	}
-	if after, err = best.task.withCause(after, best.fit, list, causes+1); err != nil {
-		return v, err
+	mended := false
+	if len(after.Flags) > 0 {
+		if after, mended, err = best.task.withoutDefects(after, best.fit, mostMends-1); err != nil {
+			return v, err
+		}
+	}
+	if !mended {
+		if after, err = best.task.withCause(after, best.fit, list, causes+1); err != nil {
+			return v, err
+		}
 	}
 	kept := slices.DeleteFunc(v.Flags, func(f check.Flag) bool { return f.Kind != check.KindUnconverged })
 	v.OK, v.Flags = false, []check.Flag{f}
@@ -168,7 +180,7 @@ func (t *Task) searching(s *Solution, l looked) rival {
 		at = append(at, off)
 		k.Params = append(k.Params, q)
 	}
-	return rival{kind: l.kind, where: l.where, task: &k, say: func(f *Solution) (string, string) {
+	return rival{kind: l.kind, where: l.where, simpler: l.simpler, usual: l.usual, first: first, off: at, task: &k, say: func(f *Solution) (string, string) {
 		m := moved{Task: t, names: l.params}
 		for i := range l.params {
 			by, sd := f.X[first+i]-at[i], math.NaN()
@@ -185,9 +197,28 @@ func (t *Task) searching(s *Solution, l looked) rival {
 	}}
 }
 
-// penalised is the sum of squares of a rival plus the logarithm of the numbers for each of its parameters (Schwarz's criterion).
+// simplerFirst puts a cause in front that explains the data about as well as the best, which resembles it.
+func simplerFirst(rivals []rival) {
+	for i := range rivals {
+		if r := rivals[i]; rivals[0].simpler != "" && r.kind == rivals[0].simpler && r.penalised()-rivals[0].penalised() < nearly {
+			copy(rivals[1:i+1], rivals[:i])
+			rivals[0] = r
+			return
+		}
+	}
+}
+
+// penalised is the sum of squares of a rival plus the logarithm of the numbers for each of its parameters (Schwarz's criterion), and how
+// unusual it is that a measurement has changes as large as those of its parameters.
 func (r *rival) penalised() float64 {
-	return r.fit.cost + float64(len(r.fit.X))*math.Log(float64(r.fit.Pixels))
+	sum := r.fit.cost + float64(len(r.fit.X))*math.Log(float64(r.fit.Pixels))
+	if r.usual > 0 {
+		for i, off := range r.off {
+			z := (r.fit.X[r.first+i] - off) / r.usual
+			sum += z * z
+		}
+	}
+	return sum
 }
 
 // starts are the values at which the parameters start.
@@ -206,8 +237,8 @@ func (r *rival) try(scales map[string]float64) error {
 	}
 	for _, x := range starts {
 		r.task.StartAt(x)
-		if err := r.task.prepare(); err != nil {
-			return err
+		if r.task.prepare() != nil {
+			continue // such as a blur, for whose pixels beyond the detector the voxels are too coarse
 		}
 		problem, _, err := r.task.problem(scales)
 		if err != nil {
@@ -219,6 +250,25 @@ func (r *rival) try(scales map[string]float64) error {
 		}
 	}
 	return nil
+}
+
+// finish goes on with the fit of a rival until it has converged, where fits are quick, and fills in what follows from it: what a fit that
+// ended early lacks would be taken for a further cause.
+func (r *rival) finish(scales map[string]float64) error {
+	if r.task.Model.Closed != nil && !r.fit.Status.Converged() {
+		r.task.StartAt(r.fit.X)
+		if err := r.task.prepare(); err != nil {
+			return err
+		}
+		problem, _, err := r.task.problem(scales)
+		if err != nil {
+			return err
+		}
+		if s, err := r.task.fitAt(context.Background(), problem, optim.Settings{MaxEvaluations: 4 * rivalEvaluations}, scales); err == nil && s.cost < r.fit.cost {
+			r.fit = s
+		}
+	}
+	return r.task.complete(r.fit, scales)
 }
 
 // costAt returns the sum of squares at a solution.

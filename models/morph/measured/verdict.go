@@ -69,9 +69,19 @@ type inspection struct {
 func (t *Task) Check(s *Solution) (check.Verdict, error) { return t.check(s, nil) }
 
 func (t *Task) check(s *Solution, priors []check.Prior) (check.Verdict, error) {
+	return t.checkMended(s, priors, 0)
+}
+
+// checkMended judges a solution of data in which a number of defects have been mended.
+func (t *Task) checkMended(s *Solution, priors []check.Prior, mends int) (check.Verdict, error) {
 	v, list, err := t.judge(s, priors)
 	if err != nil {
 		return v, err
+	}
+	if len(v.Flags) > 0 && !v.Has(kindNoiseless) && mends < mostMends {
+		if w, found, err := t.withoutDefects(v, s, mends); found || err != nil {
+			return w, err
+		}
 	}
 	return t.withCause(v, s, list, 0)
 }
@@ -115,6 +125,8 @@ func (t *Task) judge(s *Solution, priors []check.Prior) (check.Verdict, []looked
 	v, err := check.Judge(d, check.Settings{})
 	if f, ok := c.noiseless(); ok && err == nil {
 		v.OK, v.Flags = false, []check.Flag{f}
+	} else if f, ok := c.fewPixels(); ok && err == nil {
+		v.OK, v.Flags = false, append([]check.Flag{f}, v.Flags...)
 	}
 	return v, list, err
 }
@@ -139,24 +151,35 @@ func (t *Task) inspect(s *Solution) (*inspection, []looked, error) {
 		all.Params[i].Start = s.X[i]
 		c.at[all.Params[i].Name], c.order = s.X[i], append(c.order, all.Params[i].Name)
 	}
+	params := all.Params
 	var list []looked
-	for _, e := range append(slices.Clone(effects), t.constantEffects()...) {
-		if e.when != nil && !e.when(t) {
-			continue
+	try := func(possible []effect) error {
+		list, all.mean, all.Params = nil, nil, slices.Clone(params)
+		c.order = c.order[:len(params)]
+		for _, e := range possible {
+			if e.when != nil && !e.when(t) {
+				continue
+			}
+			e.params = t.expanded(e.params)
+			if len(e.params) == 0 {
+				continue
+			}
+			list = append(list, looked{effect: e})
+			for _, name := range e.params {
+				off := t.off(name)
+				c.at[name], c.order = off, append(c.order, name)
+				all.Params = append(all.Params, Param{Name: name, Start: off})
+			}
 		}
-		e.params = t.expanded(e.params)
-		if len(e.params) == 0 {
-			continue
-		}
-		list = append(list, looked{effect: e})
-		for _, name := range e.params {
-			off := t.off(name)
-			c.at[name], c.order = off, append(c.order, name)
-			all.Params = append(all.Params, Param{Name: name, Start: off})
-		}
+		return all.prepare()
 	}
-	if err := all.prepare(); err != nil {
-		return nil, nil, err
+	possible := append(slices.Clone(effects), t.constantEffects()...)
+	if err := try(possible); err != nil {
+		// A blur needs pixels beyond the detector, whose q the voxels may not have.
+		possible = slices.DeleteFunc(possible, func(e effect) bool { return slices.Contains(e.params, "resolution") })
+		if err := try(possible); err != nil {
+			return nil, nil, err
+		}
 	}
 	program, err := ad.Compile([]*ad.Node{all.mean}, ad.Settings{Inputs: all.in, Backend: t.Backend})
 	if err != nil {
@@ -289,6 +312,26 @@ func (c *inspection) slope(name string, h float64) ([]float64, error) {
 	return c.thinned(up), nil
 }
 
+// unseen is by how many standard deviations the change that is tried moves all data together if it moves them by rounding errors alone,
+// as a flux does the ratio of two intensities.
+const unseen = 1e-9
+
+// amount is what a coefficient multiplies in the change that is tried.
+func (e effect) amount() float64 {
+	if e.of != nil {
+		return e.of(e.step)
+	}
+	return e.step
+}
+
+// seen returns a column of derivatives, or zeros if the change that is tried moves the data by no more than rounding errors.
+func (e effect) seen(column []float64) []float64 {
+	if linalg.Norm(column)*math.Abs(e.amount()) < unseen {
+		clear(column)
+	}
+	return column
+}
+
 // direction returns how an effect would change the residuals.
 func (c *inspection) direction(e effect) (check.Direction, error) {
 	d := check.Direction{Kind: e.kind, Of: e.where, Say: func(p, sd []float64) (string, string) { return e.say(moved{c.Task, e.params, p, sd}) }}
@@ -297,10 +340,7 @@ func (c *inspection) direction(e effect) (check.Direction, error) {
 		var err error
 		if e.finite || name == "purity" {
 			if column, err = c.means(name, e.step); err == nil {
-				amount := e.step
-				if e.of != nil {
-					amount = e.of(amount)
-				}
+				amount := e.amount()
 				for i := range column {
 					column[i] = (column[i] - c.mean[i]) / (amount * c.scale[i])
 				}
@@ -317,7 +357,7 @@ func (c *inspection) direction(e effect) (check.Direction, error) {
 				column[i] = 0
 			}
 		}
-		d.Columns = append(d.Columns, column)
+		d.Columns = append(d.Columns, e.seen(column))
 	}
 	return d, nil
 }

@@ -4,9 +4,13 @@
 package measured_test
 
 import (
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/euryale-dev/euryale/models/morph/measured"
 	"github.com/euryale-dev/euryale/optim"
@@ -32,6 +36,15 @@ func judged(t *testing.T, k *measured.Task) (first, words string) {
 	return first, words
 }
 
+// each changes all counts of a task.
+func each(k *measured.Task, change func(i int, c float64) float64) {
+	for _, f := range k.Model.Data.Frames {
+		for i, c := range f.Counts {
+			f.Counts[i] = change(i, c)
+		}
+	}
+}
+
 // What a problem has wrong about its files is named with what to do.
 func TestWhatIsWrongIsNamed(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -40,10 +53,11 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 	}{
 		"pedestal": {func(k *measured.Task) {
 			f := k.Model.Data.Frames
+			more := smallOf(t, 4, true).Model.Data.Frames
 			long := f[0]
-			long.Exposure, long.Counts = 40, slices.Clone(long.Counts)
+			long.Exposure, long.Counts = 20, slices.Clone(long.Counts)
 			for i := range long.Counts {
-				long.Counts[i] = long.Counts[i]*4 + 20
+				long.Counts[i] += more[0].Counts[i] + 20
 				f[0].Counts[i] += 20
 				f[1].Counts[i] += 20
 			}
@@ -54,12 +68,13 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 				k.Model.Data.Frames[i].Angle = 90
 			}
 		}, "direction of the field", "the data want 0"},
+		"hot pixel": {func(k *measured.Task) { k.Model.Data.Frames[0].Counts[3*22+4] = 50000 }, "bad pixels", "row 3, column 4 at 284 eV (50000 counts"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := smallOf(t, 3, true)
 			c.spoil(k)
-			if first, words := judged(t, k); first != c.want || !strings.Contains(words, c.says) {
-				t.Errorf("want %q with %q: %s", c.want, c.says, words)
+			if first, words := judged(t, k); first != c.want || !strings.Contains(words, c.says) || strings.Count(words, "\n") != 1 {
+				t.Errorf("want %q with %q, and no other: %s", c.want, c.says, words)
 			}
 		})
 	}
@@ -78,5 +93,91 @@ func TestDataWithoutNoise(t *testing.T) {
 	}
 	if first, words := judged(t, &measured.Task{Model: k.Model, Params: k.Params}); first != "no noise" || !strings.Contains(words, "draw counts from the Poisson distribution") {
 		t.Error(words)
+	}
+}
+
+// What is wrong with the data themselves shows at a fit that is right otherwise.
+func TestDefectsOfData(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	gamma := distuv.Gamma{Alpha: 5, Beta: 5, Src: random}
+	for name, c := range map[string]struct {
+		spoil      func(k *measured.Task)
+		want, says string
+	}{
+		"gain": {func(k *measured.Task) {
+			each(k, func(_ int, c float64) float64 { return 7 * c })
+			k.Params[3].Start += math.Log(7)
+			k.Params[4].Start *= 7
+		}, "overdispersion", "multiples of 7"},
+		"speckle": {func(k *measured.Task) {
+			each(k, func(_ int, c float64) float64 {
+				return math.Round(c * gamma.Rand())
+			})
+		}, "overdispersion", `"loss": "negative_binomial"`},
+		"pedestal of all": {func(k *measured.Task) {
+			each(k, func(_ int, c float64) float64 { return c + 3000 })
+			k.Params[4].Start += 300
+		}, "pedestal", `give "pedestal": `},
+		"subtracted": {func(k *measured.Task) {
+			each(k, func(_ int, c float64) float64 { return max(0, c+distuv.Poisson{Lambda: 3000, Src: random}.Rand()-3000) })
+		}, "subtracted counts", `give the raw counts, or "pedestal": -`},
+		"dead pixel":  {func(k *measured.Task) { k.Model.Data.Frames[1].Counts[3*22+4] = 0 }, "bad pixels", "row 3, column 4 at 285 eV (0 counts"},
+		"nothing":     {func(*measured.Task) {}, "", ""},
+		"one outlier": {func(k *measured.Task) { k.Model.Data.Frames[0].Counts[3*22+4] *= 2 }, "", ""},
+		"dead row": {func(k *measured.Task) {
+			each(k, func(i int, c float64) float64 {
+				if i/22 == 5 {
+					return 0
+				}
+				return c
+			})
+		}, "bad rows or columns", "row 5 holds no counts"},
+		"dim column": {func(k *measured.Task) {
+			each(k, func(i int, c float64) float64 {
+				if i%22 == 7 {
+					return math.Round(c / 3)
+				}
+				return c
+			})
+		}, "bad rows or columns", "column 7 holds 0.3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := smallOf(t, 3, true)
+			c.spoil(k)
+			if kind, words, err := k.DefectAt(); err != nil || kind != c.want || !strings.Contains(words, c.says) {
+				t.Errorf("want %q with %q: %s, %v", c.want, c.says, words, err)
+			}
+		})
+	}
+}
+
+// Voxels that are too coarse for the pixels that a blur needs beyond the detector are judged without looking for one.
+func TestBlurBeyondVoxels(t *testing.T) {
+	for _, voxel := range []float64{2, 5} {
+		k := small(t, 3)
+		k.Model.Grid.Voxel = voxel
+		k.Params = slices.DeleteFunc(k.Params, func(p measured.Param) bool { return p.Name == "resolution" })
+		k = &measured.Task{Model: k.Model, Params: k.Params}
+		kinds, err := k.Looked()
+		if err != nil || slices.Contains(kinds, "blur") != (voxel == 2) || !slices.Contains(kinds, "photon energy") && !slices.Contains(kinds, "edges") {
+			t.Errorf("%g nm: %v, %v", voxel, kinds, err)
+		}
+	}
+}
+
+// A few hot pixels are told where the noise is found from the residuals, which they make as large as they need.
+func TestFewPixelsMakeTheNoise(t *testing.T) {
+	for _, hot := range []float64{0, 1e6} {
+		k := smallOf(t, 3, true)
+		for i := range k.Model.Data.Frames {
+			k.Model.Data.Frames[i].Noise = "quasi"
+		}
+		if hot > 0 {
+			k.Model.Data.Frames[0].Counts[47], k.Model.Data.Frames[0].Counts[48] = hot, hot
+		}
+		k = &measured.Task{Model: k.Model, Params: append(slices.Clone(k.Params), measured.Param{Name: "noise", Start: 1})}
+		if kind, words, err := k.FewAt(); err != nil || (kind == "bad pixels") != (hot > 0) || hot > 0 && !strings.Contains(words, "2 of 880 numbers") {
+			t.Errorf("%g: %q, %s, %v", hot, kind, words, err)
+		}
 	}
 }

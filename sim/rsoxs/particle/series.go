@@ -11,6 +11,13 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
+// SizeError says that bodies are too large for their transforms to be tabulated.
+type SizeError struct{ Radius, Q float64 } // nm and 1/nm
+
+func (e *SizeError) Error() string {
+	return fmt.Sprintf("particle: bodies of a radius of up to %.4g nm at q of up to %.4g 1/nm are too large to be tabulated: want a product of at most %d: give smaller sizes, or bounds nearer to the sizes that can be", e.Radius, e.Q, mostReach)
+}
+
 // Reach says how far transforms are tabulated: up to the largest |q| of the pixels in 1/nm, for bodies up to a radius of Size in nm, their
 // soft edges included. A q beyond is a [ReachError]; a body beyond loses accuracy.
 type Reach struct{ Q, Size float64 }
@@ -38,7 +45,7 @@ func (r Reach) extent() float64 { return min(r.Q*r.Size, mostReach) }
 // newSeries returns a table for functions whose transform ends at a radius.
 func (r Reach) newSeries(radius float64) *series {
 	if !(r.Q*radius <= mostReach) {
-		return &series{nodes: []float64{0}, coef: ad.Fail(fmt.Errorf("particle: bodies of a radius of up to %.4g nm at q of up to %.4g 1/nm are too large to be tabulated: want a product of at most %d: give smaller sizes, or bounds nearer to the sizes that can be", radius, r.Q, mostReach))}
+		return &series{nodes: []float64{0}, coef: ad.Fail(&SizeError{radius, r.Q})}
 	}
 	n := int(math.Ceil(r.Q*radius/2)) + 14
 	s := &series{limit: r.Q * r.Q, nodes: make([]float64, n)}

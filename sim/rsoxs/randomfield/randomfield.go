@@ -82,6 +82,13 @@ func (f Field) waves() (q, twice *ad.Node) {
 //
 // Gradient: with respect to the field and the fraction.
 func Cut(field, fraction *ad.Node, softness float64) *ad.Node {
+	return CutSoftly(field, fraction, ad.Scalar(softness))
+}
+
+// CutSoftly is Cut with a softness that is a Node.
+//
+// Gradient: with respect to all arguments.
+func CutSoftly(field, fraction, softness *ad.Node) *ad.Node {
 	level := ad.Scale(math.Sqrt2, ad.Erfinv(ad.Shift(ad.Scale(-2, fraction), 1)))
-	return ad.Sigmoid(ad.Scale(1/softness, ad.Sub(field, level)))
+	return ad.Sigmoid(ad.Div(ad.Sub(field, level), softness))
 }
