@@ -192,12 +192,10 @@ func (p *Problem) CheckSample(fit *infer.Fit) (check.Verdict, error) {
 		v.OK, v.Flags = false, []check.Flag{{Kind: check.KindUnknown, Where: strings.Join(scale, ", "),
 			Text:   fmt.Sprintf("all %d observed values are %.6g, so their standard deviation may be as small as its prior allows, and the widths of the posterior say nothing", len(y), y[0]),
 			Remedy: "give a column of errors as sigma; check that this is the right column"}}
-		fit.Quote(v)
-		return v, nil
+		return fit.Quote(v), nil
 	}
 	if p.conflictsOfDraws(fit, &v) {
-		fit.Quote(v)
-		return v, nil
+		return fit.Quote(v), nil
 	}
 	if v.OK {
 		taken, err := fit.Determined(p.free(p.Expr)...)
@@ -206,7 +204,7 @@ func (p *Problem) CheckSample(fit *infer.Fit) (check.Verdict, error) {
 		}
 		if float64(len(y))-taken < leastLeft {
 			v.OK, v.Flags = false, []check.Flag{check.NothingLeft()}
-			fit.Quote(v)
+			v = fit.Quote(v)
 		}
 	}
 	return v, nil

@@ -56,7 +56,7 @@ func (t *Task) CheckDraws(fit *infer.Fit) (check.Verdict, error) {
 	}
 	verdict, err := t.Inversion.Check(x, s)
 	if err == nil {
-		fit.Quote(verdict)
+		verdict = fit.Quote(verdict)
 	}
 	return verdict, err
 }

@@ -158,7 +158,7 @@ func (t *Task) CheckDraws(fit *infer.Fit) (check.Verdict, error) {
 	s := &Solution{Names: t.Names(), X: x, SD: sd}
 	v, err := at.check(s, priors)
 	if err == nil {
-		fit.Quote(v)
+		v = fit.Quote(v)
 	}
 	return v, err
 }
