@@ -29,6 +29,7 @@ func Field() frame.Field {
 		{Verb: "sample", New: sampleG2, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
 		{Verb: "sample", New: sampleTwotime, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
 		{Verb: "sim", New: simTwotime, Takes: frame.OnProcessor},
+		{Verb: "plot", New: plotFrames},
 		{Verb: "demo", New: demoG2, Takes: frame.TakesOut | frame.TakesDevice},
 		{Verb: "demo", New: demoXPCS, Takes: frame.TakesOut | frame.OnProcessor},
 		{Verb: "demo", New: demoTwotime, Takes: frame.TakesOut | frame.OnProcessor},

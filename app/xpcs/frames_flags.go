@@ -27,16 +27,21 @@ type framesFlags struct {
 }
 
 func (f *framesFlags) add(c *cobra.Command) {
-	s := c.Flags()
+	f.addFormat(c)
 	f.FrameTime.Units = frame.TimeUnits
+	c.Flags().StringVar(&f.Metadata, "metadata", "", "HDF5 file with the times and the geometry (default the file of the frames and NAME_metadata.hdf beside it)")
+	c.Flags().Var(&f.FrameTime, "frame-time", "time between frames, in s or with a unit such as ms or us (default from the metadata)")
+}
+
+// addFormat adds the flags that say how frames are stored.
+func (f *framesFlags) addFormat(c *cobra.Command) {
+	s := c.Flags()
 	f.limit = frame.AddPixelLimit(c)
 	s.StringVar(&f.Dataset, "dataset", "", "path of the frames in HDF5 files (default: the usual places)")
 	s.StringVar(&f.Format, "format", "", "format of the frames: "+setting.Listed(frames.Formats())+" (default: detected from the file)")
 	s.StringVar(&f.Shape, "shape", "", "size of a frame as rows x columns, such as 512x1024; for raw and rigaku")
 	s.StringVar(&f.Settings.Type, "type", "", "number type of raw files, such as <u2, >u4 or f4 (default <u2)")
 	s.Int64Var(&f.Offset, "offset-bytes", 0, "number of bytes before the first frame of a raw file")
-	s.StringVar(&f.Metadata, "metadata", "", "HDF5 file with the times and the geometry (default the file of the frames and NAME_metadata.hdf beside it)")
-	s.Var(&f.FrameTime, "frame-time", "time between frames, in s or with a unit such as ms or us (default from the metadata)")
 	frame.CompleteFlag(c, "format", frames.Formats())
 }
 
@@ -58,8 +63,28 @@ func shapeOf(flag, text string) (rows, cols int, err error) {
 	return rows, cols, nil
 }
 
-// open opens the frames of a file and what is known about the measurement.
+// open opens the frames of a file and what is known about the measurement, of which the time between frames must be.
 func (f *framesFlags) open(name string) (*frames.File, *frames.Metadata, error) {
+	movie, meta, err := f.movie(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.FrameTime.Given && f.FrameTime.Value <= 0 {
+		movie.Close()
+		return nil, nil, exit.Usage("--frame-time %v: want a time above 0", &f.FrameTime)
+	}
+	if meta.FrameTime = f.FrameTime.Or(meta.FrameTime); math.IsNaN(meta.FrameTime) {
+		movie.Close()
+		if err := meta.FaultOf("FrameTime"); err != nil {
+			return nil, nil, &exit.Error{Code: exit.Data, Err: err, Hint: "--frame-time gives the time between frames in its place"}
+		}
+		return nil, nil, exit.Usage("%s does not record the time between frames: give --frame-time, or --metadata with a file that has it", name)
+	}
+	return movie, meta, nil
+}
+
+// movie opens the frames of a file and what is known about the measurement.
+func (f *framesFlags) movie(name string) (*frames.File, *frames.Metadata, error) {
 	s := f.Settings
 	s.MaxPixels = f.limit.Pixels()
 	if f.Shape != "" {
@@ -89,17 +114,6 @@ func (f *framesFlags) open(name string) (*frames.File, *frames.Metadata, error) 
 			return nil, nil, exit.Input(err)
 		}
 		meta.Complete(own)
-	}
-	if f.FrameTime.Given && f.FrameTime.Value <= 0 {
-		movie.Close()
-		return nil, nil, exit.Usage("--frame-time %v: want a time above 0", &f.FrameTime)
-	}
-	if meta.FrameTime = f.FrameTime.Or(meta.FrameTime); math.IsNaN(meta.FrameTime) {
-		movie.Close()
-		if err := meta.FaultOf("FrameTime"); err != nil {
-			return nil, nil, &exit.Error{Code: exit.Data, Err: err, Hint: "--frame-time gives the time between frames in its place"}
-		}
-		return nil, nil, exit.Usage("%s does not record the time between frames: give --frame-time, or --metadata with a file that has it", name)
 	}
 	return movie, meta, nil
 }

@@ -4,7 +4,10 @@
 package xpcs
 
 import (
+	"slices"
+
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/data/frames"
 	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/report"
@@ -15,6 +18,9 @@ import (
 func look(name string, folder bool) *frame.Look {
 	if folder {
 		return lookAtRun(runs.Folder(name))
+	}
+	if frame.Ends(name, ".imm") {
+		return lookAtFrames(name)
 	}
 	if !frame.Ends(name, ".hdf", ".h5", ".hdf5", ".nxs") {
 		return nil
@@ -45,7 +51,20 @@ func look(name string, folder bool) *frame.Look {
 	case f.Has("/qmap"):
 		return &frame.Look{Kind: "Q maps", Pictures: qmapSights(name)}
 	}
-	return nil
+	if !slices.ContainsFunc([]string{"/entry/data/data", "/entry/instrument", "/exchange/data", "/frames"}, f.Has) {
+		return nil
+	}
+	return lookAtFrames(name)
+}
+
+// lookAtFrames says how people look at the frames of a detector, or returns nil if there are none.
+func lookAtFrames(name string) *frame.Look {
+	f, err := frames.Open(name, frames.Settings{})
+	if err != nil || f.Frames == 0 {
+		return nil
+	}
+	f.Close()
+	return &frame.Look{Kind: "Frames", Pictures: []frame.Sight{frame.Plotted("Mean of the frames", "frames", name), frame.Plotted("First frame", "frames", name, "--frame=1")}}
 }
 
 func qmapSights(name string) (all []frame.Sight) {
