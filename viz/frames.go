@@ -4,10 +4,13 @@
 package viz
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"math"
+	"regexp"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
@@ -50,19 +53,21 @@ func (f *Figure) Frames() (all []Frame) {
 	}
 	w, h := f.size()
 	f.drawEach(draw.NewCanvas(new(recorder.Canvas), w, h), func(p *panel, r draw.Canvas) {
-		all = append(all, Frame{Title: p.title, XLabel: f.grid.labelOf(p.x.label, f.grid.xLabel), YLabel: f.grid.labelOf(p.y.label, f.grid.yLabel),
+		all = append(all, Frame{Title: unmarked(p.title), XLabel: f.grid.labelOf(p.x.label, f.grid.xLabel), YLabel: f.grid.labelOf(p.y.label, f.grid.yLabel),
 			LogX: p.x.log, LogY: p.y.log, Down: p.y.down, Window: Window{p.x.lo, p.x.hi, p.y.lo, p.y.hi},
 			Left: float64(r.Min.X / w), Right: float64(r.Max.X / w), Top: 1 - float64(r.Max.Y/h), Bottom: 1 - float64(r.Min.Y/h), Data: p.named(f.keys)})
 	})
 	return all
 }
 
-// labelOf returns the label of a panel, or that which all panels share.
-func (g *grid) labelOf(own, common string) string {
-	if own == "" {
-		return common
-	}
-	return own
+// labelOf returns the label of a panel, or that which all panels share, as plain text.
+func (g *grid) labelOf(own, common string) string { return unmarked(cmp.Or(own, common)) }
+
+var marks = regexp.MustCompile(`[_^]\{[^}]*\}`)
+
+// unmarked writes a text without marks of superscripts and subscripts: q_{x} becomes qx, and s^{-1} becomes s^-1.
+func unmarked(s string) string {
+	return marks.ReplaceAllStringFunc(s, func(m string) string { return strings.TrimPrefix(m[:1], "_") + m[2:len(m)-1] })
 }
 
 // named returns the data of a panel, with their names in its legend or that of the picture.

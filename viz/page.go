@@ -53,7 +53,13 @@ footer { margin-top: 3.5rem; padding-top: .8rem; border-top: 1px solid var(--rul
   figure { flex-basis: 100% }
   figure.wide .figure { min-width: 34rem }
 }
+.cursor { display: block; min-height: 1.4em; font-variant-numeric: tabular-nums } svg.figure { touch-action: pan-y } svg.figure:focus-visible { outline: 2px solid var(--accent) }
+@media screen and (prefers-color-scheme: dark) {
+  :root { color-scheme: dark; --ink: #e6e8eb; --soft: #a3abb6; --rule: #3a4049; --accent: #6cb8ea; --good: #5fcfa8; --bad: #ff9d66 }
+  body { background: #1a1d22 } .figure { background: #fff; border-radius: 3px }
+}
 @media print {
+  .cursor { display: none }
   @page { margin: 16mm }
   body { font-size: 10.5pt }
   main { max-width: none; padding: 0 }
@@ -103,14 +109,15 @@ var pageTemplate = template.Must(template.New("report").Parse(`<!doctype html>
 {{- if .Figures}}
 <div class="figures">
 {{- range .Figures}}
-<figure{{if .Wide}} class="wide"{{end}}>
+<figure{{if .Wide}} class="wide"{{end}} data-frames="{{.Frames}}">
 <div>{{.Picture}}</div>
-<figcaption><b>Figure {{.Number}}.</b> {{with .Title}}{{.}}. {{end}}{{.Note}}</figcaption>
+<figcaption><b>Figure {{.Number}}.</b> {{with .Title}}{{.}}. {{end}}{{.Note}}<span class="cursor"></span></figcaption>
 </figure>{{end}}
 </div>{{end}}
 </section>{{end}}
 <footer>Made with Euryale.</footer>
 </main>
+<script>{{.Script}}</script>
 </body>
 </html>
 `))

@@ -4,7 +4,12 @@
 package viz
 
 import (
+	"cmp"
+	_ "embed" // the script of pages
+	"encoding/json"
 	"html/template"
+	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -51,10 +56,14 @@ type Section struct {
 	Tables []string
 }
 
-// HTML returns the page as a single file that refers to no other: pictures, style and tables are in
-// it. It can be printed.
+//go:embed report.js
+var pageScript string
+
+// HTML returns the page as a single file that refers to no other: pictures, style, tables and a small script, by which pictures zoom and
+// say what is under the cursor, are in it. It can be printed. Facts with a verdict come first.
 func (r Report) HTML() string {
-	page := pageData{Title: r.Title, Summary: r.Summary, Style: template.CSS(pageStyle), Facts: r.Facts}
+	page := pageData{Title: r.Title, Summary: r.Summary, Style: template.CSS(pageStyle), Script: template.JS(pageScript), Facts: slices.Clone(r.Facts)}
+	slices.SortStableFunc(page.Facts, func(a, b Fact) int { return cmp.Compare(min(b.Verdict, 1), min(a.Verdict, 1)) })
 	number := 0
 	for i, s := range r.Sections {
 		out := sectionData{ID: i + 1, Title: s.Title, Text: paragraphs(s.Text)}
@@ -64,7 +73,7 @@ func (r Report) HTML() string {
 		for _, f := range s.Figures {
 			if f != nil {
 				number++
-				out.Figures = append(out.Figures, figureData{Number: number, Title: f.Title, Note: f.Note, Wide: f.Width > 5, Picture: template.HTML(f.pageHTML())})
+				out.Figures = append(out.Figures, figureData{Number: number, Title: f.Title, Note: f.Note, Wide: f.Width > 5, Picture: template.HTML(f.pageHTML()), Frames: f.pageFrames()})
 			}
 		}
 		page.Sections = append(page.Sections, out)
@@ -83,9 +92,34 @@ func (f *Figure) pageHTML() string {
 	return p.HTML()
 }
 
+// pageFrame is a panel as the script of pages needs it.
+type pageFrame struct {
+	Title  string     `json:"t,omitempty"`
+	X      string     `json:"x"`
+	Y      string     `json:"y"`
+	LogX   bool       `json:"lx,omitempty"`
+	LogY   bool       `json:"ly,omitempty"`
+	Down   bool       `json:"d,omitempty"`
+	Window [4]float64 `json:"w"`
+	Frame  [4]float64 `json:"f"`
+}
+
+// pageFrames returns the panels of the picture without its title and note, as JSON.
+func (f *Figure) pageFrames() string {
+	all := []pageFrame{}
+	for _, a := range f.plain().Frames() {
+		round := func(v float64) float64 { return math.Round(1e4*v) / 1e4 }
+		all = append(all, pageFrame{a.Title, a.XLabel, a.YLabel, a.LogX, a.LogY, a.Down, [4]float64{a.XLow, a.XHigh, a.YLow, a.YHigh},
+			[4]float64{round(a.Left), round(a.Top), round(a.Right), round(a.Bottom)}})
+	}
+	b, _ := json.Marshal(all) // finite numbers
+	return string(b)
+}
+
 type pageData struct {
 	Title, Summary string
 	Style          template.CSS
+	Script         template.JS
 	Facts          []Fact
 	Sections       []sectionData
 }
@@ -103,6 +137,7 @@ type figureData struct {
 	Title, Note string
 	Wide        bool
 	Picture     template.HTML
+	Frames      string
 }
 
 // paragraph is a text or a list.
