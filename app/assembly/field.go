@@ -19,9 +19,10 @@ func Field() frame.Field {
 		{Verb: "sim", New: simAssembly, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
 		{Verb: "sample", New: sampleAssembly, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
 		{Verb: "train", New: trainConnectome, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
+		{Verb: "plot", New: plotExperiment},
 		{Verb: "demo", New: demoAssembly, Takes: frame.TakesOut | frame.OnProcessor},
 	},
-		Result: resultOfAssembly, Look: look}
+		Result: resultOfAssembly, Look: look, Explore: explore}
 	for _, p := range report.Assemblies() {
 		f.Commands = append(f.Commands, frame.Command{Verb: "plot", New: func(a *frame.App) *cobra.Command { return plotAssembly(a, p) }})
 	}

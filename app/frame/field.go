@@ -27,6 +27,8 @@ type Field struct {
 	// Look says how people look at a file or folder, or returns nil if it is none of the field's. It is asked for every file of a folder that
 	// view shows, so it reads no more than the beginning of a file.
 	Look func(name string, folder bool) *Look
+	// Explore says what view lists that is no file: pictures of what commands compute on the spot.
+	Explore func() *Look
 	// FitTables make the tables of the documents of fits, by their engine, where a row is not a parameter.
 	FitTables map[string]func(docs []json.RawMessage) (*table.Table, error)
 }

@@ -5,8 +5,10 @@ package frame
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // Whole describes what is wrong with the value of an integer flag; it returns nil if the
@@ -27,3 +29,16 @@ func CompleteFlag(c *cobra.Command, flag string, values []string) {
 		panic(err)
 	}
 }
+
+// Slider gives a flag that takes a number the range in which the page of view lets people slide it. The command takes other numbers, too.
+func Slider(c *cobra.Command, flag string, low, high float64) {
+	text := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	if err := c.Flags().SetAnnotation(flag, sliderKey, []string{text(low), text(high)}); err != nil {
+		panic(err)
+	}
+}
+
+const sliderKey = "slider"
+
+// SliderOf returns the range of a flag, or nil.
+func SliderOf(f *pflag.Flag) []string { return f.Annotations[sliderKey] }

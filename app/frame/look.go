@@ -15,6 +15,7 @@ import (
 // a command line draws or prints.
 type Look struct {
 	Kind     string // the kind of thing in words, in the plural, such as "Correlations"
+	Title    string // name in the list, of what is no file
 	Pictures []Sight
 	Texts    []Sight
 	Table    bool     // the file is a table, whose rows can be sorted

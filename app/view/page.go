@@ -126,6 +126,7 @@ type field struct {
 	Default string   `json:"default"`
 	About   string   `json:"about"`
 	Choices []string `json:"choices,omitempty"`
+	Range   []string `json:"range,omitempty"` // lowest and highest number of a slider
 }
 
 // itemDoc is what the page knows about an item.
@@ -204,7 +205,7 @@ func (p *page) fieldsOf(c *cobra.Command) []field {
 		if f.Hidden || f.Deprecated != "" || f.Name == "help" || c.InheritedFlags().Lookup(f.Name) != nil {
 			return
 		}
-		x := field{Name: f.Name, Type: f.Value.Type(), Default: f.DefValue, About: strings.ReplaceAll(f.Usage, "`", "")}
+		x := field{Name: f.Name, Type: f.Value.Type(), Default: f.DefValue, About: strings.ReplaceAll(f.Usage, "`", ""), Range: frame.SliderOf(f)}
 		if s, ok := frame.SettingOf(f); ok {
 			x.Choices = s.Choices
 		}
@@ -228,6 +229,9 @@ func (p *page) stampOf(args []string) (string, error) {
 		if _, err := os.Stat(name); err == nil && name != "" && (filepath.IsAbs(name) || strings.ContainsRune(name, filepath.Separator) || strings.HasPrefix(name, "..")) && !p.shelf.holds(name) {
 			return "", fmt.Errorf("%s was not opened: start view with its folder", name)
 		}
+	}
+	if len(args) > 2 && p.shelf.explores(args[:3]) {
+		stamp = "-"
 	}
 	if stamp == "" {
 		return "", errors.New("what the line is about is no longer there")

@@ -46,7 +46,7 @@ export class Picture {
     save.addEventListener("change", () => { if (save.value) this.save(save.value); save.value = ""; });
     tools.append(save);
     top.append(tools);
-    this.settings = make("div", { className: "settings", hidden: true });
+    this.settings = make("div", { className: "settings", hidden: !this.sight.flags.some((f) => f.range) });
     this.fields = new Fields(this.sight.flags, () => this.redraw(), this.sight.line);
     this.settings.append(...this.fields.elements);
     this.stage = make("div", { className: "stage waiting", tabIndex: 0 });
@@ -272,7 +272,7 @@ export class Fields {
     this.elements = flags.map((f) => {
       const id = "setting" + (Fields.count = (Fields.count || 0) + 1);
       const given = line.findIndex((a) => a === "--" + f.name || a.startsWith("--" + f.name + "="));
-      let input;
+      let input, slider;
       if (f.type === "bool") {
         input = make("input", { type: "checkbox", checked: given >= 0 || f.default === "true" });
       } else if (f.choices) {
@@ -281,12 +281,21 @@ export class Fields {
         input = make("input", { type: "text", placeholder: f.default && f.default !== "[]" ? f.default : "", autocomplete: "off", spellcheck: false });
         if (given >= 0) input.value = line[given].includes("=") ? line[given].split("=").slice(1).join("=") : line[given + 1] || "";
       }
+      if (f.range) {
+        input.type = "number";
+        input.step = "any";
+        const step = f.type === "int" ? 1 : (f.range[1] - f.range[0]) / 200;
+        slider = make("input", { type: "range", min: f.range[0], max: f.range[1], step, value: input.value || f.default });
+        slider.setAttribute("aria-label", f.name);
+        slider.addEventListener("input", () => { input.value = f.type === "int" ? slider.value : String(Number(Number(slider.value).toPrecision(4))); clearTimeout(this.sliding); this.sliding = setTimeout(() => changed && changed(), 120); });
+        input.addEventListener("change", () => { slider.value = input.value || f.default; });
+      }
       input.id = id;
       this.inputs.push({ flag: f, input, initial: input.type === "checkbox" ? f.default === "true" : "" });
       if (changed) input.addEventListener("change", changed);
       const about = make("small", { textContent: f.about, id: id + "about" });
       input.setAttribute("aria-describedby", about.id);
-      const e = make("div", { className: "setting" }, make("label", { htmlFor: id, textContent: f.name }), input, about);
+      const e = make("div", { className: "setting" }, make("label", { htmlFor: id, textContent: f.name }), ...(slider ? [slider] : []), input, about);
       e.dataset.text = (f.name + " " + f.about).toLowerCase();
       return e;
     });

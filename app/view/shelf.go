@@ -50,6 +50,9 @@ type shelf struct {
 	at    time.Time
 }
 
+// explored begins the ID of what is no file.
+const explored = "explore:"
+
 // newShelf makes the list of files and folders, each of which must be there.
 func newShelf(fields []frame.Field, opened []string) (*shelf, error) {
 	for _, name := range opened {
@@ -117,6 +120,14 @@ func (s *shelf) refresh() {
 		})
 	}
 	slices.SortStableFunc(found, func(a, b item) int { return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name)) })
+	for _, f := range s.fields {
+		if f.Explore == nil {
+			continue
+		}
+		if l := f.Explore(); l != nil {
+			found = append(found, item{ID: explored + l.Title, Name: l.Title, Kind: l.Kind, Stamp: "-", look: l})
+		}
+	}
 	s.items, s.known = found, now
 }
 
@@ -214,4 +225,15 @@ func (s *shelf) folder() string {
 		}
 	}
 	return filepath.Dir(s.opened[0])
+}
+
+// explores reports whether a line is one of those that need no file.
+func (s *shelf) explores(line []string) bool {
+	items, _ := s.list()
+	for _, i := range items {
+		if strings.HasPrefix(i.ID, explored) && slices.ContainsFunc(i.look.Pictures, func(p frame.Sight) bool { return slices.Equal(p.Args, line) }) {
+			return true
+		}
+	}
+	return false
 }

@@ -161,7 +161,7 @@ func TestPicturesAreThoseOfCommands(t *testing.T) {
 	for _, i := range list.Items {
 		kinds[i.Name] = i.Kind
 	}
-	if len(kinds) != 3 || kinds["a b.hdf"] != "Correlations" || kinds["line.json"] != "Problems" || kinds["runs/line"] != "Runs" {
+	if len(kinds) != 4 || kinds["Assemblies of neurons"] != "Experiments" || kinds["a b.hdf"] != "Correlations" || kinds["line.json"] != "Problems" || kinds["runs/line"] != "Runs" {
 		t.Errorf("%v", kinds)
 	}
 	var item struct {
@@ -208,6 +208,10 @@ func TestPicturesAreThoseOfCommands(t *testing.T) {
 		if code, text := v.get("save", with(g2(), "format", format), nil); code != http.StatusOK || !strings.HasPrefix(text, begins) {
 			t.Errorf("%s: %d, %.20q", format, code, text)
 		}
+	}
+	var live shown
+	if v.get("picture", line("plot", "experiment", "project", "--n=300", "--k=15"), &live); live.SVG == "" || !strings.HasSuffix(live.Line, "plot experiment project --n=300 --k=15") {
+		t.Errorf("%.200s", live.Line+live.None)
 	}
 	var text struct{ Text string }
 	v.get("text", line("summary", run), &text)
@@ -371,7 +375,7 @@ func TestPageInBrowser(t *testing.T) {
 	dir, result, run := folder(t)
 	v := serve(t, dir)
 	p := browser.Open(t, v.url)
-	p.Wait("document.querySelectorAll('#list button').length === 3")
+	p.Wait("document.querySelectorAll('#list button').length === 4")
 	p.Eval(fmt.Sprintf("[...document.querySelectorAll('#list button')].find(b => b.dataset.id === %q).click()", result), nil)
 	const drawn = "document.querySelector('.card')?.picture?.frames?.length > 0 && !document.querySelector('.card .stage').classList.contains('waiting')"
 	p.Wait(drawn)
@@ -402,9 +406,13 @@ func TestPageInBrowser(t *testing.T) {
 	p.Type("#search", "line.json")
 	p.Wait("document.querySelectorAll('#list button').length === 1")
 	p.Type("#search", "")
-	p.Wait("document.querySelectorAll('#list button').length === 3")
+	p.Wait("document.querySelectorAll('#list button').length === 4")
 	p.Eval(fmt.Sprintf("[...document.querySelectorAll('#list button')].find(b => b.dataset.id === %q).click()", run), nil)
 	p.Wait("document.querySelectorAll('#texts pre').length === 2")
+	p.Eval("[...document.querySelectorAll('#list button')].find(b => b.dataset.id.startsWith('explore:')).click()", nil)
+	p.Wait("document.querySelectorAll('.card input[type=range]').length > 4 && document.querySelector('.card').picture?.frames?.length > 0")
+	p.Eval("(() => { const s = document.querySelector('.card input[type=range][aria-label=n]'); s.value = 500; s.dispatchEvent(new Event('input', {bubbles: true})); })()", nil)
+	p.Wait("document.querySelector('.card code').textContent.includes('--n=500')")
 	for _, width := range []int{400, 800, 2560} {
 		p.Resize(width, 800)
 		var wide, tall float64
