@@ -216,17 +216,22 @@ func (p *page) fieldsOf(c *cobra.Command) []field {
 
 // stampOf returns the stamp of the item that a line is about, after checking that all files it names were opened.
 func (p *page) stampOf(args []string) (string, error) {
-	stamp := ""
-	for _, a := range args[1:] {
+	stamp, words := "", 1
+	if args[0] == "plot" {
+		words = 2
+	}
+	for _, a := range args[words:] {
 		if i, ok := p.shelf.find(a); ok {
 			stamp += i.Stamp
 			continue
 		}
 		name := a
 		if strings.HasPrefix(a, "--") {
-			_, name, _ = strings.Cut(a, "=")
+			if _, name, _ = strings.Cut(a, "="); !strings.ContainsRune(name, filepath.Separator) && filepath.Ext(name) == "" {
+				continue // a number or a word
+			}
 		}
-		if _, err := os.Stat(name); err == nil && name != "" && (filepath.IsAbs(name) || strings.ContainsRune(name, filepath.Separator) || strings.HasPrefix(name, "..")) && !p.shelf.holds(name) {
+		if _, err := os.Stat(name); err == nil && name != "" && !p.shelf.holds(name) {
 			return "", fmt.Errorf("%s was not opened: start view with its folder", name)
 		}
 	}

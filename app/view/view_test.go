@@ -274,23 +274,31 @@ func TestPageKeepsToWhatWasOpened(t *testing.T) {
 	if err := os.Symlink(secret, filepath.Join(run, "plots", "link.svg")); err != nil {
 		t.Skip(err)
 	}
+	t.Chdir(other)
+	if err := os.Rename(secret, "beside.hdf"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Link("beside.hdf", secret); err != nil {
+		t.Skip(err)
+	}
 	v := serve(t, dir)
 	for what, ask := range map[string]struct {
 		path  string
 		query url.Values
 	}{
-		"another file":          {"picture", line("plot", "g2", secret)},
-		"a file by a flag":      {"picture", line("plot", "pattern", result, "--morphology="+secret)},
-		"a command that writes": {"picture", line("convert", result, "x.csv")},
-		"a verb that runs":      {"text", line("sample", "expr", "line.json")},
-		"no line":               {"picture", url.Values{"line": {"{"}}},
-		"no such item":          {"item", url.Values{"id": {secret}}},
-		"a path upwards":        {"kept", url.Values{"id": {run}, "name": {"../../a b.hdf"}}},
-		"a link out":            {"kept", url.Values{"id": {run}, "name": {"link.svg"}}},
-		"an empty window":       {"picture", with(line("plot", "g2", result), "panel", "0", "x0", "1", "x1", "1", "y0", "0", "y1", "1")},
-		"no number":             {"picture", with(line("plot", "g2", result), "panel", "0", "x0", "NaN")},
-		"no panel":              {"picture", with(line("plot", "g2", result), "panel", "99", "x0", "1", "x1", "2", "y0", "0", "y1", "1")},
-		"a form of demo":        {"form", url.Values{"command": {"demo g2"}}},
+		"another file":             {"picture", line("plot", "g2", secret)},
+		"a file by a flag":         {"picture", line("plot", "pattern", result, "--morphology="+secret)},
+		"a file beside the folder": {"picture", line("plot", "g2", result, "beside.hdf")},
+		"a command that writes":    {"picture", line("convert", result, "x.csv")},
+		"a verb that runs":         {"text", line("sample", "expr", "line.json")},
+		"no line":                  {"picture", url.Values{"line": {"{"}}},
+		"no such item":             {"item", url.Values{"id": {secret}}},
+		"a path upwards":           {"kept", url.Values{"id": {run}, "name": {"../../a b.hdf"}}},
+		"a link out":               {"kept", url.Values{"id": {run}, "name": {"link.svg"}}},
+		"an empty window":          {"picture", with(line("plot", "g2", result), "panel", "0", "x0", "1", "x1", "1", "y0", "0", "y1", "1")},
+		"no number":                {"picture", with(line("plot", "g2", result), "panel", "0", "x0", "NaN")},
+		"no panel":                 {"picture", with(line("plot", "g2", result), "panel", "99", "x0", "1", "x1", "2", "y0", "0", "y1", "1")},
+		"a form of demo":           {"form", url.Values{"command": {"demo g2"}}},
 	} {
 		if code, text := v.get(ask.path, ask.query, nil); code < 400 || !strings.Contains(text, "error") {
 			t.Errorf("%s: %d, %.200s", what, code, text)
