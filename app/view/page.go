@@ -320,7 +320,7 @@ func (p *page) save(r *http.Request) (any, error) {
 }
 
 // readable are the verbs whose output the page shows.
-var readable = []string{"summary", "diagnose", "loo", "info"}
+var readable = []string{"summary", "diagnose", "loo", "compare", "info"}
 
 func (p *page) text(r *http.Request) (any, error) {
 	var args []string

@@ -17,6 +17,7 @@ async function refresh() {
     const s = await ask("shelf");
     $("opened").textContent = s.opened.join(", ") + (s.note ? ". " + s.note : "");
     const text = JSON.stringify(s.items) + $("search").value;
+    shown.items = s.items;
     if (text !== shown.list) {
       shown.list = text;
       list(s.items);
@@ -105,6 +106,13 @@ function head(d) {
     b.addEventListener("click", () => window.open("report?" + new URLSearchParams({ id: d.id }), "_blank", "noopener"));
     actions.append(b);
   }
+  const others = (shown.items || []).filter((i) => i.kind === "Runs" && i.id !== d.id && !i.busy);
+  if (d.kind === "Runs" && !d.busy && others.length) {
+    const choose = make("select", {}, make("option", { value: "", textContent: "Compare with" }), ...others.map((i) => make("option", { value: i.id, textContent: i.name })));
+    choose.setAttribute("aria-label", "Compare with another run");
+    choose.addEventListener("change", () => { if (choose.value) compare(d.id, choose.value); });
+    actions.append(choose);
+  }
   $("head").replaceChildren(make("div", { className: "head" }, make("h2", { textContent: d.name }), make("span", { className: "soft", textContent: [d.kind, d.command && "made by " + d.command, d.busy && "running"].filter(Boolean).join(", ") })), actions, ...(d.progress ? [progress(d.progress)] : []));
 }
 
@@ -134,6 +142,22 @@ async function texts(d) {
     }
   }
   if (shown.id === d.id && old.isConnected) old.replaceChildren(...built);
+}
+
+// compare ranks two runs of the same data.
+async function compare(one, other) {
+  const pre = make("pre", { textContent: "comparing", tabIndex: 0 }), code = make("code");
+  pre.setAttribute("aria-label", "Comparison");
+  const section = make("section", { id: "comparison" }, make("h3", { textContent: "Comparison" }), pre, make("div", { className: "line" }, code));
+  if ($("comparison")) $("comparison").remove();
+  $("texts").before(section);
+  try {
+    const t = await ask("text?" + new URLSearchParams({ line: JSON.stringify(["compare", one, other]) }));
+    pre.textContent = (t.text + t.said).trimEnd();
+    code.textContent = t.line;
+  } catch (e) {
+    pre.textContent = e.message;
+  }
 }
 
 // form lets people choose the settings of a command.

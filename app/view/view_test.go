@@ -218,6 +218,19 @@ func TestPicturesAreThoseOfCommands(t *testing.T) {
 	if _, out, _ := apptest.Do(t, "summary", run); text.Text != out {
 		t.Errorf("%s\nwant %s", text.Text, out)
 	}
+	again := filepath.Join(dir, "runs", "again")
+	if code, _, stderr := apptest.Do(t, "sample", "expr", "--problem", "line.json", "--out", again, "--seed", "2", "--warmup", "60", "--draws", "60", "--retries", "0", "--no-report", "--quiet"); code != exit.OK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	for range 300 { // until the shelf has it
+		if code, _ := v.get("item", url.Values{"id": {again}}, nil); code == http.StatusOK {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if v.get("text", line("compare", run, again), &text); !strings.Contains(text.Text, "elpd") {
+		t.Errorf("%s", text.Text)
+	}
 	var none shown
 	if code, _ := v.get("picture", line("plot", "stability", result), &none); code != http.StatusOK || none.None == "" {
 		t.Errorf("%d, %+v", code, none)
