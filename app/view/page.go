@@ -104,12 +104,15 @@ func (p *page) answer(w http.ResponseWriter, r *http.Request, f func(*http.Reque
 	json.NewEncoder(w).Encode(v)
 }
 
-func (p *page) list(*http.Request) (any, error) {
-	items, note := p.shelf.list()
+func (p *page) list(r *http.Request) (any, error) {
+	items, note, rev := p.shelf.list()
+	if r.URL.Query().Get("since") == strconv.Itoa(rev) {
+		return map[string]any{"rev": rev}, nil
+	}
 	if items == nil {
 		items = []item{}
 	}
-	return map[string]any{"items": items, "note": note, "opened": p.shelf.opened}, nil
+	return map[string]any{"items": items, "note": note, "opened": p.shelf.opened, "rev": rev}, nil
 }
 
 // sight is a picture or a text as the page offers it.

@@ -3,7 +3,7 @@ import { Picture, Fields, make, ask } from "./picture.js";
 import { Table } from "./table.js";
 
 const $ = (id) => document.getElementById(id);
-const shown = { id: null, stamp: null, pictures: [], list: "", waiting: new Set() };
+const shown = { id: null, stamp: null, rev: -1, pictures: [], list: "", waiting: new Set() };
 
 function tell(text) { $("message").textContent = text; }
 
@@ -14,10 +14,12 @@ const eye = new IntersectionObserver((entries) => {
 
 async function refresh() {
   try {
-    const s = await ask("shelf");
-    $("opened").textContent = s.opened.join(", ") + (s.note ? ". " + s.note : "");
-    const text = JSON.stringify(s.items) + $("search").value;
+    const s = await ask("shelf?since=" + shown.rev);
+    shown.rev = s.rev;
+    if (!s.items) s.items = shown.items;
+    else $("opened").textContent = s.opened.join(", ") + (s.note ? ". " + s.note : "");
     shown.items = s.items;
+    const text = s.rev + " " + $("search").value;
     if (text !== shown.list) {
       shown.list = text;
       list(s.items);

@@ -24,6 +24,7 @@ const (
 	mostSeen  = 50_000
 	deepest   = 6
 	freshness = 2 * time.Second
+	patience  = 10 // times as long as a look took are between two
 )
 
 // item is a file or folder on the shelf.
@@ -47,7 +48,9 @@ type shelf struct {
 	items []item
 	known map[string]item // by path, to look only at files that changed
 	note  string
+	rev   int // counts the changes
 	at    time.Time
+	took  time.Duration // of the last look
 }
 
 // explored begins the ID of what is no file.
@@ -69,20 +72,26 @@ func newShelf(fields []frame.Field, opened []string) (*shelf, error) {
 	return s, nil
 }
 
-// list returns what is there, at most a moment old.
-func (s *shelf) list() ([]item, string) {
+// list returns what is there, at most a moment old, or a little more where looking takes long. The number changes when the list does.
+func (s *shelf) list() (items []item, note string, rev int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if time.Since(s.at) > freshness {
+	if time.Since(s.at) > max(freshness, patience*s.took) {
+		begin := time.Now()
+		before := s.items
 		s.refresh()
 		s.at = time.Now()
+		s.took = s.at.Sub(begin)
+		if !slices.EqualFunc(before, s.items, func(a, b item) bool { return a.ID == b.ID && a.Stamp == b.Stamp && a.Busy == b.Busy }) {
+			s.rev++
+		}
 	}
-	return s.items, s.note
+	return s.items, s.note, s.rev
 }
 
 // find returns the item of an ID.
 func (s *shelf) find(id string) (item, bool) {
-	items, _ := s.list()
+	items, _, _ := s.list()
 	at := slices.IndexFunc(items, func(i item) bool { return i.ID == id })
 	if at < 0 {
 		return item{}, false
@@ -229,7 +238,7 @@ func (s *shelf) folder() string {
 
 // explores reports whether a line is one of those that need no file.
 func (s *shelf) explores(line []string) bool {
-	items, _ := s.list()
+	items, _, _ := s.list()
 	for _, i := range items {
 		if strings.HasPrefix(i.ID, explored) && slices.ContainsFunc(i.look.Pictures, func(p frame.Sight) bool { return slices.Equal(p.Args, line) }) {
 			return true
