@@ -163,7 +163,9 @@ func (l *live) write() {
 	if os.MkdirAll(l.dir, 0o777) != nil {
 		return
 	}
-	runs.WriteJSON(filepath.Join(l.dir, runs.ProgressFile), doc)
+	if doc.Chains != nil {
+		runs.WriteJSON(filepath.Join(l.dir, runs.ProgressFile), doc)
+	}
 	for c, list := range rows {
 		if len(list) > 0 {
 			writeChain(filepath.Join(l.dir, fmt.Sprintf("chain-%d.csv", c+1)), names, list)

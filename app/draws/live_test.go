@@ -32,7 +32,7 @@ func TestDrawsOfRunsThatGoOn(t *testing.T) {
 	go func() {
 		ended <- app.Run(ctx, []string{"sample", "expr", "--problem", line, "--out", "run", "--warmup", "60", "--draws", "100000", "--retries", "0", "--no-report", "--quiet"}, &out, &said)
 	}()
-	for !foreign.Exists("run/live/chain-1.csv") {
+	for !foreign.Exists("run/live/chain-1.csv") || !foreign.Exists("run/live/progress.json") {
 		time.Sleep(time.Millisecond)
 	}
 	for _, args := range [][]string{{"summary", "run"}, {"diagnose", "run"}, {"plot", "trace", "run", "trace.svg"}} {

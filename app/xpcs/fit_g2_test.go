@@ -49,7 +49,7 @@ func TestFitsAreNotResumed(t *testing.T) {
 	if code, _, stderr := apptest.Do(t, "fit", "g2", file, "--out", old); code != exit.OK {
 		t.Fatal(stderr)
 	}
-	for _, args := range [][]string{{"fit", "g2", file, "--resume", old}, {"fit", "g2", file, "--resume", filepath.Join(dir, "none")}, {"fit", "nlsq", "--problem", file, "--resume", old}} {
+	for _, args := range [][]string{{"fit", "g2", file, "--resume", old}, {"fit", "g2", file, "--resume", filepath.Join(dir, "none")}} {
 		if code, out, stderr := apptest.Do(t, args...); code != exit.WrongUsage || out != "" || !strings.Contains(stderr, "has no run to continue") {
 			t.Errorf("%v: exit %d: %s%s", args, code, out, stderr)
 		}
