@@ -29,6 +29,8 @@ const (
 	placesEach, mostPlaces = 400, 4000
 	fitsFrom               = 12
 	sameMinimum            = 1e-6 // relative difference of cost
+	sameCurve              = 1    // distance of two curves at the rows, in standard deviations of one row, up to which the data do not tell them apart
+	hardlyWorse            = 3.84 // rise of chi-square up to which another minimum is told, as chance is 5 % that the better one is the wrong one
 	aliasPart              = 0.01 // of a parameter, by which its values at equally good minima differ at least
 )
 
@@ -40,6 +42,8 @@ type Guessed struct {
 	Next  float64  // cost of the second best minimum divided by that of the best; NaN without one
 	// Aliases are parameters of which the data do not tell values apart: equally good minima have them. The start is the least.
 	Aliases []Alias
+	// Near are parameters with other magnitudes at minima that fit hardly worse. The start is that of the best.
+	Near []Alias
 }
 
 // Alias is a parameter with the magnitudes that it has at equally good minima, in ascending order.
@@ -508,9 +512,8 @@ type candidate struct {
 }
 
 // simplest returns the one of equally good minima whose parameters are least, each beside its largest among them: of the frequencies that data at even distances
-// do not tell apart it is the lowest. Which parameters have other magnitudes elsewhere is noted, but for those in which the formula is linear and for phases,
-// which differ by a part of a turn.
-func (w *guesser) simplest(equal []candidate, g *Guessed) candidate {
+// do not tell apart it is the lowest.
+func (w *guesser) simplest(equal []candidate) candidate {
 	largest := make([]float64, len(equal[0].at))
 	for _, m := range equal {
 		for i, x := range m.at {
@@ -525,8 +528,22 @@ func (w *guesser) simplest(equal []candidate, g *Guessed) candidate {
 		}
 		return sum
 	}
-	best := slices.MinFunc(equal, func(a, b candidate) int { return cmp.Compare(size(a), size(b)) })
-	equal = slices.DeleteFunc(equal, func(m candidate) bool { return exchanged(m.at, best.at) })
+	least := math.Inf(1)
+	for _, m := range equal {
+		least = min(least, size(m))
+	}
+	return slices.MinFunc(equal, func(a, b candidate) int {
+		if x, y := size(a), size(b); max(x, y) > least+aliasPart {
+			return cmp.Compare(x, y)
+		}
+		return w.inOrder(a, b)
+	})
+}
+
+// aliases returns the parameters that have other magnitudes at other minima than at the best, but for those in which the formula is linear and for phases, which
+// differ by a part of a turn.
+func (w *guesser) aliases(best candidate, others []candidate) (out []Alias) {
+	others = slices.DeleteFunc(slices.Clone(others), func(m candidate) bool { return exchanged(m.at, best.at) })
 	for _, i := range w.free {
 		x := math.Abs(best.at[i])
 		turned := func(m candidate) bool { // by halves of turns, perhaps in the other direction
@@ -537,21 +554,71 @@ func (w *guesser) simplest(equal []candidate, g *Guessed) candidate {
 			}
 			return false
 		}
-		if slices.Contains(w.linear, i) || !slices.ContainsFunc(equal, func(m candidate) bool {
+		if slices.Contains(w.linear, i) || !slices.ContainsFunc(others, func(m candidate) bool {
 			return math.Abs(math.Abs(m.at[i])-x) > aliasPart*max(math.Abs(m.at[i]), x) && !turned(m)
 		}) {
 			continue
 		}
-		var values []float64
-		for _, m := range equal {
+		values := []float64{x}
+		for _, m := range others {
 			if !slices.ContainsFunc(values, func(v float64) bool { return math.Abs(v-math.Abs(m.at[i])) <= aliasPart*v }) {
 				values = append(values, math.Abs(m.at[i]))
 			}
 		}
 		slices.Sort(values)
-		g.Aliases = append(g.Aliases, Alias{w.problem.Names[i], values})
+		out = append(out, Alias{w.problem.Names[i], values})
 	}
-	return best
+	return out
+}
+
+// inOrder compares minima that differ by signs, or by which term is which: first comes the one with fewer parameters below 0, and of these the one in which
+// the first parameters that the formula is not linear in are least. Groups of rows so have the same terms in the same places.
+func (w *guesser) inOrder(a, b candidate) int {
+	negative := func(m candidate) (n int) {
+		for _, i := range w.free {
+			if m.at[i] < 0 {
+				n++
+			}
+		}
+		return n
+	}
+	if c := cmp.Compare(negative(a), negative(b)); c != 0 {
+		return c
+	}
+	for _, i := range w.free {
+		if x, y := a.at[i], b.at[i]; !slices.Contains(w.linear, i) && math.Abs(x-y) > aliasPart*max(math.Abs(x), math.Abs(y)) {
+			return cmp.Compare(x, y)
+		}
+	}
+	return 0
+}
+
+// undistinguished reports whether the data cannot tell two minima apart: their costs are equal but for rounding, or their curves at the rows are closer to each other
+// than the scatter of the rows lets anyone see. Frequencies that places at even distances do not tell apart stay so when these places are rounded.
+func (w *guesser) undistinguished(best, m candidate) bool {
+	if m.cost <= best.cost*(1+sameMinimum)+1e-300 {
+		return true
+	}
+	if w.problem.Residual(w.r, best.at) != nil {
+		return false
+	}
+	first := slices.Clone(w.r)
+	if w.problem.Residual(w.r, m.at) != nil {
+		return false
+	}
+	square := 0.0
+	for i, v := range w.r {
+		square += (v - first[i]) * (v - first[i])
+	}
+	return square <= sameCurve*sameCurve*w.variance(best)
+}
+
+// variance is that of a row about the curve; 0 without degrees of freedom.
+func (w *guesser) variance(m candidate) float64 {
+	if w.problem.M <= w.problem.N {
+		return 0
+	}
+	return 2 * m.cost / float64(w.problem.M-w.problem.N)
 }
 
 // exchanged reports whether parameters have the same magnitudes in another order, such as those of two peaks.
@@ -631,16 +698,20 @@ func (w *guesser) search(ctx context.Context, s optim.Settings, g *Guessed) ([]f
 	}
 	g.Next = math.NaN()
 	next := math.Inf(1)
-	var equal []candidate
+	var equal, near []candidate
 	for _, m := range minima {
-		if m.cost <= best.cost*(1+sameMinimum)+1e-300 {
+		if w.undistinguished(best, m) {
 			equal = append(equal, m)
 			continue
+		}
+		if 2*(m.cost-best.cost) < hardlyWorse*w.variance(best) {
+			near = append(near, m)
 		}
 		next = min(next, m.cost)
 	}
 	if g.Best = len(equal); g.Best > 0 {
-		best = w.simplest(equal, g)
+		best = w.simplest(equal)
+		g.Aliases, g.Near = w.aliases(best, equal), w.aliases(best, near)
 	}
 	if !math.IsInf(next, 0) && best.cost > 0 {
 		g.Next = next / best.cost
