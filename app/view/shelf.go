@@ -105,8 +105,9 @@ func (s *shelf) refresh() {
 			if name != root && strings.HasPrefix(d.Name(), ".") || strings.Count(name, string(filepath.Separator))-depth > deepest {
 				return skip(d)
 			}
-			i, ok := s.see(name, d)
-			now[name] = i
+			shown := noFlag(name)
+			i, ok := s.see(shown, d)
+			now[shown] = i
 			if ok {
 				found = append(found, i)
 			}
@@ -118,6 +119,14 @@ func (s *shelf) refresh() {
 	}
 	slices.SortStableFunc(found, func(a, b item) int { return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name)) })
 	s.items, s.known = found, now
+}
+
+// noFlag is a path that no command takes for a flag.
+func noFlag(name string) string {
+	if strings.HasPrefix(name, "-") {
+		return "." + string(filepath.Separator) + name
+	}
+	return name
 }
 
 func skip(d fs.DirEntry) error {

@@ -57,6 +57,9 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 	if err != nil {
 		return check.Verdict{}, err
 	}
+	if err := p.atTrueValues(axes, r); err != nil {
+		return check.Verdict{}, err
+	}
 	d.Axes = axes
 	if p.Implicit {
 		return check.Judge(d, check.Settings{})

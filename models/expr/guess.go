@@ -91,7 +91,7 @@ func (p *Problem) Guess(ctx context.Context) (g Guessed, err error) {
 		most *= 10 // so that no label loses its rows
 	}
 	few := p.thinned(most)
-	if few.SigmaX = nil; few.Implicit {
+	if few.SigmaX, few.CorrelationXY = nil, nil; few.Implicit {
 		return g, fmt.Errorf("expr: an implicit formula needs a start of %s: 0 everywhere would fit any data", strings.Join(g.Names, ", "))
 	}
 	few.Cov, few.AR1, few.ScaleError, few.OffsetError, few.Priors = nil, "", "", "", nil // a start need not know them
