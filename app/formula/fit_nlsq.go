@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -225,7 +227,10 @@ func countsFit(ctx context.Context, a *frame.App, f *expr.Problem, p *optim.Prob
 }
 
 // guesses count how starts of several fits were found.
-type guesses struct{ fits, single, once int }
+type guesses struct {
+	fits, single, once int
+	alike              map[string]int // by parameter, in how many groups other values fit equally or nearly as well
+}
 
 // add counts one fit: with starts from the data, and whether all ended at one minimum.
 func (g *guesses) add(one expr.Guessed) {
@@ -238,6 +243,16 @@ func (g *guesses) add(one expr.Guessed) {
 	if one.Best == 1 {
 		g.once++
 	}
+	told := map[string]bool{}
+	for _, alias := range slices.Concat(one.Aliases, one.Near) {
+		if g.alike == nil {
+			g.alike = map[string]int{}
+		}
+		if !told[alias.Name] {
+			told[alias.Name] = true
+			g.alike[alias.Name]++
+		}
+	}
 }
 
 // tell says in one line how the starts of all groups were found.
@@ -247,7 +262,10 @@ func (g *guesses) tell(a *frame.App) {
 	case g.single == g.fits:
 		a.Note("starts were found from the data: in each of %s all fits ended at one minimum", errtext.Count(g.fits, "group"))
 	default:
-		a.Note("starts were found from the data: in %d of %s all fits ended at one minimum, and in %d the best minimum was found only once", g.single, errtext.Count(g.fits, "group"), g.once)
+		a.Note("starts were found from the data by several fits each: of %s, %d had more than one minimum, of which the best was taken, and %d met that one only once", errtext.Count(g.fits, "group"), g.fits-g.single, g.once)
+	}
+	for _, name := range slices.Sorted(maps.Keys(g.alike)) {
+		a.Note("in %d of %s the data tell other values of %s hardly or not at all apart from the ones that were taken: give a start or bounds if they are others", g.alike[name], errtext.Count(g.fits, "group"), name)
 	}
 }
 
@@ -264,6 +282,14 @@ func tellGuess(a *frame.App, g expr.Guessed) {
 	}
 	for _, one := range g.Aliases {
 		a.Note("the data do not tell %s = %s apart, which fit equally well; the least was taken: give a start or bounds if it is another", one.Name, values(one.Values))
+	}
+	tellNear(a, g.Near)
+}
+
+// tellNear says which parameters have other values at minima that fit hardly worse.
+func tellNear(a *frame.App, near []expr.Alias) {
+	for _, one := range near {
+		a.Note("the data hardly tell %s = %s apart: chi-square differs by less than 3.84; the best was taken: give a start or bounds if it is another", one.Name, values(one.Values))
 	}
 }
 

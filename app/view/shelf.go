@@ -16,6 +16,7 @@ import (
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/internal/runlock"
 	"github.com/euryale-dev/euryale/runs"
 )
 
@@ -117,8 +118,9 @@ func (s *shelf) refresh() {
 			if name != root && strings.HasPrefix(d.Name(), ".") || strings.Count(name, string(filepath.Separator))-depth > deepest {
 				return skip(d)
 			}
-			i, ok := s.see(name, d)
-			now[name] = i
+			shown := noFlag(name)
+			i, ok := s.see(shown, d)
+			now[shown] = i
 			if ok {
 				found = append(found, i)
 			}
@@ -140,6 +142,14 @@ func (s *shelf) refresh() {
 	s.items, s.known = found, now
 }
 
+// noFlag is a path that no command takes for a flag.
+func noFlag(name string) string {
+	if strings.HasPrefix(name, "-") {
+		return "." + string(filepath.Separator) + name
+	}
+	return name
+}
+
 func skip(d fs.DirEntry) error {
 	if d.IsDir() {
 		return fs.SkipDir
@@ -158,13 +168,13 @@ func (s *shelf) see(name string, d fs.DirEntry) (item, bool) {
 		i.Stamp += newest(name)
 	}
 	if old, ok := s.known[name]; ok && old.Stamp == i.Stamp && old.folder == i.folder {
-		old.Busy = i.folder && busy(name)
+		old.Busy = i.folder && runlock.Busy(name)
 		return old, old.look != nil
 	}
 	if i.look = frame.LookOf(s.fields, name, i.folder); i.look == nil {
 		return i, false
 	}
-	i.Kind, i.Busy = i.look.Kind, i.folder && busy(name)
+	i.Kind, i.Busy = i.look.Kind, i.folder && runlock.Busy(name)
 	return i, true
 }
 
@@ -179,17 +189,11 @@ func newest(dir string) (text string) {
 		list = append(list, so...)
 	}
 	for _, e := range list[:min(len(list), 200)] {
-		if info, err := e.Info(); err == nil && e.Name() != ".lock" {
+		if info, err := e.Info(); err == nil && e.Name() != runlock.Name {
 			last = max(last, info.ModTime().UnixNano())
 		}
 	}
 	return fmt.Sprintf("-%d-%d", len(list), last)
-}
-
-// busy reports whether a process writes to a run folder.
-func busy(dir string) bool {
-	_, err := os.Stat(filepath.Join(dir, ".lock"))
-	return err == nil
 }
 
 // short is the name of an item below the folder that was opened, or alone if the file itself was.

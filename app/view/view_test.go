@@ -276,6 +276,24 @@ func TestRowsOfTables(t *testing.T) {
 	}
 }
 
+// A file whose name begins like a flag is drawn as others are.
+func TestNamesLikeFlags(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("-x.csv", []byte("a,b\n1,2\n2,3\n3,5\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	v := serve(t)
+	var shelf struct{ Items []struct{ ID, Name string } }
+	if v.get("shelf", nil, &shelf); len(shelf.Items) != 1 || shelf.Items[0].Name != "-x.csv" {
+		t.Fatalf("%+v", shelf)
+	}
+	var drawn struct{ None, SVG string }
+	line, _ := json.Marshal([]string{"plot", "table", shelf.Items[0].ID})
+	if code, text := v.get("picture", url.Values{"line": {string(line)}}, &drawn); code != http.StatusOK || drawn.None != "" || drawn.SVG == "" {
+		t.Errorf("%d: %.300s", code, text)
+	}
+}
+
 // The page shows nothing but what was opened, runs nothing but commands that it offers, and says why it refuses.
 func TestPageKeepsToWhatWasOpened(t *testing.T) {
 	dir, result, run := folder(t)

@@ -88,6 +88,7 @@ type Data struct {
 type Axis struct {
 	Name, Unit string
 	Values     []float64 // value of the variable for each residual
+	Levels     []string  // names of the values 1, 2, ... of a variable that has no numbers; nil for one that has
 }
 
 // Names of axes that count: the axis of residuals without any other, and the start of the names of orders.
@@ -111,6 +112,10 @@ func (a Axis) label(lo, hi float64) string {
 		unit = " " + a.Unit
 	}
 	switch order := strings.HasPrefix(a.Name, orderOf); {
+	case a.Levels != nil && lo == hi:
+		return fmt.Sprintf("%s = %s", a.Name, a.level(lo))
+	case a.Levels != nil:
+		return fmt.Sprintf("%s = %s to %s", a.Name, a.level(lo), a.level(hi))
 	case a.Name == pointAxis && lo == hi:
 		return fmt.Sprintf("point %.6g", lo)
 	case a.Name == pointAxis:
@@ -123,6 +128,14 @@ func (a Axis) label(lo, hi float64) string {
 		return fmt.Sprintf("%s = %s%s", a.Name, a.number(lo, 0), unit)
 	}
 	return fmt.Sprintf("%s = %s to %s%s", a.Name, a.number(lo, (hi-lo)/10), a.number(hi, (hi-lo)/10), unit)
+}
+
+// level is the name of a value of a variable without numbers.
+func (a Axis) level(x float64) string {
+	if k := int(x) - 1; k >= 0 && k < len(a.Levels) {
+		return a.Levels[k]
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
 // number writes a value with as many digits as tell it apart from the next one on the axis, but not finer than fine, and with three at

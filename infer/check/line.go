@@ -58,7 +58,7 @@ func (v Verdict) Line() string {
 		return v.Summary() + v.Flags[unconverged].tried()
 	case unjudged >= 0:
 		return "The model could not be judged: " + v.Flags[unjudged].brief() + also(slices.Delete(slices.Clone(v.Flags), unjudged, unjudged+1))
-	case len(v.undetermined()) == len(v.Flags):
+	case v.onlyUndetermined():
 		return v.Summary() + v.Flags[0].tried()
 	}
 	return "The model disagrees with the data" + v.size() + ": " + v.Flags[0].brief() + also(v.others())

@@ -17,6 +17,7 @@ func TestLine(t *testing.T) {
 	outlier := Flag{Kind: KindOutliers, Text: "1 point lies farther off (at x; y)"}
 	bound := Flag{Kind: KindBound, Where: "tau", Text: "tau lies on its bound"}
 	loose := Flag{Kind: KindUnknown, Where: "tau", Text: "the data do not determine tau", Remedy: "fix it"}
+	all := Flag{Kind: KindUnknown, Where: "a, tau", Text: "all values are 0, so the data do not determine the 2 parameters one by one", Remedy: "fit a constant"}
 	unjudged := Flag{Kind: KindUnjudged, Text: "nothing is left", Remedy: "measure more points"}
 	stopped := Flag{Kind: KindUnconverged, Text: "the fit did not converge: it is slow", Remedy: "raise max_nfev"}
 	for want, flags := range map[string][]Flag{
@@ -25,6 +26,7 @@ func TestLine(t *testing.T) {
 		"The model disagrees with the data: a drift of 3 would fit better. Try: add a slope. Also: outliers (2 times), parameter at a bound (tau).": {drift, outlier, outlier, bound},
 		"The model disagrees with the data: 1 point lies farther off (at x; y). Also: parameter at a bound (tau).":                                  {outlier, outlier, bound},
 		"The residuals agree with the model, but the data do not determine tau. Try: fix it.":                                                       {loose},
+		"The residuals agree with the model, but the data do not determine a and tau. Try: fit a constant.":                                         {all, loose},
 		"The model could not be judged: nothing is left. Try: measure more points. Also: drift.":                                                    {drift, unjudged},
 		"The fit did not converge, so the model cannot be judged. Try: raise max_nfev.":                                                             {stopped, drift},
 	} {

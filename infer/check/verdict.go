@@ -117,14 +117,24 @@ func (v Verdict) judged() bool {
 	return v.OK || v.Points > 0 || len(v.Tests)+len(v.Flags)+len(v.Notes) > 0
 }
 
-// undetermined returns the parameters and combinations that the data do not determine.
+// undetermined returns the parameters and combinations that the data do not determine, each once.
 func (v Verdict) undetermined() (names []string) {
 	for _, f := range v.Flags {
-		if f.Kind == KindUnknown {
-			names = append(names, f.Where)
+		if f.Kind != KindUnknown {
+			continue
+		}
+		for _, name := range strings.Split(f.Where, ", ") {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 	}
 	return names
+}
+
+// onlyUndetermined reports whether nothing is wrong but that the data do not determine some parameters.
+func (v Verdict) onlyUndetermined() bool {
+	return len(v.Flags) > 0 && !slices.ContainsFunc(v.Flags, func(f Flag) bool { return f.Kind != KindUnknown })
 }
 
 // Word is the verdict in one word, for tables: agrees, misfit, undetermined if the data do not determine some parameters and
@@ -135,7 +145,7 @@ func (v Verdict) Word() string {
 		return "not judged"
 	case v.OK:
 		return "agrees"
-	case len(v.undetermined()) == len(v.Flags):
+	case v.onlyUndetermined():
 		return "undetermined"
 	}
 	return "misfit"
@@ -169,7 +179,7 @@ func (v Verdict) Summary() string {
 		}
 		return "The model could not be judged: " + v.Flags[i].Text + "."
 	}
-	if len(names) > 0 && len(names) == len(v.Flags) {
+	if v.onlyUndetermined() {
 		return "The residuals agree with the model" + size + ", but the data do not determine " + listed(names) + "."
 	}
 	switch n := len(v.Flags); n {

@@ -119,3 +119,11 @@ func TestPlacesOnAnAxis(t *testing.T) {
 		}
 	}
 }
+
+// Places along labels have their names.
+func TestLevelsOfAnAxis(t *testing.T) {
+	a := Axis{Name: "line", Values: []float64{1, 2, 3}, Levels: []string{"wild", "mutant", "null"}}
+	if one, more := a.label(2, 2), a.label(1, 3); one != "line = mutant" || more != "line = wild to null" {
+		t.Error(one, more)
+	}
+}

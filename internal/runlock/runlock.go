@@ -149,6 +149,17 @@ func (l *Lock) Release() error {
 	return err
 }
 
+// Busy reports whether a process writes to a folder: whether it has a lock whose owner runs, or is on another machine or does not say who it is, of which nobody here can tell.
+func Busy(dir string) bool {
+	path := filepath.Join(dir, Name)
+	if _, err := os.Stat(path); err != nil {
+		return false
+	}
+	o := owner(path)
+	host, _ := os.Hostname()
+	return o == nil || o.Host != host || Alive(o.PID)
+}
+
 // owner reads who holds the lock; it returns nil if the file does not say.
 func owner(path string) *Owner {
 	b, err := foreign.ReadFile(path)

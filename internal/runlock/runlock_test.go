@@ -5,6 +5,7 @@ package runlock
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -172,5 +173,30 @@ func race(t *testing.T, dir string, acquire func(name, command string) (*Lock, *
 	wg.Wait()
 	if most.Load() != 1 {
 		t.Errorf("%d at a time", most.Load())
+	}
+}
+
+// A lock whose owner has ended, as by kill -9, keeps nobody busy; those of a running process and of another machine do.
+func TestBusy(t *testing.T) {
+	host, _ := os.Hostname()
+	ended := exec.Command("true")
+	if err := ended.Run(); err != nil {
+		t.Skip(err)
+	}
+	for text, want := range map[string]bool{
+		"": false, "nobody": true,
+		fmt.Sprintf(`{"pid": %d, "host": %q}`, os.Getpid(), host):       true,
+		fmt.Sprintf(`{"pid": %d, "host": %q}`, ended.Process.Pid, host): false,
+		fmt.Sprintf(`{"pid": %d, "host": "else"}`, ended.Process.Pid):   true,
+	} {
+		dir := t.TempDir()
+		if text != "" {
+			if err := os.WriteFile(filepath.Join(dir, Name), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := Busy(dir); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
 	}
 }

@@ -46,6 +46,7 @@ func (p *Problem) Fit(ctx context.Context, problem *optim.Problem, s optim.Setti
 func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 	d := check.FromFit(r)
 	if d.Relative {
+		d.Penalised = len(d.Priors) > 0
 		d.Priors = nil // they are in units of the errors, which only the fit without them tells: see tellConflicts
 	}
 	axes, err := p.Axes()
@@ -54,6 +55,9 @@ func (p *Problem) judge(r *optim.Result) (check.Verdict, error) {
 	}
 	y, err := p.Observed()
 	if err != nil {
+		return check.Verdict{}, err
+	}
+	if err := p.atTrueValues(axes, r); err != nil {
 		return check.Verdict{}, err
 	}
 	d.Axes = axes
@@ -296,7 +300,8 @@ func (p *Problem) Axes() ([]check.Axis, error) {
 		}
 		a := check.Axis{Name: name, Values: c.Values}
 		if c.Labels != nil {
-			_, code := c.levels()
+			var code []int
+			a.Levels, code = c.levels()
 			a.Values = make([]float64, len(code))
 			for i, k := range code {
 				a.Values[i] = float64(k + 1)

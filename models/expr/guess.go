@@ -29,6 +29,8 @@ const (
 	placesEach, mostPlaces = 400, 4000
 	fitsFrom               = 12
 	sameMinimum            = 1e-6 // relative difference of cost
+	sameCurve              = 1    // distance of two curves at the rows, in standard deviations of one row, up to which the data do not tell them apart
+	hardlyWorse            = 3.84 // rise of chi-square up to which another minimum is told, as chance is 5 % that the better one is the wrong one
 	aliasPart              = 0.01 // of a parameter, by which its values at equally good minima differ at least
 )
 
@@ -40,6 +42,8 @@ type Guessed struct {
 	Next  float64  // cost of the second best minimum divided by that of the best; NaN without one
 	// Aliases are parameters of which the data do not tell values apart: equally good minima have them. The start is the least.
 	Aliases []Alias
+	// Near are parameters with other magnitudes at minima that fit hardly worse. The start is that of the best.
+	Near []Alias
 }
 
 // Alias is a parameter with the magnitudes that it has at equally good minima, in ascending order.
@@ -87,7 +91,7 @@ func (p *Problem) Guess(ctx context.Context) (g Guessed, err error) {
 		most *= 10 // so that no label loses its rows
 	}
 	few := p.thinned(most)
-	if few.SigmaX = nil; few.Implicit {
+	if few.SigmaX, few.CorrelationXY = nil, nil; few.Implicit {
 		return g, fmt.Errorf("expr: an implicit formula needs a start of %s: 0 everywhere would fit any data", strings.Join(g.Names, ", "))
 	}
 	few.Cov, few.AR1, few.ScaleError, few.OffsetError, few.Priors = nil, "", "", "", nil // a start need not know them
@@ -507,72 +511,6 @@ type candidate struct {
 	cost float64
 }
 
-// simplest returns the one of equally good minima whose parameters are least, each beside its largest among them: of the frequencies that data at even distances
-// do not tell apart it is the lowest. Which parameters have other magnitudes elsewhere is noted, but for those in which the formula is linear and for phases,
-// which differ by a part of a turn.
-func (w *guesser) simplest(equal []candidate, g *Guessed) candidate {
-	largest := make([]float64, len(equal[0].at))
-	for _, m := range equal {
-		for i, x := range m.at {
-			largest[i] = max(largest[i], math.Abs(x))
-		}
-	}
-	size := func(m candidate) (sum float64) {
-		for i, x := range m.at {
-			if largest[i] > 0 {
-				sum += math.Abs(x) / largest[i]
-			}
-		}
-		return sum
-	}
-	best := slices.MinFunc(equal, func(a, b candidate) int { return cmp.Compare(size(a), size(b)) })
-	equal = slices.DeleteFunc(equal, func(m candidate) bool { return exchanged(m.at, best.at) })
-	for _, i := range w.free {
-		x := math.Abs(best.at[i])
-		turned := func(m candidate) bool { // by halves of turns, perhaps in the other direction
-			for _, way := range []float64{best.at[i], -best.at[i]} {
-				if half := (m.at[i] - way) / math.Pi; math.Abs(half-math.Round(half)) < 1e-3 {
-					return true
-				}
-			}
-			return false
-		}
-		if slices.Contains(w.linear, i) || !slices.ContainsFunc(equal, func(m candidate) bool {
-			return math.Abs(math.Abs(m.at[i])-x) > aliasPart*max(math.Abs(m.at[i]), x) && !turned(m)
-		}) {
-			continue
-		}
-		var values []float64
-		for _, m := range equal {
-			if !slices.ContainsFunc(values, func(v float64) bool { return math.Abs(v-math.Abs(m.at[i])) <= aliasPart*v }) {
-				values = append(values, math.Abs(m.at[i]))
-			}
-		}
-		slices.Sort(values)
-		g.Aliases = append(g.Aliases, Alias{w.problem.Names[i], values})
-	}
-	return best
-}
-
-// exchanged reports whether parameters have the same magnitudes in another order, such as those of two peaks.
-func exchanged(a, b []float64) bool {
-	sorted := func(x []float64) []float64 {
-		out := make([]float64, len(x))
-		for i, v := range x {
-			out[i] = math.Abs(v)
-		}
-		slices.Sort(out)
-		return out
-	}
-	p, q := sorted(a), sorted(b)
-	for i, v := range p {
-		if math.Abs(v-q[i]) > aliasPart*max(v, q[i]) {
-			return false
-		}
-	}
-	return true
-}
-
 // search returns the best minimum of fits from the best places.
 func (w *guesser) search(ctx context.Context, s optim.Settings, g *Guessed) ([]float64, error) {
 	var all []candidate
@@ -631,16 +569,20 @@ func (w *guesser) search(ctx context.Context, s optim.Settings, g *Guessed) ([]f
 	}
 	g.Next = math.NaN()
 	next := math.Inf(1)
-	var equal []candidate
+	var equal, near []candidate
 	for _, m := range minima {
-		if m.cost <= best.cost*(1+sameMinimum)+1e-300 {
+		if w.undistinguished(best, m) {
 			equal = append(equal, m)
 			continue
+		}
+		if 2*(m.cost-best.cost) < hardlyWorse*w.variance(best) {
+			near = append(near, m)
 		}
 		next = min(next, m.cost)
 	}
 	if g.Best = len(equal); g.Best > 0 {
-		best = w.simplest(equal, g)
+		best = w.simplest(equal)
+		g.Aliases, g.Near = w.aliases(best, equal), w.aliases(best, near)
 	}
 	if !math.IsInf(next, 0) && best.cost > 0 {
 		g.Next = next / best.cost

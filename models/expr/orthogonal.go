@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/optim"
 )
 
@@ -85,7 +86,28 @@ func (p *Problem) orthogonal(m *ad.Node, y []float64, params []*ad.Node, variabl
 	if err != nil {
 		return nil, err
 	}
+	p.trueValues = o.True
 	return o.Problem, nil
+}
+
+// atTrueValues puts the values where a fit with errors in x says that the rows really are in place of those measured: residuals go with the measured ones, as an error of x
+// moves both, so that a right model would show a pattern at the ends.
+func (p *Problem) atTrueValues(axes []check.Axis, r *optim.Result) error {
+	if len(p.SigmaX) == 0 || p.trueValues == nil {
+		return nil
+	}
+	values, err := p.trueValues(r)
+	if err != nil {
+		return err
+	}
+	for k, name := range sortedKeys(p.SigmaX) {
+		for i := range axes {
+			if axes[i].Name == name && len(values[k]) == len(axes[i].Values) {
+				axes[i].Values = values[k]
+			}
+		}
+	}
+	return nil
 }
 
 // together makes Y one of the variables, so that its errors may be correlated with those of the others: the formula less Y is 0 at the true values.

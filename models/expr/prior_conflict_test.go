@@ -5,6 +5,7 @@ package expr
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -52,6 +53,9 @@ func TestPriorsBesideErrorsThatAreFitted(t *testing.T) {
 		a, b := 1/(own*own), 1/(0.01*0.01)
 		if want := (a*alone + b*5.01) / (a + b); !v.OK || math.Abs(near-want) > 1e-6 || math.Abs(sd*math.Sqrt(a+b)-1) > 0.03 {
 			t.Errorf("in units of %g: %.6g +- %.3g, want %.6g +- %.3g: %s", unit, near, sd, want, 1/math.Sqrt(a+b), v)
+		}
+		if _, _, v := fit(fmt.Sprintf("normal(%.6g, %.6g)", alone+1.5*own, own)); !v.OK { // it moves the fit, which is where it should be all the same
+			t.Errorf("in units of %g: %s", unit, v)
 		}
 		if _, _, v := fit("normal(5.5, 0.005)"); v.OK || v.Flags[0].Kind != check.KindPrior || !strings.Contains(v.Flags[0].Text, "standard deviations (of both together) from 5.0") || v.Has(check.KindSize) {
 			t.Errorf("in units of %g: %s", unit, v)

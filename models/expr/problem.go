@@ -29,6 +29,7 @@ import (
 
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/spelling"
+	"github.com/euryale-dev/euryale/optim"
 )
 
 // Problem is the document. Formulas are those of package autodiff/formula.
@@ -93,6 +94,8 @@ type Problem struct {
 
 	places *places // of the rows in files
 	linear bool    // in all parameters, so that there is one minimum
+	// trueValues are those of the columns of SigmaX, in order of their names, at a result of the problem that LeastSquares made last.
+	trueValues func(*optim.Result) ([][]float64, error)
 }
 
 // Group names the column over which a parameter is a vector: one element for each label of the
