@@ -196,7 +196,8 @@ func (p *Problem) CheckSample(fit *infer.Fit) (check.Verdict, error) {
 		v.OK, v.Flags = false, []check.Flag{{Kind: check.KindUnknown, Where: strings.Join(scale, ", "),
 			Text:   fmt.Sprintf("all %d observed values are %.6g, so their standard deviation may be as small as its prior allows, and the widths of the posterior say nothing", len(y), y[0]),
 			Remedy: "give a column of errors as sigma; check that this is the right column"}}
-		return fit.Quote(v), nil
+		fit.Quote(v)
+		return v, nil // more than that the density is unbounded
 	}
 	if p.conflictsOfDraws(fit, &v) {
 		return fit.Quote(v), nil
