@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/infer/internal/graph"
 	"github.com/euryale-dev/euryale/infer/internal/labels"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
@@ -202,8 +203,9 @@ func (p *Posterior) verify(m *Model, f free) error {
 	if err != nil {
 		return err
 	}
-	for range 10 {
-		t.place()
+	const near = 10
+	for try := range near + graph.FarPlaces(t.params) {
+		t.place(try - near)
 		q := make([]float64, p.dim)
 		if p.dim > 0 {
 			copy(q, t.s.InputSpan(0, t.params))

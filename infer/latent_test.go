@@ -442,3 +442,43 @@ func TestModelsWithDiscreteParameters(t *testing.T) {
 		t.Errorf("the mode is %v: %v", mode, err)
 	}
 }
+
+// Terms that depend on discrete parameters only where another parameter is far from 0 belong to them all the same.
+func TestDependenceFarFromZero(t *testing.T) {
+	model := func(coupled bool) error {
+		m := infer.NewModel("threshold")
+		limit := m.Param("limit", dist.Normal(150, 20))
+		z := m.Param("z", dist.Bernoulli(0.5), infer.Shape(3))
+		below := ad.Less(ad.Const([]float64{100, 120, 140}), limit)
+		m.Observe("y", dist.Normal(ad.Where(below, ad.Scale(3, z), ad.Const([]float64{0, 0, 0})), 1), []float64{3, 0, 3})
+		if coupled {
+			m.AddLogProb("pair", ad.Where(ad.Less(ad.Scalar(100), limit), ad.Mul(ad.Index(z, 0, 0), ad.Index(z, 0, 2)), ad.Scalar(0)))
+		}
+		post, err := m.Compile()
+		if err != nil {
+			return err
+		}
+		p := func(at float64) float64 {
+			lp, err := post.LogProbGrad([]float64{at}, make([]float64, 1))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return lp + (at-150)*(at-150)/800
+		}
+		// Below all places labels make no difference; above, the mean of each observation is 0 or 3.
+		want := 0.0
+		for _, y := range []float64{3, 0, 3} {
+			want += math.Log((math.Exp(-y*y/2)+math.Exp(-(y-3)*(y-3)/2))/2) + y*y/2
+		}
+		if got := p(150) - p(50); math.Abs(got-want) > 1e-9 {
+			t.Errorf("the log density above the limit is higher by %.12g, want %.12g", got, want)
+		}
+		return nil
+	}
+	if err := model(false); err != nil {
+		t.Error(err)
+	}
+	if err := model(true); err == nil || !strings.Contains(err.Error(), "more than one element") {
+		t.Errorf("two labels of one term are summed out one by one: %v", err)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/internal/graph"
 	"github.com/euryale-dev/euryale/infer/internal/labels"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -55,14 +56,9 @@ func (e *elimination) newTrial(p *Posterior, m *Model, f free) (*trial, error) {
 	return &trial{e, len(f.u), first, graph.State(prog, len(f.u), given), tensor.NewStream(0, purposeLabels, 0)}, nil
 }
 
-// place moves to a random place and gives the discrete parameters random values.
-func (t *trial) place() {
-	if t.params > 0 {
-		q := t.s.InputSpan(0, t.params)
-		for i := range q {
-			q[i] = 2*t.random.Float64() - 1
-		}
-	}
+// place moves to a random place, which is near 0 where far is negative and far place number far otherwise, and gives the discrete parameters random values.
+func (t *trial) place(far int) {
+	graph.Place(t.s, t.params, far, &t.random)
 	for i := range t.e.latents {
 		l, z := &t.e.latents[i], t.s.Input(t.first+i)
 		for j := range z {
@@ -118,49 +114,32 @@ func (t *trial) owners(k int) error {
 		return nil
 	}
 	n, digits := l.node.Size(), mathbits.Len(uint(l.node.Size()-1))
-	changed := make([][][2]uint64, len(t.e.terms)) // of each element, the digits for which it changed
-	for i, term := range t.e.terms {
-		changed[i] = make([][2]uint64, term.node.Size())
-	}
-	z, fails := t.s.Input(t.first+k), 0
-	for try := 0; try < ownTries; {
-		t.place()
-		for v := range min(l.count, ownValues) {
+	changed := t.unchanged()
+	fails := 0
+	for try := range ownTries + graph.FarPlaces(t.params) {
+		far := try - ownTries
+		values := min(l.count, ownValues)
+		if far >= 0 {
+			values = 1
+		}
+		t.place(far)
+		for v := range values {
 			from := v
-			if l.count > ownValues {
+			if l.count > values {
 				from = int(t.random.Float64() * float64(l.count))
 			}
 			low, high := l.low+float64(from), l.low+float64((from+1)%l.count)
-			fill(z, low)
-			before, err := t.run()
-			if err != nil {
+			here, err := t.compare(k, low, high, digits, far >= 0)
+			switch {
+			case err != nil && far >= 0: // there may be nothing so far out
+			case err != nil:
 				if fails++; fails > 50 {
 					return fmt.Errorf("the terms that depend on %s cannot be evaluated: %w", l.name, err)
 				}
-				break
-			}
-			for b := range digits {
-				for side := range 2 {
-					for j := range z {
-						if z[j] = low; j>>b&1 == side {
-							z[j] = high
-						}
-					}
-					after, err := t.run()
-					if err != nil {
-						return fmt.Errorf("the terms that depend on %s cannot be evaluated: %w", l.name, err)
-					}
-					for i := range after {
-						for j := range after[i] {
-							if after[i][j] != before[i][j] {
-								changed[i][j][side] |= 1 << b
-							}
-						}
-					}
-				}
+			default:
+				merge(changed, here)
 			}
 		}
-		try++
 	}
 	for i := range t.e.terms {
 		if err := t.decode(i, k, n, digits, changed[i]); err != nil {
@@ -168,6 +147,57 @@ func (t *trial) owners(k int) error {
 		}
 	}
 	return nil
+}
+
+// unchanged returns room for the digits for which each element of each term changes, [term][element][side].
+func (t *trial) unchanged() [][][2]uint64 {
+	out := make([][][2]uint64, len(t.e.terms))
+	for i, term := range t.e.terms {
+		out[i] = make([][2]uint64, term.node.Size())
+	}
+	return out
+}
+
+func merge(to, from [][][2]uint64) {
+	for i := range to {
+		for j := range to[i] {
+			to[i][j][0] |= from[i][j][0]
+			to[i][j][1] |= from[i][j][1]
+		}
+	}
+}
+
+// compare finds the digits for which elements of terms change when elements of discrete parameter k have one value in place of another, where they are finite if that is asked for:
+// far from 0 a sum over all elements may be NaN for one of them.
+func (t *trial) compare(k int, low, high float64, digits int, finite bool) ([][][2]uint64, error) {
+	z, changed := t.s.Input(t.first+k), t.unchanged()
+	fill(z, low)
+	before, err := t.run()
+	if err != nil {
+		return nil, err
+	}
+	known := func(bits uint64) bool { return !finite || linalg.Finite(math.Float64frombits(bits)) }
+	for b := range digits {
+		for side := range 2 {
+			for j := range z {
+				if z[j] = low; j>>b&1 == side {
+					z[j] = high
+				}
+			}
+			after, err := t.run()
+			if err != nil {
+				return nil, err
+			}
+			for i := range after {
+				for j, v := range after[i] {
+					if v != before[i][j] && known(v) && known(before[i][j]) {
+						changed[i][j][side] |= 1 << b
+					}
+				}
+			}
+		}
+	}
+	return changed, nil
 }
 
 func fill(z []float64, v float64) {

@@ -291,3 +291,16 @@ func TestRunsWithMarginals(t *testing.T) {
 		t.Errorf("a run from another has %d parameters, and tells %q", next.dim(), next.Coordinates())
 	}
 }
+
+// A density that is quadratic with independent elements only as long as another parameter is small is not integrated out as one that is everywhere.
+func TestCouplingsFarFromZero(t *testing.T) {
+	m := NewModel("coupled")
+	mu := m.Param("mu", dist.Normal(150, 5))
+	x := m.Param("x", dist.Normal(0, 2), Shape(4))
+	apart := ad.Sub(ad.Index(x, 0, 0), ad.Index(x, 0, 2))
+	m.AddLogProb("coupling", ad.Scale(-0.5, ad.Mul(ad.ReLU(ad.Sub(mu, ad.Scalar(100))), ad.Square(apart))))
+	m.Observe("y", dist.Normal(x, 1), []float64{1, 2, 3, 4})
+	if left := marginalOf(integrate(compiled(t, m))); left != nil {
+		t.Errorf("%v are integrated out, though the first and third elements belong together where mu is above 100", left.names())
+	}
+}

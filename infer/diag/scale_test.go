@@ -19,7 +19,7 @@ func TestSummaryOfAnyScale(t *testing.T) {
 		}
 	}
 	plain := Summarize([]string{"a"}, [][][]float64{x}, Settings{}).Rows[0]
-	for _, k := range []int{-1000, -600, -540, 500, 600, 1000} {
+	for _, k := range []int{-1000, -600, -540, -270, 270, 500, 600, 1000} {
 		r := Summarize([]string{"a"}, [][][]float64{scaled(x, k)}, Settings{}).Rows[0]
 		for _, v := range []struct{ got, want float64 }{{r.SD, plain.SD}, {r.Mean, plain.Mean}, {r.MCSEMean, plain.MCSEMean}, {r.MCSESD, plain.MCSESD}, {r.HDI94.High, plain.HDI94.High}} {
 			if math.Abs(v.got/math.Ldexp(v.want, k)-1) > 1e-9 {

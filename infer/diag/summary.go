@@ -141,7 +141,7 @@ func whole(all []float64) bool {
 }
 
 func describe(name string, x [][]float64, set Settings, z *scores) Row {
-	if k := exponent(x); k > 300 || k < -300 { // squares would overflow or vanish
+	if k := exponent(x); k > 240 || k < -240 { // fourth powers would overflow or vanish
 		return describe(name, scaled(x, -k), set, z).times(k)
 	}
 	s := newSample(x)

@@ -35,9 +35,10 @@ type Block struct {
 const streamOfTrials uint32 = 221
 
 const (
-	mostDearer     = 8.0
-	quadraticTries = 50   // places that are looked at until the density is finite at enough of them
-	quadraticError = 1e-9 // relative
+	mostDearer      = 8.0
+	quadraticPlaces = 3    // near 0 at which densities are compared
+	quadraticTries  = 50   // places that are looked at until the density is finite at enough of them
+	quadraticError  = 1e-9 // relative
 )
 
 // logDet returns the logarithm of the determinant of the precision.
@@ -130,8 +131,8 @@ func (n *integrator) try(i int) {
 	}
 	random := graph.Like(x, n.random.NormalTo(make([]float64, x.Size())))
 	product := curvature(slope, x, random)
-	if !n.zero(x, ad.Sub(product, ad.Mul(random, b.Diagonal)), product) {
-		if !b.neighbours(slope, x) || !n.zero(x, ad.Sub(graph.Row(product), b.product(graph.Row(random))), product) {
+	if !n.zero(everywhere, ad.Sub(product, ad.Mul(random, b.Diagonal)), product) {
+		if !b.neighbours(slope, x) || !n.zero(everywhere, ad.Sub(graph.Row(product), b.product(graph.Row(random))), product) {
 			return
 		}
 	}
@@ -146,7 +147,7 @@ func (n *integrator) try(i int) {
 	// The density at any x is that at the mean less half of the square of the distance.
 	away := graph.Row(ad.Sub(x, b.Mean))
 	height := ad.AddN(lp, ad.Scale(0.5, b.logDet()), ad.Scale(-0.5, ad.Sum(ad.Mul(away, b.product(away)))), ad.Scalar(-float64(x.Size())/2*math.Log(2*math.Pi)))
-	if lp.Err() != nil || !n.zero(x, ad.Sub(height, n.lp), ad.Add(ad.Scalar(1), ad.Sum(ad.Abs(ad.Mul(away, b.product(away))))), b.logDet()) {
+	if lp.Err() != nil || !n.zero(nearZero, ad.Sub(height, n.lp), ad.Add(ad.Scalar(1), ad.Sum(ad.Abs(ad.Mul(away, b.product(away))))), b.logDet()) {
 		return
 	}
 	blocks := append(slices.Clip(n.blocks), b)
@@ -214,8 +215,15 @@ func (b *Block) product(v *ad.Node) *ad.Node {
 	return ad.AddN(out, ad.Concat(0, ad.Mul(b.Beside, ad.Slice(v, 0, 1, n)), none), ad.Concat(0, none, ad.Mul(b.Beside, ad.Slice(v, 0, 0, n-1))))
 }
 
-// zero reports whether the elements of a node are 0 at random places, beside the sizes of others, where the density is finite.
-func (n *integrator) zero(x, what *ad.Node, sizes ...*ad.Node) bool {
+// Places at which numbers are compared. Far from 0 densities lose too many digits to be.
+const (
+	nearZero   = false
+	everywhere = true
+)
+
+// zero reports whether the elements of a node are 0, beside the sizes of others, at random places where the density is finite: at some near 0, and if asked for at others
+// where one parameter is far from it.
+func (n *integrator) zero(far bool, what *ad.Node, sizes ...*ad.Node) bool {
 	outputs := []*ad.Node{n.lp, ad.Sum(ad.Abs(what))}
 	for _, s := range sizes {
 		outputs = append(outputs, ad.Sum(ad.Abs(s)))
@@ -225,27 +233,36 @@ func (n *integrator) zero(x, what *ad.Node, sizes ...*ad.Node) bool {
 		return false
 	}
 	s := graph.State(prog, len(n.Inputs), n.GivenValues)
-	found := 0
-	for range quadraticTries {
-		q := s.InputSpan(0, len(n.Inputs))
-		for i := range q {
-			q[i] = 2*n.random.Float64() - 1
-		}
+	holds := func(place int) (finite, zero bool) {
+		graph.Place(s, len(n.Inputs), place, &n.random)
 		if s.Run() != nil || !linalg.Finite(s.Output(0)[0]) {
-			continue
+			return false, true
 		}
 		size := math.Abs(s.Output(0)[0])
 		for k := range sizes {
 			size += s.Output(2 + k)[0]
 		}
-		if !(s.Output(1)[0] <= quadraticError*size) {
+		return true, s.Output(1)[0] <= quadraticError*size
+	}
+	found := 0
+	for try := 0; found < quadraticPlaces; try++ {
+		finite, zero := holds(-1)
+		if !zero || try == quadraticTries {
 			return false
 		}
-		if found++; found == 3 {
-			return true
+		if finite {
+			found++
 		}
 	}
-	return false
+	for k := range graph.FarPlaces(len(n.Inputs)) {
+		if !far {
+			break
+		}
+		if _, zero := holds(k); !zero {
+			return false
+		}
+	}
+	return true
 }
 
 // Left returns the parameters that are not integrated out.

@@ -5,9 +5,11 @@
 package graph
 
 import (
+	"math"
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Reads reports whether a node depends on another.
@@ -96,4 +98,30 @@ func State(prog *ad.Program, from int, given [][]float64) *ad.State {
 		}
 	}
 	return s
+}
+
+// reaches is the number of distances from 0 that FarPlace tries of each input, in decades to either side.
+const reaches = 12
+
+// FarPlaces returns the number of places that are worth a look where one of the first inputs of a program at a time is far from 0, at most a few hundred.
+func FarPlaces(inputs int) int { return min(reaches*inputs, 240) }
+
+// Place writes numbers between -1 and 1 into the first inputs of a program. Conditions that depend on parameters may not be met there: at far place number k, counted
+// from 0, one input has elements of sizes up to 1e6.
+func Place(s *ad.State, inputs, far int, random *tensor.Stream) {
+	if inputs == 0 {
+		return
+	}
+	q := s.InputSpan(0, inputs)
+	for i := range q {
+		q[i] = 2*random.Float64() - 1
+	}
+	if far < 0 {
+		return
+	}
+	away := s.Input(far / reaches)
+	side := 1 - 2*float64(far%2)
+	for i := range away {
+		away[i] = side * math.Pow(10, float64(far%reaches/2)+random.Float64())
+	}
 }
