@@ -6,6 +6,7 @@ package morph
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -33,6 +34,27 @@ func (p *Problem) IsRound() bool { return p.IsClosed() && problemModels[p.Model]
 // Closed returns the closed form of the model for pixels up to a q in 1/nm. IsClosed must hold.
 func (p *Problem) Closed(at Values, q float64) ClosedForm {
 	return p.scaled(problemModels[p.Model].Closed(p, at, q))
+}
+
+// Spread returns the parameter that spreads the sizes of bodies in the closed form of a model, and the problem with that parameter, whose
+// model is that of the ensemble: core_shell becomes particles, and rod becomes rods. The name is empty where no size spreads, and where a
+// problem searches for it or holds it.
+func (p *Problem) Spread() (name string, wider *Problem) {
+	k := *p
+	k.Model = cmp.Or(map[string]string{"core_shell": "particles", "rod": "rods"}[p.Model], p.Model)
+	for _, name = range []string{"size_sd", "radius_sd"} {
+		_, searched := p.Parameters[name]
+		_, held := p.Fixed[name]
+		if has(problemModels[k.Model].Params, name) && p.IsClosed() && !searched && !held {
+			k.Parameters = maps.Clone(p.Parameters)
+			if k.Parameters == nil {
+				k.Parameters = map[string]ProblemParam{}
+			}
+			k.Parameters[name] = ProblemParam{Start: StartValues{0.1}, Bounds: []float64{leastSD, 0.4}}
+			return name, &k
+		}
+	}
+	return "", nil
 }
 
 // checkClosed checks what closed forms need.

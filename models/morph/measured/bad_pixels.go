@@ -173,24 +173,19 @@ func (t *Task) badPixels(frames []*plane) *defect {
 func (t *Task) badLines(frames []*plane) *defect {
 	usual := typicalOf(frames)
 	for _, across := range []bool{false, true} {
-		off := map[[2]int]float64{} // by how many times the counts of a line differ, by model and line
-		seen := map[[2]int]int{}
+		seen := map[[2]int][]lineRatio{}
 		for _, q := range frames {
 			if q.rows < 5 || q.columns < 5 || t.models()[q.model].Data.Frames[q.frame].Bins != nil {
 				continue
 			}
-			for l, ratio := range q.lines(across, &usual) {
+			for l, x := range q.lines(across, &usual) {
 				id := [2]int{q.model, l}
-				switch before, ok := off[id]; {
-				case ratio == 0:
-					off[id] = 0
-				case !ok:
-					off[id] = ratio
-				case before != 0 && (before > 1) != (ratio > 1):
-					off[id] = 0
-				}
-				seen[id]++
+				seen[id] = append(seen[id], x)
 			}
+		}
+		off := map[[2]int]float64{} // by how many times the counts of a line differ, by model and line
+		for id, list := range seen {
+			off[id] = ofLine(list)
 		}
 		var list [][2]int
 		for id, r := range off {
@@ -208,9 +203,36 @@ func (t *Task) badLines(frames []*plane) *defect {
 	return nil
 }
 
-// lines returns, for each row or column in which most pixels expect enough counts, the ratio of its counts and expectations to that of its
-// neighbours if all pixels lie far off on one side, and 0 otherwise.
-func (q *plane) lines(across bool, usual *typical) map[int]float64 {
+// lineRatio is that of a row or column of a frame: its counts over their expectations, relative to its neighbours, and whether nearly all of its
+// pixels lie far off on one side.
+type lineRatio struct {
+	ratio float64
+	clear bool
+}
+
+// ofLine returns by how many times the counts of a line differ if a frame shows it clearly and no frame speaks against it, and 0 otherwise.
+// A frame of few counts shows nothing clearly, and speaks against it only if its own ratio is nearer to 1.
+func ofLine(frames []lineRatio) float64 {
+	sum, n := 0.0, 0.0
+	for _, x := range frames {
+		if x.clear {
+			sum, n = sum+x.ratio, n+1
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	off := sum / n
+	for _, x := range frames {
+		if (x.ratio-1)/(off-1) < 0.5 {
+			return 0
+		}
+	}
+	return off
+}
+
+// lines returns the rows or columns in which enough pixels expect enough counts.
+func (q *plane) lines(across bool, usual *typical) map[int]lineRatio {
 	n, length := q.rows, q.columns
 	at := func(l, i int) int { return l*q.columns + i }
 	if across {
@@ -218,7 +240,7 @@ func (q *plane) lines(across bool, usual *typical) map[int]float64 {
 		at = func(l, i int) int { return i*q.columns + l }
 	}
 	const least = 8.0 // counts that a pixel must expect to be judged
-	out := map[int]float64{}
+	out := map[int]lineRatio{}
 	for l := range n {
 		judged, low, high := 0, 0, 0
 		own, other := [2]float64{}, [2]float64{}
@@ -252,11 +274,9 @@ func (q *plane) lines(across bool, usual *typical) map[int]float64 {
 		if judged < 5 {
 			continue
 		}
-		out[l] = 0
-		if enough := 9 * judged / 10; low >= enough || high >= enough {
-			out[l] = own[0] / own[1] / max(1e-9, other[0]/max(1e-9, other[1]))
-			out[l] = max(out[l], 1e-9) // none at all
-		}
+		enough := 9 * judged / 10
+		ratio := own[0] / own[1] / max(1e-9, other[0]/max(1e-9, other[1]))
+		out[l] = lineRatio{max(ratio, 1e-9), low >= enough || high >= enough}
 	}
 	return out
 }

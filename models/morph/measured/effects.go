@@ -120,12 +120,12 @@ var effects = []effect{
 	{kind: "scale", params: []string{"log_scale"}, step: 0.01, weak: 1, say: simply("intensities on another scale, whose logarithm differs by about %s (a rough estimate), would fit better", "log_scale")},
 	{kind: "flux", params: []string{"scale_{N}"}, step: 0.01, weak: 0.2, usual: 0.02, say: func(m moved) (string, string) {
 		i, energy := m.most()
-		return fmt.Sprintf("a flux that differs between energies would fit better, most at %.6g eV, by about %s %% (a rough estimate)", energy, check.Rough(100*m.by[i])),
+		return fmt.Sprintf("a flux that differs between energies would fit better, most at %.6g eV, by about %s %% (a rough estimate)", energy, check.Rough(100*math.Expm1(m.by[i]))),
 			m.free(m.names[i], m.within(0.02)) + ", or check the flux, the exposure and the optical constants there"
 	}},
 	{kind: "exposure", params: []string{"exposure_{N}"}, step: 0.01, weak: 0.2, usual: 0.02, say: func(m moved) (string, string) {
 		i, energy := m.most()
-		return fmt.Sprintf("an exposure or flux (i0) other than that of the file would fit better, most at %.6g eV, by about %s %% (a rough estimate)", energy, check.Rough(100*m.by[i])),
+		return fmt.Sprintf("an exposure or flux (i0) other than that of the file would fit better, most at %.6g eV, by about %s %% (a rough estimate)", energy, check.Rough(100*math.Expm1(m.by[i]))),
 			"check the exposure and the flux there, or " + m.free(m.names[i], m.within(0.02))
 	}},
 	{kind: "photon energy", params: []string{"energy_shift"}, step: 0.002, weak: 0.5, when: (*Task).tabulated, say: func(m moved) (string, string) {

@@ -275,21 +275,28 @@ func modelOf(p *morph.Problem, d *Data) *Model {
 	known := p.MorphologyNames()
 	m := &Model{Data: d, Grid: morph.Grid{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel}, Morphology: known, Width: cmp.Or(p.Options.Width, p.Grid.Voxel/2),
 		SolidAngle: p.SolidAngle == nil || *p.SolidAngle}
-	values := func(at morph.Values) morph.Values {
-		given := map[string]*ad.Node{}
-		for _, name := range known {
+	given := func(at morph.Values, names ...string) map[string]*ad.Node {
+		list := map[string]*ad.Node{}
+		for _, name := range names {
 			if n := at(name); n != nil {
-				given[name] = n
+				list[name] = n
 			}
 		}
-		return bare.Values(given)
+		return list
 	}
+	values := func(at morph.Values) morph.Values { return bare.Values(given(at, known...)) }
 	m.Scene = func(at morph.Values) morph.Scene { return bare.Morphology(values(at)) }
 	if p.Boxes() > 0 {
 		m.Boxes = func(at morph.Values) []morph.Scene { return bare.Members(values(at)) }
 	}
 	if p.IsClosed() {
 		m.Closed = func(at morph.Values, q float64) morph.ClosedForm { return bare.Closed(values(at), q) }
+	}
+	if name, wider := bare.Spread(); name != "" {
+		m.Spread, m.Ensemble = name, wider.Model
+		m.Wider = func(at morph.Values, q float64) morph.ClosedForm {
+			return wider.Closed(wider.Values(given(at, append(slices.Clone(known), name)...)), q)
+		}
 	}
 	return m
 }

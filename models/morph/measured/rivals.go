@@ -54,12 +54,13 @@ func (t *Task) withCause(v check.Verdict, s *Solution, list []looked, causes int
 	if len(v.Flags) > 0 {
 		rivals = t.rivals(s, list)
 	}
-	if len(rivals) < 2 {
+	sizes := t.sizes(s)
+	if len(rivals) < 2 && len(sizes) == 0 {
 		rivals = nil // derivatives tell
 	}
 	switch {
 	case len(v.Flags) > 0:
-		rivals = append(rivals, t.conventions(s.X, t.starts())...)
+		rivals = append(append(rivals, sizes...), t.conventions(s.X, t.starts())...)
 	case t.Model.Closed != nil && causes == 0: // a fit is quick
 		rivals = t.conventions(s.X)
 	}
@@ -110,12 +111,13 @@ func (t *Task) with(v check.Verdict, s *Solution, base float64, rivals []rival, 
 		return v, err
 	}
 	mended := false
-	if len(after.Flags) > 0 {
+	further := best.kind != kindSizes // whose fits take many times as long
+	if further && len(after.Flags) > 0 {
 		if after, mended, err = best.task.withoutDefects(after, best.fit, mostMends-1); err != nil {
 			return v, err
 		}
 	}
-	if !mended {
+	if further && !mended {
 		if after, err = best.task.withCause(after, best.fit, list, causes+1); err != nil {
 			return v, err
 		}

@@ -132,6 +132,22 @@ func TestDefectsOfData(t *testing.T) {
 				return c
 			})
 		}, "bad rows or columns", "row 5 holds no counts"},
+		"dim column, also in a frame of few counts": {func(k *measured.Task) {
+			f := k.Model.Data.Frames
+			dim := f[0]
+			share := 20 / f[0].Counts[9*22+12]
+			dim.Exposure, dim.Counts = dim.Exposure*share, make([]float64, len(dim.Counts))
+			for i, c := range f[0].Counts {
+				dim.Counts[i] = distuv.Poisson{Lambda: c * share, Src: random}.Rand()
+			}
+			k.Model.Data.Frames = append(f, dim)
+			each(k, func(i int, c float64) float64 {
+				if i%22 == 12 {
+					return math.Round(0.4 * c)
+				}
+				return c
+			})
+		}, "bad rows or columns", "column 12 holds 0.4"},
 		"dim column": {func(k *measured.Task) {
 			each(k, func(i int, c float64) float64 {
 				if i%22 == 7 {
