@@ -16,7 +16,7 @@ import (
 func TestPlotFrames(t *testing.T) {
 	t.Chdir(t.TempDir())
 	apptest.WriteMovie(t, "a.h5", apptest.Speckles(t, 60, 1))
-	for line, want := range map[string]string{"plot frames a.h5": "mean of 60 frames", "plot frames a.h5 frames.svg --frame 60 --linear --overwrite": "frame 60 of 60"} {
+	for line, want := range map[string]string{"plot frames a.h5 --overwrite": "mean of 60 frames", "plot frames a.h5 frames.svg --frame 60 --linear --overwrite": "frame 60 of 60"} {
 		if code, _, stderr := apptest.Do(t, strings.Fields(line)...); code != exit.OK {
 			t.Fatalf("%s: exit %d: %s", line, code, stderr)
 		}
