@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"sync"
@@ -49,6 +50,9 @@ func (c *chains) check() error {
 	if (c.Problem == "") == (c.File == "") {
 		return errors.New("there is nothing to sample: give either a problem, as for sample expr, or a file and a bin, as for sample g2")
 	}
+	if c.Method == "smc" {
+		return errors.New("sampler is smc, whose points move together, but this work is shared by chains: leave it out, or use sample g2 or sample stan")
+	}
 	if err := complete(&c.sampler, 10000); err != nil {
 		return err
 	}
@@ -74,6 +78,8 @@ func (c *chains) check() error {
 		return fmt.Errorf("chains is %d: want at least 2, since R-hat compares them", c.Chains)
 	case c.Problem != "" && (c.Curve.Model != "" || c.Bin != 0 || len(c.Priors) > 0):
 		return errors.New("a problem defines its own model and priors: remove model, bin and priors")
+	case c.Problem != "" && !reflect.ValueOf(c.Curve).IsZero():
+		return errors.New("a problem defines its own start, bounds, fixed parameters and errors: remove start, bounds, fixed, loss, drop_invalid and the other settings of g2")
 	case c.Problem != "":
 		return nil
 	}

@@ -57,6 +57,12 @@ func (f *fitSpectra) check() error {
 	if _, err := f.Request.Settings(); err != nil {
 		errs = append(errs, keyError(err))
 	}
+	if f.Power < 0 || math.IsNaN(f.Power) {
+		errs = append(errs, fmt.Errorf("resolving_power is %g: want a number above 0", f.Power))
+	}
+	if f.MaskBits < 0 {
+		errs = append(errs, fmt.Errorf("mask_bits is %d: want bits of a mask, 0 or more", f.MaskBits))
+	}
 	for _, a := range f.FitArm {
 		if a != "b" && a != "r" && a != "z" {
 			errs = append(errs, fmt.Errorf("fitarm is %q: want b, r or z", a))
@@ -144,6 +150,9 @@ func (f *fitSpectra) list(p place, add adder) error {
 	}
 	for _, name := range names {
 		rows, err := f.rowsOf(located(p.manifest, name))
+		if errors.As(err, new(*forPlainFiles)) {
+			return err
+		}
 		if err != nil {
 			rows = []int{0}
 		}
@@ -161,6 +170,13 @@ func (f *fitSpectra) list(p place, add adder) error {
 	return nil
 }
 
+// forPlainFiles says that settings for files of one arm were given for one of DESI.
+type forPlainFiles struct{ name string }
+
+func (e *forPlainFiles) Error() string {
+	return fmt.Sprintf("%s is a file of DESI, for which arm and resolving_power cannot be used: use fitarm to choose arms, and resolution_matrix to use the resolution in the files", e.name)
+}
+
 // rowsOf returns the rows of a file to fit.
 func (f *fitSpectra) rowsOf(name string) ([]int, error) {
 	kind, err := fitfile.KindOf(name)
@@ -168,6 +184,9 @@ func (f *fitSpectra) rowsOf(name string) ([]int, error) {
 		return nil, err
 	}
 	if kind == fitfile.DESI {
+		if f.Arm != "" || f.Power != 0 {
+			return nil, &forPlainFiles{name}
+		}
 		d, err := survey.OpenDESI(name)
 		if err != nil {
 			return nil, err

@@ -75,3 +75,25 @@ func TestLibrariesAreInputs(t *testing.T) {
 		})
 	}
 }
+
+// Settings that a work would not heed are refused when it is planned.
+func TestSettingsThatWouldDoNothing(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "p.json"), `{"expr":"a*x","data":{"x":[1,2,3],"y":[1,2,3],"s":[0.1,0.1,0.1]},"sigma":"s","priors":{"a":"normal(0,10)"}}`)
+	write(t, filepath.Join(dir, "d.csv"), "bin,tau,g2,g2_err\n1,0.1,1.2,0.01\n1,1,1.1,0.01\n1,10,1.0,0.01\n1,20,1.0,0.01\n1,30,1.0,0.01\n")
+	for text, want := range map[string]string{
+		"work: chains\nproblem: p.json\nfixed: {a: 1}\n":                   "a problem defines its own start",
+		"work: chains\nproblem: p.json\nloss: huber\n":                     "a problem defines its own start",
+		"work: chains\nproblem: p.json\nsampler: smc\n":                    "sampler is smc",
+		"work: sample g2\nfiles: d.csv\nsampler: smc\nwarmup: 100\n":       "leave out warmup",
+		"work: sample g2\nfiles: d.csv\nsampler: smc\nmax_tree_depth: 3\n": "max_tree_depth",
+		"work: fit spectra\nfiles: d.csv\nresolving_power: -5\n":           "resolving_power is -5",
+		"work: fit spectra\nfiles: d.csv\nmask_bits: -1\n":                 "mask_bits is -1",
+	} {
+		config := filepath.Join(dir, "c.yaml")
+		write(t, config, text)
+		if _, err := Read(config); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v: want %q", text, err, want)
+		}
+	}
+}

@@ -29,6 +29,9 @@ type sampler = setting.Sampler
 
 // complete sets what was not given, with defaults that suit a kind of work, and checks the rest.
 func complete(s *sampler, draws int) error {
+	if s.Method == "smc" && (s.Warmup != 0 || s.TargetAccept != 0 || s.MaxTreeDepth != 0 || s.Coordinates != "") {
+		return errors.New("sampler is smc, which has no warm-up and no trees: leave out warmup, target_accept, max_tree_depth and coordinates")
+	}
 	if s.Draws == 0 {
 		s.Draws = draws
 	}
