@@ -387,7 +387,7 @@ func TestWorksOfThePage(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "fit", "fits.csv")); err != nil {
 		t.Error(err)
 	}
-	if code, text := v.post("work", map[string]any{"command": "sample expr", "item": filepath.Join(dir, "line.json"), "flags": [][2]string{{"draws", "20000000"}, {"checkpoint", "10ms"}}, "out": "long"}); code != http.StatusOK {
+	if code, text := v.post("work", map[string]any{"command": "sample expr", "item": filepath.Join(dir, "line.json"), "flags": [][2]string{{"draws", "1000000"}, {"checkpoint", "10ms"}}, "out": "long"}); code != http.StatusOK {
 		t.Fatal(text)
 	}
 	w := until("a run begins", func(w work) bool {
