@@ -350,27 +350,12 @@ func (e *elimination) at(n *ad.Node, setting, group, combination int) *ad.Node {
 
 // withoutZeros replaces products with constants that are 0 by 0, so that what a label switches off has no derivative, which might be infinite.
 func withoutZeros(out *ad.Node) *ad.Node {
-	var products, zeros []*ad.Node
-	seen := map[*ad.Node]bool{}
-	var visit func(n *ad.Node)
-	visit = func(n *ad.Node) {
-		if seen[n] {
-			return
-		}
-		seen[n] = true
+	return graph.Replaced(out, func(n *ad.Node) *ad.Node {
 		if n.Op() != nil && n.Op().Name == "mul" && !graph.Constant(n) && slices.ContainsFunc(n.In(), isZero) {
-			products, zeros = append(products, n), append(zeros, ad.Full(0, n.Shape()...))
-			return
+			return ad.Full(0, n.Shape()...)
 		}
-		for _, x := range n.In() {
-			visit(x)
-		}
-	}
-	visit(out)
-	if len(products) == 0 {
-		return out
-	}
-	return ad.Substitute([]*ad.Node{out}, products, zeros)[0]
+		return nil
+	})
 }
 
 // isZero reports whether all elements of a node are the constant 0.

@@ -5,6 +5,7 @@ package view
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -64,7 +65,7 @@ func runView(ctx context.Context, a *frame.App, opened []string, port int, noBro
 	if err != nil {
 		return exit.With(exit.Failed, err)
 	}
-	p, err := newPage(ctx, a.Fields, a.Program, executable, opened)
+	p, err := newPage(a.Fields, a.Program, executable, opened)
 	if err != nil {
 		return err
 	}
@@ -85,25 +86,29 @@ func runView(ctx context.Context, a *frame.App, opened []string, port int, noBro
 	return exit.With(exit.Failed, err)
 }
 
-// browse opens the address in the browser of the person. The file that it opens names the address in place of the command line, which
-// other people of the machine can read.
+// browse opens the address in the browser of the person.
 func browse(address string) error {
-	f, err := os.CreateTemp("", "euryale-view-*.html")
+	opener := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
+	if opener == nil {
+		if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+			return errors.New("there is no display")
+		}
+		opener = []string{"xdg-open"}
+	}
+	file, err := signpost(address)
 	if err != nil {
 		return err
 	}
+	time.AfterFunc(time.Minute, func() { os.Remove(file) })
+	return exec.Command(opener[0], append(opener[1:], file)...).Start()
+}
+
+// signpost writes a file that leads a browser to the address: other people of the machine can read a command line, but not this file.
+func signpost(address string) (string, error) {
+	f, err := os.CreateTemp("", "euryale-view-*.html")
+	if err != nil {
+		return "", err
+	}
 	fmt.Fprintf(f, "<!doctype html><meta charset=\"utf-8\"><title>Euryale</title><meta http-equiv=\"refresh\" content=\"0;url=%s\"><a href=\"%[1]s\">Euryale</a>\n", address)
-	if err := f.Close(); err != nil {
-		return err
-	}
-	time.AfterFunc(time.Minute, func() { os.Remove(f.Name()) })
-	opener := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
-	if opener == nil {
-		opener = []string{"xdg-open"}
-		if os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
-			os.Remove(f.Name())
-			return fmt.Errorf("there is no display")
-		}
-	}
-	return exec.Command(opener[0], append(opener[1:], f.Name())...).Start()
+	return f.Name(), f.Close()
 }

@@ -9,7 +9,6 @@ package view
 
 import (
 	"bytes"
-	"context"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -36,7 +35,6 @@ var assets embed.FS
 
 // page answers the requests of the browser.
 type page struct {
-	ctx      context.Context
 	program  string // name by which people call the program
 	root     *cobra.Command
 	fields   []frame.Field
@@ -47,12 +45,12 @@ type page struct {
 	mux      *http.ServeMux
 }
 
-func newPage(ctx context.Context, fields []frame.Field, program, executable string, opened []string) (*page, error) {
+func newPage(fields []frame.Field, program, executable string, opened []string) (*page, error) {
 	s, err := newShelf(fields, opened)
 	if err != nil {
 		return nil, err
 	}
-	p := &page{ctx: ctx, program: program, root: frame.Tree(fields), fields: fields, shelf: s, pictures: &pictures{fields: fields, program: program},
+	p := &page{program: program, root: frame.Tree(fields), fields: fields, shelf: s, pictures: &pictures{fields: fields, program: program},
 		works: &works{program: executable, name: program}, mux: http.NewServeMux()}
 	files := http.FileServerFS(assets)
 	p.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "page.html") })

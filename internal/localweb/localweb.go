@@ -4,8 +4,9 @@
 // Package localweb serves a page of this program to the browser of the person who started it, and to nobody else.
 //
 // A Server listens on the loopback interface alone. Its address has a random token, without which every request is
-// refused, and so are requests whose Host or Origin is not the server's own, which other web pages would send. Bodies
-// are bounded, and pages may load nothing from elsewhere.
+// refused, and so are requests whose Host or Origin is not the server's own, which other web pages would send. A link to
+// the page itself, with the token, may be followed from anywhere. Bodies are bounded, and pages may load nothing from
+// elsewhere.
 //
 //	s, err := localweb.Listen("127.0.0.1:0")
 //	if err != nil { ... }
@@ -107,6 +108,9 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Cache-Control", "no-store")
 		rest, ok := s.withoutToken(r.URL.Path)
 		site := r.Header.Get("Sec-Fetch-Site")
+		if rest == "/" && r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document" {
+			site = "none" // a person follows a link to the page, which needs the token and changes nothing
+		}
 		switch origin := r.Header.Get("Origin"); {
 		case !hosts[r.Host]:
 			http.Error(w, "this server answers only at "+own, http.StatusMisdirectedRequest)

@@ -5,6 +5,7 @@ package localweb
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -46,29 +47,33 @@ func TestHostileRequests(t *testing.T) {
 	_, port, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(base, "http://"), "/"), ":")
 	huge := bytes.Repeat([]byte("x"), MaxBody+1)
 	for name, c := range map[string]struct {
+		method    string // POST if it is not given
 		url, host string
 		header    map[string]string
 		body      io.Reader
 		status    int
 		answer    string
 	}{
-		"right":            {url: s.URL() + "a/b", body: strings.NewReader("hello"), status: 200, answer: "/a/b hello"},
-		"by localhost":     {url: s.URL(), host: "localhost:" + port, status: 200, answer: "/ "},
-		"own origin":       {url: s.URL(), header: map[string]string{"Origin": strings.TrimSuffix(base, "/"), "Sec-Fetch-Site": "same-origin"}, status: 200, answer: "/ "},
-		"no token":         {url: base, status: 403, answer: "token"},
-		"no slash":         {url: base + s.token, status: 403, answer: "token"},
-		"wrong token":      {url: base + strings.Repeat("0", len(s.token)) + "/", status: 403, answer: "token"},
-		"part of token":    {url: base + s.token[:10] + "/", status: 403, answer: "token"},
-		"token in query":   {url: base + "?token=" + s.token, status: 403, answer: "token"},
-		"rebound name":     {url: s.URL(), host: "evil.example:" + port, status: 421, answer: "only at"},
-		"no port":          {url: s.URL(), host: "127.0.0.1", status: 421, answer: "only at"},
-		"other origin":     {url: s.URL(), header: map[string]string{"Origin": "http://evil.example"}, status: 403, answer: "another page"},
-		"no origin at all": {url: s.URL(), header: map[string]string{"Origin": "null"}, status: 403, answer: "another page"},
-		"cross site":       {url: s.URL(), header: map[string]string{"Sec-Fetch-Site": "cross-site"}, status: 403, answer: "another page"},
-		"huge":             {url: s.URL(), body: bytes.NewReader(huge), status: 413, answer: "at most"},
-		"huge, in chunks":  {url: s.URL(), body: struct{ io.Reader }{bytes.NewReader(huge)}, status: 413, answer: "too large"},
+		"right":             {url: s.URL() + "a/b", body: strings.NewReader("hello"), status: 200, answer: "/a/b hello"},
+		"by localhost":      {url: s.URL(), host: "localhost:" + port, status: 200, answer: "/ "},
+		"own origin":        {url: s.URL(), header: map[string]string{"Origin": strings.TrimSuffix(base, "/"), "Sec-Fetch-Site": "same-origin"}, status: 200, answer: "/ "},
+		"no token":          {url: base, status: 403, answer: "token"},
+		"no slash":          {url: base + s.token, status: 403, answer: "token"},
+		"wrong token":       {url: base + strings.Repeat("0", len(s.token)) + "/", status: 403, answer: "token"},
+		"part of token":     {url: base + s.token[:10] + "/", status: 403, answer: "token"},
+		"token in query":    {url: base + "?token=" + s.token, status: 403, answer: "token"},
+		"rebound name":      {url: s.URL(), host: "evil.example:" + port, status: 421, answer: "only at"},
+		"no port":           {url: s.URL(), host: "127.0.0.1", status: 421, answer: "only at"},
+		"other origin":      {url: s.URL(), header: map[string]string{"Origin": "http://evil.example"}, status: 403, answer: "another page"},
+		"no origin at all":  {url: s.URL(), header: map[string]string{"Origin": "null"}, status: 403, answer: "another page"},
+		"followed link":     {method: "GET", url: s.URL(), header: map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, status: 200, answer: "/ "},
+		"framed link":       {method: "GET", url: s.URL(), header: map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}, status: 403, answer: "another page"},
+		"link to an action": {method: "GET", url: s.URL() + "save", header: map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}, status: 403, answer: "another page"},
+		"cross site":        {url: s.URL(), header: map[string]string{"Sec-Fetch-Site": "cross-site"}, status: 403, answer: "another page"},
+		"huge":              {url: s.URL(), body: bytes.NewReader(huge), status: 413, answer: "at most"},
+		"huge, in chunks":   {url: s.URL(), body: struct{ io.Reader }{bytes.NewReader(huge)}, status: 413, answer: "too large"},
 	} {
-		r, err := http.NewRequest("POST", c.url, c.body)
+		r, err := http.NewRequest(cmp.Or(c.method, "POST"), c.url, c.body)
 		if err != nil {
 			t.Fatal(err)
 		}

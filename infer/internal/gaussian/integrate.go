@@ -89,30 +89,16 @@ func (m *Density) Integrate() (blocks []Block, lp *ad.Node) {
 
 // withoutGuards takes out the questions whether numbers are finite, which stand in the way of seeing that a density is quadratic.
 func withoutGuards(lp *ad.Node) *ad.Node {
-	var guards, ones []*ad.Node
-	seen := map[*ad.Node]bool{}
-	var visit func(n *ad.Node)
-	visit = func(n *ad.Node) {
-		if seen[n] {
-			return
+	return graph.Replaced(lp, func(n *ad.Node) *ad.Node {
+		if n.Op() == nil || n.Op().Name != "less" {
+			return nil
 		}
-		seen[n] = true
-		if n.Op() != nil && n.Op().Name == "less" {
-			in := n.In()
-			if v := in[1].Numbers(); len(v) == 1 && math.IsInf(v[0], 1) && in[0].Op() != nil && in[0].Op().Name == "abs" {
-				guards, ones = append(guards, n), append(ones, ad.Full(1, n.Shape()...))
-				return
-			}
+		in := n.In()
+		if v := in[1].Numbers(); len(v) == 1 && math.IsInf(v[0], 1) && in[0].Op() != nil && in[0].Op().Name == "abs" {
+			return ad.Full(1, n.Shape()...)
 		}
-		for _, x := range n.In() {
-			visit(x)
-		}
-	}
-	visit(lp)
-	if len(guards) == 0 {
-		return lp
-	}
-	return ad.Substitute([]*ad.Node{lp}, guards, ones)[0]
+		return nil
+	})
 }
 
 // try integrates parameter i out if the density is quadratic in it and does not become much dearer.

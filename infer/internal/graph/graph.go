@@ -125,3 +125,29 @@ func Place(s *ad.State, inputs, far int, random *tensor.Stream) {
 		away[i] = side * math.Pow(10, float64(far%reaches/2)+random.Float64())
 	}
 }
+
+// Replaced returns a node with those above it exchanged for which the function gives another one; what stands above an exchanged node is not
+// visited. Without any, it is the node itself.
+func Replaced(out *ad.Node, by func(n *ad.Node) *ad.Node) *ad.Node {
+	var old, others []*ad.Node
+	seen := map[*ad.Node]bool{}
+	var visit func(n *ad.Node)
+	visit = func(n *ad.Node) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		if other := by(n); other != nil {
+			old, others = append(old, n), append(others, other)
+			return
+		}
+		for _, x := range n.In() {
+			visit(x)
+		}
+	}
+	visit(out)
+	if len(old) == 0 {
+		return out
+	}
+	return ad.Substitute([]*ad.Node{out}, old, others)[0]
+}
