@@ -19,7 +19,7 @@ func look(name string, folder bool) *frame.Look {
 	if command, err := dir.Command(); err != nil || command != simAssemblyCommand || !foreign.Exists(dir.Path("summary.json")) {
 		return nil
 	}
-	l := &frame.Look{Kind: "Brains"}
+	l := &frame.Look{Kind: "Runs of assembly scripts"}
 	for _, p := range report.Assemblies() {
 		l.Pictures = append(l.Pictures, frame.Plotted(p.Short, p.Kind, name))
 	}

@@ -118,13 +118,13 @@ func runExperiment(ctx context.Context, a *frame.App, args []string, e experimen
 	if err != nil {
 		return err
 	}
-	s, err := script.Parse(args[0]+".yaml", text)
-	if err != nil {
-		return exit.Usage("%w", err)
-	}
 	if e.script {
 		_, err := a.Stdout.Write(text)
 		return exit.With(exit.CannotWrite, err)
+	}
+	s, err := script.Parse(args[0]+".yaml", text)
+	if err != nil {
+		return exit.Usage("these numbers make no experiment: %w; --script prints the script that this is about", err)
 	}
 	r, err := s.Run(ctx, script.Settings{})
 	if err != nil {

@@ -31,11 +31,12 @@ func viewCommand(a *frame.App) *cobra.Command {
 		Use:   "view [FILE|FOLDER|RUN...]",
 		Short: "Browse files and runs in a page, with pictures that zoom",
 		Long: `Open a page in the browser that lists what files and folders hold (results of
-correlators, q maps, morphologies, scattering patterns, brains, problems, fits
-and runs, also those that are running) with their pictures and tables. Pictures
-zoom, say what is under the cursor, and are saved as SVG, PNG, PDF or their data
-as CSV. The command line that makes the same picture stands beside each. Fits
-and samplers can be started, watched, stopped and resumed.
+correlators, frames, q maps, morphologies, scattering patterns, tables,
+problems, fits and runs, also those that are still going on) with their pictures
+and tables. Pictures zoom, say what is under the cursor, and are saved as SVG,
+PNG or PDF, or their data as CSV. The command line that makes the same picture
+stands below each. Fits and samplers can be started, watched, stopped and
+resumed.
 
 The page is served by this process on this machine alone, and ends with it:
 press Ctrl-C. Without arguments, it shows the current folder.

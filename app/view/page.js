@@ -25,7 +25,7 @@ async function refresh() {
       list(s.items);
     }
     if (shown.id === null && s.items.length) open(decodeURIComponent(location.hash.slice(1)) || s.items[0].id, true);
-    if (!s.items.length) $("item").replaceChildren(make("p", { className: "soft", textContent: "There is nothing here that Euryale knows how to show: it looks for results of correlators, q maps, morphologies, scattering patterns, problems, fits and runs." }));
+    if (!s.items.length) $("item").replaceChildren(make("p", { className: "soft", textContent: "There is nothing here that Euryale knows how to show: it looks for results of correlators, frames of detectors, q maps, morphologies, scattering patterns, tables, problems, fits and runs." }));
     const now = s.items.find((i) => i.id === shown.id);
     if (now && now.stamp !== shown.stamp) open(now.id, false);
     await works();
@@ -221,8 +221,8 @@ async function works() {
       tools.append(b);
     }
     if (w.out) {
-      const b = make("button", { type: "button", textContent: "Look at it" });
-      b.setAttribute("aria-label", "Look at the results of " + w.line);
+      const b = make("button", { type: "button", textContent: "Open" });
+      b.setAttribute("aria-label", "Open the results of " + w.line);
       b.addEventListener("click", () => open(w.out, true));
       tools.append(b);
     }

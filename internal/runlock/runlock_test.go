@@ -181,7 +181,7 @@ func TestBusy(t *testing.T) {
 	host, _ := os.Hostname()
 	ended := exec.Command("true")
 	if err := ended.Run(); err != nil {
-		t.Skip(err)
+		t.Skipf("lacks a program that can be started: %v", err)
 	}
 	for text, want := range map[string]bool{
 		"": false, "nobody": true,
