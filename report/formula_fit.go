@@ -6,6 +6,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/euryale-dev/euryale/models/expr"
@@ -26,6 +27,7 @@ func FormulaFit(file string, fit *expr.Fitted, s Settings) (*Page, error) {
 		f.Verdict = viz.Bad
 	}
 	page := viz.Report{Title: p.Y + " = " + p.Expr, Facts: s.facts([]viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: p.Expr}, {Name: "points", Value: fmt.Sprint(len(predicted))}}, f)}
+	page.Sections = append(page.Sections, viz.Section{Title: "Parameters", Tables: []string{fittedRows(fit)}})
 	if name, x, ok := p.X(); ok {
 		drawn, err := exprFigure(fit, name, x, predicted)
 		if b.Add("fit", drawn, err); err == nil {
@@ -50,6 +52,35 @@ func FormulaFit(file string, fit *expr.Fitted, s Settings) (*Page, error) {
 		b.Append(regions)
 	}
 	return &Page{Report: page, Album: *b}, nil
+}
+
+// mostGroups is the number of groups whose parameters a page lists; fits.csv has those of all.
+const mostGroups = 50
+
+// mostRows is the number of parameters that a page lists: fits of many labels have a table of their own.
+const mostRows = 200
+
+// fittedRows is the table of the parameters with their standard deviations.
+func fittedRows(fit *expr.Fitted) string {
+	var rows [][2]string
+	sd := fit.Result.SD()
+	for k, name := range fit.Result.Names[:min(len(fit.Result.Names), mostRows)] {
+		text := PlusMinus(fit.Result.X[k], math.NaN())
+		switch {
+		case sd == nil:
+		case sd[k] == 0:
+			text += " (fixed or tied)"
+		case math.IsInf(sd[k], 1):
+			text += " (not determined by the data)"
+		default:
+			text = PlusMinus(fit.Result.X[k], sd[k])
+		}
+		if fit.Result.Active != nil && fit.Result.Active[k] != 0 {
+			text += map[int]string{-1: ", at its lower bound", 1: ", at its upper bound"}[fit.Result.Active[k]]
+		}
+		rows = append(rows, [2]string{name, text})
+	}
+	return ParameterRows(rows)
 }
 
 // contourFigure draws the contours of a pair and the fit.
@@ -130,6 +161,9 @@ func FormulaFits(file string, fits []*expr.Fitted, titles []string, s Settings) 
 		drawn, err := viz.Multiples("Data and fits", all...)
 		b.Add("fits", drawn, err)
 		r.Sections = []viz.Section{{Title: "Data and models", Figures: b.Figures()}}
+	}
+	for k, fit := range fits[:min(len(fits), mostGroups)] {
+		r.Sections = append(r.Sections, viz.Section{Title: titles[k], Text: fit.Verdict.Summary(), Tables: []string{fittedRows(fit)}})
 	}
 	return &Page{Report: r, Album: *b}, nil
 }
