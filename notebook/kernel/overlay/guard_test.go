@@ -68,13 +68,31 @@ func attack(t *testing.T) *attacked {
 	if err := a.iopub.SetOption(zmq4.OptionSubscribe, ""); err != nil {
 		t.Fatal(err)
 	}
+	subscribed := make(chan struct{})
+	var once sync.Once
 	go a.listen(a.iopub, func(kind, text string) {
+		once.Do(func() { close(subscribed) })
 		if kind == "execute_result" || kind == "error" {
 			a.outputs <- text
 		}
 	})
-	go a.listen(a.shell, func(kind, text string) { a.replies <- kind + " " + text })
-	return a
+	go a.listen(a.shell, func(kind, text string) {
+		if kind != "kernel_info_reply" {
+			a.replies <- kind + " " + text
+		}
+	})
+	for range 600 { // what is published before a subscription has arrived is lost
+		if err := a.shell.SendMulti(zmq4.NewMsgFrom(a.signed("kernel_info_request", map[string]any{})...)); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-subscribed:
+			return a
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	t.Fatal("the kernel publishes nothing")
+	return nil
 }
 
 func (a *attacked) listen(s zmq4.Socket, tell func(kind, text string)) {
