@@ -224,28 +224,16 @@ func upstream(ys ...*Node) []*Node { return upstreamUntil(nil, ys...) }
 
 // upstreamUntil is upstream without what only Nodes lead to at which to stop; nil for none.
 func upstreamUntil(stop func(n *Node) bool, ys ...*Node) []*Node {
-	var order []*Node
-	seen := map[*Node]bool{}
+	var seen nodeSet
 	stack := append([]*Node(nil), ys...)
 	for len(stack) > 0 {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if seen[n] {
-			continue
-		}
-		seen[n] = true
-		order = append(order, n)
-		if stop == nil || !stop(n) {
+		if seen.add(n) && (stop == nil || !stop(n)) {
 			stack = append(stack, n.in...)
 		}
 	}
-	slices.SortFunc(order, func(a, b *Node) int {
-		if a.id < b.id {
-			return -1
-		}
-		return 1
-	})
-	return order
+	return seen.inOrder()
 }
 
 // reaches marks the Nodes of order that depend on one of xs.

@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/euryale-dev/euryale/internal/spelling"
@@ -64,38 +65,70 @@ func (e *Error) Error() string { return e.Name + ": " + e.Text }
 func Of(declared any) []Setting { return of(reflect.ValueOf(declared).Elem(), declared) }
 
 func of(v reflect.Value, declared any) (all []Setting) {
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		if f.Anonymous && f.Type.Kind() == reflect.Struct {
+	for i, f := range fieldsOf(v.Type()) {
+		if f.embedded {
 			var inner any
-			if f.IsExported() {
+			if f.exported {
 				inner = v.Field(i).Addr().Interface()
 			}
 			all = append(all, of(v.Field(i), inner)...)
 			continue
 		}
-		about := f.Tag.Get("about")
-		if about == "" {
+		s := f.setting
+		if s.About == "" {
 			continue
 		}
-		s := Setting{Name: f.Tag.Get("name"), Field: f.Name, Unit: f.Tag.Get("unit"), Default: f.Tag.Get("default"), About: about, Only: listed(f.Tag.Get("only")),
-			Choices: listed(f.Tag.Get("choices")), units: units(f),
-			Zero: f.Tag.Get("zero"), low: number(f, "low", math.Inf(-1)), high: number(f, "high", math.Inf(1)), value: v.Field(i)}
-		if s.above = f.Tag.Get("above") != ""; s.above {
-			s.low = number(f, "above", 0)
-		}
-		if s.below = f.Tag.Get("below") != ""; s.below {
-			s.high = number(f, "below", 0)
-		}
-		if s.Name == "" {
-			s.Name = hyphenated(f.Name)
-		}
+		s.value = v.Field(i)
 		if c, ok := declared.(interface{ Choices(string) []string }); ok && s.Choices == nil {
 			s.Choices = c.Choices(s.Name)
 		}
 		all = append(all, s)
 	}
 	return all
+}
+
+// field is what a field of a struct declares: a setting, whose About is empty if it is none, or those of an embedded struct.
+type field struct {
+	embedded, exported bool
+	setting            Setting // without a value
+}
+
+// declarations keeps the fields of types, whose tags take longer to read than all else that a command line does before it runs.
+var declarations sync.Map
+
+func fieldsOf(t reflect.Type) []field {
+	if known, ok := declarations.Load(t); ok {
+		return known.([]field)
+	}
+	fields := make([]field, t.NumField())
+	for i := range fields {
+		fields[i] = fieldOf(t.Field(i))
+	}
+	declarations.Store(t, fields)
+	return fields
+}
+
+func fieldOf(f reflect.StructField) field {
+	if f.Anonymous && f.Type.Kind() == reflect.Struct {
+		return field{embedded: true, exported: f.IsExported()}
+	}
+	about := f.Tag.Get("about")
+	if about == "" {
+		return field{}
+	}
+	s := Setting{Name: f.Tag.Get("name"), Field: f.Name, Unit: f.Tag.Get("unit"), Default: f.Tag.Get("default"), About: about, Only: listed(f.Tag.Get("only")),
+		Choices: listed(f.Tag.Get("choices")), units: units(f),
+		Zero: f.Tag.Get("zero"), low: number(f, "low", math.Inf(-1)), high: number(f, "high", math.Inf(1))}
+	if s.above = f.Tag.Get("above") != ""; s.above {
+		s.low = number(f, "above", 0)
+	}
+	if s.below = f.Tag.Get("below") != ""; s.below {
+		s.high = number(f, "below", 0)
+	}
+	if s.Name == "" {
+		s.Name = hyphenated(f.Name)
+	}
+	return field{setting: s}
 }
 
 // Find returns the setting of a name, which must exist.
