@@ -23,9 +23,9 @@ func (c *Settings) withoutMarginals(t Target) Target {
 	}
 	switch {
 	case c.From != nil && len(c.From.chains) > 0 && marginalOf(c.From.chains[0].target) != nil:
-		m = marginalOf(integrate(t))
+		m = marginalOf(integrate(t, false))
 	case !c.NoMarginals && c.Coordinates == ChosenCoordinates && c.pools(t.Dim()):
-		m = marginalOf(integrate(t))
+		m = marginalOf(integrate(t, false))
 	}
 	if m == nil {
 		return t
@@ -79,8 +79,11 @@ func (r *run) adapt(ctx context.Context, t Target) error {
 			}
 		}
 		begin := time.Now()
-		settled = r.rounds(ctx, t)
-		r.adapted = time.Since(begin)
+		var err error
+		settled, err = r.rounds(ctx, t)
+		if r.adapted = time.Since(begin); errors.Is(err, errApart) {
+			return err
+		}
 	}
 	if settled != nil {
 		r.cfg.Warmup, r.cfg.rounds, r.cfg.settled, r.cfg.moves, r.cfg.soft = lastRound, settled.draws, true, settled.told(), settled.soft()
@@ -99,17 +102,17 @@ func (r *run) adapt(ctx context.Context, t Target) error {
 	return r.resume()
 }
 
-// rounds makes the rounds of a warm-up that the chains share, and returns nil where it cannot be finished.
-func (r *run) rounds(ctx context.Context, t Target) *pool {
+// rounds makes the rounds of a warm-up that the chains share, and returns nil where it cannot be finished, and why.
+func (r *run) rounds(ctx context.Context, t Target) (*pool, error) {
 	p, err := newPool(t, r.cfg, &r.stop)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	if r.saved != nil && len(r.saved.pool) > 0 {
 		r.pool = r.saved.pool
 		if p.load(r.pool) != nil || !p.settled && len(p.members) != r.cfg.Chains { // begin again
 			if p, err = newPool(t, r.cfg, &r.stop); err != nil {
-				return nil
+				return nil, err
 			}
 		}
 	}
@@ -128,9 +131,9 @@ func (r *run) rounds(ctx context.Context, t Target) *pool {
 		r.stopped = errTimeUp.Error()
 	}
 	if !done || err != nil || !p.known {
-		return nil
+		return nil, err
 	}
-	return p
+	return p, nil
 }
 
 var errTimeUp = errors.New("the time was up")

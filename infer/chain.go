@@ -209,7 +209,7 @@ func (c *chain) step() error {
 
 // keep records a transition and learns from it.
 func (c *chain) keep(out *hamiltonian.Transition) error {
-	if err := c.record(out); err != nil {
+	if err := errors.Join(c.record(out), c.agree()); err != nil {
 		return c.fault(err)
 	}
 	if c.phase() == 0 {

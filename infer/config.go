@@ -163,6 +163,8 @@ type Settings struct {
 
 	// integrated says in words which parameters are integrated out.
 	integrated []string
+	// kept is true where parameters that were to be integrated out had to be left to the sampler.
+	kept bool
 	// moves says in words in which coordinates chains move, if not in the unconstrained parameters.
 	moves []string
 	// untilSettled is true where Warmup was not given.

@@ -73,7 +73,13 @@ func (f *Fit) Names() []string { return f.names }
 
 // Coordinates says in words in which coordinates the chains moved, nothing where they are the unconstrained parameters; see
 // Settings.Coordinates and Settings.NoMarginals.
-func (f *Fit) Coordinates() []string { return slices.Concat(f.cfg.integrated, f.cfg.moves) }
+func (f *Fit) Coordinates() []string {
+	told := f.cfg.integrated
+	if f.cfg.kept {
+		told = []string{"no parameter is integrated out, since the density was not normal at some draws of a first attempt"}
+	}
+	return slices.Concat(told, f.cfg.moves)
+}
 
 // SoftSteps reports whether steps with large energy errors were refined; see Settings.PlainSteps.
 func (f *Fit) SoftSteps() bool { return f.cfg.soft }

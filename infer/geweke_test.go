@@ -198,6 +198,23 @@ func mixture2(t *testing.T) *Posterior {
 	return compiled(t, m)
 }
 
+// joined8 has numbers that all interact.
+func joined8(t *testing.T) *Posterior {
+	t.Helper()
+	const n = 8
+	m := NewModel("joined")
+	mu, tau := m.Param("mu", dist.Normal(0, 1)), m.Param("tau", dist.Gamma(4, 4))
+	factor, y := make([]float64, n*n), make([]float64, n)
+	for i := range n {
+		for j := range i + 1 {
+			factor[i*n+j] = 1 / float64(1+i-j)
+		}
+	}
+	x := m.Param("x", dist.MultivariateNormalCholesky(ad.Broadcast(mu, n), ad.Mul(tau, ad.Const(factor, n, n))))
+	m.Observe("y", dist.Normal(x, 0.8), y)
+	return compiled(t, m)
+}
+
 // newJoint makes transitions in a target with soft steps above an energy error, 0 for none.
 func newJoint(post *Posterior, in Target, eps, soft float64) *joint {
 	j := &joint{post: post, in: in, eps: eps}
@@ -239,8 +256,9 @@ func TestJointDistribution(t *testing.T) {
 		"plain steps":     func() *joint { p := groups3(t); return newJoint(p, p, 0.5, 0) },
 		"soft steps":      func() *joint { p := groups3(t); return newJoint(p, p, 0.8, 0.1) },
 		"coordinates":     func() *joint { p := groups3(t); return newJoint(p, inCoordinates(t, p), 0.6, 0) },
-		"marginals":       func() *joint { p := groups3(t); return newJoint(p, integrate(p), 0.8, 0) },
-		"both":            func() *joint { p := groups3(t); return newJoint(p, inCoordinates(t, integrate(p)), 0.8, 0) },
+		"marginals":       func() *joint { p := groups3(t); return newJoint(p, integrate(p, true), 0.8, 0) },
+		"both":            func() *joint { p := groups3(t); return newJoint(p, inCoordinates(t, integrate(p, true)), 0.8, 0) },
+		"joined":          func() *joint { p := joined8(t); return newJoint(p, integrate(p, true), 0.8, 0) },
 		"labels":          func() *joint { p := mixture2(t); return newJoint(p, p, 0.7, 0) },
 		"labels and soft": func() *joint { p := mixture2(t); return newJoint(p, p, 1.2, 0.1) },
 	} {

@@ -214,26 +214,9 @@ func (p *Posterior) verify(m *Model, f free) error {
 		if err != nil {
 			continue
 		}
-		setting, combinations := e.sum.Draw(&s.Tables, &t.random)
-		for i, v := range e.values(setting, combinations) {
-			copy(t.s.Input(t.first+i), v)
-		}
-		if err := t.s.Run(); err != nil {
-			continue
-		}
-		direct, sum, size := 0.0, s.Rest[setting], 1.0
-		for i := range e.terms {
-			for _, v := range t.s.Output(i) {
-				direct, size = direct+v, size+math.Abs(v)
-			}
-		}
-		for k, g := range combinations {
-			for u, c := range g {
-				sum += s.Groups[setting][k].Joint[c][u]
-			}
-		}
-		if linalg.Finite(direct) && linalg.Finite(sum) && math.Abs(direct-sum) > 1e-9*size {
-			return latentFault("the log density is %.9g at values of the discrete parameters %s for which its separate terms give %.9g, so that they do not fall apart as they seemed to", direct, e.names(others(nil, len(e.latents))), sum)
+		direct, sum, size, err := s.compare(t.s, t.first, &t.random)
+		if err == nil && linalg.Finite(direct) && linalg.Finite(sum) && math.Abs(direct-sum) > 1e-9*size {
+			return e.separate(direct, sum)
 		}
 	}
 	return nil

@@ -41,8 +41,8 @@ var (
 	_ Coordinates = (*marginal)(nil)
 )
 
-// integrate returns the target with what can be integrated out, or the target itself.
-func integrate(t Target) Target {
+// integrate returns the target with what can be integrated out, or the target itself. What it is given may change later if that is asked for; otherwise gradients are cheaper.
+func integrate(t Target, changing bool) Target {
 	full, ok := t.(Movable)
 	outputs, has := t.(Outputs)
 	if !ok || !has {
@@ -52,7 +52,7 @@ func integrate(t Target) Target {
 	if move == nil || len(move.Inputs) < 2 {
 		return t
 	}
-	density := &gaussian.Density{LogProb: move.LogProb, Inputs: move.Inputs, Given: move.Given, GivenValues: move.GivenValues}
+	density := &gaussian.Density{LogProb: move.LogProb, Inputs: move.Inputs, Given: move.Given, GivenValues: move.GivenValues, Changing: changing}
 	blocks, lp := density.Integrate()
 	if len(blocks) == 0 {
 		return t
@@ -60,7 +60,7 @@ func integrate(t Target) Target {
 	m := &marginal{full: full, outputs: outputs, move: move, blocks: blocks, lp: lp}
 	for i, u := range move.Inputs {
 		m.first = append(m.first, m.dim)
-		if m.dim += u.Size(); !slices.ContainsFunc(blocks, func(b gaussian.Block) bool { return b.Input == i }) {
+		if m.dim += u.Size(); !slices.ContainsFunc(blocks, func(b gaussian.Block) bool { return slices.Contains(b.Inputs, i) }) {
 			m.kept = append(m.kept, i)
 		}
 	}
@@ -69,10 +69,7 @@ func integrate(t Target) Target {
 	m.prog, errs[0] = ad.Compile(append([]*ad.Node{lp}, ad.Grad(lp, rest...)...), ad.Settings{Inputs: slices.Concat(rest, move.Given), Backend: ad.CPU{Threads: 1}})
 	var nodes []*ad.Node
 	for i := range blocks {
-		b := &blocks[i]
-		if nodes = append(nodes, graph.Row(b.Mean), b.Diagonal); b.Beside != nil {
-			nodes = append(nodes, b.Beside)
-		}
+		nodes = append(append(nodes, blocks[i].Mean), blocks[i].Precision.Nodes()...)
 	}
 	m.recover, errs[1] = ad.Compile(nodes, ad.Settings{Inputs: slices.Concat(move.Inputs, move.Given), Backend: ad.CPU{Threads: 1}})
 	if errors.Join(errs[:]...) != nil {
@@ -141,26 +138,24 @@ func (m *marginal) fill(q, all []float64, src *tensor.Stream) (log float64, err 
 		n := copy(span[m.first[i]:m.first[i]+m.move.Inputs[i].Size()], q)
 		q = q[n:]
 	}
-	last := 0
+	first := 0
 	for _, b := range m.blocks {
-		if last += 2; b.Beside != nil {
-			last++
-		}
+		first += 1 + len(b.Precision.Nodes())
 	}
-	for k := len(m.blocks) - 1; k >= 0; k-- {
+	for _, b := range slices.Backward(m.blocks) {
 		if err := m.at.Run(); err != nil {
 			return math.NaN(), err
 		}
-		b := &m.blocks[k]
-		var beside []float64
-		if b.Beside != nil {
-			last--
-			beside = m.at.Output(last)
+		values := make([][]float64, len(b.Precision.Nodes()))
+		first -= 1 + len(values)
+		for k := range values {
+			values[k] = m.at.Output(first + 1 + k)
 		}
-		mean, diagonal := m.at.Output(last-2), m.at.Output(last-1)
-		last -= 2
-		x := span[m.first[b.Input]:][:len(mean)]
-		log += gaussian.Draw(x, mean, diagonal, beside, src)
+		x := make([]float64, b.Size())
+		log += gaussian.Draw(x, m.at.Output(first), b.Precision, values, src)
+		for _, i := range b.Inputs {
+			x = x[copy(span[m.first[i]:m.first[i]+m.move.Inputs[i].Size()], x):]
+		}
 	}
 	copy(all, span)
 	return log, m.at.Err()
@@ -209,7 +204,9 @@ func (m *marginal) Movement() *Movement {
 		out.Inputs, out.Names = append(out.Inputs, m.move.Inputs[i]), append(out.Names, m.move.Names[i])
 	}
 	gone := func(n *ad.Node) bool {
-		return slices.ContainsFunc(m.blocks, func(b gaussian.Block) bool { return graph.Reads(n, m.move.Inputs[b.Input]) })
+		return slices.ContainsFunc(m.blocks, func(b gaussian.Block) bool {
+			return slices.ContainsFunc(b.Inputs, func(i int) bool { return graph.Reads(n, m.move.Inputs[i]) })
+		})
 	}
 	for _, l := range m.move.Located {
 		if k, left := number[l.Input]; left && !gone(l.Loc) && !gone(l.Scale) {
@@ -220,7 +217,7 @@ func (m *marginal) Movement() *Movement {
 	for k, u := range out.Inputs {
 		for _, b := range m.blocks {
 			if graph.Reads(b.Mean, u) {
-				out.elements[k] += b.Diagonal.Size()
+				out.elements[k] += b.Size()
 			}
 		}
 	}
@@ -253,14 +250,16 @@ func (m *marginal) fingerprint() (string, error) {
 // names are those of the parameters that are integrated out.
 func (m *marginal) names() (names []string) {
 	for _, b := range m.blocks {
-		names = append(names, m.move.Names[b.Input])
+		for _, i := range b.Inputs {
+			names = append(names, m.move.Names[i])
+		}
 	}
 	return names
 }
 
 // told says in words what is integrated out.
 func (m *marginal) told() string {
-	return joined(m.names()) + map[bool]string{true: " is", false: " are"}[len(m.blocks) == 1] + " integrated out exactly and drawn back"
+	return joined(m.names()) + map[bool]string{true: " is", false: " are"}[len(m.names()) == 1] + " integrated out exactly and drawn back"
 }
 
 // marginalOf returns the target with parameters integrated out that a target is, in whatever coordinates, or nil.

@@ -60,7 +60,7 @@ func lines(t *testing.T, groups int) *Posterior {
 
 func integratedOf(t *testing.T, p Target) *marginal {
 	t.Helper()
-	m := marginalOf(integrate(p))
+	m := marginalOf(integrate(p, false))
 	if m == nil {
 		t.Fatal("nothing is integrated out")
 	}
@@ -86,6 +86,19 @@ var integratedModels = []struct {
 	{"schools with standard effects", uncentredSchools, "[z]"},
 	{"a walk", func(t *testing.T) *Posterior { return walk(t, 9) }, "[x]"},
 	{"means and slopes", func(t *testing.T) *Posterior { return lines(t, 4) }, "[a b]"},
+	{"elements that all interact", func(t *testing.T) *Posterior {
+		m := NewModel("sum")
+		x := m.Param("x", dist.Normal(0, m.Param("s", dist.HalfNormal(1))), Shape(8))
+		m.Observe("y", dist.Normal(ad.Sum(x), 1), []float64{1})
+		return compiled(t, m)
+	}, "[x]"},
+	{"crossed effects", func(t *testing.T) *Posterior { return crossed(t, 9, 6, 100) }, "[person]"},
+	{"correlated effects", func(t *testing.T) *Posterior { return correlatedGroups(t, 5, 40, false) }, "[effects mu]"},
+	{"correlated effects in standard form", func(t *testing.T) *Posterior { return correlatedGroups(t, 4, 1200, true) }, "[z mu]"},
+	{"a Gaussian process in standard form", func(t *testing.T) *Posterior { return noisyProcess(t, 12, false) }, "[z]"},
+	{"a Gaussian process", func(t *testing.T) *Posterior { return noisyProcess(t, 12, true) }, "[f]"},
+	{"a smooth trend", func(t *testing.T) *Posterior { return trend(t, 9) }, "[x]"},
+	{"a level with a slope", func(t *testing.T) *Posterior { return levels(t, 9) }, "[level slope]"},
 }
 
 // At any draw the density as declared is that of the parameters that are left times that of what was drawn given them, and gradients agree with differences.
@@ -138,16 +151,18 @@ func TestIntegralsOverGrids(t *testing.T) {
 		step, reach := 0.3, 24
 		var gone []int
 		for _, b := range m.blocks {
-			for k := range m.move.Inputs[b.Input].Size() {
-				gone = append(gone, m.first[b.Input]+k)
+			for _, i := range b.Inputs {
+				for k := range m.move.Inputs[i].Size() {
+					gone = append(gone, m.first[i]+k)
+				}
 			}
 		}
 		if name == "lines" { // four dimensions are many: those of the first block
 			rest := m.blocks[1]
 			gone, step, reach = gone[:2], 0.1, 90
-			n := m.move.Inputs[rest.Input].Size()
-			x := mean[m.first[rest.Input]:][:n]
-			lp += gaussian.Draw(make([]float64, n), x, m.at.Output(3), nil, nil)
+			n := rest.Size()
+			x := mean[m.first[rest.Inputs[0]]:][:n]
+			lp += gaussian.Draw(make([]float64, n), x, rest.Precision, [][]float64{m.at.Output(3)}, nil)
 		}
 		sum, g := 0.0, make([]float64, p.Dim())
 		var over func(k int, at []float64)
@@ -198,17 +213,13 @@ func TestWhatIsNotIntegrated(t *testing.T) {
 			x := m.Param("x", dist.Normal(0, m.Param("s", dist.HalfNormal(1))), Shape(3))
 			m.Observe("y", dist.Normal(ad.Floor(x), 1), []float64{1, 2, 3})
 		},
-		"elements that all interact": func(m *Model) {
-			x := m.Param("x", dist.Normal(0, m.Param("s", dist.HalfNormal(1))), Shape(4))
-			m.Observe("y", dist.Normal(ad.Sum(x), 1), []float64{1})
-		},
 		"nothing that would be left": func(m *Model) {
 			m.Observe("y", dist.Normal(m.Param("x", dist.Normal(0, 1), Shape(2)), 1), []float64{1, 2})
 		},
 	} {
 		m := NewModel(name)
 		build(m)
-		if got := marginalOf(integrate(compiled(t, m))); got != nil {
+		if got := marginalOf(integrate(compiled(t, m), false)); got != nil {
 			t.Errorf("%s: %v are integrated out", name, got.names())
 		}
 	}
@@ -292,15 +303,28 @@ func TestRunsWithMarginals(t *testing.T) {
 	}
 }
 
-// A density that is quadratic with independent elements only as long as another parameter is small is not integrated out as one that is everywhere.
+// A coupling that acts only where another parameter is large is part of the precision, which the graph shows.
 func TestCouplingsFarFromZero(t *testing.T) {
 	m := NewModel("coupled")
 	mu := m.Param("mu", dist.Normal(150, 5))
-	x := m.Param("x", dist.Normal(0, 2), Shape(4))
+	x := m.Param("x", dist.Normal(0, 2), Shape(9))
 	apart := ad.Sub(ad.Index(x, 0, 0), ad.Index(x, 0, 2))
 	m.AddLogProb("coupling", ad.Scale(-0.5, ad.Mul(ad.ReLU(ad.Sub(mu, ad.Scalar(100))), ad.Square(apart))))
-	m.Observe("y", dist.Normal(x, 1), []float64{1, 2, 3, 4})
-	if left := marginalOf(integrate(compiled(t, m))); left != nil {
-		t.Errorf("%v are integrated out, though the first and third elements belong together where mu is above 100", left.names())
+	m.Observe("y", dist.Normal(x, 1), []float64{1, 2, 3, 4, 5, 6, 7, 8, 9})
+	p := compiled(t, m)
+	left := integratedOf(t, p)
+	for _, at := range []float64{0, 150} {
+		all, g := make([]float64, p.Dim()), make([]float64, p.Dim())
+		lp, err := left.LogProbGrad([]float64{at}, make([]float64, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		log, err := left.expand([]float64{at}, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whole, err := p.LogProbGrad(all, g); err != nil || math.Abs(whole-lp-log) > 1e-9*math.Abs(whole) {
+			t.Errorf("where mu is %g the log density is %.12g, but %.12g of the rest and %.12g of what was drawn: %v", at, whole, lp, log, err)
+		}
 	}
 }

@@ -47,6 +47,7 @@ type Posterior struct {
 	latent      *elimination
 	latentTerms []latentTerm
 	summing     *ad.State   // runs the tables of latent
+	direct      *ad.State   // runs the terms of latent at given values of the discrete parameters
 	held        [][]float64 // values of the discrete parameters that stay while q moves, nil where they belong to q
 	dim         int
 	// columns is the number of columns of a draw.
@@ -69,7 +70,7 @@ func (p *Posterior) Dim() int { return p.dim }
 // Clone returns a Posterior with a workspace of its own.
 func (p *Posterior) Clone() Target {
 	c := *p
-	c.run, c.write, c.ask, c.summing = nil, nil, nil, nil
+	c.run, c.write, c.ask, c.summing, c.direct = nil, nil, nil, nil, nil
 	return &c
 }
 
@@ -302,7 +303,7 @@ func (p *Posterior) SetData(name string, values []float64) error {
 	if err := next.computeFixed(); err != nil {
 		return fmt.Errorf("infer: data %s: %w", name, err)
 	}
-	p.data, p.fixedValues, p.run, p.write, p.ask, p.summing = next.data, next.fixedValues, nil, nil, nil, nil
+	p.data, p.fixedValues, p.run, p.write, p.ask, p.summing, p.direct = next.data, next.fixedValues, nil, nil, nil, nil, nil
 	return nil
 }
 

@@ -35,6 +35,15 @@ func Sample(ctx context.Context, t Target, cfg Settings) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
+	fit, err := sample(ctx, t, cfg)
+	if !errors.Is(err, errApart) || ctx.Err() != nil || !cfg.canBeginAgain() {
+		return fit, err
+	}
+	return sample(ctx, t, cfg.withAll())
+}
+
+// sample is Sample with settings that are complete.
+func sample(ctx context.Context, t Target, cfg Settings) (*Fit, error) {
 	programs, t, err := samplePrograms(t, &cfg)
 	if err != nil {
 		return nil, err

@@ -28,7 +28,8 @@ type Sink struct {
 	Every int
 	// Only keeps no draws in memory, so that the Fit has none.
 	Only bool
-	// Open is called first. It may be nil.
+	// Open is called first. It may be nil. Where parameters turn out not to be normal that were integrated out, Close and Open
+	// are called again and all draws come anew; without Open such a run ends with an error.
 	Open func(names []string, chains int) error
 	// Write takes a draw. An error stops the run, whose draws so far stay in the Fit.
 	Write func(d SinkDraw) error

@@ -128,28 +128,3 @@ func init() {
 			return nil
 		}}
 }
-
-// Draw draws from a normal distribution of a mean and a precision, and returns the log density.
-func Draw(x, mean, diagonal, beside []float64, src *tensor.Stream) (log float64) {
-	n := len(x)
-	pivot, below := diagonal, make([]float64, max(n-1, 0))
-	if beside != nil {
-		if pivot = make([]float64, n); !bandFactor(pivot, below, diagonal, beside) {
-			fill(x)
-			return math.NaN()
-		}
-	}
-	for i := range x {
-		z := 0.0
-		if src != nil {
-			z = src.Normal()
-		}
-		x[i] = z / math.Sqrt(pivot[i])
-		log += (math.Log(pivot[i]) - math.Log(2*math.Pi) - z*z) / 2
-	}
-	bandBack(x, below)
-	for i := range x {
-		x[i] += mean[i]
-	}
-	return log
-}

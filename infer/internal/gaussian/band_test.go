@@ -5,7 +5,6 @@ package gaussian
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -22,7 +21,7 @@ func TestDrawnGivenTheRest(t *testing.T) {
 	cov := [n][n]float64{}
 	x := make([]float64, n)
 	for range draws {
-		Draw(x, mean, slices.Clone(diagonal), beside, &src)
+		Draw(x, mean, band{}, [][]float64{diagonal, beside}, &src)
 		for i := range n {
 			for j := range n {
 				cov[i][j] += (x[i] - mean[i]) * (x[j] - mean[j]) / draws

@@ -4,10 +4,10 @@
 package warmup
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
+	"github.com/euryale-dev/euryale/infer/internal/elimination"
 	"github.com/euryale-dev/euryale/internal/checkpoint"
 )
 
@@ -83,47 +83,19 @@ func Interactions(gradient func(z, g []float64) error, z, scale []float64) *Patt
 	return newPattern(neighbours)
 }
 
-// newPattern orders parameters so that the factor has few entries: the one with the fewest neighbours goes first, and those become neighbours of each other.
-// It returns nil where the factor has too many.
+// newPattern orders parameters so that the factor has few entries. It returns nil where it has too many.
 func newPattern(neighbours [][]int) *Pattern {
 	d := len(neighbours)
-	p := &Pattern{neighbours: neighbours, columns: make([][]int, d), place: make([]int, d)}
-	left := make([]map[int]bool, d)
 	for i := range neighbours {
 		slices.Sort(neighbours[i])
 		neighbours[i] = slices.Compact(neighbours[i])
-		left[i] = map[int]bool{}
-		for _, j := range neighbours[i] {
-			left[i][j] = true
-		}
 	}
-	gone := make([]bool, d)
-	entries := 0
-	for len(p.order) < d {
-		next := -1
-		for i := range d {
-			if !gone[i] && (next < 0 || len(left[i]) < len(left[next])) {
-				next = i
-			}
-		}
-		if entries += 1 + len(left[next]); entries > sparseEntries*d {
-			return nil
-		}
-		gone[next] = true
-		for j := range left[next] {
-			delete(left[j], next)
-			for k := range left[next] {
-				if k != j {
-					left[j][k] = true
-				}
-			}
-			p.columns[len(p.order)] = append(p.columns[len(p.order)], j)
-		}
-		p.place[next] = len(p.order)
-		p.order = append(p.order, next)
+	p := &Pattern{neighbours: neighbours, place: make([]int, d)}
+	if p.order, p.columns = elimination.Order(neighbours, sparseEntries*d, math.MaxInt); len(p.order) < d {
+		return nil
 	}
-	for _, c := range p.columns {
-		slices.SortFunc(c, func(a, b int) int { return cmp.Compare(p.place[a], p.place[b]) })
+	for k, i := range p.order {
+		p.place[i] = k
 	}
 	return p
 }

@@ -1,0 +1,60 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package infer
+
+import (
+	"math"
+	"testing"
+
+	"github.com/euryale-dev/euryale/internal/peer"
+	"github.com/euryale-dev/euryale/internal/tier"
+)
+
+// Models whose normal parameters interact have the same means and standard deviations with these integrated out as without. The log has effective draws per gradient and per
+// second of the processor.
+func TestDenseMarginalsAgree(t *testing.T) {
+	tier.SlowOnly(t)
+	for _, c := range []struct {
+		name string
+		of   func(t *testing.T) *Posterior
+	}{
+		{"crossed 40 x 12", func(t *testing.T) *Posterior { return crossed(t, 40, 12, 400) }},
+		{"crossed 200 x 30", func(t *testing.T) *Posterior { return crossed(t, 200, 30, 2000) }},
+		{"correlated groups", func(t *testing.T) *Posterior { return correlatedGroups(t, 40, 400, false) }},
+		{"correlated groups in standard form", func(t *testing.T) *Posterior { return correlatedGroups(t, 40, 400, true) }},
+		{"Gaussian process in standard form", func(t *testing.T) *Posterior { return noisyProcess(t, 60, false) }},
+		{"Gaussian process", func(t *testing.T) *Posterior { return noisyProcess(t, 60, true) }},
+		{"smooth trend", func(t *testing.T) *Posterior { return trend(t, 60) }},
+		{"level with a slope", func(t *testing.T) *Posterior { return levels(t, 60) }},
+	} {
+		var fits [2]*Fit
+		for k, cfg := range []Settings{{Seed: 1}, {Seed: 2, NoMarginals: true}} {
+			p := c.of(t)
+			begin := peer.CPUTime()
+			fits[k] = mustSample(t, p, cfg)
+			spent := peer.CPUTime() - begin
+			least := math.Inf(1)
+			for _, r := range fits[k].Summary().Rows {
+				if r.SD > 0 {
+					least = min(least, r.ESSBulk)
+				}
+			}
+			warm, sampling := fits[k].Gradients()
+			t.Logf("%s: %.4f effective draws per gradient, %.0f per second of the processor (%.2f s, %d gradients, %d divergences), %v", c.name, least/float64(warm+sampling), least/spent, spent, warm+sampling, fits[k].Divergent(), fits[k].Coordinates())
+		}
+		a, b := fits[0].Summary(), fits[1].Summary()
+		for i, r := range a.Rows {
+			o := b.Rows[i]
+			if o.RHat > 1.02 || o.ESSBulk < 100 { // without them, chains do not come around
+				continue
+			}
+			if z := math.Abs(r.Mean-o.Mean) / math.Hypot(r.MCSEMean, o.MCSEMean); z > 4.5 {
+				t.Errorf("%s: the means of %s are %g and %g, %.1f errors apart", c.name, r.Name, r.Mean, o.Mean, z)
+			}
+			if z := math.Abs(r.SD-o.SD) / math.Hypot(r.MCSESD, o.MCSESD); z > 4.5 {
+				t.Errorf("%s: the standard deviations of %s are %g and %g, %.1f errors apart", c.name, r.Name, r.SD, o.SD, z)
+			}
+		}
+	}
+}
