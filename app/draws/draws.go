@@ -56,8 +56,8 @@ type diagnosticsDoc struct {
 func SummaryDoc(s diag.Summary) map[string]RowDoc {
 	out := map[string]RowDoc{}
 	for _, r := range s.Rows {
-		out[r.Name] = RowDoc{frame.Number(r.Mean), frame.Number(r.SD), frame.Number(r.CI.Low), frame.Number(r.CI.High), frame.Number(r.Q05), frame.Number(r.Q50), frame.Number(r.Q95), frame.Number(r.HDI94.Low), frame.Number(r.HDI94.High),
-			frame.Number(r.MCSEMean), frame.Number(r.MCSESD), frame.Number(r.ESSBulk), frame.Number(r.ESSTail), frame.Number(r.RHat)}
+		v := frame.Numbers(r.Values())
+		out[r.Name] = RowDoc{v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], v[10], v[11], v[12], v[13]}
 	}
 	return out
 }

@@ -139,7 +139,7 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	if fit.SoftSteps() {
 		a.Note("steps of the chains: those with large energy errors are refined, since scales of the posterior vary")
 	}
-	if rep := fit.Diagnose(); !rep.OK() && cfg.Retries > 0 {
+	if rep := fit.Diagnose(); mendable(rep) && cfg.Retries > 0 {
 		cfg.Remember(fit)
 		cfg.Repeated = append(cfg.Repeated, wrong(rep))
 		how, err := s.Retry(rep)
@@ -150,6 +150,11 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 		return SampleInto(ctx, a, s, "")
 	}
 	return finish(a, s, fit)
+}
+
+// mendable reports whether another attempt may mend what is wrong about draws: it makes no lighter tails.
+func mendable(rep diag.Report) bool {
+	return slices.ContainsFunc(rep.Problems(), func(a diag.Advice) bool { return a.Check != diag.CheckTails })
 }
 
 // wrong says in one line what is wrong about draws.

@@ -205,6 +205,7 @@ func Diagnose(s Summary, e Evidence) Report {
 	}
 	others := Report{adviseDivergence(e), adviseEnergy(e), adviseESS(s), adviseRHat(s), adviseStuck(s), adviseAcceptance(e)}
 	r = append(append(r, adviseDepth(e, r.OK() && others.OK())), others...)
+	r = append(r, adviseTails(s)...)
 	for i, a := range r {
 		if !e.records(a.Check) {
 			r[i] = Advice{Check: a.Check, OK: true, Unchecked: true, Cause: "not checked: the draws do not record it"}

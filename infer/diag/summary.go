@@ -32,8 +32,11 @@ type Row struct {
 	ESSTail       float64  // effective sample size for the 5 % and 95 % quantiles
 	RHat          float64  // potential scale reduction R-hat; 1 means that the chains agree
 	Constant      bool     // true if all draws are equal, so that there is nothing to estimate
-	Stuck         []int    // chains that never moved while others did; none for integers
-	Copies        []int    // chains that repeat an earlier one draw by draw
+	// TailK is the shape of the heavier tail, by ParetoK, where some draws are far from the others, and 0 elsewhere. From 1/2 on there is no standard deviation, and from 1 on
+	// no mean.
+	TailK  float64
+	Stuck  []int // chains that never moved while others did; none for integers
+	Copies []int // chains that repeat an earlier one draw by draw
 }
 
 // Summary is a table of quantities. It prints itself as text, Markdown, HTML
@@ -159,6 +162,9 @@ func describe(name string, x [][]float64, set Settings, z *scores) Row {
 		r.CI = sortedHDI(s.sorted(), set.CI)
 	}
 	counts := whole(s.all)
+	if !counts {
+		r.TailK = s.tailShape(x, r.Q05, r.Q50, r.Q95)
+	}
 	for c := range x {
 		if !r.Constant && !counts && len(x[c]) > 1 && span(x[c:c+1]) == 0 {
 			r.Stuck = append(r.Stuck, c)

@@ -16,10 +16,15 @@ func (s Summary) Columns() []string {
 		"mcse_mean", "mcse_sd", "ess_bulk", "ess_tail", "r_hat"}
 }
 
-// Values returns the numbers of a row in the order of Summary.Columns.
+// Values returns the numbers of a row in the order of Summary.Columns. Mean and standard deviation are NaN, and so are their
+// errors, where the row has none.
 func (r *Row) Values() []float64 {
-	return []float64{r.Mean, r.SD, r.CI.Low, r.CI.High, r.Q05, r.Q50, r.Q95, r.HDI94.Low, r.HDI94.High,
-		r.MCSEMean, r.MCSESD, r.ESSBulk, r.ESSTail, r.RHat}
+	told := *r
+	if !r.HasMean() {
+		told.Mean, told.SD, told.MCSEMean, told.MCSESD = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	}
+	return []float64{told.Mean, told.SD, r.CI.Low, r.CI.High, r.Q05, r.Q50, r.Q95, r.HDI94.Low, r.HDI94.High,
+		told.MCSEMean, told.MCSESD, r.ESSBulk, r.ESSTail, r.RHat}
 }
 
 // CSV returns the whole table with all digits; numbers that are not finite are
@@ -34,7 +39,8 @@ func (s Summary) CSV() string {
 
 // String returns the table as text in aligned columns. The mean and interval
 // are rounded to the digit of 2 mcse_mean, the standard deviation to that of
-// 2 mcse_sd, effective sample sizes downwards, R-hat to two decimals.
+// 2 mcse_sd, effective sample sizes downwards, R-hat to two decimals. Where tails are so heavy that
+// the draws tell no mean, it says none; see CheckTails.
 func (s Summary) String() string {
 	text := s.cells().text()
 	if s.Note != "" {
@@ -71,9 +77,13 @@ func (s Summary) cells() grid {
 	out := grid{{"", "mean", "sd", ci + "_lb", ci + "_ub", "ess_bulk", "ess_tail", "r_hat", "mcse_mean"}}
 	for i := range s.Rows {
 		r := &s.Rows[i]
-		out = append(out, []string{r.Name, rounded(r.Mean, r.MCSEMean), rounded(r.SD, r.MCSESD),
+		row := []string{r.Name, rounded(r.Mean, r.MCSEMean), rounded(r.SD, r.MCSESD),
 			rounded(r.CI.Low, r.MCSEMean), rounded(r.CI.High, r.MCSEMean),
-			floored(r.ESSBulk), floored(r.ESSTail), fixed(r.RHat, 2), short(r.MCSEMean, 2)})
+			floored(r.ESSBulk), floored(r.ESSTail), fixed(r.RHat, 2), short(r.MCSEMean, 2)}
+		if !r.HasMean() {
+			row[1], row[2], row[3], row[4], row[8] = "none", "none", short(r.CI.Low, 4), short(r.CI.High, 4), "none"
+		}
+		out = append(out, row)
 	}
 	return out
 }
