@@ -80,7 +80,8 @@ var rooms = map[string][]string{
 	"optim/internal/marquardt":     {},
 	"optim/internal/batch":         {"optim/internal/marquardt", "autodiff", "kernels/cuda", "kernels/cuda/rtc"},
 	"infer/internal/hamiltonian":   {"tensor"},
-	"infer/internal/warmup":        {"infer/internal/hamiltonian", "tensor"},
+	"infer/internal/elimination":   {},
+	"infer/internal/warmup":        {"infer/internal/elimination", "infer/internal/hamiltonian", "tensor"},
 	"infer/internal/lockstep":      {"infer/internal/hamiltonian", "infer/internal/warmup", "autodiff"},
 }
 
