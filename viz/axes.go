@@ -16,6 +16,7 @@ import (
 // axis is one side of a panel. include widens its range, and settle computes its ticks.
 type axis struct {
 	label  string // label as "name (unit)"
+	of     string // name of the quantity of draws that the axis shows; empty for others
 	log    bool
 	lo, hi float64
 	pad    float64 // padding on both sides, as a fraction of the range

@@ -30,7 +30,7 @@ func Density(d Draws, names ...string) (*Figure, error) {
 	var panels []*panel
 	cut := 0
 	for _, q := range s.q {
-		p, less := densityPanel(q)
+		p, less := d.densityPanel(q)
 		panels = append(panels, p)
 		if less {
 			cut++
@@ -39,11 +39,13 @@ func Density(d Draws, names ...string) (*Figure, error) {
 	if cut > 0 {
 		s.remark("Because of long tails, only the central 99 %% of the draws are shown in %s.", count(cut, "panel", "panels"))
 	}
-	return tiles("Density", s, intervalNote, panels, columns(len(panels))), nil
+	f := tiles("Density", s, intervalNote, panels, columns(len(panels)))
+	f.keys = append(f.keys, d.highlightKey()...)
+	return f, nil
 }
 
-func densityPanel(q quantity) (p *panel, cut bool) {
-	p = &panel{x: axis{label: q.label, pad: 0.02}, y: axis{none: true}}
+func (d Draws) densityPanel(q quantity) (p *panel, cut bool) {
+	p = &panel{x: axis{label: q.label, of: q.name, pad: 0.02}, y: axis{none: true}}
 	lo, hi, cut := window(q.ascending())
 	p.x.include(lo, hi)
 	all := kde(q.ascending(), lo, hi, 256)
@@ -66,6 +68,10 @@ func densityPanel(q quantity) (p *panel, cut bool) {
 			highest = max(highest, y)
 		}
 		p.add(line(k.x, k.y, fade(chainColor(c), 0.9), 1))
+	}
+	if k := d.litDensity(q, lo, hi, 256); k != nil {
+		scale(k.y, 1/peak)
+		p.add(line(k.x, k.y, highlit, strong))
 	}
 	p.y.limits(-0.13*highest, 1.04*highest)
 	p.add(horizontalLine(0, soft, 0.4), intervals(q, -0.065*highest, ink))

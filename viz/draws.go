@@ -21,6 +21,9 @@ type Draws struct {
 	X         [][][]float64     // draws by [name][chain][draw]
 	Diverging [][]bool          // flag of each draw that is true if it diverged, by [chain][draw]; nil if unknown
 	Energy    [][]float64       // energy of each draw, by [chain][draw]; nil if unknown
+
+	highlighted [][]bool // mark of draws that Highlight chose, by [chain][draw]; nil for none
+	ranges      string   // the ranges that chose them, in words
 }
 
 // FromFit returns the draws of a fit. Set Units for labels with units.

@@ -24,11 +24,12 @@ func Forest(d Draws, names ...string) (*Figure, error) {
 	f.grid = &grid{gapY: 5}
 	height := 0.85
 	for _, group := range d.families(s.q) {
-		p := forestPanel(group, d.unit(group))
+		p := d.forestPanel(group, d.unit(group))
 		f.grid.rows = append(f.grid.rows, []*panel{p})
 		f.grid.high = append(f.grid.high, float64(len(group)))
 		height += 0.24*float64(len(group)) + 0.45
 	}
+	f.keys = append(f.keys, d.highlightKey()...)
 	f.Height = height
 	return f, nil
 }
@@ -62,7 +63,7 @@ func alike(group []quantity) bool {
 	return whole.hi/2-whole.lo/2 < 25*least || math.IsInf(least, 1)
 }
 
-func forestPanel(group []quantity, unit string) *panel {
+func (d Draws) forestPanel(group []quantity, unit string) *panel {
 	p := &panel{x: axis{label: stem(group), pad: 0.03}}
 	if unit != "" {
 		p.x.label = label(p.x.label, unit)
@@ -78,6 +79,9 @@ func forestPanel(group []quantity, unit string) *panel {
 		}
 		p.add(chainBars(q, y)...)
 		p.add(intervals(q, y+0.16, ink))
+		if _, v := d.lit(q); len(v) > 0 {
+			p.add(intervals(valued(v), y+0.34, highlit))
+		}
 		o := q.outer()
 		p.x.include(o.Low, o.High, q.ascending().Quantile(0.5))
 		for c := range q.x {

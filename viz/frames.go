@@ -37,6 +37,7 @@ type Window struct{ XLow, XHigh, YLow, YHigh float64 }
 // by Figure.Zoom.
 type Frame struct {
 	Title, XLabel, YLabel string // labels are written as "name (unit)"
+	XOf, YOf              string // names of the quantities of draws that the axes show; empty for other axes
 	LogX, LogY            bool
 	Down                  bool // y is the negative of a number that grows downwards
 	Window                     // what the panel shows
@@ -54,7 +55,7 @@ func (f *Figure) Frames() (all []Frame) {
 	w, h := f.size()
 	f.drawEach(draw.NewCanvas(new(recorder.Canvas), w, h), func(p *panel, r draw.Canvas) {
 		all = append(all, Frame{Title: unmarked(p.title), XLabel: f.grid.labelOf(p.x.label, f.grid.xLabel), YLabel: f.grid.labelOf(p.y.label, f.grid.yLabel),
-			LogX: p.x.log, LogY: p.y.log, Down: p.y.down, Window: Window{p.x.lo, p.x.hi, p.y.lo, p.y.hi},
+			XOf: p.x.of, YOf: p.y.of, LogX: p.x.log, LogY: p.y.log, Down: p.y.down, Window: Window{p.x.lo, p.x.hi, p.y.lo, p.y.hi},
 			Left: float64(r.Min.X / w), Right: float64(r.Max.X / w), Top: 1 - float64(r.Max.Y/h), Bottom: 1 - float64(r.Min.Y/h), Data: p.named(f.keys)})
 	})
 	return all

@@ -37,12 +37,13 @@ func Pair(d Draws, names ...string) (*Figure, error) {
 		for i := range j {
 			row[i] = d.cloudPanel(s.q[i], s.q[j], i == 0, j == n-1)
 		}
-		row[j] = marginPanel(s.q[j], j == n-1)
+		row[j] = d.marginPanel(s.q[j], j == n-1)
 		f.grid.rows = append(f.grid.rows, row)
 	}
+	f.keys = d.highlightKey()
 	note := "The contours enclose 50 % and 95 % of the draws."
 	if k := d.divergences(); k > 0 {
-		f.keys = []key{{count(k, "divergent draw", "divergent draws"), ink, crossed}}
+		f.keys = append(f.keys, key{count(k, "divergent draw", "divergent draws"), ink, crossed})
 		if k > mostCrosses {
 			note += fmt.Sprintf(" Only the first %d divergent draws are marked.", mostCrosses)
 		}
@@ -54,8 +55,8 @@ func Pair(d Draws, names ...string) (*Figure, error) {
 const mostCrosses = 500
 
 // marginPanel draws the density of one quantity on the diagonal.
-func marginPanel(q quantity, last bool) *panel {
-	p := &panel{title: q.name, x: axis{label: q.label, bare: !last, pad: 0.03}, y: axis{none: true}}
+func (d Draws) marginPanel(q quantity, last bool) *panel {
+	p := &panel{title: q.name, x: axis{label: q.label, of: q.name, bare: !last, pad: 0.03}, y: axis{none: true}}
 	lo, hi, _ := window(q.ascending())
 	p.x.include(lo, hi)
 	k := kde(q.ascending(), lo, hi, 200)
@@ -66,12 +67,15 @@ func marginPanel(q quantity, last bool) *panel {
 	p.y.include(k.y...)
 	p.y.limits(0, 1.06*math.Max(p.y.hi, 1e-300))
 	p.add(band(k.x, make([]float64, len(k.x)), k.y, fade(pooled, 0.2)), line(k.x, k.y, pooled, 1.1))
+	if lit := d.litDensity(q, lo, hi, 200); lit != nil {
+		p.add(line(lit.x, lit.y, highlit, 1.1))
+	}
 	return p
 }
 
 // cloudPanel draws one quantity against another.
 func (d Draws) cloudPanel(a, b quantity, first, last bool) *panel {
-	p := &panel{x: axis{label: a.label, bare: !last, pad: 0.03}, y: axis{label: b.label, bare: !first, pad: 0.03}}
+	p := &panel{x: axis{label: a.label, of: a.name, bare: !last, pad: 0.03}, y: axis{label: b.label, of: b.name, bare: !first, pad: 0.03}}
 	lo, hi, _ := window(a.ascending())
 	p.x.include(lo, hi)
 	lo, hi, _ = window(b.ascending())
@@ -80,6 +84,9 @@ func (d Draws) cloudPanel(a, b quantity, first, last bool) *panel {
 	dx, dy := d.divergent(a, b)
 	p.add(cloud(x, y, pooled))
 	p.add(regions(x, y, a.widthOf(x), b.widthOf(y), innerProb, outerProb))
+	if x, y := d.litPairs(a, b); len(x) > 0 {
+		p.add(cloud(x, y, highlit))
+	}
 	p.add(crosses(dx, dy, 1.9))
 	return p
 }

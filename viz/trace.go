@@ -20,19 +20,20 @@ func Trace(d Draws, names ...string) (*Figure, error) {
 	f.grid = &grid{wide: []float64{1, 0.2}, gapX: 3, gapY: 7}
 	for i, q := range s.q {
 		last := i == len(s.q)-1
-		f.grid.rows = append(f.grid.rows, []*panel{d.tracePanel(q, last), sidePanel(q)})
+		f.grid.rows = append(f.grid.rows, []*panel{d.tracePanel(q, last), d.sidePanel(q)})
 	}
 	first := ""
 	if d.divergences() > 0 {
 		f.keys = append(f.keys, key{"divergent", ink, ticked})
 	}
+	f.keys = append(f.keys, d.highlightKey()...)
 	f.Note = s.note(first)
 	f.Height = 0.95*float64(len(s.q)) + 0.95
 	return f, nil
 }
 
 func (d Draws) tracePanel(q quantity, last bool) *panel {
-	p := &panel{x: axis{label: "draw", whole: true, bare: !last}, y: axis{label: q.label, pad: 0.05}}
+	p := &panel{x: axis{label: "draw", whole: true, bare: !last}, y: axis{label: q.label, of: q.name, pad: 0.05}}
 	p.y.include(q.all...)
 	longest := 1
 	for c, chain := range q.raw {
@@ -42,6 +43,9 @@ func (d Draws) tracePanel(q quantity, last bool) *panel {
 			p.add(dots(x, y, chainColor(c), 2))
 		}
 		p.add(line(x, y, fade(chainColor(c), 0.8), 0.55))
+	}
+	if x, y := d.lit(q); len(x) > 0 {
+		p.add(cloud(x, y, highlit))
 	}
 	p.x.limits(1, math.Max(2, float64(longest)))
 	var at []float64
@@ -57,7 +61,7 @@ func (d Draws) tracePanel(q quantity, last bool) *panel {
 }
 
 // sidePanel draws the density of every chain sideways, beside its trace.
-func sidePanel(q quantity) *panel {
+func (d Draws) sidePanel(q quantity) *panel {
 	p := &panel{x: axis{none: true}, y: axis{none: true, pad: 0.05}}
 	p.y.include(q.all...)
 	p.x.include(0)
@@ -65,6 +69,9 @@ func sidePanel(q quantity) *panel {
 		k := kde(q.chain(c), p.y.lo, p.y.hi, 200)
 		p.x.include(k.y...)
 		p.add(line(k.y, k.x, chainColor(c), 1))
+	}
+	if k := d.litDensity(q, p.y.lo, p.y.hi, 200); k != nil {
+		p.add(line(k.y, k.x, highlit, strong))
 	}
 	return p
 }

@@ -5,7 +5,9 @@ package draws
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,7 +37,7 @@ func plotNames() (names []string) {
 }
 
 func plotCommand(a *frame.App) *cobra.Command {
-	var names []string
+	var names, ranges []string
 	c := &cobra.Command{
 		Use:   "plot KIND RUN|FILE... [OUT.svg|png|pdf]",
 		Short: "Draw posterior draws, patterns, correlations, morphologies or assemblies",
@@ -46,13 +48,15 @@ named, or to KIND.svg. KIND is one of these, or a command listed below:
 ` + plotKinds() + `
   euryale plot pair run4 pair.png
   euryale plot trace output_1.csv output_2.csv --var mu,tau
+  euryale plot pair run4 --highlight tau=0:1
   euryale plot pattern HDF5
 `,
 		Args:      cobra.MinimumNArgs(2),
 		ValidArgs: plotNames(),
-		RunE:      func(_ *cobra.Command, args []string) error { return runPlot(a, args[0], args[1:], names) },
+		RunE:      func(_ *cobra.Command, args []string) error { return runPlot(a, args[0], args[1:], names, ranges) },
 	}
 	c.Flags().StringSliceVar(&names, "var", nil, "quantities to draw (default all)")
+	c.Flags().StringSliceVar(&ranges, "highlight", nil, "highlight draws with a quantity in a range, as `NAME=LOW:HIGH` (no number for no end)")
 	c.AddCommand(a.Below("plot")...)
 	taken := []string{"help"}
 	for _, sub := range c.Commands() {
@@ -78,7 +82,46 @@ func unknownPicture(a *frame.App, kind string) error {
 	return exit.Usage("plot %s: want one of %s%s", kind, strings.Join(all, ", "), errtext.OwnPart)
 }
 
-func runPlot(a *frame.App, kind string, args, names []string) error {
+// rangeOf reads a range such as tau=0:1 or tau=:1.
+func rangeOf(text string) (r viz.Range, err error) {
+	name, ends, ok := strings.Cut(text, "=")
+	low, high, two := strings.Cut(ends, ":")
+	r = viz.Range{Name: name, Low: math.Inf(-1), High: math.Inf(1)}
+	for _, end := range []struct {
+		text string
+		to   *float64
+	}{{low, &r.Low}, {high, &r.High}} {
+		if end.text == "" {
+			continue
+		}
+		if *end.to, err = strconv.ParseFloat(strings.TrimSpace(end.text), 64); err != nil || math.IsNaN(*end.to) {
+			return r, exit.Usage("--highlight %s: %q is no number: want NAME=LOW:HIGH, such as tau=0.5:2 or tau=:2", text, end.text)
+		}
+	}
+	if !ok || !two || name == "" || low == "" && high == "" {
+		return r, exit.Usage("--highlight %s: want NAME=LOW:HIGH, such as tau=0.5:2 or tau=:2", text)
+	}
+	return r, nil
+}
+
+// highlighted returns draws with those marked that lie in all of some ranges.
+func highlighted(d viz.Draws, texts []string) (viz.Draws, error) {
+	var ranges []viz.Range
+	for _, text := range texts {
+		r, err := rangeOf(text)
+		if err != nil {
+			return d, err
+		}
+		ranges = append(ranges, r)
+	}
+	d, err := d.Highlight(ranges...)
+	if err != nil {
+		return d, exit.Usage("%w", err)
+	}
+	return d, nil
+}
+
+func runPlot(a *frame.App, kind string, args, names, ranges []string) error {
 	at := slices.IndexFunc(viz.Kinds(), func(k viz.Kind) bool { return k.Name == kind })
 	if at < 0 {
 		return unknownPicture(a, kind)
@@ -91,7 +134,12 @@ func runPlot(a *frame.App, kind string, args, names []string) error {
 	if err != nil {
 		return err
 	}
-	f, err := viz.Kinds()[at].Draw(frame.DrawsOf(t), names...)
+	d := frame.DrawsOf(t)
+	_, d.Units, _ = frame.StoredCheck(args) // a picture needs no verdict
+	if d, err = highlighted(d, ranges); err != nil {
+		return err
+	}
+	f, err := viz.Kinds()[at].Draw(d, names...)
 	if err != nil {
 		return exit.Usage("%w", err)
 	}

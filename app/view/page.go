@@ -261,7 +261,7 @@ func (p *page) picture(r *http.Request) (any, error) {
 	var doc shownPicture
 	var err error
 	w, err := p.wished(r, func(f *viz.Figure, said string) error {
-		doc = shown(f, said)
+		doc = shown(f, said, r.URL.Query().Get("dark") == "true")
 		return nil
 	})
 	doc.Line = typed(p.program, w.args)

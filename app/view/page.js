@@ -1,5 +1,5 @@
 // The page: the list of files and runs, the item that is looked at, and the commands that were started.
-import { Picture, Fields, make, ask } from "./picture.js";
+import { Picture, Fields, make, ask, night } from "./picture.js";
 import { Table } from "./table.js";
 
 const $ = (id) => document.getElementById(id);
@@ -58,6 +58,13 @@ function list(items) {
   if (focus) for (const b of $("list").querySelectorAll("button")) if (b.dataset.id === focus) b.focus();
 }
 
+// link makes the pictures of a run highlight the draws that are chosen in one of them.
+function link(pictures) {
+  for (const p of pictures) p.chosen = (draws) => { for (const q of pictures) q.highlight(draws); };
+}
+
+night.addEventListener("change", () => { for (const p of shown.pictures) if (p.shown) p.draw(); });
+
 // open shows an item; if it only changed, its pictures are drawn again where they are.
 async function open(id, anew) {
   const before = shown.id;
@@ -81,10 +88,11 @@ async function open(id, anew) {
     return;
   }
   shown.pictures = d.pictures.map((s) => new Picture(s, tell));
+  link(shown.pictures);
   const cards = shown.pictures.map((p) => { p.element.picture = p; eye.observe(p.element); return p.element; });
   const kept = d.pictures.length ? [] : d.kept.map((name) => {
     const src = "kept?" + new URLSearchParams({ id, name, stamp: d.stamp });
-    return make("article", { className: "card" }, make("h3", { textContent: name.replace(/\.\w+$/, "").replaceAll("_", " ") }), make("div", { className: "stage" }, make("img", { src, alt: name })));
+    return make("article", { className: "card" }, make("h3", { textContent: name.replace(/\.\w+$/, "").replaceAll("_", " ") }), make("div", { className: "stage paper" }, make("img", { src, alt: name })));
   });
   $("item").replaceChildren(make("div", { id: "head" }), make("div", { className: "texts", id: "texts" }), make("div", { className: "pictures" }, ...cards, ...kept), ...(d.table ? [new Table(d.id, tell).element] : []));
   head(d);
@@ -160,6 +168,27 @@ async function compare(one, other) {
   } catch (e) {
     pre.textContent = e.message;
   }
+  await beside(section, one, other);
+}
+
+// beside shows the pictures that two runs have in common, side by side.
+async function beside(section, one, other) {
+  let both;
+  try {
+    both = await Promise.all([one, other].map((id) => ask("item?" + new URLSearchParams({ id }))));
+  } catch (e) {
+    tell(e.message);
+    return;
+  }
+  const pairs = both[0].pictures.map((s) => [s, both[1].pictures.find((t) => t.title === s.title)]).filter(([, t]) => t);
+  const cards = pairs.flat().map((s, i) => {
+    const p = new Picture({ ...s, title: both[i % 2].name + ": " + s.title.toLowerCase() }, tell);
+    p.element.picture = p;
+    eye.observe(p.element);
+    return p;
+  });
+  for (const half of [0, 1]) link(cards.filter((_, i) => i % 2 === half));
+  section.append(make("div", { className: "pictures pairs" }, ...cards.map((p) => p.element)));
 }
 
 // form lets people choose the settings of a command.

@@ -2,6 +2,9 @@
 
 const size = 96; // pixels to an inch
 
+// night is whether the surroundings are dark; pictures then are, too.
+export const night = matchMedia("(prefers-color-scheme: dark)");
+
 export class Picture {
   // sight is {title, line, flags}; tell shows an error to the person.
   constructor(sight, tell) {
@@ -27,6 +30,10 @@ export class Picture {
       tools.append(b);
       return b;
     };
+    if (this.sight.flags.some((f) => f.name === "highlight")) {
+      this.choose = tool("Choose", "Choose draws: drag over some, and all pictures highlight them", () => this.choose.setAttribute("aria-pressed", String(this.choose.getAttribute("aria-pressed") !== "true")));
+      this.choose.setAttribute("aria-pressed", "false");
+    }
     tool("+", "Zoom in", () => this.scaleAbout(0.5));
     tool("−", "Zoom out", () => this.scaleAbout(2));
     this.back = tool("Reset", "Show the whole picture", () => this.reset());
@@ -90,7 +97,26 @@ export class Picture {
   // width is that of the picture in inches, at which its letters have the size of those around it, if there is room for that.
   width() { return Math.min(Math.max(this.stage.clientWidth / size, 4.2), 13).toFixed(2); }
 
-  redraw() { this.view = null; this.past = []; this.draw(); }
+  redraw() {
+    const draws = this.fields.value("highlight");
+    if (this.chosen && draws !== this.highlit) { this.chosen(draws); return; }
+    this.view = null;
+    this.past = [];
+    this.draw();
+  }
+
+  // highlight shows draws that were chosen in this picture or in another one.
+  highlight(draws) {
+    if (!this.choose) return;
+    this.highlit = draws;
+    this.fields.set("highlight", draws);
+    if (this.shown) this.draw();
+  }
+
+  // choice returns the ranges of the quantities of draws that a rectangle covers.
+  choice(from, to) {
+    return [["x", 0], ["y", 1]].filter(([, i]) => from.frame.of[i]).map(([k, i]) => from.frame.of[i] + "=" + [from[k], to[k]].sort((a, b) => a - b).map((v) => Number(v.toPrecision(6))).join(":")).join(",");
+  }
 
   // draw asks for the picture; of several requests the last one counts.
   async draw() {
@@ -98,6 +124,7 @@ export class Picture {
     this.stage.classList.add("waiting");
     const q = this.query();
     q.set("width", this.width());
+    if (night.matches) q.set("dark", "true");
     try {
       const p = await ask("picture?" + q);
       if (turn !== this.turn) return;
@@ -127,6 +154,7 @@ export class Picture {
 
   show(p) {
     if (this.url) URL.revokeObjectURL(this.url);
+    this.svg = p.svg;
     this.url = URL.createObjectURL(new Blob([p.svg], { type: "image/svg+xml" }));
     this.image.src = this.url;
     this.image.hidden = false;
@@ -134,6 +162,7 @@ export class Picture {
     this.image.width = Math.round(p.width * size);
     this.image.height = Math.round(p.height * size);
     this.frames = p.frames;
+    if (this.choose) this.choose.hidden = !p.frames.some((f) => f.of[0] || f.of[1]);
     this.code.textContent = p.line;
     this.note.textContent = p.said;
     this.note.hidden = !p.said;
@@ -211,7 +240,10 @@ export class Picture {
       const to = from && this.at(e);
       if (box) box.remove();
       box = null;
-      if (from && to && to.panel === from.panel) {
+      if (from && to && to.panel === from.panel && this.choose && this.choose.getAttribute("aria-pressed") === "true" && !from.moving) {
+        const far = Math.abs(to.u - from.u) > 0.01 || Math.abs(to.v - from.v) > 0.01;
+        this.chosen(far ? this.choice(from, to) : "");
+      } else if (from && to && to.panel === from.panel) {
         if (from.moving) {
           const f = from.frame, dx = share(f, "x", from.x) - share(f, "x", to.x), dy = share(f, "y", from.y) - share(f, "y", to.y);
           if (dx || dy) this.zoom(from.panel, [along(f, "x", dx), along(f, "x", 1 + dx), along(f, "y", dy), along(f, "y", 1 + dy)]);
@@ -303,6 +335,10 @@ export class Fields {
 
   // has reports whether a word of a line is one of the settings.
   has(word) { return word.startsWith("--") && this.own.has(word.slice(2).split("=")[0]); }
+
+  value(name) { const x = this.inputs.find((i) => i.flag.name === name); return x && x.input.value.trim(); }
+
+  set(name, value) { const x = this.inputs.find((i) => i.flag.name === name); if (x) x.input.value = value; }
 
   // pairs are the settings that differ from their defaults, as [name, value].
   pairs() {

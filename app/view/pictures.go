@@ -163,6 +163,7 @@ type shownFrame struct {
 	LogY   bool       `json:"logY"`
 	Down   bool       `json:"down"`
 	Window [4]float64 `json:"window"` // x from, to, y from, to
+	Of     [2]string  `json:"of"`     // quantities of draws along x and y; empty for other axes
 	Frame  [4]float64 `json:"frame"`  // left, top, right, bottom as shares of the picture
 	Image  bool       `json:"image"`  // whether points have a value besides x and y
 }
@@ -180,11 +181,15 @@ type shownPicture struct {
 	Line   string       `json:"line"` // command line that draws it
 }
 
-func shown(f *viz.Figure, said string) shownPicture {
-	p := shownPicture{SVG: f.SVG(), Title: f.Title, Note: f.Note, Said: said, Width: f.Width, Height: f.Height, Frames: []shownFrame{}}
+func shown(f *viz.Figure, said string, dark bool) shownPicture {
+	svg := f.SVG
+	if dark {
+		svg = f.DarkSVG
+	}
+	p := shownPicture{SVG: svg(), Title: f.Title, Note: f.Note, Said: said, Width: f.Width, Height: f.Height, Frames: []shownFrame{}}
 	for _, a := range f.Frames() {
 		p.Frames = append(p.Frames, shownFrame{Title: a.Title, XLabel: a.XLabel, YLabel: a.YLabel, LogX: a.LogX, LogY: a.LogY, Down: a.Down,
-			Window: [4]float64{a.XLow, a.XHigh, a.YLow, a.YHigh}, Frame: [4]float64{a.Left, a.Top, a.Right, a.Bottom},
+			Of: [2]string{a.XOf, a.YOf}, Window: [4]float64{a.XLow, a.XHigh, a.YLow, a.YHigh}, Frame: [4]float64{a.Left, a.Top, a.Right, a.Bottom},
 			Image: slices.ContainsFunc(a.Data, func(d viz.Data) bool { return d.Kind == "image" })})
 	}
 	return p

@@ -451,10 +451,18 @@ func TestPageInBrowser(t *testing.T) {
 	p.Wait("document.querySelectorAll('#list button').length === 4")
 	p.Eval(fmt.Sprintf("[...document.querySelectorAll('#list button')].find(b => b.dataset.id === %q).click()", run), nil)
 	p.Wait("document.querySelectorAll('#texts pre').length === 2")
+	p.Wait(drawn)
+	p.Eval("document.querySelector('.card').picture.choose.click()", nil)
+	place()
+	p.Drag(r.Left+0.2*r.Width, r.Top+0.4*r.Height, r.Left+0.6*r.Width, r.Top+0.6*r.Height)
+	p.Wait("[...document.querySelectorAll('.card')].filter(c => c.picture.choose).every(c => c.picture.fields.value('highlight').includes('='))")
+	p.Wait("document.querySelector('.card code').textContent.includes('--highlight=') && " + drawn)
 	p.Eval("[...document.querySelectorAll('#list button')].find(b => b.dataset.id.startsWith('explore:')).click()", nil)
 	p.Wait("document.querySelectorAll('.card input[type=range]').length > 4 && document.querySelector('.card').picture?.frames?.length > 0")
 	p.Eval("(() => { const s = document.querySelector('.card input[type=range][aria-label=n]'); s.value = 500; s.dispatchEvent(new Event('input', {bubbles: true})); })()", nil)
 	p.Wait("document.querySelector('.card code').textContent.includes('--n=500')")
+	p.Dark(true)
+	p.Wait("!document.querySelector('.card').picture.svg.includes('#262B33')")
 	for _, width := range []int{400, 800, 2560} {
 		p.Resize(width, 800)
 		var wide, tall float64
