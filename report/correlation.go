@@ -40,8 +40,9 @@ func init() {
 			Long: "Draw the intensity of the static bins: the mean over azimuth, one line per\nazimuth, and the parts of the measurement if the file has them."},
 			func(r *nexus.Result, _ Choice) (*viz.Figure, error) { return SAXS(r) }},
 		ResultPicture{Picture{Kind: "image", Short: "Draw the mean image of the detector",
-			Long: "Draw the mean of all frames on axes of q, with logarithmic colours."},
-			func(r *nexus.Result, _ Choice) (*viz.Figure, error) { return Scattering2D(r) }},
+			Long: "Draw the mean of all frames on axes of q, with logarithmic colours. With --rings,\ncircles and rays show where bins of q and azimuth meet.",
+			Flag: "rings", About: "draw the borders of the bins of q and azimuth"},
+			func(r *nexus.Result, c Choice) (*viz.Figure, error) { return Scattering2D(r, c.Flag) }},
 		ResultPicture{Picture{Kind: "intensity", Short: "Draw intensity against time",
 			Long: "Draw the mean intensity of each frame against time."},
 			func(r *nexus.Result, _ Choice) (*viz.Figure, error) { return Intensity(r) }},
@@ -203,23 +204,29 @@ func positive(l viz.Line) viz.Line {
 }
 
 // Scattering2D draws the mean image of the detector over q, with logarithmic colours. Masked pixels are grey and do not count for the
-// range of the colours.
-func Scattering2D(r *nexus.Result) (*viz.Figure, error) {
+// range of the colours. Rings are the borders of the dynamic bins.
+func Scattering2D(r *nexus.Result, rings bool) (*viz.Figure, error) {
 	m, err := r.ReadImage()
 	if err != nil {
 		return nil, err
 	}
 	var keep []bool // nil where the file does not say which pixels are masked
+	q := *r.QMap
 	if maps, err := r.ReadMaps(); err == nil && maps != nil && maps.Height == m.Rows && maps.Width == m.Cols {
-		keep = maps.Mask
+		keep, q.Maps = maps.Mask, maps
 	}
-	im := detector(r.QMap, m.Rows, m.Cols, func(row, col int) float64 {
+	im := detector(&q, m.Rows, m.Cols, func(row, col int) float64 {
 		if keep != nil && !keep[row*m.Cols+col] {
 			return math.NaN()
 		}
 		return m.At(row, col)
 	})
 	im.Title, im.ZLabel, im.Log = "Mean image", "counts per pixel and frame", true
+	if rings {
+		if im.Lines = ringsOf(r.QMap); im.Lines == nil {
+			return nil, errors.New("there are no rings to draw: the bins of this file are not those of q, or it lacks the geometry: draw the picture without --rings")
+		}
+	}
 	f, err := viz.Heat(im)
 	if err == nil && keep != nil && slices.Contains(keep, false) {
 		f.Note = "Grey: " + maskedNote(keep)
@@ -230,24 +237,23 @@ func Scattering2D(r *nexus.Result) (*viz.Figure, error) {
 // detector returns an image of pixels with the row axis downwards, over q where the map says it. Large ones are thinned out.
 func detector(q *nexus.QMap, height, width int, at func(row, col int) float64) viz.Image {
 	step := max((height+mostPixels-1)/mostPixels, (width+mostPixels-1)/mostPixels, 1)
-	im := viz.Image{XLabel: "column (pixel)", YLabel: "row (pixel)", Equal: true}
-	scale := 1.0
-	if q.PixelSize > 0 && q.Distance > 0 && q.Energy > 0 {
-		scale = q.PixelSize / q.Distance * q.K0()
+	im := viz.Image{XLabel: "column (pixel)", YLabel: "row (pixel)", Equal: true, Told: place{q, height, width}.told}
+	scale, known := perPixel(q)
+	if known {
 		im.XLabel, im.YLabel = "qx (1/Å)", "qy (1/Å)"
 	} else {
 		im.RowsDown = true
 	}
 	for col := 0; col < width; col += step {
 		x := float64(col)
-		if scale != 1 {
+		if known {
 			x = (x - q.BeamX) * scale
 		}
 		im.X = append(im.X, x)
 	}
 	for row := (height - 1) / step * step; row >= 0; row -= step {
 		y := -float64(row)
-		if scale != 1 {
+		if known {
 			y = (q.BeamY - float64(row)) * scale
 		}
 		im.Y = append(im.Y, y)
@@ -463,7 +469,7 @@ func Correlation(r *nexus.Result, notes []string, s Settings) *Page {
 	})
 	section("Intensity", "", []string{"saxs"}, func() ([]*viz.Figure, error) { return one(SAXS(r)) })
 	section("Intensity against time", "", []string{"intensity"}, func() ([]*viz.Figure, error) { return one(Intensity(r)) })
-	section("Detector", "", []string{"image"}, func() ([]*viz.Figure, error) { return one(Scattering2D(r)) })
+	section("Detector", "", []string{"image"}, func() ([]*viz.Figure, error) { return one(Scattering2D(r, false)) })
 	if r.Twotime != nil {
 		for i := range min(len(r.Twotime.Bins), 3) {
 			section(fmt.Sprintf("Two-time correlation of bin %d", r.Twotime.Bins[i]), "", []string{fmt.Sprintf("twotime-%d", r.Twotime.Bins[i]), fmt.Sprintf("ages-%d", r.Twotime.Bins[i])}, func() ([]*viz.Figure, error) {

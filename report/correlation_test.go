@@ -22,7 +22,7 @@ func TestMaskedPixelsHaveNoColour(t *testing.T) {
 			image.Data, keep[i] = append(image.Data, float64(1+i%5)), true
 		}
 		image.Data[20], keep[20] = hot, false
-		f, err := Scattering2D(&nexus.Result{Image: image, QMap: &nexus.QMap{Maps: &nexus.Maps{Height: side, Width: side, Mask: keep}}})
+		f, err := Scattering2D(&nexus.Result{Image: image, QMap: &nexus.QMap{Maps: &nexus.Maps{Height: side, Width: side, Mask: keep}}}, false)
 		if err != nil {
 			t.Fatal(err)
 		}

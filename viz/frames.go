@@ -23,9 +23,10 @@ type Data struct {
 	Kind      string // kind of mark: points, errors, line, band or image
 	Name      string // name in the legend; "" if it has none
 	X, Y, Err []float64
-	Low, High []float64   // limits of a band
-	Z         [][]float64 // values of an image by [y][x], with X and Y at the centres of its pixels
-	ZLabel    string      // label of Z as "name (unit)"
+	Low, High []float64                 // limits of a band
+	Z         [][]float64               // values of an image by [y][x], with X and Y at the centres of its pixels
+	ZLabel    string                    // label of Z as "name (unit)"
+	Told      func(x, y float64) string // what else is known of a point of an image; nil for nothing
 
 	color color.NRGBA
 }

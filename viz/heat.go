@@ -38,6 +38,10 @@ type Image struct {
 
 	// Arrows are drawn as short lines without heads, centred at their positions.
 	Arrows []Arrow
+	// Lines are drawn over the colours, such as the borders of bins. Their names are not shown.
+	Lines []Line
+	// Told says what else is known of a point, for programs in which people point at pictures; nil for nothing.
+	Told func(x, y float64) string
 
 	// Low and High are the range of the colours. Default, if they are equal: the range of the values,
 	// without 0.1 % of outliers.
@@ -78,6 +82,9 @@ func (m *Image) panel() (*panel, int, error) {
 	p.add(m.pixels(ex, ey, bar))
 	if len(m.Arrows) > 0 {
 		p.add(arrows(m.Arrows))
+	}
+	for _, l := range m.Lines {
+		p.add(mark{draw: line(l.X, l.Y, fade(paper, 0.75), 0.6).draw})
 	}
 	return p, left, nil
 }
@@ -155,7 +162,7 @@ func (m *Image) colours() (*colorbar, int, error) {
 // pixels draws the image at the resolution of the page: cells are enlarged by
 // repeating and shrunk by averaging.
 func (m *Image) pixels(ex, ey []float64, bar *colorbar) mark {
-	return mark{data: &Data{Kind: "image", X: m.X, Y: m.Y, Z: m.Z, ZLabel: m.ZLabel}, draw: func(f *frame) {
+	return mark{data: &Data{Kind: "image", X: m.X, Y: m.Y, Z: m.Z, ZLabel: m.ZLabel, Told: m.Told}, draw: func(f *frame) {
 		const dpi = 300.0
 		size := f.Size()
 		w, h := max(1, int(float64(size.X)/72*dpi)), max(1, int(float64(size.Y)/72*dpi))

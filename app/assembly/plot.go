@@ -57,7 +57,7 @@ func runPlotAssembly(a *frame.App, p report.AssemblyPicture, args, names []strin
 	case errors.Is(err, report.ErrNoWinners):
 		return exit.With(exit.Data, fmt.Errorf("%s: trace.csv has no winners: run the script with --winners", args[0]))
 	case err != nil:
-		return exit.With(exit.Data, fmt.Errorf("%s: %w", args[0], err))
+		return exit.InFile(args[0], err)
 	}
 	return a.SavePicture(p.Kind, out, f)
 }

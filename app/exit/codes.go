@@ -49,6 +49,14 @@ func Usage(format string, a ...any) error {
 	return &Error{Code: WrongUsage, Err: fmt.Errorf(format, a...)}
 }
 
+// InFile says which file an error of data is about, unless its text does.
+func InFile(name string, err error) error {
+	if err == nil || strings.Contains(err.Error(), name) {
+		return With(Data, err)
+	}
+	return With(Data, fmt.Errorf("%s: %w", name, err))
+}
+
 // With assigns an exit code to err unless it already has one. The failure of a device has its own, and so has a full disk.
 func With(code int, err error) error {
 	var have *Error

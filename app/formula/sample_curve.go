@@ -76,7 +76,7 @@ Chains start near the best fit. The results are those of sample expr, and
 				return f.sampleEach(c.Context(), a, p, &cfg, tablesOf(files))
 			}
 			if err := f.complete(c.Context(), a, p); err != nil {
-				return exit.With(exit.Data, fmt.Errorf("%s: %w", args[0], err))
+				return exit.InFile(args[0], err)
 			}
 			cfg.Problem, run.Inputs = p, tablesOf(files)
 			return run.Start(c.Context(), a)

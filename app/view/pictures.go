@@ -257,10 +257,14 @@ func valueAt(f *viz.Figure, panel int, x, y float64) string {
 		}
 		v := d.Z[nearest(d.Y, y)][nearest(d.X, x)]
 		name, unit, _ := strings.Cut(strings.TrimSuffix(d.ZLabel, ")"), " (")
-		if math.IsNaN(v) {
-			return name + ": none"
+		said := name + ": none"
+		if !math.IsNaN(v) {
+			said = strings.TrimSpace(fmt.Sprintf("%s %.5g %s", name, v, unit))
 		}
-		return strings.TrimSpace(fmt.Sprintf("%s %.5g %s", name, v, unit))
+		if d.Told != nil {
+			said += ", " + d.Told(x, y)
+		}
+		return said
 	}
 	return ""
 }

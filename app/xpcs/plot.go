@@ -98,7 +98,7 @@ The picture is written to OUT if it is given, or else to %s.svg.
 			}
 			f, err := p.Draw(r, report.Choice{Bins: chosen, Flag: other})
 			if err != nil {
-				return exit.With(exit.Data, fmt.Errorf("%s: %w", args[0], err))
+				return exit.InFile(args[0], err)
 			}
 			return a.SavePicture(p.Kind, out, f)
 		},

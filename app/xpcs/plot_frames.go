@@ -55,7 +55,7 @@ else to frames.svg.
 			}
 			figure, err := report.Frame(title, counts, movie.Height, movie.Width, meta, f.linear)
 			if err != nil {
-				return exit.With(exit.Data, fmt.Errorf("%s: %w", args[0], err))
+				return exit.InFile(args[0], err)
 			}
 			return a.SavePicture("frames", out, figure)
 		},
