@@ -40,7 +40,7 @@ func init() {
 			Long: "Draw the intensity of the static bins: the mean over azimuth, one line per\nazimuth, and the parts of the measurement if the file has them."},
 			func(r *nexus.Result, _ Choice) (*viz.Figure, error) { return SAXS(r) }},
 		ResultPicture{Picture{Kind: "image", Short: "Draw the mean image of the detector",
-			Long: "Draw the mean of all frames on axes of q, with logarithmic colours. With --rings,\ncircles and rays show where bins of q and azimuth meet.",
+			Long: "Draw the mean of all frames on axes of q, with logarithmic colours. Circles and\nrays show where bins of q and azimuth meet, with --rings.",
 			Flag: "rings", About: "draw the borders of the bins of q and azimuth"},
 			func(r *nexus.Result, c Choice) (*viz.Figure, error) { return Scattering2D(r, c.Flag) }},
 		ResultPicture{Picture{Kind: "intensity", Short: "Draw intensity against time",

@@ -25,7 +25,7 @@ type KeyError struct {
 
 // Error names the file, the key and what to do.
 func (e *KeyError) Error() string {
-	return errtext.Join("nexus", e.File, e.Key, e.What, strings.TrimPrefix(errtext.Cause(e.Err), e.File+": "))
+	return errtext.Join("nexus", e.File, e.Key, e.What, strings.ReplaceAll(errtext.Cause(e.Err), e.File+": ", ""))
 }
 
 // Unwrap returns the cause.
