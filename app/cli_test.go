@@ -83,7 +83,7 @@ func TestExitCodes(t *testing.T) {
 		{"fit g3 x", 64, "want one of g2"},
 		{"ft g2 x", 64, "fit"},
 		{"fit g2 " + csv + " --modle single", 64, "--modle"},
-		{"fit g2 " + csv + " --model singel", 64, "single, stretched"},
+		{"fit g2 " + csv + " --model singel", 64, "single or stretched"},
 		{"fit g2 " + csv + " --bins 5-3", 64, "want numbers"},
 		{"fit g2 " + csv + " --fixed tua=1", 64, `"tua"`},
 		{"fit g2 " + csv + " --bounds tau=3:1", 64, "lo < hi"},

@@ -19,6 +19,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/connectome"
 	"github.com/euryale-dev/euryale/viz"
 )
@@ -247,7 +248,11 @@ func SampleAssembly(m connectome.Measured, options ...Settings) *Posterior {
 	name := "assembly, " + m.Fit
 	step := "SampleAssembly"
 	o := one(step, options)
-	must(step, o.samplerOnly())
+	must(step, o.takes("a posterior of assemblies", "", &setting.Sampler{}))
+	own := m.Settings(infer.Settings{})
+	chains := value(step, func() (setting.Sampler, error) {
+		return o.sampling(setting.Sampler{Draws: own.Draws, TargetAccept: own.TargetAccept})
+	})
 	ctx, end := interruptible()
 	defer end()
 	model, err := m.Model(ctx, remark)
@@ -257,5 +262,5 @@ func SampleAssembly(m connectome.Measured, options ...Settings) *Posterior {
 	must(step, err)
 	post := value(step, model.Compile)
 	p := &Posterior{Name: name, page: plainPage, judge: func(f *infer.Fit) (check.Verdict, error) { return f.CheckModel(infer.CheckSettings{}) }}
-	return p.sample(ctx, post, m.Settings(o.config()))
+	return p.sample(ctx, post, chains, o.Seed, nil)
 }

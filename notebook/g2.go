@@ -17,6 +17,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/g2"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/viz"
@@ -68,7 +69,7 @@ func (d *G2) Fit(model string, options ...Settings) *G2Fits {
 	m, err := g2.ByName(model)
 	must("Fit", err)
 	o := one("Fit", options)
-	must("Fit "+model, o.only("Fit, which fits every bin,", "Fixed", "Bounds", "Start", "Priors", "Loss", "DropInvalid"))
+	must("Fit "+model, o.takes("Fit, which fits every bin,", "fit g2", &g2.Request{}))
 	must("Fit "+model, d.suits(m))
 	ctx, end := interruptible()
 	defer end()
@@ -83,6 +84,7 @@ func (d *G2) Sample(model string, options ...Settings) *Posterior {
 	m, err := g2.ByName(model)
 	must("Sample", err)
 	o := one("Sample", options)
+	must("Sample "+model, o.takes("Sample", "sample g2", &g2.Request{}, &setting.Sampler{}, "Bin"))
 	s := o.settings("Sample " + model)
 	if o.Bin == 0 && len(d.Curves) > 0 {
 		o.Bin = d.Curves[0].Bin
@@ -98,22 +100,23 @@ func (d *G2) Sample(model string, options ...Settings) *Posterior {
 	if _, given := s.Priors["tau0"]; m.Name == "power" && !given && point.OK() && math.Abs(math.Log(point.X[0])) > 4 {
 		remark(fmt.Sprintf("tau0 is about %.2g here, and its default prior lognormal(0, 2) is made for numbers near 1: give one, such as Priors: map[string]string{\"tau0\": \"lognormal(%.0f, 3)\"}", point.X[0], math.Log(point.X[0])))
 	}
+	chains := value("Sample "+model, func() (setting.Sampler, error) { return o.sampling(g2.Sampling()) })
 	declared, err := g2.Posterior(m, c, s)
 	must("Sample "+model, err)
 	post, err := declared.Compile()
 	must("Sample "+model, err)
-	cfg, chains := o.config(), value("Sample "+model, o.chains)
+	var starts [][]float64
 	if point.OK() {
-		cfg.Init, err = g2.Starts(post, point, s, chains, cfg.Seed)
+		starts, err = g2.Starts(post, point, s, chains.Chains, o.Seed)
 		must("Sample "+model, err)
 	}
 	p := &Posterior{Name: d.nameOf(model, c), Units: m.Units()}
 	p.judge = func(fit *infer.Fit) (check.Verdict, error) { return g2.CheckPosterior(m, c, s, fit) }
 	p.page = func(p *Posterior) *report.Page {
 		r := report.CurveRun{File: d.File, Model: m, Settings: s, Curve: c, Point: point, Posterior: post}
-		return report.CurvePosterior(r, p.Fit, p.Verdict, report.Settings{Program: "notebook", Seed: cfg.Seed})
+		return report.CurvePosterior(r, p.Fit, p.Verdict, report.Settings{Program: "notebook", Seed: o.Seed})
 	}
-	return p.sample(ctx, post, cfg)
+	return p.sample(ctx, post, chains, o.Seed, starts)
 }
 
 // suits is an error if the curves are not what a model is of.

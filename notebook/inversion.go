@@ -17,6 +17,7 @@ import (
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/report"
@@ -95,29 +96,28 @@ func (v *Inversion) Fit(options ...Settings) *InversionFit {
 func (v *Inversion) Sample(options ...Settings) *Posterior {
 	step := "Sample " + v.Name
 	o := one(step, options)
-	must(step, o.samplerOnly())
-	cfg := o.config()
-	chains := value(step, o.chains)
+	must(step, o.takes("the posterior of an inversion", "", &setting.Sampler{}))
+	chains := value(step, func() (setting.Sampler, error) { return o.sampling(setting.Sampler{}) })
 	task := *v.Task
 	inversion := *task.Inversion
 	all := runtime.GOMAXPROCS(0)
-	inversion.Sim = inversion.Sim.WithWorkers(max(1, all/min(chains, all)))
+	inversion.Sim = inversion.Sim.WithWorkers(max(1, all/min(chains.Chains, all)))
 	task.Inversion = &inversion
 	post := value(step, task.Posterior)
 	ctx, end := interruptible()
 	defer end()
 	remark("finding where the chains start, by least squares")
-	var err error
-	if cfg.Init, err = task.Starts(ctx, post, chains, cfg.Seed, 6); ctx.Err() != nil {
+	starts, err := task.Starts(ctx, post, chains.Chains, o.Seed, 6)
+	if ctx.Err() != nil {
 		err = errors.New("the run was interrupted before the chains began: run the cell again")
 	}
 	must(step, err)
 	p := &Posterior{Name: v.Name, judge: task.CheckDraws}
 	p.page = func(p *Posterior) *report.Page {
 		m, pattern := v.predict("Report", task.Means(p.Fit))
-		return v.page(m, pattern, p.Summary().HTML(), p.Verdict, p.Fit, cfg.Seed)
+		return v.page(m, pattern, p.Summary().HTML(), p.Verdict, p.Fit, o.Seed)
 	}
-	return p.sample(ctx, post, cfg)
+	return p.sample(ctx, post, chains, o.Seed, starts)
 }
 
 // Predict returns the morphology and the detected pattern at parameters given by name. Parameters that

@@ -5,7 +5,6 @@ package notebook
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"html"
 	"math"
@@ -77,7 +76,7 @@ const fitStarts = 16
 func (m *Motion) Fit(options ...Settings) *MotionFit {
 	step := "Fit of " + m.Name
 	o := one(step, options)
-	must(step, o.only("a fit of two-time correlations", "Seed", "Fixed", "Bounds", "Start", "Priors"))
+	must(step, o.takes("a fit of two-time correlations", "fit twotime", &motion.Request{}))
 	p, r, err := m.with(o)
 	must(step, err)
 	penalties, err := r.Penalties(p)
@@ -95,25 +94,22 @@ func (m *Motion) Fit(options ...Settings) *MotionFit {
 func (m *Motion) Sample(options ...Settings) *Posterior {
 	step := "Sample " + m.Name
 	o := one(step, options)
-	if o.Bin != 0 || o.DropInvalid || len(o.Bounds)+len(o.Start) > 0 {
-		must(step, errors.New("Bin, Bounds, Start and DropInvalid are not options of a motion: use Priors"))
-	}
+	must(step, o.takes("the posterior of a motion", "sample twotime", &motion.Request{}, &setting.Sampler{}))
 	p, r, err := m.with(o)
 	must(step, err)
 	priors := value(step, func() (twotime.Priors, error) { return r.Beliefs(p) })
-	cfg, chains := o.config(), value(step, o.chains)
+	chains := value(step, func() (setting.Sampler, error) { return o.sampling(motion.Sampling(p.Config)) })
 	ctx, end := interruptible()
 	defer end()
 	s := twotime.PosteriorSettings{Threads: runtime.GOMAXPROCS(0), Seed: o.Seed}
 	post := value(step, func() (*twotime.Posterior, error) { return twotime.New(ctx, p.Data, priors, s) })
-	cfg.Init = motion.Starts(post, chains, o.Seed)
 	out := &Posterior{Name: m.Name, Units: motion.Units, aside: p.IsAside}
 	out.judge = func(fit *infer.Fit) (check.Verdict, error) { return post.Judge(context.Background(), fit, s) }
 	out.page = func(of *Posterior) *report.Page {
 		maps := value("Report", func() (*motion.Maps, error) { return p.Maps(post.Median(of.Fit)) })
-		return report.TwotimePosterior(m.Name, twotime.ByCells, p, maps, of.Fit, of.Verdict, report.Settings{Program: "notebook", Seed: cfg.Seed})
+		return report.TwotimePosterior(m.Name, twotime.ByCells, p, maps, of.Fit, of.Verdict, report.Settings{Program: "notebook", Seed: o.Seed})
 	}
-	return out.sample(ctx, post, cfg)
+	return out.sample(ctx, post, chains, o.Seed, motion.Starts(post, chains.Chains, o.Seed))
 }
 
 // String returns the description of the measurement and the parameters as text.

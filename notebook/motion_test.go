@@ -35,7 +35,7 @@ func TestMotion(t *testing.T) {
 	fails(t, "choose one of its 3 azimuths, from 1 to 3", func() { fit.Lags(4) })
 	fails(t, "leave this prior to sample twotime", func() { m.Fit(nb.Settings{Priors: map[string]string{"offset": "normal(1, 0.1)"}}) })
 	fails(t, "no option Draws", func() { m.Fit(nb.Settings{Draws: 5}) })
-	fails(t, "use Priors", func() { m.Sample(nb.Settings{Start: map[string]float64{"D0": 1}}) })
+	fails(t, "has no option Start", func() { m.Sample(nb.Settings{Start: map[string]float64{"D0": 1}}) })
 	fails(t, "want D0, alpha", func() { m.Sample(nb.Settings{Priors: map[string]string{"D1": "normal(0, 1)"}}) })
 	fails(t, "nowhere.yaml", func() { nb.OpenMotion("nowhere.yaml") })
 }

@@ -100,7 +100,7 @@ func TestErrors(t *testing.T) {
 		"has no bin 3":                    func() { demoData(t).Sample("single", nb.Settings{Bin: 33}) },
 		"no parameter \"b\"":              func() { nb.Sample("line", line, nb.Settings{Draws: 50, Warmup: 100}).Draws("b") },
 		"is nil":                          func() { nb.Sample("line", nil) },
-		"are options of g2":               func() { nb.Sample("line", line, nb.Settings{Bin: 3}) },
+		"has no option Bin":               func() { nb.Sample("line", line, nb.Settings{Bin: 3}) },
 		"fits every bin":                  func() { demoData(t).Fit("single", nb.Settings{Bin: 3}) },
 		"Chains is -1":                    func() { demoData(t).Sample("single", nb.Settings{Chains: -1}) },
 		"has no bin 2: its only bin is 7": func() { (&nb.G2{File: "x", Curves: []g2.Curve{{Bin: 7}}}).Bin(2) },

@@ -16,6 +16,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/viz"
 )
@@ -30,12 +31,15 @@ type Posterior struct {
 	// Interrupted reports whether the run was stopped early. Its draws are as good as those of a
 	// shorter run, but there is no verdict.
 	Interrupted bool
+	// Evidence is the log of the probability of the data under the model, where it was asked for or the sampler found it; else nil.
+	Evidence *infer.Evidence
 
-	judge func(*infer.Fit) (check.Verdict, error)
-	page  func(*Posterior) *report.Page
-	aside func(name string) bool // which columns the summary leaves out; nil: none
-	seed  uint64
-	view  *view // what was computed of the draws
+	evidence bool // whether it was asked for
+	judge    func(*infer.Fit) (check.Verdict, error)
+	page     func(*Posterior) *report.Page
+	aside    func(name string) bool // which columns the summary leaves out; nil: none
+	seed     uint64
+	view     *view // what was computed of the draws
 }
 
 // view is what is computed once of the draws, which may be many.
@@ -62,7 +66,7 @@ func Sample(name string, build func(m *infer.Model), options ...Settings) *Poste
 		must("Sample "+name, errors.New("the function that builds the model is nil: pass a func(*infer.Model)"))
 	}
 	o := one("Sample", options)
-	must("Sample "+name, o.samplerOnly())
+	must("Sample "+name, o.takes("a model of its own, which declares its priors and fixed values,", "", &setting.Sampler{}))
 	ctx, end := interruptible()
 	defer end()
 	m := infer.NewModel(name)
@@ -71,7 +75,7 @@ func Sample(name string, build func(m *infer.Model), options ...Settings) *Poste
 	must("Sample "+name, err)
 	p := &Posterior{Name: name, page: plainPage}
 	p.judge = func(f *infer.Fit) (check.Verdict, error) { return f.CheckModel(infer.CheckSettings{}) }
-	return p.sample(ctx, post, o.config())
+	return p.sample(ctx, post, value("Sample "+name, func() (setting.Sampler, error) { return o.sampling(setting.Sampler{}) }), o.Seed, nil)
 }
 
 // plainPage is the report of a posterior of which nothing more is known.
@@ -99,10 +103,11 @@ func SampleDensity(name string, n int, logDensity func(q []float64) float64, opt
 	return p.take("SampleDensity "+name, ctx, fit, err)
 }
 
-// sample runs the sampler and judges the model.
-func (p *Posterior) sample(ctx context.Context, target infer.Target, cfg infer.Settings) *Posterior {
+// sample runs the sampler, from some places of its chains unless they are nil, and judges the model.
+func (p *Posterior) sample(ctx context.Context, target infer.Target, s setting.Sampler, seed uint64, starts [][]float64) *Posterior {
 	show, done := progress()
-	cfg.Progress, p.seed = show, cfg.Seed
+	cfg := s.Config(seed)
+	cfg.Init, cfg.Progress, p.seed, p.evidence = starts, show, seed, s.Evidence
 	fit, err := infer.Sample(ctx, target, cfg)
 	done()
 	return p.take("Sample "+p.Name, ctx, fit, err)
@@ -115,6 +120,12 @@ func (p *Posterior) take(step string, ctx context.Context, fit *infer.Fit, err e
 		must(step, err)
 	}
 	p.Fit, p.Verdict, p.view = fit, check.Verdict{}, nil
+	if p.Evidence = fit.Evidence(); p.Evidence == nil && p.evidence && !p.Interrupted {
+		if p.Evidence, err = fit.BridgeEvidence(); err != nil {
+			p.Evidence = nil
+			remark("there is no evidence: " + err.Error())
+		}
+	}
 	if p.judge != nil && p.shortest() >= fewest {
 		p.Verdict, err = p.judge(fit)
 		must("verdict of "+p.Name, err)
@@ -189,7 +200,7 @@ func (p *Posterior) String() string {
 	if p.most() == 0 {
 		return p.stopped()
 	}
-	return p.stopped() + p.Verdict.String() + "\n" + p.Diagnose().String() + "\n" + p.Summary().String()
+	return p.stopped() + p.Verdict.String() + "\n" + p.told() + p.Diagnose().String() + "\n" + p.Summary().String()
 }
 
 // HTML returns the verdict, the checks and the summary as tables.
@@ -200,6 +211,9 @@ func (p *Posterior) HTML() string {
 	}
 	if p.most() == 0 {
 		return head
+	}
+	if told := p.told(); told != "" {
+		head += "<p>" + html.EscapeString(told) + "</p>"
 	}
 	return head + p.Verdict.HTML() + p.Diagnose().HTML() + p.Summary().HTML()
 }
@@ -213,6 +227,14 @@ func rendered(v interface {
 	HTML() string
 }) map[string]interface{} {
 	return map[string]interface{}{"text/plain": v.String(), "text/html": v.HTML()}
+}
+
+// told is the evidence as a line, "" if there is none.
+func (p *Posterior) told() string {
+	if p.Evidence == nil {
+		return ""
+	}
+	return p.Evidence.String() + "\n"
 }
 
 // stopped says that a run ended early, and with which draws.

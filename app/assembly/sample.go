@@ -13,6 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/connectome"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
@@ -66,7 +67,8 @@ uninterrupted run would have made.
 	cfg.AddProblem(a, c, &draws.ProblemRun{Command: sampleAssemblyCommand, Folder: "run-assembly", Chain: &cfg.ChainConfig, Config: &cfg,
 		Read: func(b []byte) (err error) {
 			if cfg.Problem, err = connectome.ParseMeasured(b); err == nil {
-				cfg.LeaveTo(c.Flags().Changed, cfg.Problem.Settings(infer.Settings{}))
+				own := cfg.Problem.Settings(infer.Settings{})
+				cfg.LeaveTo(c.Flags().Changed, setting.Sampler{Draws: own.Draws, TargetAccept: own.TargetAccept})
 			}
 			return err
 		},

@@ -28,7 +28,6 @@ type ChainConfig struct {
 	Every    string      `json:"checkpoint_every" name:"checkpoint" default:"10s" about:"time between checkpoints"`
 	Starts   [][]float64 `json:"starts"`
 	NoReport bool        `json:"no_report,omitempty" about:"draw no pictures and write no report"`
-	Evidence bool        `json:"evidence,omitempty" about:"estimate the evidence, the probability of the data under the model, from the draws of nuts by bridge sampling"`
 	Retries  int         `json:"retries" low:"0" high:"100" about:"number of more careful attempts after a bad verdict"`
 	Attempt  int         `json:"attempt"` // number of attempts that finished before this one
 	// Repeated says what was wrong about the draws of each earlier attempt.
@@ -42,10 +41,9 @@ type ChainConfig struct {
 	Device string      `json:"device,omitempty"` // device that computes the log density: cpu, or a GPU such as cuda:0
 }
 
-// DefaultChains returns the default settings with the given target acceptance rate.
-func DefaultChains(target float64) ChainConfig {
-	cfg := ChainConfig{Retries: 1}
-	cfg.TargetAccept = target
+// DefaultChains returns the default settings, with those of an analysis.
+func DefaultChains(own setting.Sampler) ChainConfig {
+	cfg := ChainConfig{Retries: 1, Sampler: own}
 	if err := setting.Complete(&cfg); err != nil {
 		panic(err)
 	}
@@ -69,14 +67,9 @@ func (cfg *ChainConfig) Add(c *cobra.Command, d ChainConfig) {
 	}
 }
 
-// LeaveTo adopts the model's own settings for flags that the user did not set.
-func (cfg *ChainConfig) LeaveTo(chosen func(flag string) bool, own infer.Settings) {
-	if own.Draws > 0 && !chosen("draws") {
-		cfg.Draws = own.Draws
-	}
-	if own.TargetAccept > 0 && !chosen("target-accept") {
-		cfg.TargetAccept = own.TargetAccept
-	}
+// LeaveTo adopts the settings of a model or a configuration for flags that the user did not set.
+func (cfg *ChainConfig) LeaveTo(chosen func(flag string) bool, own setting.Sampler) {
+	setting.Default(&cfg.Sampler, own, chosen)
 }
 
 // Check reports all flags that are out of range at once, appended to those in bad.

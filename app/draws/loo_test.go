@@ -121,7 +121,7 @@ func TestSBC(t *testing.T) {
 	for args, want := range map[string]string{
 		"sbc":                              "sbc needs --problem",
 		"sbc --problem x.json --fits 0":    "--fits 0",
-		"sbc --problem x.json --draws 50":  "--draws 50: want 99",
+		"sbc --problem x.json --draws 50":  "--draws 50: want at least the number of ranks, 99",
 		"sbc --problem x.json --ranks -50": "--ranks -50",
 	} {
 		if code, _, stderr := apptest.Do(t, strings.Fields(args)...); code != 64 || !strings.Contains(stderr, want) {

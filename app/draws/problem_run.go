@@ -14,6 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/runs"
 )
 
@@ -35,7 +36,7 @@ type ProblemRun struct {
 // AddProblem makes c the command that starts or resumes a run of a problem.
 func (cfg *ChainConfig) AddProblem(a *frame.App, c *cobra.Command, r *ProblemRun) {
 	c.Flags().StringVar(&cfg.File, "problem", "", "JSON file with the problem, or - for standard input")
-	cfg.Add(c, DefaultChains(0))
+	cfg.Add(c, DefaultChains(setting.Sampler{}))
 	c.Args = cobra.MaximumNArgs(1) // the file may be given without the flag
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 1 {

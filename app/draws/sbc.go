@@ -6,8 +6,6 @@ package draws
 import (
 	"context"
 	"fmt"
-	"math"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,8 +18,8 @@ import (
 
 // sbcConfig are the flags of sbc.
 type sbcConfig struct {
-	file                       string
-	fits, ranks, warmup, draws int
+	file string
+	work.Calibration
 }
 
 // SBCDoc is the JSON document of sbc.
@@ -74,50 +72,38 @@ resumed.
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runSBC(c.Context(), a, cfg) },
 	}
-	f := c.Flags()
-	f.StringVar(&cfg.file, "problem", "", "JSON file with the problem, or - for standard input")
-	f.IntVar(&cfg.fits, "fits", 1000, "number of data sets to simulate and fit")
-	f.IntVar(&cfg.ranks, "ranks", 99, "number of independent posterior draws to rank each prior draw among")
-	f.IntVar(&cfg.warmup, "warmup", 1000, "warm-up draws per fit, which adapt the sampler and are discarded")
-	f.IntVar(&cfg.draws, "draws", 1000, "draws to keep per fit")
+	c.Flags().StringVar(&cfg.file, "problem", "", "JSON file with the problem, or - for standard input")
+	frame.AddSettings(c, "sbc", &cfg.Calibration)
 	if err := c.MarkFlagRequired("problem"); err != nil {
 		panic(err)
 	}
 	return c
 }
 
-func (cfg *sbcConfig) check() error {
-	bad := frame.Whole("fits", cfg.fits, 10, math.MaxInt32)
-	bad = append(bad, frame.Whole("ranks", cfg.ranks, 1, math.MaxInt32)...)
-	bad = append(bad, frame.Whole("warmup", cfg.warmup, 1, math.MaxInt32)...)
-	bad = append(bad, frame.Whole("draws", cfg.draws, cfg.ranks, math.MaxInt32)...)
-	if len(bad) > 0 {
-		return exit.Usage("%s", strings.Join(bad, "; "))
-	}
-	return nil
-}
-
 func runSBC(ctx context.Context, a *frame.App, cfg sbcConfig) error {
-	if err := cfg.check(); err != nil {
+	if err := frame.CheckSettings(&cfg.Calibration); err != nil {
 		return err
+	}
+	if err := cfg.Check(); err != nil {
+		return frame.SettingError(err)
 	}
 	p, err := OpenProblem(cfg.file)
 	if err != nil {
 		return err
 	}
-	post, lost, err := work.Calibrated(p, a.Backend(1), cfg.fits, a.Seed)
+	post, lost, err := work.Calibrated(p, a.Backend(1), cfg.Fits, a.Seed)
 	if err != nil {
 		return exit.With(exit.Data, fmt.Errorf("%s: %w", cfg.file, err))
 	}
 	for _, u := range lost {
 		a.Note("%s", u)
 	}
-	step := max(1, cfg.fits/10)
-	r, err := infer.SBC(ctx, post, infer.SBCSettings{Fits: cfg.fits, Draws: cfg.ranks, Seed: a.Seed,
-		Sample: infer.Settings{Warmup: cfg.warmup, Draws: cfg.draws, Chains: 1, Seed: a.Seed, Parallel: a.Threads},
+	step := max(1, cfg.Fits/10)
+	r, err := infer.SBC(ctx, post, infer.SBCSettings{Fits: cfg.Fits, Draws: cfg.Ranks, Seed: a.Seed,
+		Sample: infer.Settings{Warmup: cfg.Warmup, Draws: cfg.Draws, Chains: 1, Seed: a.Seed, Parallel: a.Threads},
 		Done: func(n int) {
 			if n%step == 0 {
-				a.Note("%d of %d fits", n, cfg.fits)
+				a.Note("%d of %d fits", n, cfg.Fits)
 			}
 		}})
 	if ctx.Err() != nil && err != nil {
@@ -138,7 +124,7 @@ func interruptedSBC(a *frame.App, cfg sbcConfig, post *infer.Posterior, lost []w
 	if err := printSBC(a, cfg, post, lost, r); err != nil && exit.CodeOf(err) == exit.CannotWrite {
 		return err
 	}
-	return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted after %d of %d fits, whose ranks are printed above: they are not saved, and they may be biased, because quick fits finish first", r.Fits, cfg.fits),
+	return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted after %d of %d fits, whose ranks are printed above: they are not saved, and they may be biased, because quick fits finish first", r.Fits, cfg.Fits),
 		Hint: fmt.Sprintf("use --fits %d to complete a calibration of this length", max(10, r.Fits))}
 }
 
@@ -149,7 +135,7 @@ func printSBC(a *frame.App, cfg sbcConfig, post *infer.Posterior, lost []work.Un
 	}
 	rep := test.Diagnose()
 	if a.JSON {
-		d := SBCDoc{Fits: r.Fits, Ranks: cfg.ranks, Divergent: r.Divergent, Failed: len(r.Failed), Failures: []sbcFailureDoc{}, LeftOut: []sbcLeftOutDoc{}, Quantities: map[string]uniformDoc{},
+		d := SBCDoc{Fits: r.Fits, Ranks: cfg.Ranks, Divergent: r.Divergent, Failed: len(r.Failed), Failures: []sbcFailureDoc{}, LeftOut: []sbcLeftOutDoc{}, Quantities: map[string]uniformDoc{},
 			FalseAlarms: frame.Number(test.FalseAlarms), OK: rep.OK(), Device: post.Device(), Verdict: rep.Verdict(), Advice: advice(rep)}
 		for i, name := range test.Names {
 			d.Quantities[name] = uniformity(test.Rows[i])

@@ -16,6 +16,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
@@ -63,6 +64,11 @@ func With(code int, err error) error {
 	if err == nil || errors.As(err, &have) {
 		return err
 	}
+	if code != Config {
+		if text := ofSettings(err); text != "" {
+			return Usage("%s", text)
+		}
+	}
 	if atomicfile.Room(err) != "" {
 		return &Error{Code: CannotWrite, Err: err}
 	}
@@ -73,6 +79,15 @@ func With(code int, err error) error {
 		return &Error{Code: code, Err: err, Hint: writable(err)}
 	}
 	return &Error{Code: code, Err: err}
+}
+
+// ofSettings says which flags an error is about, "" if it is about none: no file is to blame for them.
+func ofSettings(err error) string {
+	var flags []string
+	for _, e := range setting.Errors(err) {
+		flags = append(flags, "--"+e.Name+" "+e.Text)
+	}
+	return strings.Join(flags, "; ")
 }
 
 // writable says how a place where nothing can be written becomes one where something can, "" for other errors.

@@ -4,34 +4,47 @@
 package formula
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/spf13/pflag"
+	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/autodiff/formula"
 	"github.com/euryale-dev/euryale/data/columns"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/models/expr"
 )
 
 // curveFlags describe a problem of a formula and a table without a problem file.
 type curveFlags struct {
-	y, sigma, by, sheet     string
-	start, bounds, fix, tie []string
-	ranges, exclude         []string
-	priors, flat            []string // for sampling
-	likelihood              string
-	others                  []string // formulas that are compared, whose parameters may be named too
-	fit                     fitFlags
-	fitted                  bool // and not sampled
+	parameters
+	y, sigma, by, sheet string
+	tie                 []string
+	ranges, exclude     []string
+	likelihood          string
+	others              []string // formulas that are compared, whose parameters may be named too
+	fit                 fitFlags
+	fitted              bool // and not sampled
+}
+
+// parameters are what is known of the parameters of a formula.
+type parameters struct {
+	Start  setting.Numbers   `only:"fit curve" about:"starting value of a parameter; found from the data if none is given"`
+	Bounds setting.Intervals `about:"bounds of a parameter, which truncate its prior"`
+	Fixed  setting.Numbers   `about:"hold a parameter fixed"`
+	Priors setting.Texts     `name:"prior" about:"prior of a parameter, such as tau=lognormal(1,1); in fit curve a penalty, normal or lognormal"`
+	Loss   string            `only:"fit curve" zero:"linear" choices:"linear,soft_l1,huber,cauchy,arctan" about:"loss of the residuals"`
+	FScale float64           `name:"f-scale" only:"fit curve" zero:"1" above:"0" about:"residual from which a robust loss weighs less, in standard deviations"`
 }
 
 const curveHelp = `DATA is a table: text whose columns are separated by commas, semicolons, tabs or
@@ -42,12 +55,12 @@ a[run] is a parameter with a value for each label of the column run. Several
 tables are taken together, with the names of their files as column file.
 `
 
-func (f *curveFlags) add(flags *pflag.FlagSet) {
+func (f *curveFlags) add(c *cobra.Command, command string) {
+	flags := c.Flags()
+	frame.AddSettings(c, command, &f.parameters)
 	flags.StringVar(&f.y, "y", "", "column, or formula of columns, that the formula describes (default y, or the last column that neither the formula uses nor holds errors by its name)")
 	flags.StringVar(&f.sigma, "sigma", "", "standard errors of y: a column, a number, a share such as 5%, or poisson for counts (default a column called sigma, err, error or dy, or after y, such as k_err for k)")
 	flags.StringVar(&f.sheet, "sheet", "", "sheet of a workbook, by name or number, or path in an HDF5 file (default the first table)")
-	flags.StringArrayVar(&f.bounds, "bounds", nil, "bounds of a parameter, such as tau=0:100, tau=0: or tau=:5; may be repeated")
-	flags.StringArrayVar(&f.fix, "fix", nil, "parameter held at a value, such as c=0; may be repeated")
 	flags.StringArrayVar(&f.tie, "tie", nil, "parameter that follows from others, such as b=2*a; may be repeated")
 	flags.StringArrayVar(&f.ranges, "range", nil, "rows to keep, such as x=0:10; may be repeated")
 	flags.StringArrayVar(&f.exclude, "exclude", nil, "rows to leave out, such as x=4.2:4.5; may be repeated")
@@ -170,8 +183,8 @@ func (f *curveFlags) problem(a *frame.App, files []string, text string) (*expr.P
 	} else if err := f.chooseY(a, p, t, parsed); err != nil {
 		return nil, exit.With(exit.Data, fmt.Errorf("%s: %w", name, err))
 	}
-	if err := f.parameters(p, parsed); err != nil {
-		return nil, err
+	if err := f.take(p, parsed); err != nil {
+		return nil, frame.SettingError(err)
 	}
 	if err := f.fit.describe(p, parsed); err != nil {
 		return nil, err
@@ -281,90 +294,64 @@ func assigned(flag, text string) (name, value string, err error) {
 	return name, value, nil
 }
 
-// parameters reads starts, bounds, fixed and tied parameters.
-func (f *curveFlags) parameters(p *expr.Problem, parsed *formula.Formula) error {
-	known := func(flag, name string) error {
-		if _, column := p.Data[name]; column {
-			return exit.Usage("--%s %s: this is a column and no parameter", flag, name)
+// take puts starts, bounds, fixed and tied parameters and priors into a problem.
+func (f *curveFlags) take(p *expr.Problem, parsed *formula.Formula) error {
+	known := slices.Concat(parsed.Names(), []string{"sigma"}, slices.Collect(maps.Keys(f.Priors)))
+	for _, text := range f.others {
+		if other, err := formula.Parse(text); err == nil {
+			known = append(known, other.Names()...)
 		}
-		if slices.Contains(parsed.Names(), name) || name == "sigma" || slices.ContainsFunc(f.priors, func(s string) bool { return strings.HasPrefix(s, name+"=") }) {
-			return nil
+	}
+	tied := setting.Texts{}
+	for _, text := range f.tie {
+		name, value, err := assigned("tie", text)
+		if err != nil {
+			return err
 		}
-		for _, text := range f.others {
-			if other, err := formula.Parse(text); err == nil && slices.Contains(other.Names(), name) {
-				return nil
-			}
-		}
-		return exit.Usage("--%s %s: the formula %q has no parameter %s%s", flag, name, parsed, name, didYouMean(name, parsed.Names()))
+		tied[name] = value
 	}
 	for _, flag := range []struct {
-		name string
-		list []string
-		take func(name, value string) error
-	}{
-		{"start", f.start, func(name, value string) error {
-			x, err := finite(value)
-			p.Start[name] = expr.Values{x}
-			return err
-		}},
-		{"fix", f.fix, func(name, value string) error {
-			x, err := finite(value)
-			if p.Fixed == nil {
-				p.Fixed = map[string]float64{}
+		name  string
+		names []string
+	}{{"start", slices.Sorted(maps.Keys(f.Start))}, {"fixed", slices.Sorted(maps.Keys(f.Fixed))}, {"tie", slices.Sorted(maps.Keys(tied))}, {"bounds", slices.Sorted(maps.Keys(f.Bounds))}} {
+		for _, name := range flag.names {
+			if _, column := p.Data[name]; column {
+				return &setting.Error{Name: flag.name, Text: name + ": this is a column and no parameter"}
 			}
-			p.Fixed[name] = x
-			return err
-		}},
-		{"tie", f.tie, func(name, value string) error {
-			if p.Tied == nil {
-				p.Tied = map[string]string{}
-			}
-			p.Tied[name] = value
-			return nil
-		}},
-		{"bounds", f.bounds, func(name, value string) error {
-			if p.Bounds == nil {
-				p.Bounds = map[string]expr.Bounds{}
-			}
-			lo, hi, err := span(value)
-			p.Bounds[name] = expr.Bounds{lo, hi}
-			return err
-		}},
-		{"prior", f.priors, func(name, value string) error {
-			if p.Priors == nil {
-				p.Priors = map[string]string{}
-			}
-			p.Priors[name] = value
-			return nil
-		}},
-	} {
-		for _, text := range flag.list {
-			name, value, err := assigned(flag.name, text)
-			if err == nil && flag.name != "prior" {
-				err = known(flag.name, name)
-			}
-			if err != nil {
-				return err
-			}
-			if err := flag.take(name, value); err != nil {
-				if errors.Is(err, errSpan) {
-					return exit.Usage("--%s %s: %v", flag.name, text, err)
-				}
-				return exit.Usage("--%s %s: %s is no finite number, with a point as the decimal sign", flag.name, text, value)
+			if !slices.Contains(known, name) {
+				names := slices.DeleteFunc(parsed.Names(), func(n string) bool { _, column := p.Data[n]; return column })
+				return &setting.Error{Name: flag.name, Text: setting.UnknownParameter(name, names)}
 			}
 		}
 	}
-	p.Flat, p.Likelihood = f.flat, f.likelihood
+	for name, x := range f.Start {
+		p.Start[name] = expr.Values{x}
+	}
+	if f.Bounds != nil {
+		p.Bounds = map[string]expr.Bounds{}
+	}
+	for name, b := range f.Bounds {
+		p.Bounds[name] = b
+	}
+	if len(tied) > 0 {
+		p.Tied = tied
+	}
+	p.Fixed, p.Priors, p.Likelihood = f.Fixed, f.Priors, f.likelihood
 	return nil
 }
 
-// finite reads a number that is neither infinite nor NaN.
-func finite(text string) (float64, error) {
-	x, err := strconv.ParseFloat(text, 64)
-	if err == nil && (math.IsNaN(x) || math.IsInf(x, 0)) {
-		err = strconv.ErrRange
+// ofFlags gives an error about a value of a flag the exit code of wrong usage: the data are not to blame.
+func (f *curveFlags) ofFlags(err error) error {
+	var bad *expr.FieldError
+	if !errors.As(err, &bad) || exit.CodeOf(err) != exit.Data {
+		return err
 	}
-	return x, err
+	flag := map[string]string{"priors": "prior", "tied": "tie"}[bad.Field]
+	value := bad.Name
+	if text, given := f.Priors[bad.Name]; flag == "prior" && given {
+		value += "=" + text
+	}
+	return exit.Usage("--%s %s: %s", cmp.Or(flag, bad.Field), value, strings.TrimPrefix(exit.Text(bad.Err, nil), "prior of "+bad.Name+": "))
 }
 
 // errSpan is that of a range of numbers that is none.

@@ -20,8 +20,6 @@ import (
 
 func fitCurve(a *frame.App) *cobra.Command {
 	var f curveFlags
-	var loss string
-	var scale float64
 	var u uncertainty
 	c := &cobra.Command{
 		Use:   "curve DATA... FORMULA",
@@ -56,24 +54,23 @@ report.html, or only a table.
 				u.run.files(upTo(len(args) - 1)...)
 			}
 			files, text := args[:len(args)-1], args[len(args)-1]
+			if err := frame.CheckSettings(&f.parameters); err != nil {
+				return err
+			}
 			f.others, f.fitted = u.choices.formulas, true
 			p, err := f.problem(a, files, text)
 			if err != nil {
 				return err
 			}
 			u.counts = p.Sigma == madeErrors && strings.EqualFold(f.sigma, "poisson")
-			if p.Loss, p.FScale = loss, scale; f.by != "" {
+			if p.Loss, p.FScale = f.Loss, f.FScale; f.by != "" {
 				return f.fitEach(c.Context(), a, p, files, &u)
 			}
-			return fitProblem(c.Context(), a, p, strings.Join(files, ", "), &u, files...)
+			return f.ofFlags(fitProblem(c.Context(), a, p, strings.Join(files, ", "), &u, files...))
 		},
 	}
-	f.add(c.Flags())
-	c.Flags().StringArrayVar(&f.start, "start", nil, "start of a parameter, such as tau=10; may be repeated")
+	f.add(c, "fit curve")
 	c.Flags().StringVar(&f.by, "by", "", "column by whose values the rows are fitted one group after another")
-	c.Flags().StringVar(&loss, "loss", "", "loss of the residuals: linear, soft_l1, huber, cauchy or arctan (default linear)")
-	c.Flags().Float64Var(&scale, "f-scale", 0, "residual from which a robust loss weighs less, in standard deviations (default 1)")
-	c.Flags().StringArrayVar(&f.priors, "prior", nil, "what is known of a parameter: normal(mean, sd), or lognormal(mean, sd) with those of its logarithm, such as \"tau=normal(2, 0.1)\"; may be repeated")
 	f.fit.add(c.Flags())
 	u.add(c.Flags())
 	return c

@@ -21,7 +21,7 @@ func TestNamesThatWereMeantOtherwise(t *testing.T) {
 		{[]string{"a*x + exp"}, "exp is taken for a parameter; the function is written exp(x)"},
 		{[]string{"y = a*y + b*x"}, "the formula uses y, which it describes"},
 		{[]string{"a + b*pi"}, "pi is the number 3.14159 in formulas"},
-		{[]string{"a + b*x", "--start", "a=nan"}, "nan is no finite number"},
+		{[]string{"a + b*x", "--start", "a=nan"}, "a=nan: want name=value with a finite number"},
 		{[]string{"a*exp(b*x)", "--by", "g"}, "starts were found from the data by several fits each: of 2 groups"},
 	} {
 		_, _, errors := apptest.Do(t, append([]string{"fit", "curve", table}, c.args...)...)

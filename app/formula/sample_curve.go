@@ -22,6 +22,7 @@ import (
 	"github.com/euryale-dev/euryale/autodiff/formula"
 	"github.com/euryale-dev/euryale/data/columns"
 	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/expr"
 	"github.com/euryale-dev/euryale/optim"
 )
@@ -65,6 +66,9 @@ Chains start near the best fit. The results are those of sample expr, and
 			if err := cfg.Check(); err != nil {
 				return err
 			}
+			if err := frame.CheckSettings(&f.parameters); err != nil {
+				return err
+			}
 			files, text := args[:len(args)-1], args[len(args)-1]
 			p, err := f.problem(a, files, text)
 			if err != nil {
@@ -73,21 +77,20 @@ Chains start near the best fit. The results are those of sample expr, and
 			cfg.File = strings.Join(files, ", ")
 			a.Out = cmp.Or(a.Out, "run-"+strings.TrimSuffix(filepath.Base(files[0]), filepath.Ext(files[0])))
 			if f.by != "" {
-				return f.sampleEach(c.Context(), a, p, &cfg, tablesOf(files))
+				return f.ofFlags(f.sampleEach(c.Context(), a, p, &cfg, tablesOf(files)))
 			}
 			if err := f.complete(c.Context(), a, p); err != nil {
-				return exit.InFile(args[0], err)
+				return f.ofFlags(exit.InFile(args[0], err))
 			}
 			cfg.Problem, run.Inputs = p, tablesOf(files)
-			return run.Start(c.Context(), a)
+			return f.ofFlags(run.Start(c.Context(), a))
 		},
 	}
-	f.add(c.Flags())
-	c.Flags().StringArrayVar(&f.priors, "prior", nil, "prior of a parameter, such as \"tau=lognormal(1, 1)\"; may be repeated")
+	f.add(c, "sample curve")
 	c.Flags().StringVar(&f.by, "by", "", "column by whose values the rows are sampled one group after another, each into a folder in that of the run")
 	c.Flags().StringVar(&f.likelihood, "likelihood", "", "distribution of an observation, such as \"studentt(4, mu, sigma)\" or \"poisson(mu)\" (default \"normal(mu, sigma)\")")
 	f.fit.addOfX(c.Flags())
-	cfg.Add(c, draws.DefaultChains(0))
+	cfg.Add(c, draws.DefaultChains(setting.Sampler{}))
 	return c
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/internal/spelling"
 )
 
@@ -23,6 +24,7 @@ import (
 // only holds others refuses what is none of them.
 func ownWords(c *cobra.Command) {
 	c.SetFlagErrorFunc(flagError)
+	spelled(c)
 	if c.HasParent() && c.HasSubCommands() && c.RunE == nil && c.Run == nil {
 		var names []string
 		for _, sub := range c.Commands() {
@@ -66,7 +68,9 @@ func flagError(c *cobra.Command, err error) error {
 		err = fmt.Errorf("--%s needs a value", empty.GetFlag().Name)
 	case errors.As(err, &invalid):
 		f, value := invalid.GetFlag(), invalid.GetValue()
-		if want := wantedValue(f.Value.Type(), value); want != "" {
+		if wrong := (*setting.Error)(nil); errors.As(err, &wrong) {
+			err = fmt.Errorf("--%s %s", f.Name, wrong.Text)
+		} else if want := wantedValue(f.Value.Type(), value); want != "" {
 			err = fmt.Errorf("--%s %s: want %s", f.Name, value, want)
 		} else {
 			err = fmt.Errorf("--%s %s: %w", f.Name, value, invalid.Unwrap())

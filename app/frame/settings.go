@@ -4,7 +4,6 @@
 package frame
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -40,14 +39,6 @@ func AddSettings(c *cobra.Command, command string, declared any) {
 				panic(err)
 			}
 		}
-		if s.Name == "bounds" { // --bound a=0:1 and --bounds a=0:1 are one flag, as --prior is given once for each parameter too
-			c.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-				if name == "bound" {
-					name = "bounds"
-				}
-				return pflag.NormalizedName(name)
-			})
-		}
 		f := c.Flags().VarPF(settingFlag{s}, s.Name, "", usage)
 		if s.Kind() == "bool" {
 			f.NoOptDefVal = "true"
@@ -60,6 +51,28 @@ func AddSettings(c *cobra.Command, command string, declared any) {
 
 // settingFlag is a setting as the parser of flags takes it.
 type settingFlag struct{ setting.Setting }
+
+// Set reads a value. A 0 or an empty text that stands for a default is refused here, where it is known to be given.
+func (f settingFlag) Set(text string) error {
+	if err := f.Setting.Set(text); err != nil {
+		return err
+	}
+	if f.IsZero() && (f.Zero != "" || f.Choices != nil) { // others are refused with all that is out of range
+		if wrong := f.Given(); wrong != "" {
+			return &setting.Error{Name: f.Name, Text: wrong}
+		}
+	}
+	return nil
+}
+
+// spelled lets the flags of a command be called as setting.Spelled says: --bound a=0:1 is --bounds a=0:1.
+func spelled(c *cobra.Command) {
+	flags := c.Flags()
+	before := flags.GetNormalizeFunc()
+	flags.SetNormalizeFunc(func(set *pflag.FlagSet, name string) pflag.NormalizedName {
+		return before(set, setting.Spelled(name))
+	})
+}
 
 // String returns the value for help texts.
 func (f settingFlag) String() string {
@@ -85,15 +98,7 @@ func CheckSettings(declared any) error {
 }
 
 // SettingError gives an error about a setting the exit code of wrong usage, and the name of its flag.
-func SettingError(err error) error {
-	if e := (*setting.Error)(nil); errors.As(err, &e) {
-		return exit.Usage("--%s %s", e.Name, e.Text)
-	}
-	if err != nil {
-		return exit.Usage("%w", err)
-	}
-	return nil
-}
+func SettingError(err error) error { return exit.With(exit.WrongUsage, err) }
 
 // SettingOf returns the setting behind a flag, if AddSettings made it.
 func SettingOf(f *pflag.Flag) (setting.Setting, bool) {

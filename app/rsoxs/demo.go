@@ -14,6 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/demo"
+	"github.com/euryale-dev/euryale/internal/setting"
 )
 
 func demoRSoXS(a *frame.App) *cobra.Command {
@@ -64,7 +65,7 @@ func runDemoRSoXS(ctx context.Context, a *frame.App, only bool) error {
 		if a.JSON {
 			b.JSON, b.Stdout = false, io.Discard
 		}
-		cfg := invertConfig{ChainConfig: draws.DefaultChains(0)}
+		cfg := invertConfig{ChainConfig: draws.DefaultChains(setting.Sampler{})}
 		cfg.File = dir.Path("problem.json")
 		if name == "posterior" {
 			step("the posterior: four chains of NUTS")

@@ -20,6 +20,7 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
@@ -107,7 +108,7 @@ and report.html. Ctrl-C saves the best point so far, and --resume continues.
 			return startInvert(c.Context(), a, cfg)
 		},
 	}
-	cfg.Add(c, draws.DefaultChains(0))
+	cfg.Add(c, draws.DefaultChains(setting.Sampler{}))
 	c.Flags().BoolVar(&cfg.Zarr, "zarr", false, "write fit.zarr beside fit.nc, for measured patterns")
 	c.Flags().IntVar(&cfg.choose, "choose-energies", 0, "choose this many photon energies for a measurement, from the tables of constants, and do not fit")
 	c.Flags().Float64Var(&cfg.time, "time", 600, "exposure in s that --choose-energies divides among them")

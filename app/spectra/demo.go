@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/app/draws"
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/rvspecfit"
@@ -128,7 +129,7 @@ func runDemoSpectrum(ctx context.Context, a *frame.App, fibers int, only bool) e
 	b := &other
 	b.Out = dir.Path("posterior")
 	b.Stdout, b.JSON = out, false
-	cfg := sampleSpectrumConfig{ChainConfig: defaultStarSample(), Spectra: flags, Which: starFlags{Target: list[min(1, len(list)-1)].TargetID}}
+	cfg := sampleSpectrumConfig{ChainConfig: draws.DefaultChains(fitfile.Sampling()), Spectra: flags, Which: starFlags{Target: list[min(1, len(list)-1)].TargetID}}
 	cfg.Warmup, cfg.Draws, cfg.Retries = 250, 400, 0
 	if err := startSampleSpectrum(ctx, b, cfg, []string{file}); err != nil {
 		return err

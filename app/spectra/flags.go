@@ -166,6 +166,11 @@ func pipeline(a *frame.App, f *spectraFlags) (*fitfile.Pipeline, error) {
 		}
 		return nil, exit.With(exit.WrongUsage, err)
 	}
+	if len(f.Fixed)+len(f.Priors)+len(f.Floor) > 0 { // whose names the library knows
+		if _, err := p.Params(); err != nil {
+			return nil, exit.Input(err)
+		}
+	}
 	return p, nil
 }
 

@@ -47,14 +47,6 @@ type sampleSpectrumConfig struct {
 	Data    spectra.Star `json:"data"`
 }
 
-// defaultStarSample are the defaults: the posterior is that of a few parameters, and a gradient costs
-// milliseconds.
-func defaultStarSample() draws.ChainConfig {
-	d := draws.DefaultChains(0.9)
-	d.Warmup, d.Draws = 300, 500
-	return d
-}
-
 func sampleSpectrum(a *frame.App) *cobra.Command {
 	var cfg sampleSpectrumConfig
 	c := &cobra.Command{
@@ -86,7 +78,7 @@ continues with exactly the draws that an uninterrupted run would have made.
 	cfg.Spectra.add(c)
 	cfg.Spectra.addPlain(c)
 	cfg.Which.add(c)
-	cfg.Add(c, defaultStarSample())
+	cfg.Add(c, draws.DefaultChains(fitfile.Sampling()))
 	return c
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/stan"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
@@ -76,7 +77,7 @@ continues with exactly the draws that an uninterrupted run would have made.
 	}
 	f.add(c.Flags())
 	c.Flags().BoolVar(&explain, "explain", false, "say how the program is computed, line by line, and sample nothing")
-	cfg.Add(c, draws.DefaultChains(0))
+	cfg.Add(c, draws.DefaultChains(setting.Sampler{}))
 	return c
 }
 

@@ -22,29 +22,18 @@ import (
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/internal/errtext"
-	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/xpcs"
 	"github.com/euryale-dev/euryale/report"
-	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 	"github.com/euryale-dev/euryale/viz/term"
 )
 
 // correlateFlags are the flags of correlate.
 type correlateFlags struct {
 	framesFlags
+	xpcs.Request
 	QMap           string
-	Type           string
-	Begin, End     int
-	Stride         int
-	Average        int
 	Bins           string
-	Smooth         string
-	Parts          int
-	SavePixels     bool
-	NoNormalize    bool
-	NoAgeErrors    bool
 	Skip           string
-	Low, High      float64
 	Prefix, Suffix string
 	MaxMemory      int
 	Report         bool
@@ -88,7 +77,7 @@ is correlated again.
   euryale correlate --watch raw --qmap qmap.hdf --correlation both --out results
 `,
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.Type == "multitau" {
+			if f.Correlation == "multitau" {
 				if err := frame.Ignored(c, "--correlation both", "bins", "smooth", "no-age-errors"); err != nil {
 					return err
 				}
@@ -107,55 +96,33 @@ is correlated again.
 
 func (f *correlateFlags) add(c *cobra.Command) {
 	f.framesFlags.add(c)
+	frame.AddSettings(c, "correlate", &f.Request)
 	s := c.Flags()
 	s.StringVar(&f.QMap, "qmap", "", "q-map file, or a result file that contains a q map (required)")
-	s.StringVar(&f.Type, "correlation", "multitau", "kind of correlation: multitau, twotime or both")
-	s.IntVar(&f.Begin, "begin", 0, "first frame to use, counted from 0")
-	s.IntVar(&f.End, "end", 0, "frame after the last one to use; negative numbers count from the end (default all)")
-	s.IntVar(&f.Stride, "stride", 1, "use every n-th frame")
-	s.IntVar(&f.Average, "average-frames", 1, "number of frames to average into one")
 	s.StringVar(&f.Bins, "bins", "", "bins to compute the two-time correlation of, such as 1,2,5-7 (default all)")
-	s.StringVar(&f.Smooth, "smooth", "static", "bins over which frames are averaged to normalise the two-time correlation: static or dynamic")
-	s.IntVar(&f.Parts, "parts", 0, "also compute g2 of the first part of the frames, for this many parts, to show whether g2 is stable")
-	s.BoolVar(&f.SavePixels, "save-pixels", false, "also keep the correlation of every pixel, so that it can be regrouped with other q maps")
-	s.BoolVar(&f.NoNormalize, "no-normalize", false, "do not divide each frame by its mean over the bins")
-	s.BoolVar(&f.NoAgeErrors, "no-age-errors", false, "do not store what reduce ages needs for its errors, about 1 MB per bin of a two-time correlation")
 	s.StringVar(&f.Skip, "skip", "", "frames to treat as bad, counted from 0, such as 10,200-210")
-	s.Float64Var(&f.Low, "low", 0, "smallest mean intensity of a good frame, in counts per pixel")
-	s.Float64Var(&f.High, "high", 0, "largest mean intensity of a good frame, in counts per pixel (default no limit)")
 	s.StringVar(&f.Prefix, "prefix", "", "text to put before the names of the results")
 	s.StringVar(&f.Suffix, "suffix", "", "text to put after the names of the results, before _results.hdf")
 	s.IntVar(&f.MaxMemory, "max-memory", 2048, "memory for sums, in MiB; movies that need more are read several times")
 	s.BoolVar(&f.Report, "report", false, "write a report with pictures, NAME_report, beside each result")
 	s.StringVar(&f.Watch, "watch", "", "watch this folder and correlate its files as they arrive")
 	s.DurationVar(&f.Idle, "idle", 0, "stop watching after this long without a new file (default never)")
-	frame.CompleteFlag(c, "correlation", []string{"multitau", "twotime", "both"})
-	frame.CompleteFlag(c, "smooth", []string{"static", "dynamic"})
 }
 
 // job returns what is the same for all files.
 func (f *correlateFlags) job(threads int) (xpcs.Job, error) {
-	j := xpcs.Job{Multitau: f.Type != "twotime", Twotime: f.Type != "multitau", Pixels: f.SavePixels, NoAgeErrors: f.NoAgeErrors,
-		Settings: correlate.Settings{Selection: correlate.Selection{First: f.Begin, Last: f.End, Stride: f.Stride, Average: f.Average},
-			Normalize: !f.NoNormalize, Parts: f.Parts, Smooth: f.Smooth, Threads: threads, MaxBytes: int64(f.MaxMemory) << 20},
-		Gate: correlate.Gate{Low: f.Low, High: f.High}}
+	j := f.Request.Job()
+	j.Settings.Threads, j.Settings.MaxBytes = threads, int64(f.MaxMemory)<<20
+	if err := frame.CheckSettings(&f.Request); err != nil {
+		return j, err
+	}
 	switch {
 	case f.QMap == "":
 		return j, exit.Usage("correlate needs a q map: give --qmap FILE; euryale qmap makes one")
-	case f.Type != "multitau" && f.Type != "twotime" && f.Type != "both":
-		return j, exit.Usage("--correlation %s", setting.Unknown(f.Type, []string{"multitau", "twotime", "both"}))
-	case f.Smooth != "static" && f.Smooth != "dynamic":
-		return j, exit.Usage("--smooth %s", setting.Unknown(f.Smooth, []string{"static", "dynamic"}))
+	case f.MaxMemory < 1:
+		return j, exit.Usage("--max-memory %d: want at least 1", f.MaxMemory)
 	case f.Idle < 0:
 		return j, exit.Usage("--idle %v: want a time such as 10m", f.Idle)
-	}
-	for _, n := range []struct {
-		flag         string
-		value, least int
-	}{{"begin", f.Begin, 0}, {"stride", f.Stride, 1}, {"average-frames", f.Average, 1}, {"parts", f.Parts, 0}, {"max-memory", f.MaxMemory, 1}} {
-		if n.value < n.least {
-			return j, exit.Usage("--%s %d: want at least %d", n.flag, n.value, n.least)
-		}
 	}
 	for flag, text := range map[string]string{"prefix": f.Prefix, "suffix": f.Suffix} {
 		if strings.ContainsAny(text, `/\`) {

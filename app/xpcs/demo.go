@@ -9,10 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/app/draws"
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/models/g2"
+	"github.com/euryale-dev/euryale/models/xpcs"
 )
 
 func demoXPCS(a *frame.App) *cobra.Command {
@@ -53,7 +55,7 @@ func runDemoXPCS(ctx context.Context, a *frame.App, only bool) error {
 		return nil
 	}
 	step("correlation: euryale correlate " + movie + " --qmap " + qmap + " --correlation both --bins 1-3 --parts 3")
-	f := correlateFlags{QMap: qmap, Type: "both", Bins: "1-3", Stride: 1, Average: 1, Smooth: "static", Parts: 3, MaxMemory: 2048, Report: true}
+	f := correlateFlags{QMap: qmap, Request: xpcs.Request{Correlation: "both", Stride: 1, Average: 1, Smooth: "static", Parts: 3}, Bins: "1-3", MaxMemory: 2048, Report: true}
 	f.FrameTime.Units = frame.TimeUnits
 	if err := runCorrelate(ctx, sub(""), []string{movie}, f); err != nil {
 		return err
@@ -68,7 +70,7 @@ func runDemoXPCS(ctx context.Context, a *frame.App, only bool) error {
 	}
 	const bin = 3
 	step(fmt.Sprintf("the posterior of bin %d: four chains of NUTS from the fit", bin))
-	cfg := defaultSample
+	cfg := sampleConfig{ChainConfig: draws.DefaultChains(g2.Sampling())}
 	cfg.File, cfg.Bin, cfg.G2 = result, bin, g2.Request{Model: "single", Loss: "linear"}
 	if err := startSampleG2(ctx, sub("posterior"), cfg); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/app/draws"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/models/g2"
@@ -50,7 +51,7 @@ func runDemoG2(ctx context.Context, a *frame.App) error {
 	}
 	for _, bin := range []int{3, 8} {
 		step(fmt.Sprintf("the posterior of bin %d: four chains of NUTS from the fit", bin))
-		cfg := defaultSample
+		cfg := sampleConfig{ChainConfig: draws.DefaultChains(g2.Sampling())}
 		cfg.File, cfg.Bin, cfg.G2 = file, bin, g2.Request{Model: "single", Loss: "linear"}
 		if err := startSampleG2(ctx, sub(fmt.Sprintf("sample-bin%d", bin)), cfg); err != nil {
 			return err

@@ -9,10 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/euryale-dev/euryale/app/draws"
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/models/twotime"
+	"github.com/euryale-dev/euryale/models/twotime/motion"
 )
 
 func demoTwotime(a *frame.App) *cobra.Command {
@@ -56,7 +58,7 @@ func runDemoTwotime(ctx context.Context, a *frame.App, only bool) error {
 			return err
 		}
 		step("the posterior: euryale sample twotime " + config)
-		cfg := twotimeSampleConfig{ChainConfig: defaultTwotimeChains(), twotimeSampleChoice: twotimeSampleChoice{Likelihood: string(twotime.ByCells)}}
+		cfg := twotimeSampleConfig{ChainConfig: draws.DefaultChains(motion.Sampling(nil)), twotimeSampleChoice: twotimeSampleChoice{Likelihood: string(twotime.ByCells)}}
 		if err := startSampleTwotime(ctx, sub("posterior"), config, cfg, func(string) bool { return false }); err != nil {
 			return err
 		}

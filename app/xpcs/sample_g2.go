@@ -41,10 +41,6 @@ type sampleConfig struct {
 	Skew    []float64 `json:"skew,omitempty"`
 }
 
-// defaultSample holds the defaults. A gradient of a g2 posterior costs microseconds, so
-// the target acceptance rate is high: 0.9 leaves few divergences.
-var defaultSample = sampleConfig{ChainConfig: draws.DefaultChains(0.9)}
-
 func sampleG2(a *frame.App) *cobra.Command {
 	var cfg sampleConfig
 	var bins string
@@ -95,7 +91,7 @@ halfnormal(0.1). --bounds truncates priors; those of the models aps_... span it.
 	frame.AddSettings(c, "sample g2", &cfg.G2)
 	c.Flags().IntVar(&cfg.Bin, "bin", 0, "bin to sample, counted from 1 (default the only one)")
 	c.Flags().StringVar(&bins, "bins", "", "bins to sample one after another, such as 3,5-7, or all")
-	cfg.Add(c, defaultSample.ChainConfig)
+	cfg.Add(c, draws.DefaultChains(g2.Sampling()))
 	return c
 }
 

@@ -84,31 +84,8 @@ exactly the draws that an uninterrupted run would have made.
 	}
 	frame.AddSettings(c, sampleTwotimeCommand, &cfg.Twotime)
 	frame.AddSettings(c, sampleTwotimeCommand, &cfg.twotimeSampleChoice)
-	cfg.Add(c, defaultTwotimeChains())
+	cfg.Add(c, draws.DefaultChains(motion.Sampling(nil)))
 	return c
-}
-
-// defaultTwotimeChains are the defaults: the sampler chooses the acceptance.
-func defaultTwotimeChains() draws.ChainConfig {
-	d := draws.DefaultChains(0)
-	d.Warmup, d.Draws = 500, 1000
-	return d
-}
-
-// takeSampler adopts the configuration's settings of the sampler for flags that the user did not set.
-func takeSampler(cfg *draws.ChainConfig, chosen func(flag string) bool, s homodyne.Sampler) {
-	for _, n := range []struct {
-		flag string
-		v    int
-		to   *int
-	}{{"chains", s.Chains, &cfg.Chains}, {"warmup", s.Warmup, &cfg.Warmup}, {"draws", s.Draws, &cfg.Draws}, {"max-tree-depth", s.Depth, &cfg.MaxTreeDepth}} {
-		if n.v > 0 && !chosen(n.flag) {
-			*n.to = n.v
-		}
-	}
-	if s.Accept > 0 && !chosen("target-accept") {
-		cfg.TargetAccept = s.Accept
-	}
 }
 
 func startSampleTwotime(ctx context.Context, a *frame.App, file string, cfg twotimeSampleConfig, chosen func(flag string) bool) error {
@@ -119,7 +96,7 @@ func startSampleTwotime(ctx context.Context, a *frame.App, file string, cfg twot
 	if err != nil {
 		return err
 	}
-	takeSampler(&cfg.ChainConfig, chosen, p.Config.Sampler)
+	cfg.LeaveTo(chosen, motion.Sampling(p.Config))
 	if err := cfg.Check(); err != nil {
 		return err
 	}

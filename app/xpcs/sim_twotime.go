@@ -27,6 +27,8 @@ import (
 type simTwotimeFlags struct {
 	motion.Request
 	Set       setting.Numbers `about:"value of a parameter"`
+	Vector    float64         `name:"q" unit:"1/Angstrom" above:"0" zero:"0.0054, or from the configuration" about:"wavevector"`
+	Step      float64         `name:"frame-time" units:"s=1 ms=1e-3 us=1e-6 µs=1e-6 ns=1e-9" above:"0" zero:"0.1s, or from the configuration" about:"time between frames, in s or with a unit such as ms or us"`
 	Phi       string          `name:"angles" zero:"0,45,90, or the file of angles in the configuration" about:"azimuths in degrees"`
 	Count     int             `name:"frames" default:"100" low:"3" high:"20000" about:"number of frames"`
 	Contrasts string          `name:"contrast" default:"0.2" about:"contrast: one number, or one per angle"`
@@ -66,9 +68,6 @@ OUT.npz is written as a cache of homodyne, OUT.hdf as an APS 8-ID file
 		RunE: func(c *cobra.Command, args []string) error { return runSimTwotime(c.Context(), a, args[0], &f) },
 	}
 	frame.AddSettings(c, "sim twotime", &f)
-	s := c.Flags()
-	s.Lookup("q").Usage = fmt.Sprintf("wavevector in 1/Angstrom (default %g, or from the configuration)", simulatedQ)
-	s.Lookup("frame-time").Usage = fmt.Sprintf("time between frames, in s or with a unit such as ms or us (default %gs, or from the configuration)", simulatedStep)
 	return c
 }
 
@@ -92,7 +91,7 @@ func (f *simTwotimeFlags) sample(seed uint64) (c *homodyne.Config, s transport.S
 	if _, err = settle(&f.Request, ""); err != nil {
 		return
 	}
-	f.Start, f.Contrast, f.Offset = f.Set, f.Contrasts, f.Offsets
+	f.Start, f.Contrast, f.Offset, f.Q, f.FrameTime = f.Set, f.Contrasts, f.Offsets, f.Vector, f.Step
 	if c, err = configuration(&f.Request); err != nil {
 		return
 	}

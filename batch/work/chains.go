@@ -20,6 +20,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/checkpoint"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/g2"
 	"github.com/euryale-dev/euryale/runs"
 )
@@ -32,62 +33,67 @@ import (
 // whoever makes them, and a machine that dies delays the others by no more than it takes to see that it is
 // dead.
 type chains struct {
-	Problem string   `yaml:"problem" json:"problem,omitempty"` // file of a formula, see sample expr
-	File    string   `yaml:"file" json:"file,omitempty"`       // or a result file, of which
-	Bin     int      `yaml:"bin" json:"bin,omitempty"`         // this bin is sampled
-	Curve   g2Config `yaml:",inline" json:"g2"`
-	Priors  priors   `yaml:"priors" json:"priors,omitempty"`
-	sampler `yaml:",inline"`
-	Every   int     `yaml:"every" json:"every"` // draws of a round. Default 250
-	ESS     float64 `yaml:"ess" json:"ess"`     // least effective sample size to stop at. Default 400
-	RHat    float64 `yaml:"rhat" json:"rhat"`   // largest R-hat to stop at. Default 1.01
+	Problem  string        `yaml:"problem" json:"problem,omitempty"` // file of a formula, see sample expr
+	File     string        `yaml:"file" json:"file,omitempty"`       // or a result file, of which
+	Bin      int           `yaml:"bin" json:"bin,omitempty"`         // this bin is sampled
+	Curve    g2Config      `yaml:",inline" json:"g2"`
+	Old      setting.Texts `yaml:"-" json:"priors,omitempty"` // priors as older manifests name them
+	sampler  `yaml:",inline"`
+	Stopping `yaml:",inline"`
 
 	Source string `yaml:"-" json:"source"` // the file, as seen from the manifest
 	SHA256 string `yaml:"-" json:"sha256,omitempty"`
 }
 
+// Stopping says when chains have drawn enough.
+type Stopping struct {
+	Every int     `yaml:"every" json:"every" low:"4" zero:"250" about:"draws of a round"`
+	ESS   float64 `yaml:"ess" json:"ess" name:"ess" default:"400" above:"0" about:"least effective sample size to stop at"`
+	RHat  float64 `yaml:"rhat" json:"rhat" name:"rhat" default:"1.01" above:"1" about:"largest R-hat to stop at"`
+}
+
+// usualRound is the number of draws of a round.
+const usualRound = 250
+
+// mostDraws is the number of draws after which chains stop that have not met the rule.
+const mostDraws = 10000
+
 func (c *chains) check() error {
-	if (c.Problem == "") == (c.File == "") {
-		return errors.New("there is nothing to sample: give either a problem, as for sample expr, or a file and a bin, as for sample g2")
-	}
 	if c.Method == "smc" {
 		return errors.New("sampler is smc, whose points move together, but this work is shared by chains: leave it out, or use sample g2 or sample stan")
 	}
-	if err := complete(&c.sampler, 10000); err != nil {
+	own := setting.Sampler{}
+	if c.File != "" {
+		own = g2.Sampling()
+	}
+	own.Draws = mostDraws
+	if err := complete(&c.sampler, own); err != nil {
 		return err
 	}
 	if c.Every == 0 {
-		c.Every = 250
+		c.Every = min(usualRound, c.Draws)
 	}
-	if c.ESS == 0 {
-		c.ESS = 400
+	if err := setting.Complete(&c.Stopping); err != nil {
+		return err
 	}
-	if c.RHat == 0 {
-		c.RHat = 1.01
-	}
-	if c.Every < 4 || c.Every > c.Draws {
-		return fmt.Errorf("every is %d: want 4 to %d, the largest number of draws of a chain", c.Every, c.Draws)
+	if c.Every > c.Draws {
+		return &setting.Error{Name: "every", Text: fmt.Sprintf("%d: want 4 to %d, the largest number of draws of a chain", c.Every, c.Draws)}
 	}
 	c.Draws = c.rounds() * c.Every
 	switch {
-	case !(c.ESS > 0):
-		return fmt.Errorf("ess is %g: want a number above 0", c.ESS)
-	case !(c.RHat > 1):
-		return fmt.Errorf("rhat is %g: want a number above 1, such as 1.01", c.RHat)
+	case (c.Problem == "") == (c.File == ""):
+		return errors.New("there is nothing to sample: give either a problem, as for sample expr, or a file and a bin, as for sample g2")
 	case c.Chains < 2:
-		return fmt.Errorf("chains is %d: want at least 2, since R-hat compares them", c.Chains)
-	case c.Problem != "" && (c.Curve.Model != "" || c.Bin != 0 || len(c.Priors) > 0):
-		return errors.New("a problem defines its own model and priors: remove model, bin and priors")
+		return &setting.Error{Name: "chains", Text: fmt.Sprintf("%d: want at least 2, since R-hat compares them", c.Chains)}
+	case c.Problem != "" && (c.Curve.Model != "" || c.Bin != 0 || len(c.Curve.Priors) > 0):
+		return errors.New("a problem defines its own model and priors: remove model, bin and prior")
 	case c.Problem != "" && !reflect.ValueOf(c.Curve).IsZero():
 		return errors.New("a problem defines its own start, bounds, fixed parameters and errors: remove start, bounds, fixed, loss, drop_invalid and the other settings of g2")
 	case c.Problem != "":
 		return nil
 	}
-	_, s, err := g2Settings(&c.Curve, Env{})
-	if err != nil {
-		return err
-	}
-	return c.Priors.into(&s)
+	_, _, err := g2Settings(&c.Curve, Env{})
+	return err
 }
 
 func (c *chains) block() int64 { return 1 }
@@ -129,11 +135,11 @@ func (c *chains) posterior(ctx context.Context, folder string, seed uint64, env 
 	if c.Problem != "" {
 		return ofProblem(name, c.SHA256, env)
 	}
+	if c.Curve.Priors == nil {
+		c.Curve.Priors = c.Old
+	}
 	model, s, err := g2Settings(&c.Curve, env)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.Priors.into(&s); err != nil {
 		return nil, err
 	}
 	curves, err := g2.OpenCurves(name)
@@ -395,6 +401,13 @@ func (c *chains) conclude(g *Merged, env Env, folder string, each func(func(batc
 		fmt.Fprintf(&b, "%d chains did not reach R-hat <= %g and ESS >= %g within %d draws each: raise draws, or look at the model. ", fit.Chains(), c.RHat, c.ESS, c.Draws)
 	}
 	fmt.Fprintf(&b, "%s %s", rep.Verdict(), v.Line())
+	if c.Evidence {
+		if e, err := evidenceOf(fit); err != nil {
+			fmt.Fprintf(&b, " There is no evidence: %v.", err)
+		} else {
+			fmt.Fprintf(&b, " %s", e)
+		}
+	}
 	g.Finding = b.String()
 	return nil
 }

@@ -41,7 +41,7 @@ func TestChains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := infer.Sample(context.Background(), post, infer.Settings{Chains: 5, Warmup: 150, Draws: 520, Seed: 9, TargetAccept: 0.9, StopWhen: infer.StopRule{ESS: 250, RHat: 1.03, Every: 40}, Independent: true})
+	want, err := infer.Sample(context.Background(), post, infer.Settings{Chains: 5, Warmup: 150, Draws: 520, Seed: 9, StopWhen: infer.StopRule{ESS: 250, RHat: 1.03, Every: 40}, Independent: true})
 	if err != nil || want.Stopped == "" {
 		t.Fatal(err)
 	}

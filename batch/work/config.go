@@ -30,8 +30,9 @@ import (
 type List struct {
 	Path string
 	common
-	job  job
-	used bool // its files were looked for
+	job   job
+	lines map[string]int // of the keys
+	used  bool           // its files were looked for
 }
 
 // common are the keys of all configurations.
@@ -93,8 +94,13 @@ func (l *List) wrong(line int, format string, args ...any) error {
 func (l *List) read(top *yaml.Node) error {
 	var errs []error
 	seen := map[string]bool{}
+	l.lines = map[string]int{}
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		key, value := top.Content[i], top.Content[i+1]
+		if spelled := setting.Spelled(key.Value); spelled != key.Value { // as flags are spelled, too
+			key.Value = setting.Key(spelled)
+		}
+		l.lines[key.Value] = key.Line
 		if seen[key.Value] {
 			errs = append(errs, l.wrong(key.Line, "the key %s appears twice: remove one", key.Value))
 		}
@@ -134,6 +140,14 @@ func (l *List) read(top *yaml.Node) error {
 			errs = append(errs, l.wrong(value.Line, "%s is an alias, which is not read: write the value out", key.Value))
 			continue
 		}
+		if value.ShortTag() == "!!null" {
+			errs = append(errs, l.wrong(value.Line, "%s has no value: give one, or leave the key out for its default", key.Value))
+			continue
+		}
+		if n := notANumber(value, key.Value == "bounds"); n != nil && kindOf(to, key.Value, reflect.Float64, reflect.Map) {
+			errs = append(errs, l.wrong(n.Line, "%s: %s: want a finite number", key.Value, n.Value))
+			continue
+		}
 		if broken(value) && counts(to, key.Value) { // yaml would cut it off
 			errs = append(errs, l.wrong(value.Line, "%s is %s: want a whole number of at most 64 bits", key.Value, foreign.Short(value.Value, 60)))
 			continue
@@ -143,7 +157,51 @@ func (l *List) read(top *yaml.Node) error {
 			errs = append(errs, l.wrong(value.Line, "%s: %s", key.Value, plainly(err)))
 		}
 	}
+	for _, s := range declared(l.job) {
+		if line, given := l.lines[s.Key()]; given && errs == nil {
+			if text := s.Given(); text != "" {
+				errs = append(errs, l.wrong(line, "%s: %s", s.Key(), text))
+			}
+		}
+	}
 	return errors.Join(errs...)
+}
+
+// declared are the settings of a job, with those of the requests within it.
+func declared(j job) []setting.Setting {
+	all := setting.Of(j)
+	v := reflect.ValueOf(j).Elem()
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); !f.Anonymous && f.Tag.Get("yaml") == ",inline" {
+			all = append(all, setting.Of(v.Field(i).Addr().Interface())...)
+		}
+	}
+	return all
+}
+
+// Settings lists the settings of a kind of work that commands have as well, with their defaults.
+func Settings(kind string) ([]setting.Setting, error) {
+	k, err := byName(kind)
+	if err != nil {
+		return nil, err
+	}
+	j := k.job()
+	_ = j.check() // which sets the defaults, and finds no files
+	return declared(j), nil
+}
+
+// notANumber returns the first value in a node that is not a number although YAML writes it as one; ends of intervals may be infinite.
+func notANumber(n *yaml.Node, infinite bool) *yaml.Node {
+	var x float64
+	if n.ShortTag() == "!!float" && n.Decode(&x) == nil && (math.IsNaN(x) || math.IsInf(x, 0) && !infinite) {
+		return n
+	}
+	for _, inner := range n.Content {
+		if bad := notANumber(inner, infinite); bad != nil {
+			return bad
+		}
+	}
+	return nil
 }
 
 // plainly leaves out what yaml says about Go.
@@ -212,12 +270,17 @@ func keys(v any) (names []string) {
 
 // counts reports whether the value of a key is a whole number.
 func counts(v any, key string) bool {
+	return kindOf(v, key, reflect.Int, reflect.Int64, reflect.Uint64)
+}
+
+// kindOf reports whether the value of a key is of one of some kinds.
+func kindOf(v any, key string, kinds ...reflect.Kind) bool {
 	for _, f := range fields(reflect.TypeOf(v).Elem()) {
 		if f.Type.Kind() == reflect.Pointer {
 			f.Type = f.Type.Elem()
 		}
 		if f.Name == key {
-			return f.Type.Kind() >= reflect.Int && f.Type.Kind() <= reflect.Uint64
+			return slices.Contains(kinds, f.Type.Kind())
 		}
 	}
 	return false
@@ -240,9 +303,22 @@ func (l *List) check() error {
 		errs = append(errs, l.wrong(0, "simd is %s: want one of %s, the instruction sets of this processor", l.SIMD, strings.Join(instructionSets(), ", ")))
 	}
 	if err := l.job.check(); err != nil {
-		errs = append(errs, l.wrong(0, "%s", err))
+		errs = append(errs, l.mistakes(err)...)
 	}
 	return errors.Join(errs...)
+}
+
+// mistakes are an error about the configuration, or errors about its settings with their lines.
+func (l *List) mistakes(err error) (errs []error) {
+	settings := setting.Errors(err)
+	for _, e := range settings {
+		key := setting.Key(e.Name)
+		errs = append(errs, l.wrong(l.lines[key], "%s: %s", key, e.Text))
+	}
+	if len(settings) == 0 {
+		errs = append(errs, l.wrong(0, "%s", err))
+	}
+	return errs
 }
 
 // InstructionSet returns the instruction set that the kernels of this process use. Machines that use
@@ -369,6 +445,9 @@ type resolving interface {
 func (l *List) named(err error) error {
 	if errors.As(err, new(*ConfigError)) {
 		return err
+	}
+	if setting.Errors(err) != nil {
+		return errors.Join(l.mistakes(err)...)
 	}
 	return fmt.Errorf("%s: %w", l.Path, err)
 }
@@ -513,12 +592,4 @@ func short(v json.RawMessage) string {
 		return string(v[:60]) + "..."
 	}
 	return string(v)
-}
-
-// keyError names a setting as its key, with underscores.
-func keyError(err error) error {
-	if e := (*setting.Error)(nil); errors.As(err, &e) {
-		return fmt.Errorf("%s: %s", strings.ReplaceAll(e.Name, "-", "_"), e.Text)
-	}
-	return err
 }

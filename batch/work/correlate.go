@@ -14,47 +14,45 @@ import (
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/data/frames"
 	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/xpcs"
-	"github.com/euryale-dev/euryale/sim/xpcs/correlate"
 )
 
 // correlateFrames correlates movies: one item is one file of frames, and leaves results/NAME_results.hdf, as
 // correlate does.
 type correlateFrames struct {
-	Files     Texts   `yaml:"files" json:"-"` // files of frames
-	QMap      string  `yaml:"qmap" json:"qmap"`
-	Metadata  string  `yaml:"metadata" json:"metadata"`         // HDF5 file with times and geometry. Default: each file of frames
-	FrameTime float64 `yaml:"frame_time" json:"frame_time"`     // s. Default: what the metadata say
-	Method    string  `yaml:"correlation" json:"correlation"`   // multitau, twotime or both. Default multitau
-	Bins      binList `yaml:"bins" json:"bins,omitempty"`       // of the two-time correlation. Default all
-	First     int     `yaml:"begin" json:"begin"`               // first frame
-	Last      int     `yaml:"end" json:"end"`                   // frame after the last one. Default 0: the end
-	Stride    int     `yaml:"stride" json:"stride"`             // distance of the frames that are used. Default 1
-	Average   int     `yaml:"average" json:"average"`           // number of frames that are averaged into one. Default 1
-	Parts     int     `yaml:"parts" json:"parts"`               // number of g2 of first parts of the frames
-	Raw       bool    `yaml:"no_normalize" json:"no_normalize"` // do not divide frames by their means
-	Dataset   string  `yaml:"dataset" json:"dataset"`           // of HDF5 files
-	Format    string  `yaml:"format" json:"format"`             // format of the frames, as euryale correlate --format takes it
-	Height    int     `yaml:"height" json:"height"`             // rows of a frame of raw and rigaku files
-	Width     int     `yaml:"width" json:"width"`               // columns
-	Type      string  `yaml:"type" json:"type"`                 // of the numbers of raw files
-	Low       float64 `yaml:"low" json:"low"`                   // smallest mean of a good frame in counts per pixel
-	High      float64 `yaml:"high" json:"high"`                 // largest one. Default 0: any
-	Pixels    bool    `yaml:"save_pixels" json:"save_pixels"`   // keep the correlation of every pixel
+	Files        Texts `yaml:"files" json:"-"` // files of frames
+	xpcs.Request `yaml:",inline"`
+	QMap         string  `yaml:"qmap" json:"qmap"`
+	Metadata     string  `yaml:"metadata" json:"metadata"`     // HDF5 file with times and geometry. Default: each file of frames
+	FrameTime    float64 `yaml:"frame_time" json:"frame_time"` // s. Default: what the metadata say
+	Bins         binList `yaml:"bins" json:"bins,omitempty"`   // of the two-time correlation. Default all
+	Dataset      string  `yaml:"dataset" json:"dataset"`       // of HDF5 files
+	Format       string  `yaml:"format" json:"format"`         // format of the frames, as euryale correlate --format takes it
+	Height       int     `yaml:"height" json:"height"`         // rows of a frame of raw and rigaku files
+	Width        int     `yaml:"width" json:"width"`           // columns
+	Type         string  `yaml:"type" json:"type"`             // of the numbers of raw files
 }
 
 func (s *correlateFrames) check() error {
-	if s.Method == "" {
-		s.Method = "multitau"
+	if s.Correlation == "" || s.Correlation == "multitau" {
+		for _, given := range []struct {
+			name string
+			is   bool
+		}{{"bins", len(s.Bins) > 0}, {"smooth", s.Smooth != ""}, {"no-age-errors", s.NoAgeErrors}} {
+			if given.is {
+				return &setting.Error{Name: given.name, Text: "does nothing without correlation both: leave it out, or add correlation: both"}
+			}
+		}
 	}
-	s.Stride, s.Average = max(s.Stride, 1), max(s.Average, 1)
+	if err := s.Check(); err != nil {
+		return err
+	}
 	switch {
 	case s.QMap == "":
 		return fmt.Errorf("qmap is missing: name the q-map file, which euryale qmap makes")
-	case s.Method != "multitau" && s.Method != "twotime" && s.Method != "both":
-		return fmt.Errorf("correlation is %s: want multitau, twotime or both", s.Method)
-	case s.First < 0 || s.Parts < 0 || !(s.FrameTime >= 0) || math.IsInf(s.FrameTime, 0):
-		return fmt.Errorf("begin is %d, parts %d and frame_time %g: none may be negative", s.First, s.Parts, s.FrameTime)
+	case !(s.FrameTime >= 0):
+		return fmt.Errorf("frame_time is %g: want a time in s above 0", s.FrameTime)
 	}
 	return nil
 }
@@ -185,10 +183,10 @@ func (t *correlateTask) one(ctx context.Context, source string) (batch.Record, e
 	if err := os.MkdirAll(filepath.Dir(out), 0o777); err != nil {
 		return batch.Record{}, err
 	}
-	done, err := xpcs.Correlate(ctx, xpcs.Job{Frames: file, Map: t.qmap, Metadata: meta, FrameTime: meta.FrameTime, CountTime: meta.CountTime, Start: meta.Start,
-		Multitau: t.Method != "twotime", Twotime: t.Method != "multitau", Pixels: t.Pixels, Gate: correlate.Gate{Low: t.Low, High: t.High},
-		Settings: correlate.Settings{Selection: correlate.Selection{First: t.First, Last: t.Last, Stride: t.Stride, Average: t.Average},
-			Normalize: !t.Raw, Parts: t.Parts, Bins: t.Bins.numbers(), Threads: t.env.Threads, Backend: t.env.Backend}}, out)
+	j := t.Job()
+	j.Frames, j.Map, j.Metadata, j.FrameTime, j.CountTime, j.Start = file, t.qmap, meta, meta.FrameTime, meta.CountTime, meta.Start
+	j.Settings.Bins, j.Settings.Threads, j.Settings.Backend = t.Bins.numbers(), t.env.Threads, t.env.Backend
+	done, err := xpcs.Correlate(ctx, j, out)
 	if err != nil {
 		return batch.Record{}, err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/g2"
 )
 
@@ -34,8 +35,8 @@ type g2Config = g2.Request
 
 // g2Settings returns the model and the settings of package g2.
 func g2Settings(c *g2Config, env Env) (g2.Model, g2.Settings, error) {
-	if c.Model == "" {
-		c.Model = "single"
+	if err := setting.Complete(c); err != nil {
+		return g2.Model{}, g2.Settings{}, err
 	}
 	model, s, err := c.Resolve()
 	if err != nil {

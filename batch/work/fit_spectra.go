@@ -55,7 +55,7 @@ func (f *fitSpectra) check() error {
 	}
 	var errs []error
 	if _, err := f.Request.Settings(); err != nil {
-		errs = append(errs, keyError(err))
+		errs = append(errs, err)
 	}
 	if f.Power < 0 || math.IsNaN(f.Power) {
 		errs = append(errs, fmt.Errorf("resolving_power is %g: want a number above 0", f.Power))
@@ -112,7 +112,7 @@ func (f *fitSpectra) pipeline(folder string, env Env) (*fitfile.Pipeline, error)
 	}
 	s, err := r.Settings()
 	if err != nil {
-		return nil, keyError(err)
+		return nil, err
 	}
 	s.Config, s.Threads, s.Backend = &c, env.Threads, env.Backend
 	return fitfile.New(s)

@@ -17,7 +17,6 @@ import (
 	"github.com/euryale-dev/euryale/data/netcdf"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
-	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/expr"
@@ -27,17 +26,16 @@ import (
 // sampler are the settings of chains that a configuration may give.
 type sampler = setting.Sampler
 
-// complete sets what was not given, with defaults that suit a kind of work, and checks the rest.
-func complete(s *sampler, draws int) error {
+// complete sets what was not given, as suits an analysis, and checks the rest.
+func complete(s *sampler, own sampler) error {
 	if s.Method == "smc" && (s.Warmup != 0 || s.TargetAccept != 0 || s.MaxTreeDepth != 0 || s.Coordinates != "") {
 		return errors.New("sampler is smc, which has no warm-up and no trees: leave out warmup, target_accept, max_tree_depth and coordinates")
 	}
-	if s.Draws == 0 {
-		s.Draws = draws
+	given := map[string]bool{}
+	for _, v := range setting.Of(s) {
+		given[v.Name] = !v.IsZero()
 	}
-	if s.TargetAccept == 0 {
-		s.TargetAccept = 0.9
-	}
+	setting.Default(s, own, func(name string) bool { return given[name] })
 	return setting.Complete(s)
 }
 
@@ -46,20 +44,6 @@ type posterior struct {
 	*infer.Posterior
 	starts [][]float64 // of the chains; nil: anywhere
 	check  func(fit *infer.Fit) (check.Verdict, error)
-}
-
-// priors are distributions by name of the parameter, such as lognormal(-3, 1).
-type priors map[string]string
-
-func (p priors) into(s *g2.Settings) error {
-	for name, text := range p {
-		d, err := dist.Parse(text)
-		if err != nil {
-			return fmt.Errorf("the prior of %s is %q: want a distribution with its parameters, such as lognormal(-3, 1): %w", name, text, err)
-		}
-		s.Priors[name] = d
-	}
-	return nil
 }
 
 // ofCurve returns the posterior of a curve, with chains that start at its fit.
@@ -132,20 +116,32 @@ func ofProblem(name, sum string, env Env) (*posterior, error) {
 	return &posterior{post, nil, func(fit *infer.Fit) (check.Verdict, error) { return fit.CheckModel(infer.CheckSettings{}) }}, nil
 }
 
-// posteriorColumns are the mean, standard deviation and quantiles of each quantity, and the diagnostics of the chains and the model.
-func posteriorColumns(names, units []string) (c []batch.Column) {
+// posteriorColumns are the mean, standard deviation and quantiles of each quantity, the evidence if it is asked for, and the diagnostics of the chains and
+// the model.
+func posteriorColumns(s *sampler, names, units []string) (c []batch.Column) {
 	for i, name := range names {
 		for _, what := range []string{"", "_sd", "_q05", "_q50", "_q95"} {
 			c = append(c, batch.Column{Name: name + what, Unit: units[i]})
 		}
+	}
+	if s.Evidence {
+		c = append(c, batch.Column{Name: "log_evidence"}, batch.Column{Name: "log_evidence_sd"})
 	}
 	return append(c, batch.Column{Name: "rhat"}, batch.Column{Name: "ess"}, batch.Column{Name: "divergent", Kind: batch.Integer}, batch.Column{Name: "chains_ok", Kind: batch.Integer},
 		batch.Column{Name: "chains", Kind: batch.Text}, batch.Column{Name: "draws", Kind: batch.Text},
 		batch.Column{Name: "model_p"}, batch.Column{Name: "model_ok", Kind: batch.Integer}, batch.Column{Name: "flags", Kind: batch.Text}, batch.Column{Name: "warnings", Kind: batch.Text})
 }
 
+// evidenceOf returns the evidence that the sampler found, or that of its draws.
+func evidenceOf(fit *infer.Fit) (*infer.Evidence, error) {
+	if e := fit.Evidence(); e != nil {
+		return e, nil
+	}
+	return fit.BridgeEvidence()
+}
+
 // addPosterior fills posteriorColumns. Quantities that were not sampled have the value at which they are fixed; kept is the file of draws.
-func addPosterior(r *batch.Record, fit *infer.Fit, v check.Verdict, names []string, fixed map[string]float64, kept string) {
+func addPosterior(r *batch.Record, s *sampler, fit *infer.Fit, v check.Verdict, names []string, fixed map[string]float64, kept string) {
 	sum := fit.Summary()
 	for _, name := range names {
 		row := sum.Row(name)
@@ -159,9 +155,17 @@ func addPosterior(r *batch.Record, fit *infer.Fit, v check.Verdict, names []stri
 		}
 		r.Numbers = append(r.Numbers, row.Mean, row.SD, row.Q05, row.Q50, row.Q95)
 	}
+	warning := ""
+	if s.Evidence {
+		e, err := evidenceOf(fit)
+		if err != nil {
+			e, warning = &infer.Evidence{Log: math.NaN(), Error: math.NaN()}, "there is no evidence: "+err.Error()
+		}
+		r.Numbers = append(r.Numbers, e.Log, e.Error)
+	}
 	rep := fit.Diagnose()
 	r.Numbers = append(r.Numbers, sum.MaxRHat(), sum.MinESS(), float64(fit.Divergent()), truth(rep.OK()), v.P, truth(v.OK))
-	r.Texts = append(r.Texts, rep.Verdict(), kept, kindsOf(v), "")
+	r.Texts = append(r.Texts, rep.Verdict(), kept, kindsOf(v), warning)
 }
 
 // keepDraws writes the draws of an item into a folder and returns the name of the file; "" without a folder.

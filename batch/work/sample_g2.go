@@ -5,56 +5,49 @@ package work
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/g2"
 )
 
 // sampleG2 samples the posterior of every bin of result files, with all its chains in one item.
 type sampleG2 struct {
-	Files   Texts    `yaml:"files" json:"-"`
-	Bins    binList  `yaml:"bins" json:"bins,omitempty"`
-	Curve   g2Config `yaml:",inline" json:"g2"`
-	Priors  priors   `yaml:"priors" json:"priors,omitempty"`
+	Files   Texts         `yaml:"files" json:"-"`
+	Bins    binList       `yaml:"bins" json:"bins,omitempty"`
+	Curve   g2Config      `yaml:",inline" json:"g2"`
+	Old     setting.Texts `yaml:"-" json:"priors,omitempty"` // priors as older manifests name them
 	sampler `yaml:",inline"`
 	Keep    bool `yaml:"keep_draws" json:"keep_draws"` // whether to keep the draws, one netCDF file per bin
 }
 
 func (s *sampleG2) check() error {
-	if err := complete(&s.sampler, 1000); err != nil {
+	if err := complete(&s.sampler, g2.Sampling()); err != nil {
 		return err
 	}
-	_, set, err := g2Settings(&s.Curve, Env{})
-	if err != nil {
-		return err
+	model, _, err := g2Settings(&s.Curve, Env{})
+	if err == nil && model.Of == "q" {
+		err = &setting.Error{Name: "model", Text: model.Name + " describes tau as a function of q: fit it (work: fit g2) and sample one of its curves (work: chains)"}
 	}
-	return s.Priors.into(&set)
+	return err
 }
 
 // block is 1: an item takes long.
 func (s *sampleG2) block() int64 { return 1 }
 
 func (s *sampleG2) list(p place, add adder) error {
-	model, err := g2.ByName(s.Curve.Model)
-	if err != nil {
-		return err
-	}
-	if model.Of == "q" {
-		return fmt.Errorf("model: %s describes tau as a function of q: fit it (work: fit g2) and sample one of its curves (work: chains)", model.Name)
-	}
 	return listBins(p, s.Files, s.Bins, false, add)
 }
 
 func (s *sampleG2) open(m *batch.Manifest, env Env) (batch.Task, error) {
+	if s.Curve.Priors == nil {
+		s.Curve.Priors = s.Old
+	}
 	model, set, err := g2Settings(&s.Curve, env)
 	if err != nil {
-		return nil, err
-	}
-	if err := s.Priors.into(&set); err != nil {
 		return nil, err
 	}
 	t := &sampleG2Task{sampleG2: s, m: m, model: model, set: set, threads: env.Threads}
@@ -87,7 +80,7 @@ func (s *sampleG2) quantities(model g2.Model) (names, units []string) {
 // Columns returns the place of each bin, and what is kept of its posterior.
 func (t *sampleG2Task) Columns() []batch.Column {
 	names, units := t.quantities(t.model)
-	return append([]batch.Column{{Name: "file", Kind: batch.Text}, {Name: "bin", Kind: batch.Integer}, {Name: "q", Unit: "1/Å"}, {Name: "phi", Unit: "°"}}, posteriorColumns(names, units)...)
+	return append([]batch.Column{{Name: "file", Kind: batch.Text}, {Name: "bin", Kind: batch.Integer}, {Name: "q", Unit: "1/Å"}, {Name: "phi", Unit: "°"}}, posteriorColumns(&t.sampler, names, units)...)
 }
 
 // Do samples bins one after another.
@@ -135,7 +128,7 @@ func (t *sampleG2Task) one(ctx context.Context, curves []g2.Curve, source string
 	}
 	r = batch.Record{Item: item, Numbers: []float64{float64(bin), curve.Q, curve.Phi}, Texts: []string{source}}
 	names, _ := t.quantities(t.model)
-	addPosterior(&r, fit, v, names, t.set.Fixed, kept)
+	addPosterior(&r, &t.sampler, fit, v, names, t.set.Fixed, kept)
 	return r, nil
 }
 

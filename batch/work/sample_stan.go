@@ -35,10 +35,13 @@ type sampleStan struct {
 const mostQuantities = 200
 
 func (s *sampleStan) check() error {
+	if err := complete(&s.sampler, sampler{}); err != nil {
+		return err
+	}
 	if s.Program == "" {
 		return errors.New("program is missing: name a file MODEL.stan")
 	}
-	return complete(&s.sampler, 1000)
+	return nil
 }
 
 // block is 1: an item takes long.
@@ -149,7 +152,7 @@ type sampleStanTask struct {
 
 // Columns returns the file of each item, and what is kept of its posterior.
 func (t *sampleStanTask) Columns() []batch.Column {
-	return append([]batch.Column{{Name: "file", Kind: batch.Text}}, posteriorColumns(t.Quantities, make([]string, len(t.Quantities)))...)
+	return append([]batch.Column{{Name: "file", Kind: batch.Text}}, posteriorColumns(&t.sampler, t.Quantities, make([]string, len(t.Quantities)))...)
 }
 
 // Do samples files one after another.
@@ -190,7 +193,7 @@ func (t *sampleStanTask) one(ctx context.Context, source string, item int64) (r 
 		return r, err
 	}
 	r = batch.Record{Item: item, Texts: []string{source}}
-	addPosterior(&r, fit, v, t.Quantities, nil, kept)
+	addPosterior(&r, &t.sampler, fit, v, t.Quantities, nil, kept)
 	if n, first := post.Failures(); n > 0 {
 		r.Texts[len(r.Texts)-1] = fmt.Sprintf("generated quantities are NaN at %d draws: %v", n, first)
 	}

@@ -7,45 +7,48 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/euryale-dev/euryale/batch"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/setting"
 )
 
 // sbc makes the fits of a simulation-based calibration: one item is one data set drawn from the prior, and
 // the ranks of its parameters in its posterior.
 type sbc struct {
-	Problem string `yaml:"problem" json:"-"`
-	Fits    int    `yaml:"fits" json:"fits"`   // default 1000
-	Ranks   int    `yaml:"ranks" json:"ranks"` // posterior draws to rank among. Default 99
-	Warmup  int    `yaml:"warmup" json:"warmup"`
-	Draws   int    `yaml:"draws" json:"draws"`
+	Problem     string `yaml:"problem" json:"-"`
+	Calibration `yaml:",inline"`
 
 	Source string `yaml:"-" json:"source"`
 	SHA256 string `yaml:"-" json:"sha256"`
 }
 
+// Calibration is what a user sets of a calibration: by flags of sbc, or by keys of work lists.
+type Calibration struct {
+	Fits   int `yaml:"fits" json:"fits" default:"1000" low:"10" high:"2147483647" about:"number of data sets to simulate and fit"`
+	Ranks  int `yaml:"ranks" json:"ranks" default:"99" low:"1" high:"2147483647" about:"number of independent posterior draws to rank each prior draw among"`
+	Warmup int `yaml:"warmup" json:"warmup" default:"1000" low:"1" high:"2147483647" about:"warm-up draws per fit, which adapt the sampler and are discarded"`
+	Draws  int `yaml:"draws" json:"draws" default:"1000" low:"1" high:"2147483647" about:"draws to keep per fit"`
+}
+
+// Check sets what is zero to its default. Its errors are of type *setting.Error.
+func (c *Calibration) Check() error {
+	if err := setting.Complete(c); err != nil {
+		return err
+	}
+	if c.Draws < c.Ranks {
+		return &setting.Error{Name: "draws", Text: fmt.Sprintf("%d: want at least the number of ranks, %d", c.Draws, c.Ranks)}
+	}
+	return nil
+}
+
 func (s *sbc) check() error {
-	for _, v := range []struct {
-		name       string
-		at         *int
-		otherwise  int
-		low, above int
-	}{{"fits", &s.Fits, 1000, 10, math.MaxInt32}, {"ranks", &s.Ranks, 99, 1, math.MaxInt32}, {"warmup", &s.Warmup, 1000, 1, math.MaxInt32}, {"draws", &s.Draws, 1000, 1, math.MaxInt32}} {
-		if *v.at == 0 {
-			*v.at = v.otherwise
-		}
-		if *v.at < v.low || *v.at > v.above {
-			return fmt.Errorf("%s is %d: want %d to %d", v.name, *v.at, v.low, v.above)
-		}
+	if err := s.Calibration.Check(); err != nil {
+		return err
 	}
 	if s.Problem == "" {
 		return errors.New("problem is missing: name a JSON file, as for sample expr")
-	}
-	if s.Draws < s.Ranks {
-		return fmt.Errorf("draws is %d: want at least the number of ranks, %d", s.Draws, s.Ranks)
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ type simRSoXS struct {
 	Energies int `yaml:"-" json:"energies"`
 }
 
-func (s *simRSoXS) check() error { return keyError(s.SimulationSettings.Check()) }
+func (s *simRSoXS) check() error { return s.SimulationSettings.Check() }
 
 // wide says that an item uses all threads by itself.
 func (s *simRSoXS) wide() bool { return true }

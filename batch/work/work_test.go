@@ -223,7 +223,7 @@ func TestConfigurations(t *testing.T) {
 		"work: fit g2\nbins: 5-3":               "numbers from 1",
 		"work: fit g2\nseed: &a 1\nretries: *a": "an alias",
 		"work: fit g2\nsimd: mmx":               "simd is mmx: want one of ",
-		"work: fit g2\nfixed: {taw: 1}":         "did you mean tau?",
+		"work: fit g2\nfixed: {taw: 1}":         `line 2: fixed: parameter "taw": want tau, baseline or contrast; did you mean "tau"?`,
 		"work: fit g2\nwork: fit g2":            "twice",
 		"work: [":                               "line 1",
 	} {

@@ -33,7 +33,7 @@ var allowed = map[string][]string{
 	"viz":      {"infer"},
 	"runs":     {"tensor", "infer", "data"},
 	"demo":     {"tensor", "autodiff", "sim", "data", "models"},
-	"batch":    {"kernels", "autodiff", "infer", "sim", "data", "models", "runs"},
+	"batch":    {"kernels", "autodiff", "infer", "data", "models", "runs"},
 	"report":   {"tensor", "infer", "sim", "data", "models", "viz", "batch"},
 	"notebook": {"autodiff", "optim", "infer", "sim", "data", "models", "viz", "demo", "report"},
 	"app":      {"kernels", "tensor", "autodiff", "optim", "infer", "sim", "data", "models", "viz", "runs", "demo", "batch", "report"},

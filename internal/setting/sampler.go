@@ -14,6 +14,7 @@ type Sampler struct {
 	TargetAccept float64 `yaml:"target_accept" json:"target_accept" above:"0" below:"1" zero:"0.8, raised if there are divergences" about:"target acceptance rate used to adapt the step size, in (0, 1)"`
 	MaxTreeDepth int     `yaml:"max_tree_depth" json:"max_tree_depth" default:"10" low:"1" high:"20" about:"depth at which trajectories stop growing, after 2^depth - 1 steps"`
 	Coordinates  string  `yaml:"coordinates" json:"coordinates,omitempty" default:"chosen" choices:"chosen,declared" about:"coordinates in which the chains move: chosen (in the warm-up, for hierarchies, processes and scales; what is normal given the rest is integrated out), or declared (those of the model)"`
+	Evidence     bool    `yaml:"evidence" json:"evidence,omitempty" about:"estimate the evidence, the probability of the data under the model, from the draws of nuts by bridge sampling"`
 }
 
 // Config returns the settings of package infer.

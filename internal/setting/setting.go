@@ -14,6 +14,9 @@
 // for, where it leaves the choice to others. A number that may have a unit, such as 75um, has the tag units: the units, such as um=1 mm=1e3,
 // with what one of each is in the unit of the value; the first is that of plain numbers. The name of a setting is that of its field in lower-case words joined by hyphens, or the tag name. The tag only names the commands
 // that have it, separated by commas, if not all do. Choices are separated by commas in the tag choices, or come from a method Choices(name string) []string.
+//
+// A value that is given has to be within the bounds and among the choices wherever it is given: see [Setting.Given]. Zero stands for the
+// default only in structs of Go.
 package setting
 
 import (
@@ -40,6 +43,7 @@ type Setting struct {
 	Only    []string // the commands that have it, or nil for all
 	Choices []string
 
+	hint         string // what else helps with a value that is not among the choices
 	units        []unit
 	low, high    float64
 	above, below bool // whether low and high are not included themselves
@@ -60,6 +64,21 @@ type Error struct {
 
 // Error begins with the name of the setting.
 func (e *Error) Error() string { return e.Name + ": " + e.Text }
+
+// Errors returns the errors about settings within an error.
+func Errors(err error) (all []*Error) {
+	switch e := err.(type) {
+	case *Error:
+		return []*Error{e}
+	case interface{ Unwrap() error }:
+		return Errors(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			all = append(all, Errors(inner)...)
+		}
+	}
+	return all
+}
 
 // Of lists the settings of a struct, given by a pointer, with those of embedded structs.
 func Of(declared any) []Setting { return of(reflect.ValueOf(declared).Elem(), declared) }
@@ -117,7 +136,7 @@ func fieldOf(f reflect.StructField) field {
 		return field{}
 	}
 	s := Setting{Name: f.Tag.Get("name"), Field: f.Name, Unit: f.Tag.Get("unit"), Default: f.Tag.Get("default"), About: about, Only: listed(f.Tag.Get("only")),
-		Choices: listed(f.Tag.Get("choices")), units: units(f),
+		Choices: listed(f.Tag.Get("choices")), units: units(f), hint: f.Tag.Get("hint"),
 		Zero: f.Tag.Get("zero"), low: number(f, "low", math.Inf(-1)), high: number(f, "high", math.Inf(1))}
 	if s.above = f.Tag.Get("above") != ""; s.above {
 		s.low = number(f, "above", 0)
@@ -202,26 +221,34 @@ func Complete(declared any) error {
 // Mistakes lists the values that are not among the choices or not within the bounds.
 func Mistakes(declared any) (all []*Error) {
 	for _, s := range Of(declared) {
-		if text := s.mistake(); text != "" && !(s.Zero != "" && s.value.IsZero()) {
+		if text := s.Given(); text != "" && !(s.Zero != "" && s.value.IsZero()) {
 			all = append(all, &Error{s.Name, text})
 		}
 	}
 	return all
 }
 
-// mistake compares the value with the choices and the bounds.
-func (s Setting) mistake() string {
+// Given says why the value cannot have been given, which is not among the choices or not within the bounds, or "". A 0 or an empty text that
+// somebody writes is such a value, too, unless it is allowed: who wants the default leaves the setting out.
+func (s Setting) Given() string {
+	if p, ok := s.value.Interface().(interface{ mistake() string }); ok {
+		return p.mistake()
+	}
 	switch v := s.value; v.Kind() {
 	case reflect.String:
 		if s.Choices != nil && !slices.Contains(s.Choices, v.String()) {
-			return Unknown(v.String(), s.Choices)
+			text := Unknown(v.String(), s.Choices)
+			if s.hint != "" {
+				text += "; " + s.hint
+			}
+			return text
 		}
 	case reflect.Int, reflect.Int64:
 		if x := float64(v.Int()); x < s.low || x > s.high {
 			return fmt.Sprintf("%d: want %s", v.Int(), s.bounds())
 		}
 	case reflect.Float64:
-		if x := v.Float(); !(x >= s.low && x <= s.high) || s.above && x == s.low || s.below && x == s.high {
+		if x := v.Float(); math.IsInf(x, 0) || !(x >= s.low && x <= s.high) || s.above && x == s.low || s.below && x == s.high {
 			return fmt.Sprintf("%s: want %s", s.Text(), s.bounds())
 		}
 	}
@@ -251,19 +278,30 @@ func (s Setting) bounds() string {
 	if s.Unit != "" {
 		unit = " " + s.Unit
 	}
+	low, high := plain(s.low), plain(s.high)
 	switch {
+	case math.IsInf(s.low, -1) && math.IsInf(s.high, 1):
+		return "a finite number" + unit
 	case s.above && math.IsInf(s.high, 1):
-		return fmt.Sprintf("more than %g%s", s.low, unit)
+		return fmt.Sprintf("more than %s%s", low, unit)
 	case s.above && !s.below:
-		return fmt.Sprintf("more than %g%s and at most %g", s.low, unit, s.high)
+		return fmt.Sprintf("more than %s%s and at most %s", low, unit, high)
 	case s.above:
-		return fmt.Sprintf("a number between %g and %g%s", s.low, s.high, unit)
+		return fmt.Sprintf("a number between %s and %s%s", low, high, unit)
 	case math.IsInf(s.high, 1):
-		return fmt.Sprintf("at least %g%s", s.low, unit)
+		return fmt.Sprintf("at least %s%s", low, unit)
 	case math.IsInf(s.low, -1):
-		return fmt.Sprintf("at most %g%s", s.high, unit)
+		return fmt.Sprintf("at most %s%s", high, unit)
 	}
-	return fmt.Sprintf("%g to %g%s", s.low, s.high, unit)
+	return fmt.Sprintf("%s to %s%s", low, high, unit)
+}
+
+// plain writes whole numbers without an exponent.
+func plain(x float64) string {
+	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
 }
 
 // Unknown says that a value is not among the names, and suggests the closest one.
@@ -274,6 +312,23 @@ func Unknown(value string, names []string) string {
 	}
 	return text
 }
+
+// UnknownParameter says that there is no parameter of a name, and suggests the closest one.
+func UnknownParameter(name string, names []string) string { return "parameter " + Unknown(name, names) }
+
+// Spelled returns the name of a setting that may also be called otherwise: several values are given one by one, and together.
+func Spelled(name string) string {
+	if other, ok := map[string]string{"bound": "bounds", "priors": "prior", "fix": "fixed", "average": "average-frames"}[name]; ok {
+		return other
+	}
+	return name
+}
+
+// Key is the name of a setting in documents, such as drop_invalid.
+func (s Setting) Key() string { return Key(s.Name) }
+
+// Key is the key for a name.
+func Key(name string) string { return strings.ReplaceAll(name, "-", "_") }
 
 // Listed writes names as a list in a sentence: a, b or c.
 func Listed(names []string) string {
@@ -319,7 +374,7 @@ func (s Setting) Set(text string) error {
 func (s Setting) Read(text string) (float64, error) {
 	if s.units == nil {
 		x, err := strconv.ParseFloat(text, 64)
-		if err != nil || math.IsNaN(x) {
+		if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
 			return 0, fmt.Errorf("want a number")
 		}
 		return x, nil
@@ -397,11 +452,36 @@ func (s Setting) IsZero() bool { return s.value.IsZero() }
 
 // Copy gives the settings of a declaration the values of the fields of the same names in another struct, which may have other fields too
 // and lack some. Maps of the same kinds are taken over.
-func Copy(declared, from any) {
+func Copy(declared, from any) { fill(declared, from, func(Setting, bool) bool { return true }) }
+
+// Default gives the settings of a declaration that were not chosen the values that another one has, by name.
+func Default(declared, from any, chosen func(name string) bool) {
+	fill(declared, from, func(s Setting, zero bool) bool { return !zero && !chosen(s.Name) })
+}
+
+func fill(declared, from any, wanted func(s Setting, zero bool) bool) {
 	src := reflect.ValueOf(from)
 	for _, s := range Of(declared) {
-		if v := src.FieldByName(s.Field); v.IsValid() && v.Type().ConvertibleTo(s.value.Type()) {
+		if v := s.in(src); v.IsValid() && v.Type().ConvertibleTo(s.value.Type()) && wanted(s, v.IsZero()) {
 			s.value.Set(v.Convert(s.value.Type()))
 		}
 	}
+}
+
+// in returns the field of a struct for a setting, which is called as in its declaration or by the name of the setting, such as MaxTreeDepth for
+// max-tree-depth.
+func (s Setting) in(v reflect.Value) reflect.Value {
+	if f := v.FieldByName(s.Field); f.IsValid() {
+		return f
+	}
+	return v.FieldByName(s.Exported())
+}
+
+// Exported is the name of a setting as Go writes it, such as MaxTreeDepth for max-tree-depth.
+func (s Setting) Exported() string {
+	var b strings.Builder
+	for part := range strings.SplitSeq(s.Name, "-") {
+		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return b.String()
 }

@@ -257,32 +257,32 @@ func (p *Problem) neighbours(r *optim.Result) (float64, error) {
 func (p *Problem) penalties(names []string, vectors map[string]vector) (out []optim.Prior, err error) {
 	for _, name := range sortedKeys(p.Priors) {
 		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("priors: %s is no parameter of the formula%s", name, meant(name, slices.Clone(names)))
+			return nil, ofPrior(name, fmt.Errorf("priors: %s is no parameter of the formula%s", name, meant(name, slices.Clone(names))))
 		}
 		c, err := formula.ParseCall(p.Priors[name])
 		if err != nil {
-			return nil, fmt.Errorf("prior of %s: %w", name, err)
+			return nil, ofPrior(name, fmt.Errorf("prior of %s: %w", name, err))
 		}
 		if c.Name != "normal" && c.Name != "lognormal" || len(c.Args) != 2 || len(c.Names()) > 0 {
-			return nil, fmt.Errorf("prior of %s: least squares takes normal(mean, sd) and lognormal(mean, sd) with numbers, and not %s: sample for others", name, p.Priors[name])
+			return nil, ofPrior(name, fmt.Errorf("prior of %s: least squares takes normal(mean, sd) and lognormal(mean, sd) with numbers, and not %s: sample for others", name, p.Priors[name]))
 		}
 		var v [2]float64
 		for i, f := range c.Args {
 			n, err := f.Node(nil)
 			if err != nil {
-				return nil, fmt.Errorf("prior of %s: %w", name, err)
+				return nil, ofPrior(name, fmt.Errorf("prior of %s: %w", name, err))
 			}
 			if n, err = folded(n); err != nil {
-				return nil, fmt.Errorf("prior of %s: %w", name, err)
+				return nil, ofPrior(name, fmt.Errorf("prior of %s: %w", name, err))
 			}
 			value, err := ad.Eval(n)
 			if err != nil {
-				return nil, fmt.Errorf("prior of %s: %w", name, err)
+				return nil, ofPrior(name, fmt.Errorf("prior of %s: %w", name, err))
 			}
 			v[i] = value[0].Data().(float64)
 		}
 		if !linalg.Finite(v[0]) || !(v[1] > 0) || math.IsInf(v[1], 0) {
-			return nil, fmt.Errorf("prior of %s: %s: want a finite mean and a standard deviation above 0", name, p.Priors[name])
+			return nil, ofPrior(name, fmt.Errorf("prior of %s: %s: want a finite mean and a standard deviation above 0", name, p.Priors[name]))
 		}
 		for _, e := range vectors[name].elements(name) {
 			if c.Name == "normal" {

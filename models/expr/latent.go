@@ -61,7 +61,7 @@ func (b *builder) latent(name string) (*ad.Node, error) {
 	}
 	d, err := b.distribution("prior of "+name, text, nil, true)
 	if err != nil {
-		return nil, err
+		return nil, ofPrior(name, err)
 	}
 	truth := b.model.Param(name+latentSuffix, d, list...)
 	b.model.AddLogProb(name, ad.Sum(dist.Normal(truth, ad.Const(sigma)).LogProb(ad.Const(measured))))

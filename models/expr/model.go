@@ -287,7 +287,7 @@ func (b *builder) unused() error {
 	for _, f := range fields {
 		for _, key := range f.keys {
 			if !b.used[key] && !(key == "sigma" && b.p.Sigma == "") {
-				return fmt.Errorf("%s names %s, which no formula uses%s", f.name, key, meant(key, known))
+				return &FieldError{f.name, key, fmt.Errorf("%s names %s, which no formula uses%s", f.name, key, meant(key, known))}
 			}
 		}
 	}

@@ -144,18 +144,18 @@ func (b *builder) parameter(name string) (*ad.Node, error) {
 	}
 	d, err := b.distribution("prior of "+name, text, nil, true)
 	if err != nil {
-		return nil, err
+		return nil, ofPrior(name, err)
 	}
 	if d.Discrete {
-		return nil, fmt.Errorf("prior of %s: %q gives whole numbers, which have no gradient: use a continuous distribution", name, text)
+		return nil, ofPrior(name, fmt.Errorf("prior of %s: %q gives whole numbers, which have no gradient: use a continuous distribution", name, text))
 	}
 	if lower != nil || upper != nil {
 		if share, nothing := dist.Left(d, p.Bounds[name][0], p.Bounds[name][1]); nothing {
-			return nil, fmt.Errorf("the prior of %s, %s%s, has a probability of %.2g between its bounds, %g and %g: change one of them", name, text, lies(d), share, p.Bounds[name][0], p.Bounds[name][1])
+			return nil, ofPrior(name, fmt.Errorf("the prior of %s, %s%s, has a probability of %.2g between its bounds, %g and %g: change one of them", name, text, lies(d), share, p.Bounds[name][0], p.Bounds[name][1]))
 		}
 		d = dist.Truncate(d, lower, upper)
 		if err := d.Err(); err != nil {
-			return nil, fmt.Errorf("prior of %s within its bounds: %w", name, err)
+			return nil, ofPrior(name, fmt.Errorf("prior of %s within its bounds: %w", name, err))
 		}
 	}
 	return b.model.Param(name, d, list...), nil

@@ -31,7 +31,7 @@ func (p *Problem) enough(names []string, vectors map[string]vector, rows int) er
 	if rows >= free {
 		return nil
 	}
-	return fmt.Errorf("%s cannot determine %s: want %d or more rows, or hold %d with --fix (the field fixed of a problem file)", errtext.Count(rows, "row"), errtext.Count(free, "parameter"), free, free-rows)
+	return fmt.Errorf("%s cannot determine %s: want %d or more rows, or hold %d with --fixed (the field fixed of a problem file)", errtext.Count(rows, "row"), errtext.Count(free, "parameter"), free, free-rows)
 }
 
 // squarable returns an error if the squares of observed values, of values in units of their errors, or of a column of the formula are beyond the range of

@@ -136,7 +136,7 @@ func TestStartsAndBoundsThatExcludeEachOther(t *testing.T) {
 		"start of contrast is 0.9, outside its bounds 0.1:0.5":     {Start: map[string]float64{"contrast": 0.9}, Bounds: map[string][2]float64{"contrast": {.1, .5}}},
 		"contrast is fixed at 0.9, outside its bounds":             {Fixed: map[string]float64{"contrast": 0.9}, Bounds: map[string][2]float64{"contrast": {.1, .5}}},
 		"fixed value of baseline is 7, outside the model's bounds": {Fixed: map[string]float64{"baseline": 7}},
-		"did you mean contrast?":                                   {Start: map[string]float64{"contrst": 0.2}},
+		`did you mean "contrast"?`:                                 {Start: map[string]float64{"contrst": 0.2}},
 	} {
 		if _, err := g2.FitOne(context.Background(), single, c, s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)

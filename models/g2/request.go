@@ -17,11 +17,11 @@ import (
 // Request is what a user sets of a fit or a posterior of correlation functions: by flags of fit g2 and sample g2, by keys of work lists
 // or by options of notebooks. Each setting is declared here only.
 type Request struct {
-	Model       string            `yaml:"model" json:"model" default:"single" about:"relaxation model"`
+	Model       string            `yaml:"model" json:"model" default:"single" hint:"a part of your own needs a command that imports its package" about:"relaxation model"`
 	Fixed       setting.Numbers   `yaml:"fixed" json:"fixed,omitempty" about:"hold a parameter fixed"`
 	Bounds      setting.Intervals `yaml:"bounds" json:"bounds,omitempty" about:"bounds of a parameter"`
 	Start       setting.Numbers   `yaml:"start" json:"start,omitempty" about:"starting value of a parameter"`
-	Priors      setting.Texts     `yaml:"-" json:"prior,omitempty" name:"prior" about:"prior of a parameter, such as tau=lognormal(-3,1); in fit g2 a penalty, which needs errors: normal, lognormal, halfnormal, truncatednormal or uniform"`
+	Priors      setting.Texts     `yaml:"prior" json:"prior,omitempty" name:"prior" about:"prior of a parameter, such as tau=lognormal(-3,1); in fit g2 a penalty, which needs errors: normal, lognormal, halfnormal, truncatednormal or uniform"`
 	Loss        string            `yaml:"loss" json:"loss,omitempty" default:"linear" choices:"linear,soft_l1,huber,cauchy,arctan" about:"loss function"`
 	DropInvalid bool              `yaml:"drop_invalid" json:"drop_invalid,omitempty" about:"drop points whose delay, value or error is not a usable number"`
 }
@@ -38,11 +38,6 @@ func (*Request) Choices(name string) (all []string) {
 
 // Resolve returns the model and the settings that are asked for. An error about one setting is of type *setting.Error.
 func (r Request) Resolve() (Model, Settings, error) {
-	if r.Model != "" { // its error names parameters of other models, too
-		if _, err := ByName(r.Model); err != nil {
-			return Model{}, Settings{}, err
-		}
-	}
 	if err := setting.Complete(&r); err != nil {
 		return Model{}, Settings{}, err
 	}
@@ -60,9 +55,19 @@ func (r Request) Resolve() (Model, Settings, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Priors)) {
-		if s.Priors[name], err = dist.Parse(r.Priors[name]); err != nil {
-			return model, s, &setting.Error{Name: "prior", Text: fmt.Sprintf("%q: want name=distribution(numbers), such as tau=lognormal(-3,1): %v", name+"="+r.Priors[name], errtext.Without("dist: ", err))}
+		if s.Priors[name], err = setting.Prior(name, r.Priors[name]); err != nil {
+			return model, s, err
 		}
+	}
+	if err := model.wrong(); err != nil {
+		return model, s, err
+	}
+	if at, err := s.wrong(model); err != nil {
+		return model, s, &setting.Error{Name: at, Text: errtext.Without("g2: ", err).Error()}
 	}
 	return model, s, nil
 }
+
+// Sampling is how posteriors of correlation functions are sampled where nothing else is asked for. A gradient costs microseconds, so the
+// target acceptance rate is high: 0.9 leaves few divergences.
+func Sampling() setting.Sampler { return setting.Sampler{TargetAccept: 0.9} }

@@ -4,15 +4,16 @@
 package g2
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
-	"github.com/euryale-dev/euryale/internal/spelling"
+	"github.com/euryale-dev/euryale/internal/errtext"
+	"github.com/euryale-dev/euryale/internal/setting"
 )
 
 // usable applies DropInvalid.
@@ -34,29 +35,8 @@ func (s Settings) check(model Model, curves []Curve) error {
 	if err := model.wrong(); err != nil {
 		return err
 	}
-	for _, group := range []struct {
-		what  string
-		names []string
-	}{{"fixed value", slices.Sorted(maps.Keys(s.Fixed))}, {"bounds", slices.Sorted(maps.Keys(s.Bounds))}, {"start", slices.Sorted(maps.Keys(s.Start))}} {
-		for _, name := range group.names {
-			if model.index(name) < 0 {
-				hint := ""
-				if m := spelling.Meant(name, model.names()); m != "" {
-					hint = ": did you mean " + m + "?"
-				}
-				return fmt.Errorf("g2: the %s for %q cannot be used: model %s has the parameters %s%s", group.what, name, model.Name, strings.Join(model.names(), ", "), hint)
-			}
-		}
-	}
-	if err := s.checkBounds(model.Params); err != nil {
-		return err
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Bounds)) {
-		if _, fixed := s.Fixed[name]; fixed {
-			if v, b := s.Fixed[name], s.Bounds[name]; !(v >= b[0] && v <= b[1]) {
-				return fmt.Errorf("g2: %s is fixed at %g, outside its bounds %g:%g: change one of them", name, v, b[0], b[1])
-			}
-		}
+	if at, err := s.wrong(model); err != nil {
+		return fmt.Errorf("g2: %s: %w", at, errtext.Without("g2: ", err))
 	}
 	for _, c := range curves {
 		if len(c.X) == 0 {
@@ -67,6 +47,40 @@ func (s Settings) check(model Model, curves []Curve) error {
 		}
 	}
 	return nil
+}
+
+// wrong returns the first setting that no curve can have with the model, and why. Priors may be of what only a posterior has: the
+// parameters that are sampled in place of others, and the size of errors.
+func (s Settings) wrong(model Model) (at string, err error) {
+	sampled, _ := model.sampledForm()
+	both := append(model.names(), noise)
+	for _, p := range sampled {
+		if !slices.Contains(both, p.Name) {
+			both = append(both, p.Name)
+		}
+	}
+	for _, group := range []struct {
+		at         string
+		names, has []string
+	}{{"fixed", slices.Sorted(maps.Keys(s.Fixed)), model.names()}, {"bounds", slices.Sorted(maps.Keys(s.Bounds)), model.names()}, {"start", slices.Sorted(maps.Keys(s.Start)), model.names()},
+		{"prior", slices.Sorted(maps.Keys(s.Priors)), both}} {
+		for _, name := range group.names {
+			if !slices.Contains(group.has, name) {
+				return group.at, errors.New(setting.UnknownParameter(name, group.has))
+			}
+		}
+	}
+	if err := s.checkBounds(model.Params); err != nil {
+		return "bounds", err
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Bounds)) {
+		if v, fixed := s.Fixed[name]; fixed {
+			if b := s.Bounds[name]; !(v >= b[0] && v <= b[1]) {
+				return "fixed", fmt.Errorf("g2: %s is fixed at %g, outside its bounds %g:%g: change one of them", name, v, b[0], b[1])
+			}
+		}
+	}
+	return "prior", s.checkPriors(slices.Concat(model.Params, sampled))
 }
 
 // checkBounds compares bounds with each other, and with what parameters can be.

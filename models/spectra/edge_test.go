@@ -93,7 +93,7 @@ func TestBadSettings(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{`fixed value is given for "tef"`, "did you mean teff", "logg is fixed at NaN", "vsini is fixed at -5", "vel is fixed at 1e+06", `prior is given for "vmic"`, "desi_q", "velocities go from 5 to -5", "Batch is -1"} {
+	for _, want := range []string{`fixed: parameter "tef"`, `did you mean "teff"`, "logg is fixed at NaN", "vsini is fixed at -5", "vel is fixed at 1e+06", `prior: parameter "vmic"`, "desi_q", "velocities go from 5 to -5", "Batch is -1"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want %q", err, want)
 		}

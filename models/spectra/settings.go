@@ -16,7 +16,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/given"
-	"github.com/euryale-dev/euryale/internal/spelling"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/sim/spectra"
 )
 
@@ -144,40 +144,39 @@ func NewFitter(l *Library, s Settings) (*Fitter, error) {
 	f.fixed, f.values = make([]bool, len(f.names)), make([]float64, len(f.names))
 	var bad []error
 	say := func(format string, v ...any) { bad = append(bad, fmt.Errorf("spectra: "+format, v...)) }
-	place := func(what, name string) int {
+	about := func(name, format string, v ...any) {
+		bad = append(bad, fmt.Errorf("spectra: %w", &setting.Error{Name: name, Text: fmt.Sprintf(format, v...)}))
+	}
+	place := func(of, name string) int {
 		k := slices.Index(f.names, name)
 		if k < 0 {
-			hint := ""
-			if near := spelling.Meant(name, f.names); near != "" {
-				hint = ": did you mean " + near + "?"
-			}
-			say("%s is given for %q: want one of %v%s", what, name, f.names, hint)
+			about(of, "%s", setting.UnknownParameter(name, f.names))
 		}
 		return k
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.s.Fixed)) {
 		v := f.s.Fixed[name]
-		if k := place("a fixed value", name); k >= 0 {
+		if k := place("fixed", name); k >= 0 {
 			f.fixed[k], f.values[k] = true, v
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				say("%s is fixed at %v: want a finite number", name, v)
+				about("fixed", "%s is fixed at %v: want a finite number", name, v)
 			}
 			if name == Vsini && !(v >= 0 && v <= f.s.Rotation.MaxVsini) {
-				say("vsini is fixed at %g km/s: want 0 to the largest rotation, %g", v, f.s.Rotation.MaxVsini)
+				about("fixed", "vsini is fixed at %g km/s: want 0 to the largest rotation, %g", v, f.s.Rotation.MaxVsini)
 			}
 			if name == Vel && !(v >= f.s.MinVel && v <= f.s.MaxVel) {
-				say("vel is fixed at %g km/s: want a number from %g to %g, the range of velocities", v, f.s.MinVel, f.s.MaxVel)
+				about("fixed", "vel is fixed at %g km/s: want a number from %g to %g, the range of velocities", v, f.s.MinVel, f.s.MaxVel)
 			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.s.Priors)) {
-		if k := place("a prior", name); k >= 0 && f.s.Priors[name].Event > 0 {
-			say("the prior of %s is a distribution of vectors: give one of single numbers", name)
+		if k := place("prior", name); k >= 0 && f.s.Priors[name].Event > 0 {
+			about("prior", "the prior of %s is a distribution of vectors: give one of single numbers", name)
 		}
 	}
 	for name, floor := range f.s.Floor {
 		if _, err := l.Arm(name); err != nil || !(floor >= 0) || math.IsInf(floor, 1) {
-			say("the error floor is %g for arm %q: want at least 0, for an arm of the library", floor, name)
+			about("floor", "%g for arm %q: want at least 0, for an arm of the library", floor, name)
 		}
 	}
 	if f.s.Rotation.None {
@@ -206,13 +205,13 @@ func NewFitter(l *Library, s Settings) (*Fitter, error) {
 		}
 	}
 	if len(bad) == 0 {
-		f.checkRanges(say)
+		f.checkRanges(about)
 	}
 	return f, errors.Join(bad...)
 }
 
 // checkRanges says which fixed values and priors lie outside of what the library and the settings allow.
-func (f *Fitter) checkRanges(say func(format string, v ...any)) {
+func (f *Fitter) checkRanges(about func(name, format string, v ...any)) {
 	priors := f.s.Priors
 	f.s.Priors = nil
 	lower, upper := f.covered()
@@ -223,12 +222,12 @@ func (f *Fitter) checkRanges(say func(format string, v ...any)) {
 		rounding := 1e-9 * (upper[k] - lower[k])
 		switch x := f.values[k]; {
 		case k > 1 && f.fixed[k] && (x < lower[k]-rounding || x > upper[k]+rounding):
-			say("%s is fixed at %g: want a value that the library covers, %.6g to %.6g", name, x, lower[k], upper[k])
+			about("fixed", "%s is fixed at %g: want a value that the library covers, %.6g to %.6g", name, x, lower[k], upper[k])
 		case given && !f.fixed[k] && !(max(lo, lower[k]) < min(hi, upper[k])):
-			say("the prior of %s allows %.6g to %.6g: want some of it within %.6g to %.6g", name, lo, hi, lower[k], upper[k])
+			about("prior", "the prior of %s allows %.6g to %.6g: want some of it within %.6g to %.6g", name, lo, hi, lower[k], upper[k])
 		case given && !f.fixed[k]:
 			if share, nothing := dist.Left(prior, lower[k], upper[k]); nothing {
-				say("the prior of %s, %s, has a probability of %.2g from %.6g to %.6g, which is all that the library and the settings cover: give one that lies there", name, prior, share, lower[k], upper[k])
+				about("prior", "the prior of %s, %s, has a probability of %.2g from %.6g to %.6g, which is all that the library and the settings cover: give one that lies there", name, prior, share, lower[k], upper[k])
 			}
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/spectra"
 	"github.com/euryale-dev/euryale/models/spectra/ccf"
 	sim "github.com/euryale-dev/euryale/sim/spectra"
@@ -113,8 +114,8 @@ func New(s Settings) (*Pipeline, error) {
 	p := &Pipeline{s: s, library: dir, priors: map[string]dist.Dist{}, engines: map[string]*engine{}}
 	p.identity = sync.OnceValues(p.versionOfLibrary)
 	for _, name := range slices.Sorted(maps.Keys(s.Priors)) {
-		if p.priors[name], err = dist.Parse(s.Priors[name]); err != nil {
-			return nil, fmt.Errorf("the prior of %s: %w", name, err)
+		if p.priors[name], err = setting.Prior(name, s.Priors[name]); err != nil {
+			return nil, err
 		}
 	}
 	return p, nil
@@ -201,11 +202,15 @@ func (p *Pipeline) engine(arms []string) (*engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p.library, err)
 	}
+	floor, err := p.floorOf(library, arms)
+	if err != nil {
+		return nil, err
+	}
 	c := p.s.Config
 	rotation := p.s.Rotation
 	rotation.MaxVsini = c.MaxVsini
 	e := &engine{params: lib.Params, lam: map[string][]float64{}}
-	e.fitter, err = spectra.NewFitter(lib, spectra.Settings{Continuum: p.s.Continuum, Chebyshev: p.s.Chebyshev, FixedContinuum: p.s.FixedContinuum, KeepSpikes: p.s.KeepSpikes, Rotation: rotation, MinVel: c.MinVel, MaxVel: c.MaxVel, Floor: p.s.Floor,
+	e.fitter, err = spectra.NewFitter(lib, spectra.Settings{Continuum: p.s.Continuum, Chebyshev: p.s.Chebyshev, FixedContinuum: p.s.FixedContinuum, KeepSpikes: p.s.KeepSpikes, Rotation: rotation, MinVel: c.MinVel, MaxVel: c.MaxVel, Floor: floor,
 		Fixed: p.s.Fixed, Priors: p.priors, VelStep: c.VelStep, LeastVelStep: c.LeastVelStep, NoVerdict: p.s.NoVerdict, PerExposure: p.s.PerExposure, Batch: p.s.Batch, Threads: p.s.Threads, Precision: p.s.Precision, Backend: p.s.Backend})
 	if err != nil {
 		return nil, err
@@ -229,6 +234,27 @@ func (p *Pipeline) engine(arms []string) (*engine, error) {
 	}
 	p.engines[key] = e
 	return e, nil
+}
+
+// floorOf returns the error floors of some arms. Those of arms that the library does not have are an error.
+func (p *Pipeline) floorOf(library *rvspecfit.Contents, arms []string) (map[string]float64, error) {
+	if len(p.s.Floor) == 0 {
+		return nil, nil
+	}
+	all, err := library.Arms()
+	if err != nil {
+		return nil, err
+	}
+	floor := map[string]float64{}
+	for _, name := range slices.Sorted(maps.Keys(p.s.Floor)) {
+		if !slices.Contains(all, name) {
+			return nil, &setting.Error{Name: "floor", Text: "arm " + setting.Unknown(name, all)}
+		}
+		if slices.Contains(arms, name) {
+			floor[name] = p.s.Floor[name]
+		}
+	}
+	return floor, nil
 }
 
 // correlationTemplates returns the templates for cross-correlation of some arms.

@@ -4,6 +4,8 @@
 package fitfile
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/internal/setting"
@@ -23,7 +25,7 @@ type Request struct {
 	Resolution     bool            `yaml:"resolution_matrix" json:"resolution_matrix,omitempty" name:"resolution-matrix" about:"use the resolution matrices in DESI's files"`
 	Errors         string          `yaml:"errors" json:"errors" default:"marginal" choices:"marginal,conditional" about:"errors of the parameters: marginal, or conditional on velocity and rotation as in rvspecfit"`
 	Fixed          setting.Numbers `yaml:"fixed" json:"fixed,omitempty" about:"hold a parameter fixed"`
-	Priors         setting.Texts   `yaml:"priors" json:"prior,omitempty" name:"prior" about:"prior of a parameter, such as teff=normal(5800,100)"`
+	Priors         setting.Texts   `yaml:"prior" json:"prior,omitempty" name:"prior" about:"prior of a parameter, such as teff=normal(5800,100)"`
 	Floor          setting.Numbers `yaml:"floor" json:"floor,omitempty" about:"error to add in quadrature to those of an arm, in units of flux"`
 }
 
@@ -33,8 +35,19 @@ func (r *Request) Settings() (Settings, error) {
 	if err := setting.Complete(r); err != nil {
 		return Settings{}, err
 	}
+	for _, name := range slices.Sorted(maps.Keys(r.Priors)) {
+		if _, err := setting.Prior(name, r.Priors[name]); err != nil {
+			return Settings{}, err
+		}
+	}
 	s := Settings{Continuum: r.Continuum, Chebyshev: r.Chebyshev, FixedContinuum: r.FixedContinuum, KeepSpikes: r.KeepSpikes, Resolution: r.Resolution,
 		BruteForce: r.Init == "bruteforce", Conditional: r.Errors == "conditional", Fixed: r.Fixed, Priors: r.Priors, Floor: r.Floor}
 	s.Rotation.Compat = r.Kernel == "compat"
 	return s, nil
+}
+
+// Sampling is how posteriors of stars are sampled where nothing else is asked for: they have a few parameters, start at the fit, and a
+// gradient costs milliseconds.
+func Sampling() setting.Sampler {
+	return setting.Sampler{TargetAccept: 0.9, Warmup: 300, Draws: 500}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/penalty"
+	"github.com/euryale-dev/euryale/internal/setting"
 	"github.com/euryale-dev/euryale/models/twotime"
 )
 
@@ -23,9 +24,9 @@ func (r *Request) Penalties(problem *Problem) (all []twotime.Penalty, err error)
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(r.Priors)) {
 		text := name + "=" + r.Priors[name]
-		d, err := dist.Parse(r.Priors[name])
+		d, err := setting.Prior(name, r.Priors[name])
 		if err != nil {
-			return nil, wrong("prior", "%q: want name=distribution(numbers), such as D0=lognormal(7,1): %v", text, err)
+			return nil, err
 		}
 		short, inLogs := strings.CutPrefix(name, "log_")
 		plain := c.Model.Name(short)

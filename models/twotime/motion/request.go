@@ -25,8 +25,8 @@ type Request struct {
 	Config    string            `json:"config,omitempty" about:"configuration file of homodyne, xpcsjax or heterodyne; flags override it"`
 	Text      string            `json:"config_text,omitempty"` // content of the configuration
 	Model     string            `json:"model,omitempty" choices:"static,isotropic,laminar,two-component" zero:"static, or from the configuration" about:"static (diffusion, a contrast for each azimuth), isotropic (diffusion, azimuths averaged), laminar (diffusion and shear) or two-component (a flowing sample and a reference)"`
-	Q         float64           `json:"q,omitempty" unit:"1/Angstrom" above:"0" zero:"the only one in the file" about:"wavevector"`
-	FrameTime float64           `json:"frame_time_s,omitempty" units:"s=1 ms=1e-3 us=1e-6 µs=1e-6 ns=1e-9" above:"0" zero:"from the file" about:"time between frames, in s or with a unit such as ms or us"`
+	Q         float64           `json:"q,omitempty" only:"fit twotime,sample twotime" unit:"1/Angstrom" above:"0" zero:"the only one in the file" about:"wavevector"`
+	FrameTime float64           `json:"frame_time_s,omitempty" only:"fit twotime,sample twotime" units:"s=1 ms=1e-3 us=1e-6 µs=1e-6 ns=1e-9" above:"0" zero:"from the file" about:"time between frames, in s or with a unit such as ms or us"`
 	Gap       float64           `json:"gap_angstrom,omitempty" units:"um=1e4 µm=1e4 mm=1e7 nm=10 A=1" above:"0" zero:"200um" about:"gap between the plates, in um or with a unit: mm, nm or A"`
 	Origin    string            `json:"time_origin,omitempty" name:"time-origin" about:"origin of time: experiment (just before frame 1), window (the first frame used), or how long before frame 1 the motion began, such as 30s"`
 	Shear     string            `json:"shear,omitempty" choices:"physical,homodyne" zero:"physical" about:"convention of the shear rate: physical, or homodyne as in homodyne, xpcsjax and heterodyne"`
@@ -42,6 +42,17 @@ type Request struct {
 	Band      int               `json:"band,omitempty" only:"fit twotime,sample twotime" low:"0" about:"also leave out entries whose frames are at most this many frames apart (default 0: only the diagonal)"`
 	Speckles  float64           `json:"speckles,omitempty" only:"fit twotime,sample twotime" above:"0" zero:"estimated from the data" about:"number of independent speckles per angle"`
 	MeanCount float64           `json:"mean_count,omitempty" only:"fit twotime,sample twotime" low:"0" about:"mean count per pixel and frame, with --speckles; 0 means no shot noise"`
+}
+
+// Sampling is how posteriors of motions are sampled where nothing else is asked for, by the configuration c unless it is nil. The sampler chooses
+// the target acceptance rate.
+func Sampling(c *homodyne.Config) setting.Sampler {
+	own := setting.Sampler{Warmup: 500, Draws: 1000}
+	if c != nil {
+		given := setting.Sampler{Chains: c.Sampler.Chains, Warmup: c.Sampler.Warmup, Draws: c.Sampler.Draws, TargetAccept: c.Sampler.Accept, MaxTreeDepth: c.Sampler.Depth}
+		setting.Default(&own, given, func(string) bool { return false })
+	}
+	return own
 }
 
 // models are the models as requests name them, with their names in configurations.
@@ -92,6 +103,11 @@ func (r *Request) Configuration() (*homodyne.Config, error) {
 func (r *Request) Put(c *homodyne.Config) error {
 	if err := setting.Complete(r); err != nil {
 		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Priors)) {
+		if _, err := setting.Prior(name, r.Priors[name]); err != nil {
+			return err
+		}
 	}
 	for _, put := range []func(*homodyne.Config) error{r.putMeasurement, r.putWindow, r.putOrigin, r.putScaling, r.putParameters} {
 		if err := put(c); err != nil {
@@ -238,7 +254,7 @@ func (r *Request) putParameters(c *homodyne.Config) error {
 }
 
 func unknown(of, name string, names []string) error {
-	return wrong(of, "parameter %s", setting.Unknown(name, names))
+	return wrong(of, "%s", setting.UnknownParameter(name, names))
 }
 
 // Beliefs returns the beliefs before the data: those that are asked for, those of the configuration, or else weak ones. Parameters that
@@ -252,9 +268,9 @@ func (r *Request) Beliefs(problem *Problem) (twotime.Priors, error) {
 	seen := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(r.Priors)) {
 		text := name + "=" + r.Priors[name]
-		d, err := dist.Parse(r.Priors[name])
+		d, err := setting.Prior(name, r.Priors[name])
 		if err != nil {
-			return p, wrong("prior", "%q: want name=distribution(numbers), such as D0=lognormal(7,1): %v", text, err)
+			return p, err
 		}
 		plain := c.Model.Name(strings.TrimPrefix(name, "log_"))
 		if seen[plain] {
