@@ -21,14 +21,16 @@ func TestAnotherSet(t *testing.T) {
 	for name, set := range map[string]struct {
 		changes []another
 		without string
-		only    string // an expression for the packages that read what is changed
+		only    string   // an expression for the packages that read what is changed
+		short   []string // folders whose lists of cases are shorter
 	}{
-		"names": {others, "", ""},
-		"arms":  {arms, "spectra/desi", "spectra|rvspecfit|survey|torch|delaunay"},
+		"names": {others, "", "", nil},
+		"arms":  {arms, "spectra/desi", "spectra|rvspecfit|survey|torch|delaunay", nil},
+		"sizes": {nil, "", "", sizes},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			plant(t, dir, set.changes, set.without)
+			plant(t, dir, set.changes, set.without, set.short...)
 			ours := ourSet(t, set.changes)
 			err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 				if err == nil && ours.files[d.Name()] {
