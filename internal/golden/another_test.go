@@ -26,6 +26,11 @@ type another struct {
 // fewest is the number of cases from which on lists of cases lose one in a set of other sizes.
 const fewest = 4
 
+// within reports whether a file is in one of some folders.
+func within(folders []string, name string) bool {
+	return slices.ContainsFunc(folders, func(folder string) bool { return strings.HasPrefix(name, folder+"/") })
+}
+
 // shorter leaves out the last case of each list of cases in a document. Arrays beside it keep their rows, of which the last are not used then.
 func shorter(t *testing.T, b []byte) []byte {
 	t.Helper()
@@ -92,8 +97,11 @@ var others = []another{
 	{"xpcs/twotime", `(fit|posterior)_(static|laminar|heterodyne)`, "${1}_${2}_again", "fit_laminar_compat", false},
 }
 
-// sizes are the folders whose lists of cases may be shorter. Those of neural networks, libraries and files of DESI belong to arrays of the same length.
+// sizes are the folders whose lists of cases may be shorter.
 var sizes = []string{"assemblies", "cuda", "inference", "scatter", "spectra", "xpcs"}
+
+// whole are those in them whose lists are parts of one thing, such as the repeats of an average.
+var whole = []string{"xpcs/analysis"}
 
 // arms are the changes for a set with other arms, which files of DESI do not have.
 var arms = []another{
@@ -114,7 +122,7 @@ func plant(t *testing.T, to string, changes []another, without string, short ...
 				return err
 			}
 			as := name
-			if strings.HasSuffix(name, ".json") && slices.ContainsFunc(short, func(folder string) bool { return strings.HasPrefix(name, folder+"/") }) {
+			if strings.HasSuffix(name, ".json") && within(short, name) && !within(whole, name) {
 				b = shorter(t, b)
 			}
 			for _, c := range changes {
