@@ -144,7 +144,10 @@ func startInvert(ctx context.Context, a *frame.App, cfg invertConfig) error {
 	if out == "" {
 		out = "run-" + strings.TrimSuffix(filepath.Base(cfg.File), ".json")
 	}
-	if cfg.Problem.Measured() {
+	switch {
+	case cfg.Problem.Measured() && cfg.Problem.Method == "phase":
+		return invertPhases(ctx, a, &cfg, out, "")
+	case cfg.Problem.Measured():
 		return startMeasured(ctx, a, &cfg, out)
 	}
 	v, err := openInversion(a, &cfg)
@@ -189,7 +192,10 @@ func resumeInvert(a *frame.App, c *cobra.Command, args []string) error {
 	if err := frame.Unchanged(dir); err != nil {
 		return err
 	}
-	if cfg.Problem.Measured() {
+	switch {
+	case cfg.Problem.Measured() && cfg.Problem.Method == "phase":
+		return invertPhases(c.Context(), a, &cfg, "", dir)
+	case cfg.Problem.Measured():
 		return resumeMeasured(c.Context(), a, &cfg, dir)
 	}
 	v, err := openInversion(a, &cfg)

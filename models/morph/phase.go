@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/sim/rsoxs/phasing"
@@ -21,19 +22,19 @@ func (p *Problem) checkPhase() (bad []string) {
 		return nil
 	}
 	say := func(format string, args ...any) { bad = append(bad, fmt.Sprintf(format, args...)) }
-	if p.Measured() {
-		return []string{"method is phase, and the data are measured patterns: it takes patterns on the grid of voxels only"}
-	}
 	if p.Model != "voxels" {
 		say("method is phase, and the model %s: it finds voxels, so set model voxels", p.Model)
 	}
 	if p.Grid.Shape[0] != 1 {
 		say("method is phase, and grid.shape has %d voxels along Z: patterns from one side do not determine how a sample varies along the beam, so set 1", p.Grid.Shape[0])
 	}
-	for _, name := range []string{"aligned", "scale", "background"} {
-		if _, ok := p.Parameters[name]; ok {
+	for _, name := range sortedNames(p.Parameters) {
+		if name != "logit" {
 			say("method is phase, and %s is searched: it finds volume fractions alone, so fix it or leave it out", name)
 		}
+	}
+	if slices.ContainsFunc(p.Data, func(f DataFile) bool { return f.Nuisances != nil }) || bool(p.AllNuisances) {
+		say("method is phase, and the problem has nuisances: it searches for none, so give what is known of them in fixed")
 	}
 	if p.Fixed["aligned"] != 0 {
 		say("method is phase, and aligned is %g: it finds isotropic voxels", p.Fixed["aligned"])
@@ -65,26 +66,14 @@ func (t *Task) phase(ctx context.Context, s FitSettings) (notes []string, err er
 		}
 	}
 	notes = []string{fmt.Sprintf("projections from %d random starts: %d agree, with a spread of %.2g of the volume fractions; magnitudes are met to %.2g, and those left out to %.2g; mirrored through a point or moved, the sample has the same patterns",
-		defaultStarts, r.Kept, math.Sqrt(spread/float64(len(logits))), r.Residual, r.Free)}
+		phasing.UsualRestarts, r.Kept, math.Sqrt(spread/float64(len(logits))), r.Residual, r.Free)}
 	return append(notes, r.Findings...), nil
 }
-
-// defaultStarts is that of package phasing.
-const defaultStarts = 20
 
 // phases returns the problem of the projections and the voxels of the support.
 func (t *Task) phases() (phasing.Problem, []bool) {
 	n := t.Problem.Grid.Shape
-	o := t.Problem.Options
-	from, to := o.From, o.To
-	if to == ([3]int{}) {
-		to = n
-	}
-	support := make([]bool, n[1]*n[2])
-	for i := range support {
-		y, x := i/n[2], i%n[2]
-		support[i] = y >= from[1] && y < to[1] && x >= from[2] && x < to[2]
-	}
+	o, support := t.Problem.Options, t.Problem.Support()
 	p := phasing.Problem{Shape: [2]int{n[1], n[2]}, Fields: 1, Support: support}
 	data := t.Measurement.Masked().Float64s()
 	scale := 1.0
@@ -93,7 +82,7 @@ func (t *Task) phases() (phasing.Problem, []bool) {
 	}
 	for e, energy := range t.Measurement.Config.Energies {
 		image := data[e*len(support) : (e+1)*len(support)]
-		pattern := phasing.Pattern{Intensity: make([]float64, len(support)), Components: [][]complex128{{contrast(t.Measurement.Optics[e], o.Matrix)}}}
+		pattern := phasing.Pattern{Intensity: make([]float64, len(support)), Components: [][]complex128{{Contrast(t.Measurement.Optics[e], o.Matrix)}}}
 		for i, v := range image {
 			pattern.Intensity[i] = math.NaN()
 			if d := dipole(n, t.Problem.Grid.Voxel, energy, i); i != n[1]/2*n[2]+n[2]/2 && d > 0 && v >= 0 {
@@ -105,8 +94,22 @@ func (t *Task) phases() (phasing.Problem, []bool) {
 	return p, support
 }
 
-// contrast is the polarisability of a material against vacuum or the matrix, the last one: (n^2 - n_matrix^2)/(4 pi).
-func contrast(o []rsoxs.Constants, matrix bool) complex128 {
+// Support returns the voxels of the first slice that are inside the support, row by row.
+func (p *Problem) Support() []bool {
+	n, from, to := p.Grid.Shape, p.Options.From, p.Options.To
+	if to == ([3]int{}) {
+		to = n
+	}
+	support := make([]bool, n[1]*n[2])
+	for i := range support {
+		y, x := i/n[2], i%n[2]
+		support[i] = y >= from[1] && y < to[1] && x >= from[2] && x < to[2]
+	}
+	return support
+}
+
+// Contrast is the polarisability of a material against vacuum or the matrix, the last one: (n^2 - n_matrix^2)/(4 pi).
+func Contrast(o []rsoxs.Constants, matrix bool) complex128 {
 	square := func(c rsoxs.Constants) complex128 {
 		d, b := (c.DeltaPara+2*c.DeltaPerp)/3, (c.BetaPara+2*c.BetaPerp)/3
 		return complex(d*(d-2)-b*b, 2*b*(1-d))

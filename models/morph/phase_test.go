@@ -114,8 +114,8 @@ func TestProblemsThatHaveNoPhases(t *testing.T) {
 		"do not determine how a sample varies along the beam": {"grid": map[string]any{"shape": []int{4, 8, 8}, "voxel": 2}},
 		"set model voxels":    {"model": "film", "parameters": map[string]any{"composition": map[string]any{"start": 0}, "director_deg": map[string]any{"start": 0}, "aligned": map[string]any{"start": 0.2}}},
 		"aligned is searched": {"parameters": map[string]any{"logit": map[string]any{"start": 0}, "aligned": map[string]any{"start": 0.2}}},
-		"grid of voxels only": {"data": "a.nc"},
-		"leave out config":    {"hann": true},
+		"the problem has nuisances: it searches for none": {"data": "a.nc", "nuisances": "all"},
+		"leave out config": {"hann": true},
 	} {
 		doc := map[string]any{"model": "voxels", "grid": map[string]any{"shape": []int{1, 8, 8}, "voxel": 2}, "parameters": map[string]any{"logit": map[string]any{"start": 0}}, "data": "folder", "constants": []any{}, "method": "phase"}
 		for k, v := range change {

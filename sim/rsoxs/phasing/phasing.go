@@ -38,6 +38,8 @@ type Problem struct {
 	// Histogram holds volume fractions that are known to occur, in any order; those of the support are given their distribution. nil for
 	// none.
 	Histogram []float64
+	// Noise is the root mean square of the errors of magnitudes relative to those measured; residuals up to twice it are not told as a misfit.
+	Noise float64
 }
 
 // Settings rule the projections. The zero value is the default.
@@ -72,6 +74,9 @@ type Result struct {
 	// Findings say in sentences what keeps the result from being determined; empty if nothing does.
 	Findings []string
 }
+
+// UsualRestarts is the number of random starts by default.
+const UsualRestarts = 20
 
 const purpose = 0x70686173 // of random numbers
 
@@ -117,7 +122,7 @@ func check(p Problem, s *Settings) error {
 	var bad []error
 	say := func(format string, args ...any) { bad = append(bad, fmt.Errorf("phasing: "+format, args...)) }
 	defaultTo(&s.Iterations, 400)
-	defaultTo(&s.Restarts, 20)
+	defaultTo(&s.Restarts, UsualRestarts)
 	defaultTo(&s.Shrink, 25)
 	defaultTo(&s.Threshold, 0.12)
 	defaultTo(&s.FreeShare, 0.05)

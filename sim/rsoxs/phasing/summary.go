@@ -10,6 +10,9 @@ import (
 	"slices"
 )
 
+// Agreeing is the value of the transfer function from which on starts have their phases in common.
+const Agreeing = 0.5
+
 // asGood is how much larger than the best a free residual may be for a start to count.
 const asGood = 1.5
 
@@ -147,14 +150,14 @@ func (v *solver) findings(r *Result, best *run) (out []string) {
 	if r.Free > 2*r.Residual && r.Free > 0.05 {
 		out = append(out, fmt.Sprintf("pixels that were left out are missed by %.2g of their magnitudes and others by %.2g: the result does not predict what it has not seen", r.Free, r.Residual))
 	}
-	if r.Residual > 0.1 {
+	if r.Residual > max(0.1, 2*v.Noise) {
 		out = append(out, fmt.Sprintf("magnitudes differ by %.2g from those measured: no start found a sample inside the support that has them; try more iterations or a larger support", r.Residual))
 	}
 	if r.Kept < 3 {
 		out = append(out, fmt.Sprintf("only %d of %d starts came as near to the data as the best: the spread says little, so try more starts", r.Kept, v.Restarts))
 	}
 	for ring, t := range r.Transfer {
-		if ring > 0 && t < 0.5 {
+		if ring > 0 && t < Agreeing {
 			out = append(out, fmt.Sprintf("from ring %d of %d on the starts have no phases in common: details finer than %.2g voxels are not determined", ring, len(r.Transfer)-1, float64(min(v.Shape[0], v.Shape[1]))/float64(ring)))
 			break
 		}
