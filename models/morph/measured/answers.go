@@ -177,7 +177,9 @@ func (t *Task) Interpolation(s *Solution) (map[string]float64, error) {
 	}
 	out := map[string]float64{}
 	for i, name := range s.Names {
-		out[name] = math.Abs(linalg.Dot(s.Cov[i*n:(i+1)*n], score)) / s.SD[i]
+		if !math.IsInf(s.SD[i], 0) { // what is not determined cannot be moved by it
+			out[name] = math.Abs(linalg.Dot(s.Cov[i*n:(i+1)*n], score)) / s.SD[i]
+		}
 	}
 	return out, nil
 }
@@ -231,29 +233,14 @@ func (t *Task) ByEnergy(s *Solution) ([]EnergyInformation, error) {
 	return list, nil
 }
 
-// deviations returns the standard deviations that follow from an information, without parameters of which it says nothing, such as those of
-// energies that are left out.
+// deviations returns the standard deviations that follow from an information, infinite for parameters that it does not determine, such as those
+// of energies that are left out.
 func (t *Task) deviations(a []float64) map[string]float64 {
-	n := len(t.Params)
-	var known []int
-	for i := range n {
-		if a[i*n+i] > 0 {
-			known = append(known, i)
-		}
-	}
-	b := make([]float64, len(known)*len(known))
-	for i, u := range known {
-		for k, v := range known {
-			b[i*len(known)+k] = a[u*n+v]
-		}
-	}
 	out := map[string]float64{}
-	for _, p := range t.Params {
-		out[p.Name] = math.Inf(1)
-	}
-	cov := inverse(b, len(known))
-	for i, u := range known {
-		out[t.Params[u].Name] = math.Sqrt(cov[i*len(known)+i])
+	n := len(t.Params)
+	cov := inverse(a, n)
+	for i, p := range t.Params {
+		out[p.Name] = math.Sqrt(cov[i*n+i])
 	}
 	return out
 }

@@ -53,6 +53,7 @@ type Task struct {
 	single, joined selection           // the numbers one by one, and with the counts of one expectation added up
 	mean           *ad.Node            // expectations of the numbers one by one
 	means          *ad.State           // of them; nil until it is needed
+	cuts           []cut               // coordinates of parameters near bounds, in the order of Params; nil for the usual ones
 }
 
 // models returns the models of all measurements.
@@ -492,32 +493,6 @@ func filled(n int, x float64) []float64 {
 	out := make([]float64, n)
 	for i := range out {
 		out[i] = x
-	}
-	return out
-}
-
-// inverse returns the inverse of an information matrix, with infinite variances if it is singular.
-func inverse(a []float64, n int) []float64 {
-	scale, l := make([]float64, n), make([]float64, n*n)
-	for i := range scale {
-		scale[i] = 1 / math.Sqrt(a[i*n+i])
-	}
-	for i := range n {
-		for k := range n {
-			l[i*n+k] = a[i*n+k] * scale[i] * scale[k]
-		}
-	}
-	out := filled(n*n, math.Inf(1))
-	if row, _ := linalg.Cholesky(l, n); row >= 0 {
-		return out
-	}
-	for i := range n {
-		x := make([]float64, n)
-		x[i] = 1
-		linalg.SolveCholesky(l, x)
-		for k, v := range x {
-			out[i*n+k] = v * scale[i] * scale[k]
-		}
 	}
 	return out
 }

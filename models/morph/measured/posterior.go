@@ -26,8 +26,12 @@ func (t *Task) Posterior() (*infer.Posterior, error) {
 	for name, x := range t.Fixed {
 		nodes[name] = ad.Scalar(x)
 	}
-	for _, p := range t.Params {
-		nodes[p.Name] = p.declare(m)
+	for i, p := range t.Params {
+		var by []infer.Option
+		if t.cuts != nil && t.cuts[i].scale > 0 {
+			by = append(by, infer.By(t.cuts[i].transform(p.ends())))
+		}
+		nodes[p.Name] = p.declare(m, by...)
 	}
 	rates, err := t.build(nodes)
 	if err != nil {
@@ -50,6 +54,17 @@ func (t *Task) Posterior() (*infer.Posterior, error) {
 	return m.CompileOn(t.Backend)
 }
 
+// PosteriorAbout is Posterior with coordinates of the sampler that suit a posterior about a solution: parameters whose bounds cut it have others.
+func (t *Task) PosteriorAbout(s *Solution) (*infer.Posterior, error) {
+	if err := t.prepare(); err != nil {
+		return nil, err
+	}
+	if err := t.cutAt(s); err != nil {
+		return nil, err
+	}
+	return t.Posterior()
+}
+
 // partName is the name of the observation of a part.
 func partName(i int) string {
 	if i == 0 {
@@ -59,7 +74,7 @@ func partName(i int) string {
 }
 
 // declare adds the parameter to a model.
-func (p *Param) declare(m *infer.Model) *ad.Node {
+func (p *Param) declare(m *infer.Model, by ...infer.Option) *ad.Node {
 	low, high := math.Inf(-1), math.Inf(1)
 	if p.Bounds != nil {
 		low, high = p.Bounds[0], p.Bounds[1]
@@ -68,21 +83,21 @@ func (p *Param) declare(m *infer.Model) *ad.Node {
 	switch {
 	case p.Prior != nil:
 		if a, b, err := dist.Range(*p.Prior); bounded && err == nil && (a < low || b > high) {
-			return m.Param(p.Name, dist.Truncate(*p.Prior, limit(low), limit(high)))
+			return m.Param(p.Name, dist.Truncate(*p.Prior, limit(low), limit(high)), by...)
 		}
-		return m.Param(p.Name, *p.Prior)
+		return m.Param(p.Name, *p.Prior, by...)
 	case p.SD > 0 && bounded:
-		return m.Param(p.Name, dist.Truncate(dist.Normal(ad.Scalar(p.Mean), ad.Scalar(p.SD)), limit(low), limit(high)))
+		return m.Param(p.Name, dist.Truncate(dist.Normal(ad.Scalar(p.Mean), ad.Scalar(p.SD)), limit(low), limit(high)), by...)
 	case p.SD > 0:
 		return m.Param(p.Name, dist.Normal(ad.Scalar(p.Mean), ad.Scalar(p.SD)))
 	case !bounded:
 		return m.Flat(p.Name, dist.IdentityTransform())
 	case math.IsInf(high, 1):
-		return m.Flat(p.Name, dist.LowerTransform(low))
+		return m.Flat(p.Name, dist.LowerTransform(low), by...)
 	case math.IsInf(low, -1):
-		return m.Flat(p.Name, dist.UpperTransform(high))
+		return m.Flat(p.Name, dist.UpperTransform(high), by...)
 	}
-	return m.Param(p.Name, dist.Uniform(low, high))
+	return m.Param(p.Name, dist.Uniform(low, high), by...)
 }
 
 // limit is a bound of a truncated distribution, nil where there is none.
@@ -96,14 +111,15 @@ func limit(x float64) any {
 // Sample draws from the posterior, from starts around the fit that s has, or around one of its own if it is nil. The metric is that of the
 // Fisher information at the fit, so that a short warm-up finds the step size: by default UsualWarmup draws, before UsualDraws that are kept.
 func (t *Task) Sample(ctx context.Context, s *Solution, set infer.Settings) (*infer.Fit, error) {
-	post, err := t.Posterior()
-	if err != nil {
-		return nil, err
-	}
 	if s == nil {
+		var err error
 		if s, err = t.Fit(ctx, optim.Settings{}); err != nil {
 			return nil, err
 		}
+	}
+	post, err := t.PosteriorAbout(s)
+	if err != nil {
+		return nil, err
 	}
 	set.Warmup, set.Draws, set.TargetAccept = cmp.Or(set.Warmup, UsualWarmup), cmp.Or(set.Draws, UsualDraws), cmp.Or(set.TargetAccept, UsualAccept)
 	if m, err := t.Metric(s); err == nil && set.StartMetric == nil {
@@ -129,16 +145,20 @@ const firstStep = 0.7
 
 // Metric returns the covariance of a solution in the coordinates of the sampler.
 func (t *Task) Metric(s *Solution) (*infer.Metric, error) {
-	n := len(s.X)
-	rate := make([]float64, n) // of the coordinate with the parameter
-	for i := range rate {
-		rate[i] = t.Params[i].rate(s.X[i])
+	cov, err := t.cutCov(s)
+	if err != nil {
+		return nil, err
 	}
-	cov := make([][]float64, n)
-	for i := range cov {
-		for k := range n {
-			cov[i] = append(cov[i], rate[i]*rate[k]*s.Cov[i*n+k])
+	n := len(s.X)
+	for i := range n {
+		if len(cov) == n {
+			break
 		}
+		var row []float64
+		for k := range n {
+			row = append(row, t.rate(i, s.X[i])*t.rate(k, s.X[k])*s.Cov[i*n+k])
+		}
+		cov = append(cov, row)
 	}
 	m, err := infer.DenseMetric(cov)
 	return &m, err

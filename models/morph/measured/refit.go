@@ -119,7 +119,7 @@ func (r *refitter) gather(blocks int) error {
 	x, rate := make([]float64, n), make([]float64, n)
 	for i, c := range r.column {
 		x[i] = out[c]
-		rate[i] = r.t.Params[i].rate(x[i])
+		rate[i] = r.t.rate(i, x[i])
 	}
 	layout := r.t.blocks()
 	at := *r.t
