@@ -103,11 +103,14 @@ func residualProfiles(list []measured.Profile) (*viz.Figure, error) {
 	return f, err
 }
 
+// leastShare is that of which a bar can be seen.
+const leastShare = 0.005
+
 // mostParameters is the largest number of parameters whose energies are drawn.
 const mostParameters = 9
 
 // energyWorth draws what each photon energy is worth to the parameters: the share of the information that it has alone, and what would be
-// lost without it.
+// lost without it. Parameters of which no energy has a visible share say so.
 func energyWorth(list []measured.EnergyInformation, names []string, sd map[string]float64) (*viz.Figure, error) {
 	var charts []viz.Bars
 	for _, name := range names[:min(len(names), mostParameters)] {
@@ -119,6 +122,9 @@ func energyWorth(list []measured.EnergyInformation, names []string, sd map[strin
 			alone.Y, lost.Y = append(alone.Y, min(1, a*a)), append(lost.Y, max(0, 1-w*w))
 		}
 		c.Series = []viz.BarSeries{alone, lost}
+		if !slices.ContainsFunc(slices.Concat(alone.Y, lost.Y), func(y float64) bool { return y >= leastShare }) { // none that is NaN
+			c.Title += ": no information"
+		}
 		charts = append(charts, c)
 	}
 	return viz.BarGrid("What each energy is worth", charts...)

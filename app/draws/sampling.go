@@ -127,7 +127,7 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 		return unsampled(a, s, err)
 	}
 	if ctx.Err() != nil {
-		return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted; the draws so far are kept in %s", s.Dir), Hint: "euryale " + cfg.Command + " --resume " + foreign.Typed(string(s.Dir))}
+		return interrupted(s)
 	}
 	if err != nil {
 		return unsampled(a, s, err)
@@ -149,7 +149,12 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 		a.Note("%s\nsampling again, %s (--retries 0 keeps the first attempt)", rep, how)
 		return SampleInto(ctx, a, s, "")
 	}
-	return finish(a, s, fit)
+	return finish(ctx, a, s, fit)
+}
+
+// interrupted is the error of a run that was stopped.
+func interrupted(s Sampling) error {
+	return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted; the draws so far are kept in %s", s.Dir), Hint: "euryale " + s.Chain.Command + " --resume " + foreign.Typed(string(s.Dir))}
 }
 
 // mendable reports whether another attempt may mend what is wrong about draws: it makes no lighter tails.
@@ -245,15 +250,17 @@ func unsampled(a *frame.App, s Sampling, err error) error {
 }
 
 // finish writes all results of a finished run and prints them.
-func finish(a *frame.App, s Sampling, fit *infer.Fit) error {
+func finish(ctx context.Context, a *frame.App, s Sampling, fit *infer.Fit) error {
 	evidence, lacking := s.evidenceOf(fit)
 	judge := s.Check
 	if judge == nil {
 		judge = func(fit *infer.Fit) (check.Verdict, error) { return fit.CheckModel(infer.CheckSettings{}) }
 	}
-	w := a.Waiting("judging the model")
-	v, err := judge(fit)
-	w.Close()
+	var v check.Verdict
+	err := a.WhileWaitingIn(ctx, "judging the model", func() (err error) { v, err = judge(fit); return err })
+	if ctx.Err() != nil {
+		return interrupted(s)
+	}
 	if err != nil {
 		v = check.Unjudged(exit.Text(err, nil), "look at the draws and the predictions yourself") // the draws are as good as without it
 	}

@@ -3,7 +3,13 @@
 
 package frame
 
-import "github.com/euryale-dev/euryale/viz/term"
+import (
+	"context"
+
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/viz/term"
+)
 
 // Meter shows the progress of chains on standard error.
 func (a *App) Meter() *term.Meter {
@@ -38,4 +44,24 @@ func (a *App) WhileWaiting(name string, work func() error) error {
 	w := a.Waiting(name)
 	defer w.Close()
 	return work()
+}
+
+// WhileWaitingIn is WhileWaiting for work that cannot be stopped on its way, such as a verdict with its fits: if ctx ends first, it returns at
+// once with the error of ctx, and the work goes on until the process ends.
+func (a *App) WhileWaitingIn(ctx context.Context, name string, work func() error) error {
+	w := a.Waiting(name)
+	defer w.Close()
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		defer func() { done <- err }()
+		defer given.CaughtAs(&err, func(err error) error { return exit.With(exit.Bug, err) })
+		err = work()
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }

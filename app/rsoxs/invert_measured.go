@@ -108,20 +108,22 @@ func (m *measurement) solve(ctx context.Context, a *frame.App, checkpoint string
 	if s == nil || err != nil {
 		return exit.With(exit.Failed, err)
 	}
+	doc := m.document(s)
 	if ctx.Err() != nil {
-		if err := (frame.Outputs{Folder: m.dir}).SaveParameters(a, m.document(s, check.Verdict{})); err != nil {
-			return err
-		}
-		return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted; the best point so far is kept in %s", m.dir), Hint: "euryale " + invertCommand + " --resume " + foreign.Typed(string(m.dir))}
+		return m.interrupted(a, doc)
 	}
 	if m.cfg.Problem.Method == "nuts" {
 		return m.sample(ctx, a, s, checkpoint)
 	}
 	var v check.Verdict
-	if err := a.WhileWaiting("the verdict", func() (err error) { v, err = m.Check(s); return err }); err != nil {
+	err = a.WhileWaitingIn(ctx, "the verdict", func() (err error) { v, err = m.Check(s); return err })
+	if ctx.Err() != nil {
+		return m.interrupted(a, doc)
+	}
+	if err != nil {
 		return exit.With(exit.Failed, err)
 	}
-	doc := m.document(s, v)
+	doc.Check = frame.CheckDocument(v)
 	if err := m.answers(a, s, &doc); err != nil {
 		return err
 	}
@@ -156,6 +158,14 @@ func (m *measurement) solve(ctx context.Context, a *frame.App, checkpoint string
 	return nil
 }
 
+// interrupted keeps a fit without its verdict, from which a resumed run goes on.
+func (m *measurement) interrupted(a *frame.App, doc MeasuredDoc) error {
+	if err := (frame.Outputs{Folder: m.dir}).SaveParameters(a, doc); err != nil {
+		return err
+	}
+	return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted; the best point so far is kept in %s", m.dir), Hint: "euryale " + invertCommand + " --resume " + foreign.Typed(string(m.dir))}
+}
+
 // fit runs the least-squares fit behind a bar that counts evaluations.
 func (m *measurement) fit(ctx context.Context, a *frame.App) (*measured.Solution, error) {
 	set := term.BarSettings{Name: "evaluations"}
@@ -172,7 +182,7 @@ func (m *measurement) fit(ctx context.Context, a *frame.App) (*measured.Solution
 
 // sample draws from the posterior.
 func (m *measurement) sample(ctx context.Context, a *frame.App, s *measured.Solution, checkpoint string) error {
-	post, err := m.Posterior()
+	post, err := m.PosteriorAbout(s)
 	if err != nil {
 		return exit.With(exit.Data, err)
 	}
@@ -221,11 +231,12 @@ type MeasuredDoc struct {
 	AnswersDoc
 }
 
-func (m *measurement) document(s *measured.Solution, v check.Verdict) MeasuredDoc {
+// document is that of a fit without what a verdict and the worth of the energies add.
+func (m *measurement) document(s *measured.Solution) MeasuredDoc {
 	n := len(s.Names)
 	d := MeasuredDoc{Deviance: frame.Number(s.Deviance), Pearson: frame.Number(s.Pearson), LeftOut: m.LeftOut(), Data: m.Read, FittedDoc: FittedDoc{Engine: "rsoxs", File: m.cfg.File, Model: m.cfg.Problem.Model, Method: "lm", Names: s.Names, Units: m.units(), Active: m.Active(s.X), X: frame.Named(s.Names, s.X), SD: frame.Named(s.Names, s.SD),
 		Points: s.Pixels, Status: s.Status.String(), Message: draws.WithLimit(s.Status, s.Status.Message()), NFev: s.NFev,
-		Warnings: append([]string{}, s.Warnings...), Check: frame.CheckDocument(v), Device: m.cfg.Device, Run: string(m.dir)}}
+		Warnings: append([]string{}, s.Warnings...), Check: frame.CheckDocument(check.Verdict{}), Device: m.cfg.Device, Run: string(m.dir)}}
 	for i := range n {
 		d.Cov = append(d.Cov, frame.Numbers(s.Cov[i*n:(i+1)*n]))
 	}

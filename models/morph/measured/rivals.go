@@ -28,7 +28,8 @@ type rival struct {
 	starts      [][]float64 // from which the fit is tried
 	say         func(s *Solution) (text, remedy string)
 
-	fit *Solution
+	before float64 // least sum of squares at the starts, of exchanges
+	fit    *Solution
 }
 
 const (
@@ -38,6 +39,9 @@ const (
 	rivalEvaluations = 15
 	// decisive is the fall of the sum of squares from which on a cause is named, far above what chance could make of a right model.
 	decisive = 25.0
+	// convincing is that for a fit to data without findings whose parameters are as many: for normal errors chance lets one of 10,000 right
+	// models fall by it, P(2 log of the likelihood ratio > 14) <= Phi(-sqrt(14)).
+	convincing = 14.0
 	// nearly is the difference of two such sums up to which both causes are named.
 	nearly = 10.0
 	// mostCauses bounds how many causes are found one after another, and mostOfVoxels the rivals of models of voxels, whose fits take long.
@@ -61,10 +65,20 @@ func (t *Task) withCause(v check.Verdict, s *Solution, list []looked, causes int
 	switch {
 	case len(v.Flags) > 0:
 		rivals = append(append(rivals, sizes...), t.conventions(s.X, t.starts())...)
-	case t.Model.Closed != nil && causes == 0: // a fit is quick
+		if causes == 0 {
+			exchanged, err := t.exchanged(s)
+			if err != nil {
+				return v, err
+			}
+			rivals = append(rivals, exchanged...)
+		}
+	case causes == 0:
 		rivals = t.conventions(s.X)
 	}
 	base, err := t.costAt(s)
+	if err == nil && len(v.Flags) == 0 && t.Model.Closed == nil { // a fit is not quick
+		rivals, err = lower(rivals, s, base-convincing)
+	}
 	if err != nil || len(rivals) == 0 {
 		return named(v, list), err
 	}
@@ -74,7 +88,11 @@ func (t *Task) withCause(v check.Verdict, s *Solution, list []looked, causes int
 			return v, err
 		}
 	}
-	rivals = slices.DeleteFunc(rivals, func(r rival) bool { return r.fit == nil || !(base-r.fit.cost > decisive) })
+	least := decisive
+	if len(v.Flags) == 0 {
+		least = convincing
+	}
+	rivals = slices.DeleteFunc(rivals, func(r rival) bool { return r.fit == nil || !(base-r.fit.cost > least) })
 	if len(rivals) == 0 {
 		return named(v, list), nil
 	}
@@ -294,6 +312,20 @@ func (t *Task) costAt(s *Solution) (float64, error) {
 		return 0, err
 	}
 	return out.cost, nil
+}
+
+// lower returns those of some rivals whose sum of squares at a solution is below a limit without a fit.
+func lower(rivals []rival, s *Solution, limit float64) (out []rival, err error) {
+	for _, r := range rivals {
+		cost, err := r.task.costAt(&Solution{Names: s.Names, X: s.X})
+		if err != nil {
+			return nil, err
+		}
+		if cost < limit {
+			out = append(out, r)
+		}
+	}
+	return out, nil
 }
 
 // farthestMoved returns the parameter of a fit that another one moves by the most of its standard deviations.

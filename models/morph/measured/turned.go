@@ -35,11 +35,9 @@ func (t *Task) conventions(starts ...[]float64) (out []rival) {
 }
 
 // turned are fits with directions as other conventions have them: the electric field turned by 90 degrees, angles counted the other way, and
-// for reduced patterns the azimuth chi turned or mirrored while the field stays. Each is fitted from some starts.
+// for reduced patterns the azimuth chi turned or mirrored while the field stays. Each is fitted from some starts. Isotropic samples show the
+// direction of the field, too, by the polarisation of the scattered light.
 func (t *Task) turned(starts ...[]float64) (out []rival) {
-	if !t.anisotropic() {
-		return nil
-	}
 	add := func(text, remedy string, change func(f *Frame) bool) {
 		k, changed := t.altered(change)
 		if changed {
