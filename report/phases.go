@@ -67,12 +67,11 @@ func gridded(p *measured.Phases) (*viz.Figure, error) {
 
 // transfer draws the phase retrieval transfer function.
 func transfer(p *measured.Phases, r *phasing.Result) (*viz.Figure, error) {
-	c := viz.Curve{Title: "where the starts have phases in common", XLabel: "q (1/nm)", YLabel: "transfer", LineX: []float64{0, 0}, Line: []float64{phasing.Agreeing, phasing.Agreeing}}
-	for ring, t := range r.Transfer {
-		q := 2 * math.Pi * float64(ring) / (float64(min(p.Shape[0], p.Shape[1])) * p.Voxel)
-		c.X, c.Y, c.LineX[1] = append(c.X, q), append(c.Y, t), q
+	c := viz.Bars{Title: fmt.Sprintf("Where the starts have phases in common (determined above %g)", phasing.Agreeing), XLabel: "q (1/nm)", YLabel: "transfer", High: 1, Series: []viz.BarSeries{{Name: "all rings", Y: r.Transfer}}}
+	for ring := range r.Transfer {
+		c.Labels = append(c.Labels, fmt.Sprintf("%.2g", 2*math.Pi*float64(ring)/(float64(min(p.Shape[0], p.Shape[1]))*p.Voxel)))
 	}
-	return viz.Grid([]viz.Curve{c})
+	return viz.BarGrid("Phase retrieval transfer function", c)
 }
 
 // middles are n places about 0 with a step.
