@@ -4,6 +4,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,6 +68,7 @@ func (b *Album) Add(name string, f *viz.Figure, err error) {
 		b.note("the plot %s is left out: %v", name, err)
 		return
 	}
+	f.Caption = cmp.Or(f.Caption, captions[numbered.ReplaceAllString(name, "")])
 	b.pictures = append(b.pictures, picture{name, f})
 }
 

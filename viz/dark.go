@@ -8,21 +8,37 @@ import (
 	"image/color"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // DarkSVG returns the picture as SVG does, in colours for a dark surrounding: what is dark becomes light, and colours keep their hue. Images of
 // pixels keep their colours.
 func (f *Figure) DarkSVG() string {
-	return inked.ReplaceAllStringFunc(f.SVG(), func(s string) string {
-		name, hex := s[:len(s)-6], s[len(s)-6:]
-		v, err := strconv.ParseUint(hex, 16, 32)
-		if err != nil {
-			return s
-		}
-		c := darkened(rgb(uint8(v>>16), uint8(v>>8), uint8(v)))
-		return fmt.Sprintf("%s%02X%02X%02X", name, c.R, c.G, c.B)
-	})
+	return inked.ReplaceAllStringFunc(f.SVG(), inDark)
+}
+
+// inDark returns what stands for the colour of a stroke, an area or a letter in a dark surrounding.
+func inDark(s string) string {
+	name, hex := s[:len(s)-6], s[len(s)-6:]
+	v, err := strconv.ParseUint(hex, 16, 32)
+	if err != nil {
+		return s
+	}
+	c := darkened(rgb(uint8(v>>16), uint8(v>>8), uint8(v)))
+	return fmt.Sprintf("%s%02X%02X%02X", name, c.R, c.G, c.B)
+}
+
+// darkRules returns the rules of a style sheet by which pictures in a page take the colours of a dark surrounding.
+func darkRules(pictures string) string {
+	colours := inked.FindAllString(pictures, -1)
+	slices.Sort(colours)
+	var b strings.Builder
+	for _, c := range slices.Compact(colours) {
+		fmt.Fprintf(&b, "figure svg [style*=%q] { %s !important }\n", c, inDark(c))
+	}
+	return b.String()
 }
 
 // inked are the colours of strokes, areas and letters.

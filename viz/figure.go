@@ -29,6 +29,7 @@ import (
 type Figure struct {
 	Title         string  // text above the picture
 	Note          string  // text below the picture: what the marks mean and what was left out
+	Caption       string  // sentence about the things to see in it, for the line below it in a page; the picture itself leaves it out
 	Width, Height float64 // size in inches
 	DPI           int     // resolution of a PNG in dots per inch. Default 150; journals ask for 300
 

@@ -26,7 +26,7 @@ type Data struct {
 	Low, High []float64                 // limits of a band
 	Z         [][]float64               // values of an image by [y][x], with X and Y at the centres of its pixels
 	ZLabel    string                    // label of Z as "name (unit)"
-	Told      func(x, y float64) string // what else is known of a point of an image; nil for nothing
+	Told      func(x, y float64) string // more about a point of an image than its value; nil for nothing
 
 	color color.NRGBA
 }

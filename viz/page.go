@@ -11,7 +11,7 @@ const pageStyle = `
 :root { color-scheme: light; --ink: #262b33; --soft: #6b727d; --rule: #dfe2e6; --accent: #0072b2; --good: #00795a; --bad: #b34400 }
 * { box-sizing: border-box }
 html { -webkit-text-size-adjust: 100%; scroll-behavior: smooth }
-body { margin: 0; background: #fff; color: var(--ink); font: 16px/1.55 "Helvetica Neue", Helvetica, Arial, "Liberation Sans", sans-serif }
+body { margin: 0; background: #fff; color: var(--ink); font: 16px/1.55 "Euryale Sans", "Helvetica Neue", Helvetica, Arial, "Liberation Sans", sans-serif }
 main { max-width: 55rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem }
 header { border-bottom: 2px solid var(--ink); padding-bottom: 1.25rem }
 h1 { font-size: 1.9rem; line-height: 1.2; letter-spacing: -.01em; margin: 0 }
@@ -56,7 +56,7 @@ footer { margin-top: 3.5rem; padding-top: .8rem; border-top: 1px solid var(--rul
 .cursor { display: block; min-height: 1.4em; font-variant-numeric: tabular-nums } svg.figure { touch-action: pan-y } svg.figure:focus-visible { outline: 2px solid var(--accent) }
 @media screen and (prefers-color-scheme: dark) {
   :root { color-scheme: dark; --ink: #e6e8eb; --soft: #a3abb6; --rule: #3a4049; --accent: #6cb8ea; --good: #5fcfa8; --bad: #ff9d66 }
-  body { background: #1a1d22 } .figure { background: #fff; border-radius: 3px }
+  body { background: #1a1d22 } img.figure { background: #fff; border-radius: 3px }
 }
 @media print {
   .cursor { display: none }
@@ -115,7 +115,7 @@ var pageTemplate = template.Must(template.New("report").Parse(`<!doctype html>
 </figure>{{end}}
 </div>{{end}}
 </section>{{end}}
-<footer>Made with Euryale.</footer>
+<footer>Made with Euryale. <code>euryale view FOLDER</code>, with the folder of this page, opens it to zoom, compare and save.</footer>
 </main>
 <script>{{.Script}}</script>
 </body>

@@ -5,7 +5,9 @@ package viz
 
 import (
 	"cmp"
-	_ "embed" // the script of pages
+	"crypto/sha256"
+	_ "embed" // the script and the letters of pages
+	"encoding/base64"
 	"encoding/json"
 	"html/template"
 	"math"
@@ -59,10 +61,31 @@ type Section struct {
 //go:embed report.js
 var pageScript string
 
+//go:embed fonts/regular.woff2
+var regularLetters []byte
+
+//go:embed fonts/bold.woff2
+var boldLetters []byte
+
+// pageLetters are the letters that pages carry, so that they look alike on every machine.
+func pageLetters() string {
+	face := func(weight string, font []byte) string {
+		return "@font-face { font-family: \"Euryale Sans\"; font-weight: " + weight + "; src: url(data:font/woff2;base64," + base64.StdEncoding.EncodeToString(font) + ") format(\"woff2\") }\n"
+	}
+	return face("400", regularLetters) + face("700", boldLetters)
+}
+
+// ReportPolicy returns the content security policy under which a server can show the page of a Report that it does not trust: it may use
+// what it contains, and runs the script of this version's pages only.
+func ReportPolicy() string {
+	sum := sha256.Sum256([]byte(pageScript))
+	return "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; script-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; sandbox allow-scripts; frame-ancestors 'none'"
+}
+
 // HTML returns the page as a single file that refers to no other: pictures, style, tables and a small script, by which pictures zoom and
 // say what is under the cursor, are in it. It can be printed. Facts with a verdict come first.
 func (r Report) HTML() string {
-	page := pageData{Title: r.Title, Summary: r.Summary, Style: template.CSS(pageStyle), Script: template.JS(pageScript), Facts: slices.Clone(r.Facts)}
+	page := pageData{Title: r.Title, Summary: r.Summary, Script: template.JS(pageScript), Facts: slices.Clone(r.Facts)}
 	slices.SortStableFunc(page.Facts, func(a, b Fact) int { return cmp.Compare(min(b.Verdict, 1), min(a.Verdict, 1)) })
 	number := 0
 	for i, s := range r.Sections {
@@ -73,11 +96,18 @@ func (r Report) HTML() string {
 		for _, f := range s.Figures {
 			if f != nil {
 				number++
-				out.Figures = append(out.Figures, figureData{Number: number, Title: f.Title, Note: f.Note, Wide: f.Width > 5, Picture: template.HTML(f.pageHTML()), Frames: f.pageFrames()})
+				out.Figures = append(out.Figures, figureData{Number: number, Title: f.Title, Note: strings.TrimSpace(f.Note + " " + f.Caption), Wide: f.Width > 5, Picture: template.HTML(f.pageHTML()), Frames: f.pageFrames()})
 			}
 		}
 		page.Sections = append(page.Sections, out)
 	}
+	var pictures strings.Builder
+	for _, s := range page.Sections {
+		for _, f := range s.Figures {
+			pictures.WriteString(string(f.Picture))
+		}
+	}
+	page.Style = template.CSS(pageLetters() + pageStyle + "@media screen and (prefers-color-scheme: dark) {\n" + darkRules(pictures.String()) + "}\n")
 	var b strings.Builder
 	if err := pageTemplate.Execute(&b, page); err != nil {
 		return "<!doctype html><title>report</title><p>" + template.HTMLEscapeString(err.Error())
@@ -89,7 +119,7 @@ func (r Report) HTML() string {
 func (f *Figure) pageHTML() string {
 	p := f.plain()
 	p.described = f.alt()
-	return p.HTML()
+	return strings.ReplaceAll(p.HTML(), family, "'Euryale Sans',"+family)
 }
 
 // pageFrame is a panel as the script of pages needs it.

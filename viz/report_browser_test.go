@@ -5,6 +5,7 @@ package viz
 
 import (
 	"fmt"
+	"image/color"
 	"os"
 	"path/filepath"
 	"testing"
@@ -50,6 +51,18 @@ func TestReportInBrowser(t *testing.T) {
 		if p.Eval("document.documentElement.scrollWidth", &wide); wide > float64(width) {
 			t.Errorf("at %d pixels the page is %g wide", width, wide)
 		}
+	}
+	var ground string
+	p.Dark(true)
+	if p.Eval("getComputedStyle(document.querySelector('figure svg [style*=\"fill:#262B33\"]')).fill", &ground); ground == "" {
+		t.Error("the picture has no letters")
+	}
+	var c color.NRGBA
+	if _, err := fmt.Sscanf(ground, "rgb(%d, %d, %d)", &c.R, &c.G, &c.B); err != nil || contrast(c, rgb(0x1a, 0x1d, 0x22)) < 4.5 {
+		t.Errorf("letters on a dark page are %s", ground)
+	}
+	if p.Eval("document.fonts.check('16px \"Euryale Sans\"') && [...document.fonts].length === 2 ? 'both' : 'none'", &ground); ground != "both" {
+		t.Error("the page does not carry its letters")
 	}
 	for _, f := range p.Failures {
 		t.Error(f)

@@ -355,7 +355,7 @@ func (p *page) kept(r *http.Request) (any, error) {
 	return nil, fmt.Errorf("%s is no longer there", name)
 }
 
-// report answers with the report of a run, which may use the styles and pictures that it contains and nothing else.
+// report answers with the report of a run, which may use what it contains and runs no script but that of our pages.
 func (p *page) report(w http.ResponseWriter, r *http.Request) {
 	i, ok := p.shelf.find(r.URL.Query().Get("id"))
 	name := runs.Folder(i.ID).Path("report.html")
@@ -363,7 +363,7 @@ func (p *page) report(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "there is no report", http.StatusNotFound)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", viz.ReportPolicy())
 	http.ServeFile(w, r, name)
 }
 

@@ -6,6 +6,8 @@ package view_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -235,6 +237,17 @@ func TestPicturesAreThoseOfCommands(t *testing.T) {
 	var none shown
 	if code, _ := v.get("picture", line("plot", "stability", result), &none); code != http.StatusOK || none.None == "" {
 		t.Errorf("%d, %+v", code, none)
+	}
+	if r, err := http.Get(v.url + "report?" + url.Values{"id": {run}}.Encode()); err != nil {
+		t.Error(err)
+	} else {
+		text, _ := io.ReadAll(r.Body)
+		_, script, _ := strings.Cut(string(text), "<script>")
+		script, _, _ = strings.Cut(script, "</script>")
+		sum := sha256.Sum256([]byte(script))
+		if policy := r.Header.Get("Content-Security-Policy"); script == "" || !strings.Contains(policy, base64.StdEncoding.EncodeToString(sum[:])) {
+			t.Errorf("the policy %s does not let the script of the page run", policy)
+		}
 	}
 	if code, text := v.get("report", url.Values{"id": {run}}, nil); code != http.StatusOK || !strings.Contains(text, "<html") {
 		t.Errorf("%d", code)
