@@ -16,19 +16,26 @@ import (
 )
 
 // withoutMarginals returns the target of which normal parameters are integrated out, if that is wanted.
-func (c *Settings) withoutMarginals(t Target) Target {
+func (c *Settings) withoutMarginals(t Target) (Target, error) {
 	var m *marginal
+	var err error
 	if s, err := readAny(c.Resume); c.Resume != "" && err == nil && !strings.Contains(s.settings, "\nIntegrated=") { // it keeps what it began with
-		return t
+		return t, nil
 	}
 	switch {
+	case c.Laplace && c.pools(t.Dim()) && !c.NoMarginals:
+		if m, err = approximate(t); err != nil {
+			return t, err
+		}
+	case c.Laplace:
+		return t, errors.New("infer: Settings.Laplace needs chains of NUTS that adapt together, and no NoMarginals: see Settings.Independent")
 	case c.From != nil && len(c.From.chains) > 0 && marginalOf(c.From.chains[0].target) != nil:
 		m = marginalOf(integrate(t, false))
 	case !c.NoMarginals && c.Coordinates == ChosenCoordinates && c.pools(t.Dim()):
 		m = marginalOf(integrate(t, false))
 	}
 	if m == nil {
-		return t
+		return t, nil
 	}
 	starts := make([][]float64, len(c.Init))
 	for i, q := range c.Init {
@@ -45,7 +52,7 @@ func (c *Settings) withoutMarginals(t Target) Target {
 		}
 	}
 	c.Init, c.integrated = starts, []string{m.told()}
-	return m
+	return m, nil
 }
 
 // follow returns the target in the coordinates of the fit that chains start from.

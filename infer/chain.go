@@ -97,6 +97,7 @@ type chain struct {
 	// divergent is the number of kept draws that diverged.
 	divergent int
 	times     [2]time.Duration
+	weights   []float64 // logarithms of those of decide, of every proposal
 	err       error
 
 	view liveView
@@ -196,6 +197,12 @@ func (c *chain) step() error {
 		}
 	}
 	momentum, choice, count := c.momentum, c.choice, c.tr.Count
+	decides := c.decides()
+	before := hamiltonian.Point{}
+	if decides {
+		before = hamiltonian.NewPoint(len(c.p.Q))
+		before.Set(&c.p)
+	}
 	out, err := c.move()
 	if err != nil {
 		return c.fault(err)
@@ -203,6 +210,11 @@ func (c *chain) step() error {
 	if out.Aborted {
 		c.momentum, c.choice, c.tr.Count = momentum, choice, count
 		return errInterrupted
+	}
+	if decides {
+		if err := c.decide(&before); err != nil {
+			return c.fault(err)
+		}
 	}
 	return c.keep(out)
 }

@@ -155,6 +155,9 @@ func (c *chain) save() []byte {
 	for i := range c.divergences {
 		c.divergences[i].save(&w)
 	}
+	if c.cfg.Laplace {
+		w.Floats(c.weights)
+	}
 	return w.Encoded()
 }
 
@@ -183,6 +186,9 @@ func (c *chain) load(b []byte) error {
 	c.kept.load(r, c.width(), width, c.outputs != nil)
 	for range r.Count(8 * 5) {
 		c.divergences = append(c.divergences, loadDivergence(r))
+	}
+	if c.cfg.Laplace {
+		c.weights = r.Floats()
 	}
 	c.check(r)
 	r.End()

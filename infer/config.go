@@ -78,6 +78,10 @@ type Settings struct {
 	// or the states of a random walk, are integrated out exactly and drawn for each draw, unless
 	// chains adapt independently or move in declared coordinates.
 	NoMarginals bool
+	// Laplace integrates parameters out by Laplace's approximation that are normal but for their data, such as effects of groups in
+	// counts, and corrects draws by weights; CheckLaplace of Fit.Diagnose fails where these scatter too much (Pareto shape above
+	// 0.7). Default: they are sampled, which is right always.
+	Laplace bool
 	// Independent makes each chain adapt by itself, in the unconstrained parameters of the
 	// model, so that its draws do not depend on other chains. Default: the chains of a run learn
 	// one metric and choose their coordinates together, unless a setting speaks against it: HMC,

@@ -332,6 +332,9 @@ func (f *Fit) report(s diag.Summary) diag.Report {
 	if f.evidence != nil {
 		r = append(r, f.evidence.advice())
 	}
+	if a := f.laplaceAdvice(); a != nil {
+		r = append(r, *a)
+	}
 	return r
 }
 

@@ -58,3 +58,55 @@ func TestDenseMarginalsAgree(t *testing.T) {
 		}
 	}
 }
+
+// Ranks of what data were simulated from are uniform among draws, where parameters are integrated out exactly, and by Laplace's approximation with its correction.
+func TestRanksOfMarginals(t *testing.T) {
+	tier.SlowOnly(t)
+	for _, c := range []struct {
+		name string
+		post *Posterior
+		cfg  Settings
+	}{
+		{"joined", joined8(t), Settings{}},
+		{"Bernoulli", counted(t, countedData["Bernoulli"], 3), Settings{Laplace: true}},
+		{"Poisson", counted(t, countedData["Poisson"], 3), Settings{Laplace: true}},
+	} {
+		const fits, bins, thinned = 400, 8, 31
+		sim, err := c.post.Prior(fits, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := c.post.Names()
+		counts := make([][bins]float64, len(names))
+		for i := range fits {
+			if err := c.post.SetData("y", sim.Values("y")[i]); err != nil {
+				t.Fatal(err)
+			}
+			var truth []float64
+			for _, v := range c.post.stored() {
+				truth = append(truth, sim.Values(v.name)[i]...)
+			}
+			cfg := c.cfg
+			cfg.Seed, cfg.Chains, cfg.Draws = uint64(i), 2, 310
+			fit := mustSample(t, c.post, cfg)
+			for k := range names {
+				rank := 0
+				for j := range thinned {
+					if fit.Column(k)[j%2][10*j+9-10*(j%2)] < truth[k] {
+						rank++
+					}
+				}
+				counts[k][rank*bins/(thinned+1)]++
+			}
+		}
+		for k, name := range names {
+			chi2 := 0.0
+			for _, n := range counts[k] {
+				chi2 += (n - fits/bins) * (n - fits/bins) / (fits / bins)
+			}
+			if chi2 > 29.9 { // probability 1e-4 with 7 degrees of freedom
+				t.Errorf("%s: ranks of %s fall into %v, chi-square %.1f", c.name, name, counts[k], chi2)
+			}
+		}
+	}
+}

@@ -31,6 +31,8 @@ type marginal struct {
 	prog    *ad.Program // log density and gradient
 	recover *ad.Program // means and precisions of the blocks at parameters as declared
 
+	laplace *laplaced // nil where the density is exact; lp, prog and recover are then nil
+
 	run, at *ad.State
 }
 
@@ -57,13 +59,8 @@ func integrate(t Target, changing bool) Target {
 	if len(blocks) == 0 {
 		return t
 	}
-	m := &marginal{full: full, outputs: outputs, move: move, blocks: blocks, lp: lp}
-	for i, u := range move.Inputs {
-		m.first = append(m.first, m.dim)
-		if m.dim += u.Size(); !slices.ContainsFunc(blocks, func(b gaussian.Block) bool { return slices.Contains(b.Inputs, i) }) {
-			m.kept = append(m.kept, i)
-		}
-	}
+	m := newMarginal(full, outputs, move, blocks)
+	m.lp = lp
 	rest := density.Left(blocks)
 	var errs [2]error
 	m.prog, errs[0] = ad.Compile(append([]*ad.Node{lp}, ad.Grad(lp, rest...)...), ad.Settings{Inputs: slices.Concat(rest, move.Given), Backend: ad.CPU{Threads: 1}})
@@ -74,6 +71,18 @@ func integrate(t Target, changing bool) Target {
 	m.recover, errs[1] = ad.Compile(nodes, ad.Settings{Inputs: slices.Concat(move.Inputs, move.Given), Backend: ad.CPU{Threads: 1}})
 	if errors.Join(errs[:]...) != nil {
 		return t
+	}
+	return m
+}
+
+// newMarginal returns a target without blocks that has no programs yet.
+func newMarginal(full Movable, outputs Outputs, move *Movement, blocks []gaussian.Block) *marginal {
+	m := &marginal{full: full, outputs: outputs, move: move, blocks: blocks}
+	for i, u := range move.Inputs {
+		m.first = append(m.first, m.dim)
+		if m.dim += u.Size(); !slices.ContainsFunc(blocks, func(b gaussian.Block) bool { return slices.Contains(b.Inputs, i) }) {
+			m.kept = append(m.kept, i)
+		}
 	}
 	return m
 }
@@ -96,19 +105,34 @@ func (m *marginal) Clone() Target {
 
 // LogProbGrad is the log density of the parameters that are left.
 func (m *marginal) LogProbGrad(q, g []float64) (float64, error) {
+	if m.laplace != nil {
+		return m.laplaceGrad(q, g)
+	}
 	if m.run == nil {
 		m.run = graph.State(m.prog, len(m.kept), m.move.GivenValues)
 	}
 	copy(m.run.InputSpan(0, len(m.kept)), q)
 	if err := m.run.Run(); err != nil {
-		var fault interface{ AtPoint() bool }
-		if errors.As(err, &fault) && fault.AtPoint() {
-			err = Reject(err)
-		}
-		return math.NaN(), err
+		return math.NaN(), atPoint(err)
 	}
 	copy(g, m.run.OutputSpan(1, 1+len(m.kept)))
 	return m.run.Output(0)[0], m.run.Err()
+}
+
+// atPoint returns an error of a program as one that concerns the point alone, if it does.
+func atPoint(err error) error {
+	var fault interface{ AtPoint() bool }
+	if errors.As(err, &fault) && fault.AtPoint() {
+		return Reject(err)
+	}
+	return err
+}
+
+// put writes the parameters that are left into those of the target as declared.
+func (m *marginal) put(q, all []float64) {
+	for _, i := range m.kept {
+		q = q[copy(all[m.first[i]:m.first[i]+m.move.Inputs[i].Size()], q):]
+	}
 }
 
 // project returns the parameters that are left of those of the target as declared.
@@ -127,17 +151,18 @@ func (m *marginal) expand(q, all []float64) (log float64, err error) {
 	return m.fill(q, all, &src)
 }
 
-// fill is expand with normal numbers from src, or 0 for each where that is nil.
+// fill is expand with random numbers from src, and the means where that is nil.
 func (m *marginal) fill(q, all []float64, src *tensor.Stream) (log float64, err error) {
+	if m.laplace != nil {
+		log, _, err = m.weigh(q, all, src)
+		return log, err
+	}
 	if m.at == nil {
 		m.at = graph.State(m.recover, len(m.move.Inputs), m.move.GivenValues)
 	}
 	span := m.at.InputSpan(0, len(m.move.Inputs))
 	clear(span)
-	for _, i := range m.kept {
-		n := copy(span[m.first[i]:m.first[i]+m.move.Inputs[i].Size()], q)
-		q = q[n:]
-	}
+	m.put(q, span)
 	first := 0
 	for _, b := range m.blocks {
 		first += 1 + len(b.Precision.Nodes())
@@ -197,6 +222,9 @@ func (m *marginal) Coordinates() (names []string) {
 
 // Movement is that of the parameters that are left.
 func (m *marginal) Movement() *Movement {
+	if m.laplace != nil { // its density is no graph
+		return nil
+	}
 	out := &Movement{LogProb: m.lp, Given: m.move.Given, GivenValues: m.move.GivenValues}
 	number := map[int]int{}
 	for k, i := range m.kept {
@@ -259,7 +287,7 @@ func (m *marginal) names() (names []string) {
 
 // told says in words what is integrated out.
 func (m *marginal) told() string {
-	return joined(m.names()) + map[bool]string{true: " is", false: " are"}[len(m.names()) == 1] + " integrated out exactly and drawn back"
+	return joined(m.names()) + map[bool]string{true: " is", false: " are"}[len(m.names()) == 1] + " integrated out " + map[bool]string{true: "exactly", false: "by Laplace's approximation, corrected by weights,"}[m.laplace == nil] + " and drawn back"
 }
 
 // marginalOf returns the target with parameters integrated out that a target is, in whatever coordinates, or nil.

@@ -49,7 +49,9 @@ func sample(ctx context.Context, t Target, cfg Settings) (*Fit, error) {
 		return nil, err
 	}
 	cfg.Independent = cfg.Independent || programs != nil
-	t = cfg.withoutMarginals(t)
+	if t, err = cfg.withoutMarginals(t); err != nil {
+		return nil, err
+	}
 	if t, err = cfg.follow(t); err != nil {
 		return nil, err
 	}

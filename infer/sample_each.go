@@ -37,6 +37,9 @@ func (p *Posterior) SampleEach(ctx context.Context, sets []DataSet, cfg Settings
 	if cfg.Checkpoint.Path != "" || cfg.Resume != "" || cfg.StopWhen.active() || cfg.Progress != nil || cfg.Init != nil || cfg.Sink.Write != nil {
 		return errors.New("infer: SampleEach does not support Checkpoint, Resume, StopWhen, Progress, Sink and Init: put starts into the DataSets, and take the draws from done")
 	}
+	if cfg.Laplace {
+		return errors.New("infer: SampleEach does not support Laplace: sample the sets one by one, or leave it out")
+	}
 	cfg, err := cfg.withDefaults(p.dim)
 	if err != nil || len(sets) == 0 {
 		return err

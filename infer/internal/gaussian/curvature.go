@@ -119,6 +119,11 @@ func (c *curvatures) add(product, w *ad.Node) bool {
 		}
 		left, right, weight = c.derivatives(in[0]).selected(a), c.derivatives(in[1]).selected(b), weight.selected(to)
 	}
+	return c.pair(left, right, weight)
+}
+
+// pair adds J1^T diag(w) J2 + J2^T diag(w) J1.
+func (c *curvatures) pair(left, right linear, weight *coefficients) bool {
 	if left == nil || right == nil {
 		return false
 	}
