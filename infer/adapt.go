@@ -207,6 +207,10 @@ func (p *pool) save() []byte {
 		w.Floats(i.pull)
 	}
 	w.Floats(p.h.k)
+	for _, t := range p.h.tail {
+		w.Float(t.center)
+		w.Float(t.width)
+	}
 	p.metric.Save(&w)
 	p.pattern.Save(&w)
 	for _, m := range p.members {
@@ -247,6 +251,9 @@ func (p *pool) load(b []byte) error {
 		}
 	}
 	r.FloatsInto(p.h.k)
+	for i := range p.h.tail {
+		p.h.tail[i] = stretch{r.Float(), r.Float()}
+	}
 	p.metric.Load(r, dim)
 	p.pattern = warmup.LoadPattern(r, dim)
 	p.members = make([]member, n)

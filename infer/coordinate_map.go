@@ -14,6 +14,7 @@ import (
 // stays, whose changes is false.
 type numbers struct {
 	on, weight, pull, k, softOn []*ad.Node
+	center, width, tailOn       []*ad.Node
 	changes                     bool
 }
 
@@ -24,6 +25,9 @@ func (h choice) constants() (n numbers) {
 	}
 	for _, k := range h.k {
 		n.k = append(n.k, ad.Scalar(k))
+	}
+	for _, t := range h.tail {
+		n.center, n.width = append(n.center, ad.Scalar(t.center)), append(n.width, ad.Scalar(t.width))
 	}
 	return n
 }
@@ -45,6 +49,11 @@ func (f *family) inputs() (n numbers, all []*ad.Node) {
 		node(&n.k, "k")
 		node(&n.softOn, "on")
 	}
+	for range f.heavy {
+		node(&n.center, "center")
+		node(&n.width, "width")
+		node(&n.tailOn, "on")
+	}
 	return n, all
 }
 
@@ -62,6 +71,13 @@ func (f *family) values(h choice) (out []float64) {
 			out = append(out, 1, 0)
 		} else {
 			out = append(out, k, 1)
+		}
+	}
+	for _, t := range h.tail {
+		if t.width == 0 {
+			out = append(out, 0, 1, 0)
+		} else {
+			out = append(out, t.center, t.width, 1)
 		}
 	}
 	return out
@@ -156,6 +172,18 @@ func (f *family) forward(z []*ad.Node, h choice, n numbers) (q []*ad.Node, logDe
 			}
 			q[i], logDet = to, ad.Add(logDet, ad.Sum(det))
 		}
+		if j := slices.Index(f.heavy, i); j >= 0 && (n.changes || h.tail[j].width != 0) {
+			x := z[i]
+			if n.changes { // the cube of a declared parameter may overflow
+				x = ad.Mul(n.tailOn[j], x)
+			}
+			to := ad.Add(n.center[j], ad.Mul(n.width[j], ad.Mul(x, ad.Shift(ad.Scale(1./3, ad.Square(x)), 1))))
+			det := ad.Add(ad.Log(n.width[j]), ad.Log1pSquare(x))
+			if n.changes {
+				to, det = blend(n.tailOn[j], z[i], to), ad.Mul(n.tailOn[j], det)
+			}
+			q[i], logDet = to, ad.Add(logDet, ad.Sum(det))
+		}
 	}
 	return q, logDet
 }
@@ -171,6 +199,17 @@ func (f *family) backward(h choice, n numbers) []*ad.Node {
 		to := ad.Div(ad.Add(y, ad.Log(ad.Neg(ad.Expm1(ad.Neg(y))))), n.k[j]) // log(exp(y) - 1)/k
 		if n.changes {
 			to = blend(n.softOn[j], f.Inputs[i], to)
+		}
+		z[i] = to
+	}
+	for j, i := range f.heavy {
+		if !n.changes && h.tail[j].width == 0 {
+			continue
+		}
+		away := ad.Div(ad.Sub(f.Inputs[i], n.center[j]), n.width[j])
+		to := ad.Scale(2, ad.Sinh(ad.Scale(1./3, ad.Asinh(ad.Scale(1.5, away))))) // x + x^3/3 = away
+		if n.changes {
+			to = blend(n.tailOn[j], f.Inputs[i], to)
 		}
 		z[i] = to
 	}

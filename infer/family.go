@@ -36,20 +36,27 @@ type information struct{ weight, pull []float64 }
 // choice says in which coordinates a sampler moves: by the information about the located parameters, and by the k of the positive ones, where 0 stands
 // for q itself.
 type choice struct {
-	of []information
-	k  []float64
+	of   []information
+	k    []float64
+	tail []stretch // of the heavy-tailed parameters
 }
 
-func (h choice) clone() choice { return choice{slices.Clone(h.of), slices.Clone(h.k)} }
+// stretch is the map q = center + width (x + x^3/3), or q itself where the width is 0.
+type stretch struct{ center, width float64 }
+
+func (h choice) clone() choice {
+	return choice{slices.Clone(h.of), slices.Clone(h.k), slices.Clone(h.tail)}
+}
 
 // declared reports whether the coordinates are the unconstrained parameters themselves.
 func (h choice) declared() bool {
-	return !slices.ContainsFunc(h.of, func(i information) bool { return i.weight != nil }) && !slices.ContainsFunc(h.k, func(k float64) bool { return k != 0 })
+	return !slices.ContainsFunc(h.of, func(i information) bool { return i.weight != nil }) && !slices.ContainsFunc(h.k, func(k float64) bool { return k != 0 }) &&
+		!slices.ContainsFunc(h.tail, func(t stretch) bool { return t.width != 0 })
 }
 
 // same reports whether two choices are equal.
 func (h choice) same(o choice) bool {
-	return slices.Equal(h.k, o.k) && slices.EqualFunc(h.of, o.of, func(a, b information) bool {
+	return slices.Equal(h.k, o.k) && slices.Equal(h.tail, o.tail) && slices.EqualFunc(h.of, o.of, func(a, b information) bool {
 		return (a.weight == nil) == (b.weight == nil) && slices.Equal(a.weight, b.weight) && slices.Equal(a.pull, b.pull)
 	})
 }
@@ -59,6 +66,7 @@ type family struct {
 	*Movement
 	target  Target
 	located []located
+	heavy   []int // inputs of Heavy that are not located
 	order   []int // parameters, each after those on which its map depends
 	first   []int // place of each parameter among the unconstrained ones
 	dim     int
@@ -87,7 +95,12 @@ func coordinatesOf(t Target) (*family, error) {
 			f.locate(f.prior(i), uses[i])
 		}
 	}
-	if len(f.located)+len(f.Positive) == 0 || !f.sort() {
+	for _, i := range f.Heavy {
+		if !slices.ContainsFunc(f.located, func(l located) bool { return l.Input == i }) {
+			f.heavy = append(f.heavy, i)
+		}
+	}
+	if len(f.located)+len(f.Positive)+len(f.heavy) == 0 || !f.sort() {
 		return nil, nil
 	}
 	return f, nil
@@ -213,7 +226,7 @@ func (f *family) sort() bool {
 
 // asDeclared returns the choice of the unconstrained parameters.
 func (f *family) asDeclared() choice {
-	return choice{make([]information, len(f.located)), make([]float64, len(f.Positive))}
+	return choice{make([]information, len(f.located)), make([]float64, len(f.Positive)), make([]stretch, len(f.heavy))}
 }
 
 // told says in words what was chosen.
@@ -238,6 +251,11 @@ func (f *family) told(h choice) []string {
 	}
 	if soft != nil {
 		out = append(out, strings.Join(soft, ", ")+" by a softplus in place of an exponential function")
+	}
+	for j, i := range f.heavy {
+		if h.tail[j].width != 0 {
+			out = append(out, f.Names[i]+" by a cube, which takes in its tails")
+		}
 	}
 	return out
 }

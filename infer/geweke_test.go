@@ -241,6 +241,9 @@ func inCoordinates(t *testing.T, target Target) Target {
 	for i := range h.k {
 		h.k[i] = 1.7
 	}
+	for i := range h.tail {
+		h.tail[i] = stretch{0.4, 0.6}
+	}
 	m, err := f.in(h)
 	if err != nil {
 		t.Fatal(err)
@@ -253,9 +256,16 @@ func TestJointDistribution(t *testing.T) {
 	n := tier.Of(700, 60_000)
 	const limit = 4.8
 	for name, build := range map[string]func() *joint{
-		"plain steps":     func() *joint { p := groups3(t); return newJoint(p, p, 0.5, 0) },
-		"soft steps":      func() *joint { p := groups3(t); return newJoint(p, p, 0.8, 0.1) },
-		"coordinates":     func() *joint { p := groups3(t); return newJoint(p, inCoordinates(t, p), 0.6, 0) },
+		"plain steps": func() *joint { p := groups3(t); return newJoint(p, p, 0.5, 0) },
+		"soft steps":  func() *joint { p := groups3(t); return newJoint(p, p, 0.8, 0.1) },
+		"coordinates": func() *joint { p := groups3(t); return newJoint(p, inCoordinates(t, p), 0.6, 0) },
+		"tails": func() *joint {
+			m := NewModel("tails")
+			x := m.Param("x", dist.StudentT(12, 0, 1), Shape(2))
+			m.Observe("y", dist.Normal(x, 0.8), []float64{0, 1})
+			p := compiled(t, m)
+			return newJoint(p, inCoordinates(t, p), 0.6, 0)
+		},
 		"marginals":       func() *joint { p := groups3(t); return newJoint(p, integrate(p, true), 0.8, 0) },
 		"both":            func() *joint { p := groups3(t); return newJoint(p, inCoordinates(t, integrate(p, true)), 0.8, 0) },
 		"joined":          func() *joint { p := joined8(t); return newJoint(p, integrate(p, true), 0.8, 0) },

@@ -7,6 +7,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/peer"
 	"github.com/euryale-dev/euryale/internal/tier"
 )
@@ -62,51 +63,65 @@ func TestDenseMarginalsAgree(t *testing.T) {
 // Ranks of what data were simulated from are uniform among draws, where parameters are integrated out exactly, and by Laplace's approximation with its correction.
 func TestRanksOfMarginals(t *testing.T) {
 	tier.SlowOnly(t)
-	for _, c := range []struct {
-		name string
-		post *Posterior
-		cfg  Settings
-	}{
+	for _, c := range []ranked{
 		{"joined", joined8(t), Settings{}},
 		{"Bernoulli", counted(t, countedData["Bernoulli"], 3), Settings{Laplace: true}},
 		{"Poisson", counted(t, countedData["Poisson"], 3), Settings{Laplace: true}},
 	} {
-		const fits, bins, thinned = 400, 8, 31
-		sim, err := c.post.Prior(fits, 3)
-		if err != nil {
+		c.check(t)
+	}
+}
+
+// Ranks are uniform where tails are taken in.
+func TestRanksOfTails(t *testing.T) {
+	tier.SlowOnly(t)
+	ranked{"Cauchy", weakly(t, dist.Cauchy(0, 1), 100), Settings{}}.check(t)
+}
+
+// ranked is a posterior whose calibration is looked at.
+type ranked struct {
+	name string
+	post *Posterior
+	cfg  Settings
+}
+
+func (c ranked) check(t *testing.T) {
+	t.Helper()
+	const fits, bins, thinned = 400, 8, 31
+	sim, err := c.post.Prior(fits, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := c.post.Names()
+	counts := make([][bins]float64, len(names))
+	for i := range fits {
+		if err := c.post.SetData("y", sim.Values("y")[i]); err != nil {
 			t.Fatal(err)
 		}
-		names := c.post.Names()
-		counts := make([][bins]float64, len(names))
-		for i := range fits {
-			if err := c.post.SetData("y", sim.Values("y")[i]); err != nil {
-				t.Fatal(err)
-			}
-			var truth []float64
-			for _, v := range c.post.stored() {
-				truth = append(truth, sim.Values(v.name)[i]...)
-			}
-			cfg := c.cfg
-			cfg.Seed, cfg.Chains, cfg.Draws = uint64(i), 2, 310
-			fit := mustSample(t, c.post, cfg)
-			for k := range names {
-				rank := 0
-				for j := range thinned {
-					if fit.Column(k)[j%2][10*j+9-10*(j%2)] < truth[k] {
-						rank++
-					}
-				}
-				counts[k][rank*bins/(thinned+1)]++
-			}
+		var truth []float64
+		for _, v := range c.post.stored() {
+			truth = append(truth, sim.Values(v.name)[i]...)
 		}
-		for k, name := range names {
-			chi2 := 0.0
-			for _, n := range counts[k] {
-				chi2 += (n - fits/bins) * (n - fits/bins) / (fits / bins)
+		cfg := c.cfg
+		cfg.Seed, cfg.Chains, cfg.Draws = uint64(i), 2, 310
+		fit := mustSample(t, c.post, cfg)
+		for k := range names {
+			rank := 0
+			for j := range thinned {
+				if fit.Column(k)[j%2][10*j+9-10*(j%2)] < truth[k] {
+					rank++
+				}
 			}
-			if chi2 > 29.9 { // probability 1e-4 with 7 degrees of freedom
-				t.Errorf("%s: ranks of %s fall into %v, chi-square %.1f", c.name, name, counts[k], chi2)
-			}
+			counts[k][rank*bins/(thinned+1)]++
+		}
+	}
+	for k, name := range names {
+		chi2 := 0.0
+		for _, n := range counts[k] {
+			chi2 += (n - fits/bins) * (n - fits/bins) / (fits / bins)
+		}
+		if chi2 > 29.9 { // probability 1e-4 with 7 degrees of freedom
+			t.Errorf("%s: ranks of %s fall into %v, chi-square %.1f", c.name, name, counts[k], chi2)
 		}
 	}
 }

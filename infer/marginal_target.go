@@ -249,6 +249,11 @@ func (m *marginal) Movement() *Movement {
 			}
 		}
 	}
+	for _, i := range m.move.Heavy {
+		if k, left := number[i]; left {
+			out.Heavy = append(out.Heavy, k)
+		}
+	}
 	for _, i := range m.move.Positive {
 		if k, left := number[i]; left {
 			out.Positive = append(out.Positive, k)

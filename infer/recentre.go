@@ -10,12 +10,13 @@ import (
 )
 
 // A sampler may move in other coordinates than the unconstrained parameters q. The map between them leaves the log density, and therefore all draws in the
-// long run, as they are. Two kinds of parameters have other coordinates:
+// long run, as they are. Three kinds of parameters have other coordinates:
 //
 //	q = loc + scale (mean + P^(-1/2) x)	of a parameter whose prior has a location and a scale: mean and precision P are those of its conditional
 //		distribution, where observations tell about it as a normal distribution does; x is then independent of location and scale. With P = 1 this is the
 //		non-centred form.
 //	q = log(log(1 + exp(k x))/k)	of a positive parameter exp(q), whose density then ends at 0 instead of going on without end
+//	q = center + width (x + x^3/3)	of a parameter with a heavy-tailed prior: those of a Cauchy distribution become as heavy as Student's t with 3 degrees of freedom
 //
 // Reference: Papaspiliopoulos, Roberts and Skold, doi:10.1214/088342307000000014; Christensen, Roberts and Skold, doi:10.1198/106186006X100470.
 
@@ -29,6 +30,7 @@ type Movement struct {
 	GivenValues [][]float64
 	Located     []Located
 	Positive    []int // numbers of the Inputs that are the logarithm of one positive number
+	Heavy       []int // numbers of the Inputs whose priors have heavy tails
 	// elements is the number of elements of other parameters whose conditional distribution each input decides on, and that are integrated out; nil for none.
 	elements []int
 }
@@ -68,6 +70,9 @@ func (p *Posterior) Movement() *Movement {
 		if loc, scale := q.location(); loc != nil {
 			nodes := ad.Substitute([]*ad.Node{loc, scale}, leaves, p.derived[:n])
 			m.Located = append(m.Located, Located{Input: i, Loc: nodes[0], Scale: nodes[1]})
+		}
+		if q.base == nil && !q.flat && q.transform.Name == "identity" && (q.prior.Name == "cauchy" || q.prior.Name == "studentt") {
+			m.Heavy = append(m.Heavy, i)
 		}
 		if q.transform.Name == "lower" && len(q.transform.Bounds) == 1 && q.transform.Bounds[0].IsConst() && p.inputs[i].Size() == 1 && q.base == nil {
 			m.Positive = append(m.Positive, i)

@@ -48,7 +48,8 @@ func (m *Density) Approximate() *Approximation {
 		with := append(slices.Clip(which), i)
 		x := m.of(with)
 		if c, ok := curvaturesAt(n.lp, newSight(readers, x)); ok {
-			if p := c.best(); p != nil && n.right(x, p) {
+			// Far from 0, where a rate may be 0, derivatives may be none; what is missed there is corrected.
+			if p := c.best(); p != nil && n.right(x, p, nearZero) {
 				which, best = with, p
 			}
 		}

@@ -205,11 +205,11 @@ func (n *integrator) together(which []int) bool {
 	if p == nil {
 		return false
 	}
-	return n.right(x, p) && n.take(which, rows(ad.Grad(n.lp, x...)), p, mostTogether)
+	return n.right(x, p, everywhere) && n.take(which, rows(ad.Grad(n.lp, x...)), p, mostTogether)
 }
 
 // right compares a precision with products of the second derivatives and a random vector.
-func (n *integrator) right(x []*ad.Node, p Precision) bool {
+func (n *integrator) right(x []*ad.Node, p Precision, far bool) bool {
 	var seen, random []*ad.Node
 	for _, u := range x {
 		random = append(random, graph.Like(u, n.random.NormalTo(make([]float64, u.Size()))))
@@ -218,7 +218,7 @@ func (n *integrator) right(x []*ad.Node, p Precision) bool {
 		seen = append(seen, graph.Row(ad.Neg(v)))
 	}
 	product := ad.Concat(0, seen...)
-	return n.zero(everywhere, ad.Sub(product, p.product(rows(random))), product)
+	return n.zero(far, ad.Sub(product, p.product(rows(random))), product)
 }
 
 // best returns the precision in the form that takes fewer operations, nil where both take too many.
