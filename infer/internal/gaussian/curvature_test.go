@@ -143,10 +143,11 @@ func TestNoFactor(t *testing.T) {
 // Functions that are not quadratic in x are not taken for such.
 func TestNoCurvatures(t *testing.T) {
 	for name, of := range map[string]func(x, h *ad.Node) *ad.Node{
-		"weights of x":        func(x, h *ad.Node) *ad.Node { return ad.Sum(ad.Mul(x, ad.Square(x))) },
-		"squares of squares":  func(x, h *ad.Node) *ad.Node { return ad.Sum(ad.Square(ad.Square(x))) },
-		"nothing but a slope": func(x, h *ad.Node) *ad.Node { return ad.Sum(x) },
-		"an exponential":      func(x, h *ad.Node) *ad.Node { return ad.Sum(ad.Square(ad.Exp(x))) },
+		"weights of x":            func(x, h *ad.Node) *ad.Node { return ad.Sum(ad.Mul(x, ad.Square(x))) },
+		"squares of squares":      func(x, h *ad.Node) *ad.Node { return ad.Sum(ad.Square(ad.Square(x))) },
+		"nothing but a slope":     func(x, h *ad.Node) *ad.Node { return ad.Sum(x) },
+		"exponentials of squares": func(x, h *ad.Node) *ad.Node { return ad.Sum(ad.Exp(ad.Square(x))) },
+		"an exponential":          func(x, h *ad.Node) *ad.Node { return ad.Sum(ad.Square(ad.Exp(x))) },
 	} {
 		x, h := ad.Input("x", 4), ad.Input("h", 2)
 		lp := of(x, h)
