@@ -21,10 +21,20 @@ func isProblem(name string) bool {
 	if !strings.EqualFold(filepath.Ext(name), ".json") {
 		return false
 	}
-	b, err := foreign.ReadFile(name)
+	f, err := foreign.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || st.Size() > largestProblem {
+		return false
+	}
 	var keys struct{ Expr, Data, Engine *json.RawMessage }
-	return err == nil && json.Unmarshal(b, &keys) == nil && keys.Expr != nil && keys.Data != nil && keys.Engine == nil
+	return json.NewDecoder(f).Decode(&keys) == nil && keys.Expr != nil && keys.Data != nil && keys.Engine == nil
 }
+
+// largestProblem is the size in bytes of the largest file that is looked into for a problem.
+const largestProblem = 256 << 20
 
 // convertedDoc is the JSON document of convert of a problem.
 type convertedDoc struct {

@@ -98,6 +98,9 @@ func (c *cells) row(line int, row []string) {
 }
 
 func readText(content []byte) (Table, string, error) {
+	if other := foreign.NotText(content[:min(len(content), 512)]); other != "" && !marked(content) {
+		return nil, "", &FormatError{Format: "columns", What: "the file is not CSV but " + other, Try: "export it as CSV"}
+	}
 	c, note := &cells{}, ""
 	content, dots, err := withoutDots(content)
 	if err != nil {
@@ -127,6 +130,11 @@ func readText(content []byte) (Table, string, error) {
 	}
 	t, more, err := c.table()
 	return t, joinNotes(note, dots, more), err
+}
+
+// marked reports whether a text begins with the mark of UTF-16, which tables may have.
+func marked(content []byte) bool {
+	return bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff"))
 }
 
 // firstRow returns the first line that is no comment, and whether a comment stands before it.

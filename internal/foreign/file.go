@@ -7,8 +7,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"math"
 	"os"
 	"strings"
 )
@@ -83,7 +83,12 @@ func ReadFile(name string, endings ...string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(f)
+	var b bytes.Buffer
+	if st, err := f.Stat(); err == nil && st.Size() < math.MaxInt32 { // files that grow by doubling need up to three times their size
+		b.Grow(int(st.Size()) + bytes.MinRead)
+	}
+	_, err = b.ReadFrom(f)
+	return b.Bytes(), err
 }
 
 // kinds lists the first bytes of kinds of files that are often given by mistake.
