@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"strings"
 )
@@ -84,7 +83,7 @@ func ReadFile(name string, endings ...string) ([]byte, error) {
 	}
 	defer f.Close()
 	var b bytes.Buffer
-	if st, err := f.Stat(); err == nil && st.Size() < math.MaxInt32 { // files that grow by doubling need up to three times their size
+	if st, err := f.Stat(); err == nil && st.Size() < 1<<36 { // files that grow by doubling need up to three times their size
 		b.Grow(int(st.Size()) + bytes.MinRead)
 	}
 	_, err = b.ReadFrom(f)
