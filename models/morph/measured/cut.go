@@ -24,7 +24,7 @@ import (
 //	distance = k log(1 + exp(x)),  or W (1 - exp(-k log(1 + exp(x))/W)) where the other bound is W away,
 //
 // with k half of the standard deviation of what is left. The metric is then the covariance of x where the posterior is a normal distribution that is
-// cut: that with the Fisher information about the maximum without the bounds. docs/decisions/0036 has what was measured.
+// cut: that with the Fisher information about the maximum without the bounds. docs/decisions/0037 has the measurements.
 
 // feltBound is the distance of a bound in standard deviations up to which it is taken as cutting a posterior.
 const feltBound = 5
