@@ -24,8 +24,15 @@ type Look struct {
 
 // Sight is a picture or a text, with the arguments of the command line that makes it.
 type Sight struct {
-	Title string
-	Args  []string
+	Title   string
+	Args    []string
+	Sliders []Range // flags that people slide, with ranges that the file sets
+}
+
+// Range is a flag of whole numbers with its lowest and highest value.
+type Range struct {
+	Flag      string
+	Low, High int
 }
 
 // LookOf asks the fields how people look at a file or folder; nil if no field knows it.
@@ -47,7 +54,7 @@ func Plotted(short, kind string, names ...string) Sight {
 	if title != "" && !strings.HasPrefix(title, "g2") {
 		title = strings.ToUpper(title[:1]) + title[1:]
 	}
-	return Sight{title, append([]string{"plot", kind}, names...)}
+	return Sight{Title: title, Args: append([]string{"plot", kind}, names...)}
 }
 
 // Ends reports whether the name of a file has one of some extensions, in any case of letters.
@@ -70,5 +77,5 @@ func DrawSights(run string) (all []Sight) {
 
 // DrawTexts returns the tables of a run with draws.
 func DrawTexts(run string) []Sight {
-	return []Sight{{"Summary", []string{"summary", run}}, {"Checks", []string{"diagnose", run}}}
+	return []Sight{{Title: "Summary", Args: []string{"summary", run}}, {Title: "Checks", Args: []string{"diagnose", run}}}
 }

@@ -20,7 +20,11 @@ func look(name string, folder bool) *frame.Look {
 		}
 		patterns := frame.Plotted("Scattering patterns", "pattern", name)
 		cuts := frame.Plotted("Cuts through the centre", "pattern", name, "--cuts")
-		return &frame.Look{Kind: "Scattering patterns", Pictures: []frame.Sight{patterns, cuts}}
+		single := frame.Plotted("One energy", "pattern", name, "--number=1")
+		if r, err := morph.ReadSimulationRecord(name); err == nil && r != nil {
+			single.Sliders = []frame.Range{{Flag: "number", Low: 1, High: len(r.Energies)}}
+		}
+		return &frame.Look{Kind: "Scattering patterns", Pictures: []frame.Sight{patterns, single, cuts}}
 	}
 	if !frame.Ends(name, ".h5", ".hdf5", ".hdf") {
 		return nil

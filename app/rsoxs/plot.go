@@ -17,6 +17,7 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
+	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
 	"github.com/euryale-dev/euryale/viz"
@@ -27,7 +28,11 @@ type patternFlags struct {
 	reduceFlags
 	Cuts     bool
 	Energies []string
+	Number   int
 	Beam     int
+	Linear   bool
+	Lowest   float64
+	Highest  float64
 }
 
 func plotPattern(a *frame.App) *cobra.Command {
@@ -54,6 +59,10 @@ named, or to pattern.svg.
 	frame.AddSettings(c, "plot pattern", &f.reduceFlags)
 	c.Flags().BoolVar(&f.Cuts, "cuts", false, "draw cuts through the centre instead of averages")
 	c.Flags().StringSliceVar(&f.Energies, "energies", nil, "energies to draw in eV, or all")
+	c.Flags().IntVar(&f.Number, "number", 0, "draw one energy, by its number from 1 (default those of --energies)")
+	c.Flags().BoolVar(&f.Linear, "linear", false, "linear colours (default logarithmic)")
+	c.Flags().Float64Var(&f.Lowest, "lowest", 0, "intensity of the darkest colour, together with --highest (default from the image)")
+	c.Flags().Float64Var(&f.Highest, "highest", 0, "intensity of the brightest colour, together with --lowest (default from the image)")
 	c.Flags().IntVar(&f.Beam, "beam", 0, "direction of the light to draw, counted from 0")
 	return c
 }
@@ -86,6 +95,9 @@ func runPlotPattern(a *frame.App, args []string, f patternFlags) error {
 	if err != nil {
 		return exit.With(exit.Data, err)
 	}
+	if err := f.colour(list); err != nil {
+		return err
+	}
 	fig, err := viz.Scattering("Scattering patterns", list)
 	if err != nil {
 		return exit.With(exit.Data, err)
@@ -93,8 +105,31 @@ func runPlotPattern(a *frame.App, args []string, f patternFlags) error {
 	return errors.Join(a.SavePicture("pattern", out, fig), lost.Err("drawn"))
 }
 
+// colour sets the scale of the colours.
+func (f *patternFlags) colour(list []viz.PatternRow) error {
+	given := f.Lowest != 0 || f.Highest != 0
+	if given && !(f.Lowest < f.Highest && (f.Linear || f.Lowest > 0) && linalg.Finite(f.Highest-f.Lowest)) {
+		return exit.Usage("--lowest %g --highest %g: give both as finite numbers, the smaller one first%s", f.Lowest, f.Highest, map[bool]string{false: " and above 0, or add --linear"}[f.Linear])
+	}
+	for i := range list {
+		list[i].Pattern.Log = !f.Linear
+		if given {
+			list[i].Pattern.Low, list[i].Pattern.High = f.Lowest, f.Highest
+		}
+	}
+	return nil
+}
+
 // which returns the indices of the energies to draw.
 func (f *patternFlags) which(a *frame.App, p *rsoxs.Pattern) (list []int, err error) {
+	switch n := len(p.Energies); {
+	case f.Number != 0 && len(f.Energies) > 0:
+		return nil, exit.Usage("--number and --energies: give one of them")
+	case f.Number < 0 || f.Number > n:
+		return nil, exit.Usage("--number %d: want 1 to %d, the number of energies", f.Number, n)
+	case f.Number > 0:
+		return []int{f.Number - 1}, nil
+	}
 	if len(f.Energies) == 0 {
 		list = report.Rows(p)
 		if len(list) < len(p.Energies) {

@@ -18,7 +18,7 @@ import (
 func TestPlotPattern(t *testing.T) {
 	dir := ringFolder(t)
 	out := filepath.Join(dir, "p.png")
-	for _, args := range []string{"", "--cuts", "--energies 285.2,284.4 --radii true --axis abs", "--energies all"} {
+	for _, args := range []string{"", "--cuts", "--energies 285.2,284.4 --radii true --axis abs", "--energies all", "--number 2 --linear", "--number 1 --lowest 0.001 --highest 10"} {
 		code, text, stderr := apptest.Do(t, append([]string{"plot", "pattern", dir, out, "--phys-size", "5", "--overwrite", "--json"}, strings.Fields(args)...)...)
 		if code != 0 || !strings.Contains(text, `"file"`) {
 			t.Errorf("%s: exit %d: %s", args, code, stderr)
@@ -39,6 +39,10 @@ func TestPlotPattern(t *testing.T) {
 		{dir + " " + out, 73, "exists"},
 		{dir + " --phys-size 5 --energies 300", 64, "choose from 284.4"},
 		{dir + " --phys-size 5 --beam 1", 64, "--beam 1"},
+		{dir + " --phys-size 5 --number 99", 64, "want 1 to"},
+		{dir + " --phys-size 5 --number 1 --energies 285.2", 64, "give one of them"},
+		{dir + " --phys-size 5 --lowest 2 --highest 1", 64, "the smaller one first"},
+		{dir + " --phys-size 5 --highest 1", 64, "above 0, or add --linear"},
 		{dir, 64, "--phys-size"},
 		{"none", 66, "none"},
 		{out + " --overwrite", 64, "name a folder or files"},

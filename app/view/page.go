@@ -182,7 +182,13 @@ func (p *page) item(r *http.Request) (any, error) {
 func (p *page) sights(list []frame.Sight) []sight {
 	out := []sight{}
 	for _, s := range list {
-		out = append(out, sight{s.Title, s.Args, p.fieldsOf(p.called(s.Args))})
+		fields := p.fieldsOf(p.called(s.Args))
+		for _, r := range s.Sliders {
+			if i := slices.IndexFunc(fields, func(f field) bool { return f.Name == r.Flag }); i >= 0 && r.High > r.Low {
+				fields[i].Range = []string{strconv.Itoa(r.Low), strconv.Itoa(r.High)}
+			}
+		}
+		out = append(out, sight{s.Title, s.Args, fields})
 	}
 	return out
 }

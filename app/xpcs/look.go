@@ -64,7 +64,9 @@ func lookAtFrames(name string) *frame.Look {
 		return nil
 	}
 	f.Close()
-	return &frame.Look{Kind: "Frames", Pictures: []frame.Sight{frame.Plotted("Mean of the frames", "frames", name), frame.Plotted("First frame", "frames", name, "--frame=1")}}
+	single := frame.Plotted("Single frames", "frames", name, "--frame=1")
+	single.Sliders = []frame.Range{{Flag: "frame", Low: 1, High: f.Frames}}
+	return &frame.Look{Kind: "Frames", Pictures: []frame.Sight{frame.Plotted("Mean of the frames", "frames", name), single}}
 }
 
 func qmapSights(name string) (all []frame.Sight) {
