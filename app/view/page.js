@@ -63,7 +63,7 @@ function link(pictures) {
   for (const p of pictures) p.chosen = (draws) => { for (const q of pictures) q.highlight(draws); };
 }
 
-night.addEventListener("change", () => { for (const p of shown.pictures) if (p.shown) p.draw(); });
+night.addEventListener("change", () => { for (const c of document.querySelectorAll(".card")) if (c.picture && c.picture.shown) c.picture.draw(); });
 
 // open shows an item; if it only changed, its pictures are drawn again where they are.
 async function open(id, anew) {
@@ -116,11 +116,11 @@ function head(d) {
     b.addEventListener("click", () => window.open("report?" + new URLSearchParams({ id: d.id }), "_blank", "noopener"));
     actions.append(b);
   }
-  const others = (shown.items || []).filter((i) => i.kind === "Runs" && i.id !== d.id && !i.busy);
-  if (d.kind === "Runs" && !d.busy && others.length) {
+  const others = (shown.items || []).filter((i) => i.kind === d.kind && i.id !== d.id && !i.busy);
+  if (d.pictures.length && !d.busy && others.length) {
     const choose = make("select", {}, make("option", { value: "", textContent: "Compare with" }), ...others.map((i) => make("option", { value: i.id, textContent: i.name })));
-    choose.setAttribute("aria-label", "Compare with another run");
-    choose.addEventListener("change", () => { if (choose.value) compare(d.id, choose.value); });
+    choose.setAttribute("aria-label", "Compare with another one");
+    choose.addEventListener("change", () => { if (choose.value) compare(d, choose.value); });
     actions.append(choose);
   }
   $("head").replaceChildren(make("div", { className: "head" }, make("h2", { textContent: d.name }), make("span", { className: "soft", textContent: [d.kind, d.command && "made by " + d.command, d.busy && "running"].filter(Boolean).join(", ") })), actions, ...(d.progress ? [progress(d.progress)] : []));
@@ -154,12 +154,19 @@ async function texts(d) {
   if (shown.id === d.id && old.isConnected) old.replaceChildren(...built);
 }
 
-// compare ranks two runs of the same data.
-async function compare(one, other) {
+// compare shows the pictures of two items of a kind side by side, and ranks runs of the same data.
+async function compare(d, other) {
+  if ($("comparison")) $("comparison").remove();
+  if (d.kind !== "Runs") {
+    const section = make("section", { id: "comparison" }, make("h3", { textContent: "Comparison" }));
+    $("texts").before(section);
+    await beside(section, d.id, other);
+    return;
+  }
+  const one = d.id;
   const pre = make("pre", { textContent: "comparing", tabIndex: 0 }), code = make("code");
   pre.setAttribute("aria-label", "Comparison");
   const section = make("section", { id: "comparison" }, make("h3", { textContent: "Comparison" }), pre, make("div", { className: "line" }, code));
-  if ($("comparison")) $("comparison").remove();
   $("texts").before(section);
   try {
     const t = await ask("text?" + new URLSearchParams({ line: JSON.stringify(["compare", one, other]) }));

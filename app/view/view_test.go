@@ -474,6 +474,15 @@ func TestPageInBrowser(t *testing.T) {
 	p.Wait("document.querySelectorAll('.card input[type=range]').length > 4 && document.querySelector('.card').picture?.frames?.length > 0")
 	p.Eval("(() => { const s = document.querySelector('.card input[type=range][aria-label=n]'); s.value = 500; s.dispatchEvent(new Event('input', {bubbles: true})); })()", nil)
 	p.Wait("document.querySelector('.card code').textContent.includes('--n=500')")
+	other := filepath.Join(dir, "c.hdf")
+	if err := os.WriteFile(other, demo.Correlations(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.Wait("document.querySelectorAll('#list button').length === 5")
+	p.Eval(fmt.Sprintf("[...document.querySelectorAll('#list button')].find(b => b.dataset.id === %q).click()", result), nil)
+	p.Wait(fmt.Sprintf("document.querySelector('.actions select')?.querySelector('option[value=%q]')", other))
+	p.Eval(fmt.Sprintf("(() => { const s = document.querySelector('.actions select'); s.value = %q; s.dispatchEvent(new Event('change')) })()", other), nil)
+	p.Wait("document.querySelectorAll('#comparison .card').length >= 4 && document.querySelector('#comparison .card').picture.shown")
 	p.Dark(true)
 	p.Wait("!document.querySelector('.card').picture.svg.includes('#262B33')")
 	for _, width := range []int{400, 800, 2560} {
