@@ -48,6 +48,7 @@ func gallery() map[string]func() (*Figure, error) {
 		"morphology":      func() (*Figure, error) { return Morphology(disc("z")) },
 		"morphologyside":  func() (*Figure, error) { return Morphology(disc("x")) },
 		"bars":            func() (*Figure, error) { return BarGrid("What each energy is worth", worth()...) },
+		"spectrum":        func() (*Figure, error) { return Spectrum("A star with a line that no template has", starArms()) },
 		"histograms":      func() (*Figure, error) { return Histograms("A disc", disc("z").Phases, 0) },
 	}
 }
@@ -86,6 +87,23 @@ func particle() [][]Image {
 		{Title: "director", XLabel: "x (nm)", YLabel: "y (nm)", ZLabel: "psi (rad)", Z: rows(psi), Equal: true, Cyclic: true, Low: 0, High: 2 * math.Pi,
 			Arrows: Directors(theta, psi, v, n, n, 1, 4, 0.5)},
 	}}
+}
+
+// starArms are two arms of a spectrum with lines, of which the model explains all but one, and a few masked pixels.
+func starArms() (arms []SpectrumArm) {
+	for k, name := range []string{"b", "r"} {
+		a := SpectrumArm{Name: name}
+		for i := range 160 {
+			w := 4900 + 500*float64(k) + 2*float64(i)
+			line := func(at, depth float64) float64 { return depth * math.Exp(-(w-at)*(w-at)/50) }
+			m := 3 + math.Sin(w/300) - line(5100, 1) - line(5500, 1.4)
+			a.Wave, a.Model, a.Err = append(a.Wave, w), append(a.Model, m), append(a.Err, 0.08)
+			a.Masked = append(a.Masked, i == 70 || i == 71)
+			a.Flux = append(a.Flux, m-line(5600, 0.6)+0.08*math.Sin(float64(i*i))+map[bool]float64{true: 40}[i == 70])
+		}
+		arms = append(arms, a)
+	}
+	return arms
 }
 
 func TestLook(t *testing.T) {

@@ -48,11 +48,12 @@ type parameters struct {
 }
 
 const curveHelp = `DATA is a table: text whose columns are separated by commas, semicolons, tabs or
-blanks, with or without names, an Excel workbook, a NumPy array or an HDF5 file.
-FORMULA has columns, components such as gaussian(x, p1_), and parameters: all
-names that are no columns. It may say what it describes, as y = a + b*x does.
-a[run] is a parameter with a value for each label of the column run. Several
-tables are taken together, with the names of their files as column file.
+blanks, with or without names, an Excel workbook, a NumPy array, an HDF5 or a
+FITS file. FORMULA has columns, components such as gaussian(x, p1_), and
+parameters: all names that are no columns. It may say what it describes, as
+y = a + b*x does. a[run] is a parameter with a value for each label of the
+column run. Several tables are taken together, with the names of their files as
+column file.
 `
 
 func (f *curveFlags) add(c *cobra.Command, command string) {
@@ -100,7 +101,7 @@ func (f *curveFlags) readTable(a *frame.App, name string) (columns.Table, error)
 		}
 		part = f.sheet
 	}
-	b, err := frame.ReadInput(file, ".csv", ".tsv", ".txt", ".dat", ".xlsx", ".npy", ".h5", ".hdf5")
+	b, err := frame.ReadInput(file, ".csv", ".tsv", ".txt", ".dat", ".xlsx", ".npy", ".h5", ".hdf5", ".fits")
 	if err != nil {
 		return nil, err
 	}

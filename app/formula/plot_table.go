@@ -31,10 +31,10 @@ func plotTable(a *frame.App) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "table FILE [OUT.svg|png|pdf]",
 		Short: "Draw columns of a table",
-		Long: `Draw columns of a table (CSV, TSV, Excel, NPY, HDF5) against another: by default
-the first four columns of numbers after the first one. Long columns whose
-abscissae are in order are drawn as lines, others as points. The picture is
-written to OUT if it is given, or else to table.svg.
+		Long: `Draw columns of a table (CSV, TSV, Excel, NPY, HDF5, FITS) against another: by
+default the first four columns of numbers after the first one. Long columns
+whose abscissae are in order are drawn as lines, others as points. The picture
+is written to OUT if it is given, or else to table.svg.
 
   euryale plot table data.csv
   euryale plot table spectrum.csv --x wavelength --y flux --error sigma
@@ -62,7 +62,7 @@ written to OUT if it is given, or else to table.svg.
 	c.Flags().StringVar(&f.err, "error", "", "column of the standard deviations of y, where one column is drawn")
 	c.Flags().BoolVar(&f.logX, "log-x", false, "logarithmic axis x")
 	c.Flags().BoolVar(&f.logY, "log-y", false, "logarithmic axis y")
-	c.Flags().StringVar(&f.sheet, "sheet", "", "sheet of a workbook, by name or number")
+	c.Flags().StringVar(&f.sheet, "sheet", "", "sheet of a workbook or extension of a FITS file, by name or number")
 	return c
 }
 

@@ -4,19 +4,119 @@
 package spectra
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/data/fits"
+	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 	"github.com/euryale-dev/euryale/runs"
 )
 
-// look says how people look at runs that sampled a star, which have a picture of the star beside those of draws.
+// look says how people look at spectra, at tables of fits, and at runs that sampled a star, which have a picture of the star beside those of draws.
 func look(name string, folder bool) *frame.Look {
-	dir := runs.Folder(name)
-	if !folder {
-		return nil
+	switch low := strings.ToLower(name); {
+	case folder:
+		return lookAtRun(name)
+	case frame.Ends(strings.TrimSuffix(low, ".gz"), ".fits", ".fit", ".fts", ".fz"):
+		return lookAtFITS(name)
+	case frame.Ends(low, ".csv", ".tsv", ".txt", ".dat") && namesFlux(name):
+		l := lookAtSpectrum(name)
+		if l != nil {
+			l.Table, l.Pictures = true, append(l.Pictures, frame.Plotted("Columns of the table", "table", name))
+		}
+		return l
 	}
+	return nil
+}
+
+func lookAtRun(name string) *frame.Look {
+	dir := runs.Folder(name)
 	if command, err := dir.Command(); err != nil || command != sampleCommand || !foreign.Exists(dir.Path("summary.json")) {
 		return nil
 	}
 	return &frame.Look{Kind: "Runs", Pictures: append([]frame.Sight{frame.Plotted("Spectra, model and residuals", "spectrum", name)}, frame.DrawSights(name)...), Texts: frame.DrawTexts(name)}
+}
+
+// lookAtFITS tells spectra from tables.
+func lookAtFITS(name string) *frame.Look {
+	f, err := fits.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if !f.Has("RVTAB") {
+		if l := lookAtSpectrum(name); l != nil {
+			return l
+		}
+	}
+	if !frame.Ends(name, ".fits", ".fit") {
+		return nil
+	}
+	for _, h := range f.HDUs() {
+		if t, err := h.Table(); err == nil && t.Len() > 0 {
+			return &frame.Look{Kind: "Tables", Table: true, Pictures: []frame.Sight{frame.Plotted("Columns of the table", "table", name)}}
+		}
+	}
+	return nil
+}
+
+// mostSpectrum is the size of files up to which a spectrum is read to find out whether it is one.
+const mostSpectrum = 32 << 20
+
+// lookAtSpectrum says how people look at files of spectra, of which they choose one by its row. It returns nil for other files.
+func lookAtSpectrum(name string) *frame.Look {
+	kind, err := fitfile.KindOf(name)
+	if err != nil {
+		return nil
+	}
+	many := false
+	switch info, err := os.Stat(name); {
+	case kind == fitfile.DESI:
+		d, err := survey.OpenDESI(name)
+		if err != nil {
+			return nil
+		}
+		defer d.Close()
+		if many = len(d.TargetID) > 1; len(d.TargetID) == 0 {
+			return nil
+		}
+	case kind == fitfile.Spectrum && (err != nil || info.Size() > mostSpectrum):
+		return nil
+	default:
+		s, err := fitfile.Open(name, usualMaskBits, survey.Units{})
+		if err != nil {
+			return nil
+		}
+		defer s.Close()
+		many = s.N > 1
+	}
+	args, title := []string{"plot", "spectrum", name}, "The spectrum"
+	if many {
+		args, title = append(args, "--row=1"), "A spectrum, by its row"
+	}
+	l := &frame.Look{Kind: "Spectra", Works: []string{"fit spectra", "sample spectrum"}, Pictures: []frame.Sight{{Title: title, Args: append(args, "--measured")}}}
+	if foreign.Exists("config.yaml") {
+		l.Pictures = append(l.Pictures, frame.Sight{Title: title + ", fitted on the spot", Args: args[:len(args):len(args)]})
+	}
+	return l
+}
+
+// namesFlux reports whether the first lines of a text name a column of flux. Tables in folders of runs have pictures of their own.
+func namesFlux(name string) bool {
+	if runs.Folder(filepath.Dir(name)).Ours() {
+		return false
+	}
+	f, err := foreign.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 512)
+	n, _ := f.Read(head)
+	return bytes.Contains(bytes.ToLower(head[:n]), []byte("flux"))
 }

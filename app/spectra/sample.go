@@ -6,7 +6,6 @@ package spectra
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -34,6 +33,50 @@ type starFlags struct {
 func (f *starFlags) add(c *cobra.Command) {
 	c.Flags().Int64Var(&f.Target, "targetid", 0, "TARGETID of the star in a DESI file")
 	c.Flags().IntVar(&f.Row, "row", 0, "row of the file, counted from 1 (default the only one)")
+}
+
+// fiber returns the row of a file of DESI that is meant, from 0.
+func (f *starFlags) fiber(d *survey.DESI) (int, error) {
+	k := f.Row - 1
+	switch {
+	case f.Target != 0:
+		if k = slices.Index(d.TargetID, f.Target); k < 0 {
+			return 0, fmt.Errorf("%s has no target %d", d.Name, f.Target)
+		}
+	case f.Row == 0 && len(d.TargetID) == 1:
+		k = 0
+	case k >= len(d.TargetID) || k < -1:
+		return 0, fmt.Errorf("%s has no row %d: its rows are 1 to %d", d.Name, f.Row, len(d.TargetID))
+	case k < 0:
+		return 0, fmt.Errorf("%s has %d fibers: choose one with --targetid or --row", d.Name, len(d.TargetID))
+	}
+	return k, nil
+}
+
+// of returns the row of another file that is meant, from 0.
+func (f *starFlags) of(s *fitfile.Source) (int, error) {
+	switch {
+	case f.Target != 0:
+		return 0, exit.Usage("--targetid is only for DESI files: use --row for %s", s.Name)
+	case f.Row == 0 && s.N == 1:
+		return 0, nil
+	case f.Row > s.N || f.Row < 0:
+		return 0, exit.Usage("%s has no row %d: its rows are 1 to %d", s.Name, f.Row, s.N)
+	case f.Row == 0:
+		return 0, exit.Usage("%s has %d spectra: choose one with --row", s.Name, s.N)
+	}
+	return f.Row - 1, nil
+}
+
+// aloneAsDESI refuses files beside one of DESI, and flags of which it has no need.
+func (f *spectraFlags) aloneAsDESI(names []string) error {
+	if len(names) > 1 {
+		return exit.Usage("%s is a DESI file: name no other file", names[0])
+	}
+	if name := f.plain(); name != "" {
+		return exit.Usage("%s is a DESI file, which says by itself what --%s would: leave it out", names[0], name)
+	}
+	return nil
 }
 
 // sampleCommand is the command that makes a posterior of a star, as run folders record it.
@@ -89,28 +132,10 @@ func oneStar(a *frame.App, p *fitfile.Pipeline, names []string, f *spectraFlags,
 		return nil, exit.Input(err)
 	}
 	if kind == fitfile.DESI {
-		if len(names) > 1 {
-			return nil, exit.Usage("%s is a DESI file: name no other file", names[0])
+		if err := f.aloneAsDESI(names); err != nil {
+			return nil, err
 		}
-		if name := f.plain(); name != "" {
-			return nil, exit.Usage("%s is a DESI file, which says by itself what --%s would: leave it out", names[0], name)
-		}
-		star, err := p.Fiber(names[0], func(d *survey.DESI) (int, error) {
-			k := which.Row - 1
-			switch {
-			case which.Target != 0:
-				if k = slices.Index(d.TargetID, which.Target); k < 0 {
-					return 0, fmt.Errorf("%s has no target %d", names[0], which.Target)
-				}
-			case which.Row == 0 && len(d.TargetID) == 1:
-				k = 0
-			case k >= len(d.TargetID) || k < -1:
-				return 0, fmt.Errorf("%s has no row %d: its rows are 1 to %d", names[0], which.Row, len(d.TargetID))
-			case k < 0:
-				return 0, fmt.Errorf("%s has %d fibers: choose one with --targetid or --row", names[0], len(d.TargetID))
-			}
-			return k, nil
-		})
+		star, err := p.Fiber(names[0], which.fiber)
 		return star, exit.Input(err)
 	}
 	if which.Target != 0 {
@@ -132,14 +157,9 @@ func oneStar(a *frame.App, p *fitfile.Pipeline, names []string, f *spectraFlags,
 		if s.Told != "" {
 			notes.Add(name, "%s", s.Told)
 		}
-		row := which.Row - 1
-		switch {
-		case which.Row == 0 && s.N == 1:
-			row = 0
-		case row >= s.N || row < -1:
-			return nil, exit.Usage("%s has no row %d: its rows are 1 to %d", name, which.Row, s.N)
-		case row < 0:
-			return nil, exit.Usage("%s has %d spectra: choose one with --row", name, s.N)
+		row, err := which.of(s)
+		if err != nil {
+			return nil, err
 		}
 		t, err := f.taking(i, len(names))
 		if err != nil {
@@ -333,84 +353,4 @@ func sampledUnits(post *infer.Posterior) map[string]string {
 		units[name] = spectra.Unit(name)
 	}
 	return units
-}
-
-func plotSpectrum(a *frame.App) *cobra.Command {
-	var f spectraFlags
-	var which starFlags
-	c := &cobra.Command{
-		Use:   "spectrum FILE... [OUT.svg|png|pdf]",
-		Short: "Draw the spectra of a star, its model and the residuals",
-		Long: `Fit a star and draw its spectra, the model, and the residuals in units of their
-standard deviation. For a run folder of sample spectrum, draw the star that was
-sampled, with the median and the 95 % band of the posterior of the model.
-
-  euryale plot spectrum star.csv --library lib --arm desi_b star.png
-  euryale plot spectrum coadd-main-dark-1234.fits --row 7 star.svg
-  euryale plot spectrum run-spectrum star.pdf
-`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return runPlotSpectrum(c.Context(), a, args, &f, which) },
-	}
-	f.add(c)
-	f.addPlain(c)
-	which.add(c)
-	return c
-}
-
-func runPlotSpectrum(ctx context.Context, a *frame.App, args []string, f *spectraFlags, which starFlags) error {
-	out, names, err := a.PictureFile("spectrum", args)
-	if err != nil {
-		return err
-	}
-	var star *spectra.Star
-	var sampled func(name string) [][]float64
-	if st, err := os.Stat(names[0]); len(names) == 1 && err == nil && st.IsDir() {
-		var cfg sampleSpectrumConfig
-		if err := runs.Folder(names[0]).Resume(sampleCommand, &cfg); err != nil {
-			return frame.ConfigError(err)
-		}
-		*f, star = cfg.Spectra, &cfg.Data
-		star.Starts = nil
-		t, err := draws.LoadDraws(a, names)
-		if err != nil {
-			return err
-		}
-		sampled = func(name string) [][]float64 {
-			if k := slices.Index(t.Names, name); k >= 0 {
-				return t.X[k]
-			}
-			return nil
-		}
-	}
-	p, err := pipeline(a, f)
-	if err != nil {
-		return err
-	}
-	if star == nil {
-		if star, err = oneStar(a, p, names, f, which); err != nil {
-			return err
-		}
-	}
-	o, err := fitted(ctx, a, p, star)
-	if err != nil {
-		return err
-	}
-	fig, err := report.Star(star, &o.Fit)
-	if sampled != nil {
-		var models [][][]float64
-		if models, err = drawnModels(p, star, o, sampled); err == nil {
-			fig, err = report.StarDraws(star, models)
-		}
-	}
-	if err != nil {
-		return exit.With(exit.Failed, err)
-	}
-	if !a.Quiet && !a.JSON {
-		one := report.SpectraFits{Files: names, Library: p.Library(), Stars: []spectra.Star{*star}, Outcomes: []fitfile.Outcome{*o}}
-		if err := one.Write(a.Stderr, a.Verbose); err != nil {
-			return exit.With(exit.CannotWrite, err)
-		}
-	}
-	return a.SavePicture("spectrum", out, fig)
 }

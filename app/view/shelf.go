@@ -65,7 +65,7 @@ func newShelf(fields []frame.Field, opened []string) (*shelf, error) {
 			return nil, exit.Input(err)
 		}
 		if !info.IsDir() && frame.LookOf(fields, name, false) == nil {
-			return nil, &exit.Error{Code: exit.Data, Err: fmt.Errorf("%s is no file that view shows: it knows results of correlators, frames of detectors, q maps, morphologies, tables and problem files", name), Hint: "its folder, or a run folder"}
+			return nil, &exit.Error{Code: exit.Data, Err: fmt.Errorf("%s is no file that view shows: it knows results of correlators, frames of detectors, q maps, spectra, libraries of templates, morphologies, scripts of assemblies, tables and problem files", name), Hint: "its folder, or a run folder"}
 		}
 	}
 	s := &shelf{fields: fields, opened: opened, known: map[string]item{}}

@@ -149,6 +149,9 @@ func cell(c columns.Column, row int) string {
 		if math.IsNaN(v[row]) {
 			return ""
 		}
+		if x := v[row]; x == math.Trunc(x) && math.Abs(x) < 1e15 {
+			return strconv.FormatFloat(x, 'f', -1, 64) // a whole number, with all of its digits
+		}
 		return strconv.FormatFloat(v[row], 'g', 8, 64)
 	}
 	return c.Values.([]string)[row]

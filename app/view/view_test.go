@@ -25,6 +25,7 @@ import (
 	"github.com/euryale-dev/euryale/app"
 	"github.com/euryale-dev/euryale/app/apptest"
 	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/data/fits"
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/browser"
 )
@@ -496,5 +497,72 @@ func TestPageInBrowser(t *testing.T) {
 	}
 	for _, f := range p.Failures {
 		t.Error(f)
+	}
+}
+
+// Spectra are listed as what they are and drawn, and tables of FITS files are sorted like others.
+func TestSpectraAndFITSTables(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	w, err := fits.Create("rvtab_a.fits")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Discard()
+	w.Primary(nil)
+	w.Table("RVTAB", nil, []fits.Data{{Name: "TARGETID", Values: []int64{39627652591521181, 39627652591521182}}, {Name: "VRAD", Unit: "km s-1", Values: []float64{20, -3.25}}, {Name: "TEFF", Unit: "K", Values: []float64{5000, 6000}}})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("star.csv", []byte("wave,flux,err\n5000,1,.1\n5001,2,.1\n5002,nan,.1\n5003,2,.1\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	v := serve(t, dir)
+	kinds := v.kinds()
+	if kinds["rvtab_a.fits"] != "Tables" || kinds["star.csv"] != "Spectra" {
+		t.Errorf("%v", kinds)
+	}
+	v.draws("star.csv", "fit spectra")
+	v.draws("rvtab_a.fits", "")
+	var d struct{ Rows [][]string }
+	if v.get("rows", url.Values{"id": {filepath.Join(dir, "rvtab_a.fits")}, "sort": {"1"}}, &d); len(d.Rows) != 2 || strings.Join(d.Rows[0], " ") != "39627652591521182 -3.25 6000" || d.Rows[1][1] != "20" {
+		t.Errorf("%v", d)
+	}
+}
+
+// kinds returns the kinds of what is listed, by name.
+func (v *view) kinds() map[string]string {
+	v.t.Helper()
+	var list struct {
+		Items []struct{ Name, Kind string }
+	}
+	v.get("shelf", nil, &list)
+	kinds := map[string]string{}
+	for _, i := range list.Items {
+		kinds[i.Name] = i.Kind
+	}
+	return kinds
+}
+
+// draws checks that every picture of a file or folder of the opened folder is drawn, and that it offers a command; "" for any.
+func (v *view) draws(name, work string) {
+	v.t.Helper()
+	id, err := filepath.Abs(name)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	var item struct {
+		Pictures []struct{ Line []string }
+		Works    []string
+	}
+	v.get("item", url.Values{"id": {id}}, &item)
+	if len(item.Pictures) == 0 || work != "" && !slices.Contains(item.Works, work) {
+		v.t.Errorf("%s: %+v", name, item)
+	}
+	for _, p := range item.Pictures {
+		var s shown
+		if v.get("picture", line(p.Line...), &s); s.SVG == "" {
+			v.t.Errorf("%v: %s", p.Line, s.None)
+		}
 	}
 }

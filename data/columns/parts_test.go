@@ -5,6 +5,7 @@ package columns_test
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,6 +15,7 @@ import (
 	"github.com/xuri/excelize/v2"
 
 	"github.com/euryale-dev/euryale/data/columns"
+	"github.com/euryale-dev/euryale/data/fits"
 	"github.com/euryale-dev/euryale/data/hdf5"
 )
 
@@ -116,6 +118,48 @@ func TestHDF5(t *testing.T) {
 		t.Errorf("%v %q %v", got, note, err)
 	}
 	for _, part := range []string{"/nowhere", "/entry/t"} {
+		if _, _, err := columns.ReadPart(b, part); err == nil {
+			t.Errorf("%s was read", part)
+		}
+	}
+}
+
+func TestFITS(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.fits")
+	w, err := fits.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Discard()
+	w.Primary(nil)
+	w.Table("STARS", nil, []fits.Data{{Name: "TARGETID", Values: []int64{39627652591521181, 5}}, {Name: "VRAD", Unit: "km s-1", Values: []float64{1.5, math.NaN()}},
+		{Name: "N", Values: []int64{7, 0}, Mask: []bool{false, true}}, {Name: "OK", Values: []bool{true, false}}, {Name: "KIND", Values: []string{"STAR", "QSO"}}, {Name: "TWO", Shape: []int{2}, Values: []float64{1, 2, 3, 4}}})
+	w.Table("MORE", nil, []fits.Data{{Name: "A", Values: []float64{1}}})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, note, err := columns.Read(b)
+	if err != nil || len(got) != 5 || !strings.Contains(note, "STARS (1)") || !strings.Contains(note, "left out: TWO") {
+		t.Fatalf("%v %q %v", got, note, err)
+	}
+	for i, want := range []columns.Column{{Name: "TARGETID", Values: []string{"39627652591521181", "5"}}, {Name: "VRAD", Unit: "km s-1"}, {Name: "N"}, {Name: "OK", Values: []string{"true", "false"}}, {Name: "KIND", Values: []string{"STAR", "QSO"}}} {
+		if got[i].Name != want.Name || got[i].Unit != want.Unit || want.Values != nil && !reflect.DeepEqual(got[i].Values, want.Values) {
+			t.Errorf("%+v, want %+v", got[i], want)
+		}
+	}
+	if v := got[2].Values.([]float64); v[0] != 7 || !math.IsNaN(v[1]) {
+		t.Errorf("%v", v)
+	}
+	for part, want := range map[string]int{"more": 1, "2": 1, "STARS": 5} {
+		if got, _, err := columns.ReadPart(b, part); err != nil || len(got) != want {
+			t.Errorf("%s: %v %v", part, got, err)
+		}
+	}
+	for _, part := range []string{"NONE", "0", "9"} {
 		if _, _, err := columns.ReadPart(b, part); err == nil {
 			t.Errorf("%s was read", part)
 		}

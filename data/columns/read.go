@@ -1,7 +1,7 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package columns reads the tables that people have: text with any separator, with or without names, NumPy arrays, and tables of HDF5 files; and Excel
+// Package columns reads the tables that people have: text with any separator, with or without names, NumPy arrays, and tables of HDF5 and FITS files; and Excel
 // workbooks where package data/table is part of the program.
 //
 //	t, note, err := columns.Read(content)
@@ -43,7 +43,7 @@ type Column struct {
 var Workbook func(content []byte, sheet string) (rows [][]string, sheets []string, read string, err error)
 
 // Read reads a table from the content of a file: text whose columns are separated by commas, semicolons, tabs or blanks, the first sheet of
-// an Excel workbook, a NumPy array of one or two axes, or the first table of an HDF5 file. A column is []float64 if all of its cells are numbers, where empty cells are NaN, and []string otherwise;
+// an Excel workbook, a NumPy array of one or two axes, or the first table of an HDF5 or FITS file. A column is []float64 if all of its cells are numbers, where empty cells are NaN, and []string otherwise;
 // numbers with marks of thousands are numbers, and dates are days since the first or, with times of day, seconds.
 // Names are such as formulas take: Dose (mg) becomes Dose with the unit mg, and characters that are no letters or digits become
 // underscores. Columns of a table without names are x and y, with sigma as a third, or c1, c2 and so on if there are more; note says so, and
@@ -58,17 +58,19 @@ func SplitPart(name string) (file, part string) {
 	return name, ""
 }
 
-var parted = regexp.MustCompile(`(?i)^(.*\.(?:xlsx|h5|hdf5|hdf|nxs|nx5)):(.+)$`)
+var parted = regexp.MustCompile(`(?i)^(.*\.(?:xlsx|h5|hdf5|hdf|nxs|nx5|fits|fit)):(.+)$`)
 
-// ReadPart is Read for a sheet of a workbook, by name or number, or a path in an HDF5 file.
+// ReadPart is Read for a sheet of a workbook or an extension of a FITS file, by name or number, or a path in an HDF5 file.
 func ReadPart(content []byte, part string) (t Table, note string, err error) {
 	switch {
 	case bytes.HasPrefix(content, []byte("PK\x03\x04")):
 		return readWorkbook(content, part)
 	case bytes.HasPrefix(content, []byte("\x89HDF\r\n\x1a\n")):
 		return readHDF5(content, part)
+	case bytes.HasPrefix(content, []byte("SIMPLE  =")):
+		return readFITS(content, part)
 	case part != "":
-		return nil, "", &FormatError{Format: "columns", What: "the file is neither an Excel workbook nor an HDF5 file, and so has no part " + foreign.Text(part), Try: "leave the part out"}
+		return nil, "", &FormatError{Format: "columns", What: "the file is neither an Excel workbook nor an HDF5 or FITS file, and so has no part " + foreign.Text(part), Try: "leave the part out"}
 	case bytes.HasPrefix(content, []byte("\x93NUMPY")):
 		return readArray(content)
 	}

@@ -104,6 +104,9 @@ func Open(name string, maskBits int64, units survey.Units) (*Source, error) {
 // Close closes the file.
 func (s *Source) Close() error { return s.finish() }
 
+// Raw reads a spectrum as it is in the file, from row 0 on.
+func (s *Source) Raw(row int) (*survey.Raw, error) { return s.raw(row) }
+
 // Taking says how the spectra of a source are used.
 type Taking struct {
 	// Arm is the arm of the library with whose templates the spectra are compared. Default: the one

@@ -1,0 +1,117 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package spectra_test
+
+import (
+	"html"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/euryale-dev/euryale/app/apptest"
+	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/app/formula"
+	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/app/spectra"
+)
+
+var tags = regexp.MustCompile(`<[^>]*>\s*`)
+
+// drawn returns the words in the picture of a command line.
+func drawn(t *testing.T, args ...string) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "picture.svg")
+	if code, _, stderr := apptest.Do(t, append(args, out, "--quiet")...); code != exit.OK {
+		t.Fatalf("%v: exit %d: %s", args, code, stderr)
+	}
+	b, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(html.UnescapeString(tags.ReplaceAllString(string(b), " "))), " ")
+}
+
+// has checks that a text has some parts, and lacks those that begin with "no ".
+func has(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		without, not := strings.CutPrefix(p, "no ")
+		if strings.Contains(text, without) == not {
+			t.Errorf("%q: want %q", text, p)
+		}
+	}
+}
+
+// Spectra are drawn as they were measured, with the fit that tables keep, and people learn what they lack.
+func TestPlotMeasuredSpectra(t *testing.T) {
+	dir := starFolder(t)
+	t.Chdir(t.TempDir())
+	at := func(name string) string { return filepath.Join(dir, name) }
+	coadd := at("coadd-demo.fits")
+	has(t, drawn(t, "plot", "spectrum", coadd, "--row", "2"), "row 2 of coadd-demo.fits", "masked", " z ", "no residual", "no model")
+	for _, to := range []string{dir, at("tables")} {
+		if code, _, stderr := apptest.Do(t, "fit", "spectra", coadd, "--config", at("config.yaml"), "--targetid", "39627000000000002", "--output-dir", to, "--no-subdirs", "--quiet"); code != exit.OK {
+			t.Fatalf("exit %d: %s", code, stderr)
+		}
+	}
+	for _, extra := range [][]string{nil, {"--fit", at("tables")}, {"--fit", at("tables/rvtab_coadd-demo.fits")}, {"--fit", at("tables/rvmod_coadd-demo.fits")}} {
+		has(t, drawn(t, append([]string{"plot", "spectrum", coadd, "--row", "2"}, extra...)...), "residual (sd)", "model", "Fit in rvtab_coadd-demo.fits: velocity -", "The model")
+	}
+	has(t, drawn(t, "plot", "spectrum", coadd, "--row", "1"), "does not have this target", "no residual")
+	// Those of single files, of which fit.json keeps no model.
+	names := plainStar(t, dir)
+	if code, _, stderr := apptest.Do(t, "fit", "spectra", names[0], "--config", at("config.yaml"), "--arm", "desi_b", "--out", at("fit"), "--quiet"); code != exit.OK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	has(t, drawn(t, "plot", "spectrum", names[0], names[1], "--fit", at("fit"), "--range", "4900:6300", "--mask-range", "5000:5010"), "desi_b.csv + desi_r.csv", "masked", "Fit in fit.json: vel ", "It keeps no model", "5000", "no 4600")
+	for says, args := range map[string][]string{
+		"choose one with --targetid": {coadd},
+		"has no row 99":              {coadd, "--row", "99"},
+		"has no row of target":       {coadd, "--row", "1", "--fit", at("tables")},
+		"0 files called rvtab_":      {coadd, "--row", "1", "--fit", at("fit")},
+		"nowhere":                    {coadd, "--row", "1", "--fit", at("nowhere")},
+		"has no fit of":              {names[1], "--fit", at("fit")},
+		"no pixels in --range":       {names[1], "--range", "1:2"},
+		"are for files of spectra":   {dir, "--measured"},
+		"what --air would":           {coadd, "--row", "1", "--air"},
+		"--targetid is only for":     {names[0], "--targetid", "5"},
+	} {
+		if code, _, stderr := apptest.Do(t, append([]string{"plot", "spectrum"}, args...)...); code == exit.OK || code == exit.Bug || !strings.Contains(stderr, says) {
+			t.Errorf("%v: exit %d: %s: want %q", args, code, stderr, says)
+		}
+	}
+	masked := apptest.Write(t, "masked.csv", "wave,flux,err,bad\n5000,1,1,1\n5001,2,1,1\n5002,3,1,1\n")
+	if code, _, stderr := apptest.Do(t, "plot", "spectrum", masked); code != exit.Data || !strings.Contains(stderr, "no pixel") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// What people look at are spectra and tables, each as what it is.
+func TestLookAtSpectra(t *testing.T) {
+	dir := starFolder(t)
+	t.Chdir(dir)
+	if err := os.Remove("config.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	plainStar(t, ".")
+	for name, text := range map[string]string{"plain.csv": "a,b\n1,2\n", "notes.txt": "my notes on the flux\n", "list.txt": "a b\n1 2\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]string{"coadd-demo.fits": "Spectra", "desi_b.csv": "Spectra", "redrock-demo.fits": "Tables", "plain.csv": "Tables", "notes.txt": "", "list.txt": ""} {
+		l := frame.LookOf([]frame.Field{spectra.Field(), formula.Field()}, name, false)
+		switch {
+		case l == nil && want == "":
+		case l == nil || l.Kind != want:
+			t.Errorf("%s: %+v, want %q", name, l, want)
+		default:
+			for _, p := range l.Pictures {
+				drawn(t, p.Args...)
+			}
+		}
+	}
+}
