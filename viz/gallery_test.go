@@ -49,6 +49,8 @@ func gallery() map[string]func() (*Figure, error) {
 		"morphologyside":  func() (*Figure, error) { return Morphology(disc("x")) },
 		"bars":            func() (*Figure, error) { return BarGrid("What each energy is worth", worth()...) },
 		"spectrum":        func() (*Figure, error) { return Spectrum("A star with a line that no template has", starArms()) },
+		"volume":          func() (*Figure, error) { return Volume3D(radial(ByMaterial)) },
+		"volumetilt":      func() (*Figure, error) { return Volume3D(radial(ByTilt)) },
 		"histograms":      func() (*Figure, error) { return Histograms("A disc", disc("z").Phases, 0) },
 	}
 }
@@ -87,6 +89,26 @@ func particle() [][]Image {
 		{Title: "director", XLabel: "x (nm)", YLabel: "y (nm)", ZLabel: "psi (rad)", Z: rows(psi), Equal: true, Cyclic: true, Low: 0, High: 2 * math.Pi,
 			Arrows: Directors(theta, psi, v, n, n, 1, 4, 0.5)},
 	}}
+}
+
+// radial is a shell with directors along its radius about a core without any, in a flat box.
+func radial(color string) Volume {
+	v := Volume{Title: "A shell about a core", Size: [3]float64{60, 50, 30}, Materials: []string{"core", "shell"}, Length: 4, Azimuth: 0.6, Elevation: 0.5, Color: color}
+	for k := range 15 * 13 * 8 {
+		at := [3]float64{2 + 4*float64(k%15), 2 + 4*float64(k/15%13), 2 + 4*float64(k/195)}
+		d := [3]float64{at[0] - 30, at[1] - 26, at[2] - 16}
+		r := math.Sqrt(dot3(d, d))
+		switch {
+		case r < 6:
+			v.Sticks = append(v.Sticks, Stick{At: at, Opacity: 0.8})
+		case r < 16:
+			for i := range d {
+				d[i] /= r
+			}
+			v.Sticks = append(v.Sticks, Stick{At: at, Director: d, Opacity: 1 - (r-6)/14, Material: 1})
+		}
+	}
+	return v
 }
 
 // starArms are two arms of a spectrum with lines, of which the model explains all but one, and a few masked pixels.

@@ -19,6 +19,7 @@ func Field() frame.Field {
 		{Verb: "reduce", New: reduceNEXAFS},
 		{Verb: "plot", New: plotPattern},
 		{Verb: "plot", New: plotMorphology},
+		{Verb: "plot", New: plotVolume},
 		{Verb: "demo", New: demoRSoXS, Takes: frame.TakesOut | frame.OnProcessor},
 	},
 		Result: resultOfRSoXS, Look: look}

@@ -39,5 +39,5 @@ func look(name string, folder bool) *frame.Look {
 	}
 	return &frame.Look{Kind: "Morphologies", Works: []string{"sim rsoxs"}, Pictures: []frame.Sight{
 		frame.Plotted("Slice across z", "morphology", name, "--slice=z"), frame.Plotted("Slice across y", "morphology", name, "--slice=y"),
-		frame.Plotted("Slice across x", "morphology", name, "--slice=x"), frame.Plotted("Histograms of the volume", "morphology", name, "--histograms")}}
+		frame.Plotted("Slice across x", "morphology", name, "--slice=x"), frame.Plotted("Directors in three dimensions", "volume", name), frame.Plotted("Histograms of the volume", "morphology", name, "--histograms")}}
 }
