@@ -85,7 +85,7 @@ func band(x, low, high []float64, c color.NRGBA) mark {
 func dots(x, y []float64, c color.NRGBA, r vg.Length) mark {
 	return mark{data: &Data{Kind: "points", X: x, Y: y, color: c}, draw: func(f *frame) {
 		style := draw.GlyphStyle{Color: c, Radius: r, Shape: draw.CircleGlyph{}}
-		seen := taken{}
+		seen := nothingTaken()
 		for i := range min(len(x), len(y)) {
 			if f.can(x[i], y[i]) {
 				if p := f.at(x[i], y[i]); f.Contains(p) && (len(x) <= dense || seen.first(p)) {
@@ -133,15 +133,21 @@ func columned(part []vg.Point, n int) []vg.Point {
 }
 
 // taken holds the cells that points were drawn in.
-type taken map[[2]int32]bool
+type taken struct {
+	cells map[[2]int32]bool
+	last  [2]int32 // that of the point before, in which the next one often lies
+}
+
+func nothingTaken() *taken { return &taken{cells: map[[2]int32]bool{}, last: [2]int32{-1, -1}} }
 
 // first reports whether a point is the first of its cell, and remembers it.
-func (a taken) first(p vg.Point) bool {
+func (t *taken) first(p vg.Point) bool {
 	at := [2]int32{int32(p.X / cell), int32(p.Y / cell)}
-	if a[at] {
+	if at == t.last || t.cells[at] {
+		t.last = at
 		return false
 	}
-	a[at] = true
+	t.cells[at], t.last = true, at
 	return true
 }
 
@@ -149,7 +155,7 @@ func (a taken) first(p vg.Point) bool {
 func whiskers(x, y, e []float64, c color.NRGBA) mark {
 	return mark{data: &Data{Kind: "errors", X: x, Y: y, Err: e, color: c}, draw: func(f *frame) {
 		style := draw.LineStyle{Color: c, Width: thin}
-		seen := taken{}
+		seen := nothingTaken()
 		for i := range min(len(x), len(y), len(e)) {
 			if !f.can(x[i], y[i]) || !(e[i] > 0) || math.IsInf(e[i], 0) {
 				continue
