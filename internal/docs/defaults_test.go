@@ -12,6 +12,9 @@ import (
 var implied = map[string]string{
 	"models/morph.CurveData.AWeight": "a weight of 1 is none",
 	"optim.Descent.Accumulate":       "every gradient is one update where it is at most 1",
+	"notebook.Settings.Chains":       "a tag of setting.Sampler declares it",
+	"notebook.Settings.TargetAccept": "a tag of setting.Sampler and of g2.Sampling declares it",
+	"notebook.Settings.MaxTreeDepth": "a tag of setting.Sampler declares it",
 }
 
 // Numbers that comments of fields state as defaults are those that the code takes.
