@@ -240,7 +240,7 @@ func detector(q *nexus.QMap, height, width int, at func(row, col int) float64) v
 	im := viz.Image{XLabel: "column (pixel)", YLabel: "row (pixel)", Equal: true, Told: place{q, height, width}.told}
 	scale, known := perPixel(q)
 	if known {
-		im.XLabel, im.YLabel = "qx (1/Å)", "qy (1/Å)"
+		im.XLabel, im.YLabel = "q_{x} (1/Å)", "q_{y} (1/Å)"
 	} else {
 		im.RowsDown = true
 	}

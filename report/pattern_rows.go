@@ -54,5 +54,5 @@ func cutsOf(p *rsoxs.Pattern, im []float64) viz.Lines {
 	for j := range column {
 		column[j] = im[j*nx+nx/2]
 	}
-	return viz.Lines{XLabel: "q (1/nm)", YLabel: "intensity", LogY: true, Curves: []viz.Line{{Name: "q_y = 0", X: p.QX, Y: im[ny/2*nx : (ny/2+1)*nx]}, {Name: "q_x = 0", X: p.QY, Y: column}}}
+	return viz.Lines{XLabel: "q (1/nm)", YLabel: "intensity", LogY: true, Curves: []viz.Line{{Name: "q_{y} = 0", X: p.QX, Y: im[ny/2*nx : (ny/2+1)*nx]}, {Name: "q_{x} = 0", X: p.QY, Y: column}}}
 }

@@ -60,7 +60,7 @@ func gridded(p *measured.Phases) (*viz.Figure, error) {
 			}
 		}
 		step := func(n int) []float64 { return middles(n, 2*math.Pi/(float64(n)*p.Voxel)) }
-		row = append(row, viz.Image{Title: p.Titles[i], XLabel: "qx (1/nm)", YLabel: "qy (1/nm)", ZLabel: "intensity (grey: none)", X: step(p.Shape[1]), Y: step(p.Shape[0]), Z: rowsOf(z, p.Shape[1]), Log: true, Equal: true})
+		row = append(row, viz.Image{Title: p.Titles[i], XLabel: "q_{x} (1/nm)", YLabel: "q_{y} (1/nm)", ZLabel: "intensity (grey: none)", X: step(p.Shape[1]), Y: step(p.Shape[0]), Z: rowsOf(z, p.Shape[1]), Log: true, Equal: true})
 	}
 	return viz.Images("Patterns on the grid of q", [][]viz.Image{row})
 }

@@ -81,7 +81,7 @@ func (p *panel) named(common []key) (all []Data) {
 		d := *m.data
 		for _, k := range slices.Concat(common, p.keys) {
 			if opaque(k.color) == opaque(d.color) && d.Kind != "image" {
-				d.Name = k.text
+				d.Name = unmarked(k.text)
 			}
 		}
 		all = append(all, d)

@@ -81,7 +81,7 @@ func imageWidth(n int) float64 {
 // Pattern returns the image of a scattering pattern: intensity [qy][qx] over the wavevector
 // transfers in 1/nm, with logarithmic colours over at most 6 decades.
 func Pattern(title string, qy, qx []float64, intensity []float64) Image {
-	m := Image{Title: title, XLabel: "q_x (1/nm)", YLabel: "q_y (1/nm)", ZLabel: "intensity", X: qx, Y: qy, Log: true, Equal: true}
+	m := Image{Title: title, XLabel: "q_{x} (1/nm)", YLabel: "q_{y} (1/nm)", ZLabel: "intensity", X: qx, Y: qy, Log: true, Equal: true}
 	top := 0.0
 	for j := range qy {
 		row := intensity[j*len(qx) : (j+1)*len(qx)]
