@@ -61,6 +61,7 @@ var faultyCommands = map[string]faultyCommand{
 	"convert to CSV":    {args: "convert draws.json OUT"},
 	"plot pair":         {args: "plot pair draws.json OUT", out: "pair.png"},
 	"plot morphology":   {args: "plot morphology film.h5 OUT", out: "film.svg"},
+	"plot script":       {args: "plot script script.yaml OUT", out: "script.svg"},
 	"plot volume":       {args: "plot volume film.h5 OUT", out: "box.svg"},
 	"correlate":         {args: "correlate movie.h5 --qmap qmap.hdf --correlation both --bins 1 --out OUT --overwrite"},
 	"average":           {args: "average movie_results.hdf OUT --all", out: "mean.hdf", quick: true},

@@ -20,6 +20,7 @@ func Field() frame.Field {
 		{Verb: "sample", New: sampleAssembly, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
 		{Verb: "train", New: trainConnectome, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
 		{Verb: "plot", New: plotExperiment},
+		{Verb: "plot", New: plotScript},
 		{Verb: "demo", New: demoAssembly, Takes: frame.TakesOut | frame.OnProcessor},
 	},
 		Result: resultOfAssembly, Look: look, Explore: explore}

@@ -4,24 +4,54 @@
 package assembly
 
 import (
+	"os"
+	"regexp"
+
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
 )
 
-// look says how people look at runs of assembly scripts.
+// look says how people look at assembly scripts and their runs, which have tables also while they go on.
 func look(name string, folder bool) *frame.Look {
 	dir := runs.Folder(name)
 	if !folder {
-		return nil
+		return lookAtScript(name)
 	}
-	if command, err := dir.Command(); err != nil || command != simAssemblyCommand || !foreign.Exists(dir.Path("summary.json")) {
+	if command, err := dir.Command(); err != nil || command != simAssemblyCommand || !foreign.Exists(dir.Path("trace.csv")) {
 		return nil
 	}
 	l := &frame.Look{Kind: "Runs of assembly scripts"}
 	for _, p := range report.Assemblies() {
 		l.Pictures = append(l.Pictures, frame.Plotted(p.Short, p.Kind, name))
+	}
+	return l
+}
+
+// scripted are the two keys that every script has.
+var scripted = []*regexp.Regexp{regexp.MustCompile(`(?m)^areas:`), regexp.MustCompile(`(?m)^run:`)}
+
+// mostScript is the size of files up to which a script is looked for in them.
+const mostScript = 1 << 20
+
+// lookAtScript says how people look at a script: by what it does, if it is small enough to be run on the spot.
+func lookAtScript(name string) *frame.Look {
+	if !frame.Ends(name, ".yaml", ".yml") {
+		return nil
+	}
+	if info, err := os.Stat(name); err != nil || info.Size() > mostScript {
+		return nil
+	}
+	text, err := foreign.ReadFile(name)
+	if err != nil || !scripted[0].Match(text) || !scripted[1].Match(text) {
+		return nil
+	}
+	l := &frame.Look{Kind: "Assembly scripts", Works: []string{simAssemblyCommand}}
+	for _, p := range report.Assemblies() {
+		sight := frame.Plotted(p.Short, "script", name, "--show="+p.Kind)
+		sight.Title += ", run on the spot"
+		l.Pictures = append(l.Pictures, sight)
 	}
 	return l
 }

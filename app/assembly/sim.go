@@ -265,8 +265,10 @@ func carryOut(ctx context.Context, a *frame.App, r *assemblyRun, checkpoint io.R
 		every, _ = time.ParseDuration(defaultEvery)
 	}
 	next, done := time.Now().Add(every), 0
+	shown := liveTables{next: r.begin.Add(liveEvery)}
 	o := script.Settings{Profile: r.cfg.Profile, Save: r.saveSnapshot, Progress: func(p script.Progress) {
 		bar.Add(p.Done-done, 0)
+		shown.update(r)
 		if done = p.Done; time.Now().After(next) {
 			begin, pause := time.Now(), every
 			if err := r.saveCheckpoint(); err != nil { // the run continues and is saved later

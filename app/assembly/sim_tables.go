@@ -5,6 +5,7 @@ package assembly
 
 import (
 	"io"
+	"time"
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
@@ -38,4 +39,21 @@ func (r *assemblyRun) writeTables() error {
 		return exit.With(exit.CannotWrite, err)
 	}
 	return exit.With(exit.CannotWrite, atomicfile.Write(r.dir.Path("measures.csv"), true, result.WriteMeasures))
+}
+
+// liveEvery is the time between the tables that a run which goes on writes for those who look at it. Writing takes at most a tenth of the run time.
+var liveEvery = 2 * time.Second
+
+// liveTables are the tables of a run that goes on.
+type liveTables struct{ next time.Time }
+
+// update writes the tables if it is time. They are for looking only, so that one that cannot be written is written at another time, or at the end,
+// which says why it could not.
+func (l *liveTables) update(r *assemblyRun) {
+	begin := time.Now()
+	if begin.Before(l.next) {
+		return
+	}
+	_ = r.writeTables()
+	l.next = time.Now().Add(max(liveEvery, 10*time.Since(begin)))
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/euryale-dev/euryale/app"
 	"github.com/euryale-dev/euryale/app/apptest"
 	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/data/fits"
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/browser"
@@ -565,4 +566,27 @@ func (v *view) draws(name, work string) {
 			v.t.Errorf("%v: %s", p.Line, s.None)
 		}
 	}
+}
+
+// Scripts of assemblies are run on the spot, and morphologies are seen in three dimensions.
+func TestScriptsAndVolumes(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	film := apptest.VolumeFile(t, apptest.SampleVolume(), cyrsoxs.WriteSettings{})
+	b, err := os.ReadFile(film)
+	if err == nil {
+		err = os.WriteFile("film.h5", b, 0o644)
+	}
+	if err == nil {
+		err = os.WriteFile("small.yaml", []byte("p: 0.1\nstimuli: {S: 30}\nareas: {A: {n: 300, k: 15}}\nrun:\n  - {form: A, stimulus: S, steps: 5}\n  - {remember: f, area: A}\n  - {measure: kept, overlap: [A, f]}\n"), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := serve(t, dir)
+	if kinds := v.kinds(); kinds["film.h5"] != "Morphologies" || kinds["small.yaml"] != "Assembly scripts" {
+		t.Errorf("%v", kinds)
+	}
+	v.draws("film.h5", "sim rsoxs")
+	v.draws("small.yaml", "sim assembly")
 }

@@ -29,7 +29,7 @@ var (
 		keys: [][]string{{"stimuli", "areas", "fibres", "steps"}, {"stimuli", "areas", "fibers", "steps"}, {"areas", "task"}}}
 	MeasuredAssemblies = &Document{What: "measurements of assemblies", Takes: []string{"sample assembly --problem FILE"},
 		keys: [][]string{{"fit", "k"}, {"fit", "count"}, {"fit", "overlap"}, {"fit", "weight"}, {"fit", "alpha"}, {"fit", "rounds"}}}
-	AssemblyScript = &Document{What: "a script of assemblies", Takes: []string{"sim assembly FILE"},
+	AssemblyScript = &Document{What: "a script of assemblies", Takes: []string{"sim assembly FILE", "plot script FILE"},
 		keys: [][]string{{"areas", "run"}}}
 	TwoTimeConfig = &Document{What: "a configuration of two-time correlations", Takes: []string{"fit twotime FILE", "sample twotime FILE", "sim twotime FILE", "info FILE"},
 		keys: [][]string{{"analysis_mode"}, {"analyzer_parameters"}, {"experimental_data"}}}
