@@ -25,7 +25,7 @@ func Multiples(title string, curves ...Curve) (*Figure, error) {
 			return nil, err
 		}
 		p := c.panel(1.6)
-		if i > 0 {
+		if i > 0 || len(p.keys) == 1 { // one kind of marks needs no name
 			p.keys = nil
 		}
 		panels = append(panels, p)

@@ -38,9 +38,9 @@ var hdf5Kinds = []struct {
 }{
 	{[]string{"xpcs/multitau", "xpcs/twotime", "exchange/norm-0-g2", "exchange/C2T_all"}, fileKind{"a file of correlations", []string{"fit g2 FILE", "plot g2 FILE", "sample g2 FILE", "reduce ages FILE", "reduce saxs FILE", "reduce intensity FILE", "average FILE OTHER OUT.hdf", "convert FILE OUT.csv", "fit twotime FILE", "sample twotime FILE", "correlate FRAMES --qmap FILE", "qmap QMAP.hdf --from FILE", "mask MASK.h5 --image FILE"}}},
 	{[]string{"qmap/dynamic_roi_map", "xpcs/qmap", "xpcs/dqmap"}, fileKind{"a q map", []string{"correlate FRAMES --qmap FILE", "plot qmap FILE", "qmap QMAP.hdf --mask FILE", "mask MASK.h5 --from FILE", "average RESULT OTHER OUT.hdf --qmap FILE"}}},
-	{[]string{"Euler_Angles", "Vector_Morphology"}, fileKind{"a morphology", []string{"sim rsoxs FILE", "plot morphology FILE"}}},
+	{[]string{"Euler_Angles", "Vector_Morphology"}, fileKind{"a morphology", []string{"sim rsoxs FILE", "plot morphology FILE", "plot volume FILE"}}},
 	{[]string{"K0"}, fileKind{"a simulated pattern", []string{"plot pattern FILE", "reduce rsoxs FILE"}}},
-	{[]string{"arms"}, fileKind{"a library of template spectra", []string{"fit spectra SPECTRUM --library FILE"}}},
+	{[]string{"arms"}, fileKind{"a library of template spectra", []string{"fit spectra SPECTRUM --library FILE", "plot library FILE"}}},
 	{[]string{"posterior"}, fileKind{"a file of draws", drawsTakers}},
 	{[]string{"entry/data/data", "entry/data/data_000001", "exchange/data"}, fileKind{"a file of frames", []string{"correlate FILE --qmap QMAP.hdf", "qmap QMAP.hdf --from FILE", "mask MASK.h5 --image FILE", "fit geometry FILE"}}},
 }
@@ -61,7 +61,7 @@ var formatKinds = []struct {
 	head string
 	fileKind
 }{
-	{"SIMPLE  =", fileKind{"a FITS file", []string{"fit spectra FILE --library LIBRARY.h5", "sample spectrum FILE --library LIBRARY.h5", "plot spectrum FILE --library LIBRARY.h5"}}},
+	{"SIMPLE  =", fileKind{"a FITS file", []string{"fit spectra FILE --library LIBRARY.h5", "sample spectrum FILE --library LIBRARY.h5", "plot spectrum FILE --library LIBRARY.h5", "plot table FILE", "fit curve FILE"}}},
 	{"II*\x00", fileKind{"a TIFF picture", []string{"mask MASK.h5 --image FILE", "qmap QMAP.hdf --mask FILE", "correlate FILE --qmap QMAP.hdf", "fit geometry FILE", "plot mask FILE"}}},
 	{"MM\x00*", fileKind{"a TIFF picture", []string{"mask MASK.h5 --image FILE", "qmap QMAP.hdf --mask FILE", "correlate FILE --qmap QMAP.hdf", "fit geometry FILE", "plot mask FILE"}}},
 }

@@ -20,6 +20,7 @@ func Field() frame.Field {
 		{Verb: "build", New: buildConvert},
 		{Verb: "train", New: trainSpectrum, Takes: frame.OnProcessor},
 		{Verb: "plot", New: plotSpectrum, Takes: frame.TakesDevice},
+		{Verb: "plot", New: plotLibrary},
 		{Verb: "demo", New: demoSpectrum, Takes: frame.TakesOut | frame.TakesDevice},
 	}, Look: look, FitTables: map[string]func([]json.RawMessage) (*table.Table, error){"spectra": tableOfStars}}
 }

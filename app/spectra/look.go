@@ -11,17 +11,32 @@ import (
 
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/fits"
+	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/data/rvspecfit"
 	"github.com/euryale-dev/euryale/data/survey"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 	"github.com/euryale-dev/euryale/runs"
 )
 
-// look says how people look at spectra, at tables of fits, and at runs that sampled a star, which have a picture of the star beside those of draws.
+// look says how people look at spectra, at libraries of templates, at tables of fits, and at runs that sampled a star, which have a picture of the star beside those of draws.
 func look(name string, folder bool) *frame.Look {
 	switch low := strings.ToLower(name); {
 	case folder:
+		if arms, err := rvspecfit.Setups(name); err == nil && len(arms) > 0 {
+			return lookAtLibrary(name)
+		}
 		return lookAtRun(name)
+	case frame.Ends(low, ".h5", ".hdf5"):
+		f, err := hdf5.Open(name)
+		if err != nil {
+			return nil
+		}
+		defer f.Close()
+		if !f.Has("/arms") || !f.Has("/format_version") {
+			return nil
+		}
+		return lookAtLibrary(name)
 	case frame.Ends(strings.TrimSuffix(low, ".gz"), ".fits", ".fit", ".fts", ".fz"):
 		return lookAtFITS(name)
 	case frame.Ends(low, ".csv", ".tsv", ".txt", ".dat") && namesFlux(name):
@@ -32,6 +47,11 @@ func look(name string, folder bool) *frame.Look {
 		return l
 	}
 	return nil
+}
+
+// lookAtLibrary says how people look at a library of templates.
+func lookAtLibrary(name string) *frame.Look {
+	return &frame.Look{Kind: "Template libraries", Pictures: []frame.Sight{frame.Plotted("Spectrum of a star", "library", name), frame.Plotted("Parameters of the templates", "library", name, "--coverage")}}
 }
 
 func lookAtRun(name string) *frame.Look {

@@ -102,7 +102,7 @@ func TestLookAtSpectra(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, want := range map[string]string{"coadd-demo.fits": "Spectra", "desi_b.csv": "Spectra", "redrock-demo.fits": "Tables", "plain.csv": "Tables", "notes.txt": "", "list.txt": ""} {
+	for name, want := range map[string]string{"coadd-demo.fits": "Spectra", "desi_b.csv": "Spectra", "redrock-demo.fits": "Tables", "library.h5": "Template libraries", "plain.csv": "Tables", "notes.txt": "", "list.txt": ""} {
 		l := frame.LookOf([]frame.Field{spectra.Field(), formula.Field()}, name, false)
 		switch {
 		case l == nil && want == "":
@@ -112,6 +112,25 @@ func TestLookAtSpectra(t *testing.T) {
 			for _, p := range l.Pictures {
 				drawn(t, p.Args...)
 			}
+		}
+	}
+}
+
+// A library shows the spectrum of a star, the parameters of which people choose, and the parameters of its templates.
+func TestPlotLibrary(t *testing.T) {
+	t.Chdir(starFolder(t))
+	has(t, drawn(t, "plot", "library", "library.h5"), "desi_b", "desi_z", "Spectrum at rest of a star with teff 5750 K, logg 3 dex", "no outside")
+	has(t, drawn(t, "plot", "library", "library.h5", "--teff", "4600", "--at", "feh=-2", "--arm", "desi_r"), "teff 4600 K", "feh -2 dex", "no desi_b", "no outside")
+	has(t, drawn(t, "plot", "library", "library.h5", "--teff", "30000"), "outside the library")
+	has(t, drawn(t, "plot", "library", "library.h5", "--coverage"), "Parameters of 350 templates", "teff (K)", "alpha")
+	for says, args := range map[string][]string{"want name=value": {"--at", "feh"}, "no parameter": {"--at", "mass=2"}, "want desi_b": {"--arm", "desi_x"}} {
+		if code, _, stderr := apptest.Do(t, append([]string{"plot", "library", "library.h5"}, args...)...); code != exit.WrongUsage || !strings.Contains(stderr, says) {
+			t.Errorf("%v: exit %d: %s", args, code, stderr)
+		}
+	}
+	for name, want := range map[string]int{"none.h5": exit.NoInput, "coadd-demo.fits": exit.Data, ".": exit.Data} {
+		if code, _, stderr := apptest.Do(t, "plot", "library", name); code != want {
+			t.Errorf("%s: exit %d: %s", name, code, stderr)
 		}
 	}
 }
