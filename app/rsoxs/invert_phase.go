@@ -102,7 +102,7 @@ func details(d PhaseDoc) string {
 	if d.Relative {
 		scale = `volume fractions are relative to the largest (give "log_scale" in fixed for absolute ones)`
 	}
-	return fmt.Sprintf("details from %.3g nm on are determined; %s; moved, or mirrored through a point, the sample has the same patterns", float64(d.Resolution), scale)
+	return fmt.Sprintf("the starts agree on details from %.3g nm on; %s; moved, or mirrored through a point, the sample has the same patterns", float64(d.Resolution), scale)
 }
 
 // phaseDocument scales what is known up to a factor to a largest mean of 1, and makes the document of a reconstruction.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
@@ -390,19 +389,14 @@ func (t *Task) complete(s *Solution, scales map[string]float64) error {
 		}
 		k += len(p.values)
 	}
-	information, err := t.information(s.X, scales)
+	at, err := t.sensitivity(s.X, scales)
 	if err != nil {
 		return err
 	}
-	n := len(s.X)
-	s.Information = slices.Clone(information)
-	t.addPriors(information, s.X)
-	s.Cov = inverse(information, n)
-	s.SD = make([]float64, n)
-	for i := range s.SD {
-		s.SD[i] = math.Sqrt(s.Cov[i*n+i])
+	if err := t.covariance(s, at, scales); err != nil {
+		return err
 	}
-	return nil
+	return t.beyondFlat(s, scales)
 }
 
 // information returns the Fisher information of the data at x: J^T diag(1/variance) J.

@@ -6,6 +6,10 @@ package measured
 import (
 	"math"
 	"slices"
+	"strings"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // guess is what data say of nuisances before a fit.
@@ -81,6 +85,77 @@ func (d *Data) energies() (out []float64) {
 		}
 	}
 	return out
+}
+
+// shares are those of the light of the darkest pixels at which backgrounds are tried to start: where a sample scatters into all pixels, most of
+// that light is its own.
+var shares = []float64{1, 0.1, 0.01}
+
+// lighten starts the scales that are guessed where the model has as many counts as the data, and the backgrounds that are guessed at the share
+// of the darkest pixels that leaves the least sum of squares: a fit from a background that is far too high may end in a minimum of its own,
+// with sizes at their bounds.
+func (t *Task) lighten() error {
+	var backgrounds []int
+	for i, p := range t.Params {
+		name := t.bare(p.Name)
+		if !p.given && (strings.HasPrefix(name, "background") && name != "background_exponent" || strings.HasPrefix(name, "fluorescence")) {
+			backgrounds = append(backgrounds, i)
+		}
+	}
+	own, tried := t.starts(), shares
+	if len(backgrounds) == 0 {
+		tried = shares[:1]
+	}
+	var best []float64
+	least := math.Inf(1)
+	for _, share := range tried {
+		t.StartAt(own)
+		for _, i := range backgrounds {
+			t.Params[i].Start *= share
+		}
+		if err := t.regressAll(); err != nil {
+			return err
+		}
+		cost := 0.0
+		if len(tried) > 1 {
+			var err error
+			if cost, err = t.startCost(); err != nil {
+				return err
+			}
+		}
+		if best == nil || cost < least {
+			best, least = t.starts(), cost
+		}
+	}
+	t.StartAt(best)
+	return t.prepare()
+}
+
+// startCost is the sum of squares of the residuals at the starts.
+func (t *Task) startCost() (float64, error) {
+	if err := t.prepare(); err != nil {
+		return 0, err
+	}
+	scales := t.scales()
+	values, err := t.evaluate(t.starts(), t.withPriors(t.residuals(t.joined.parts, func(name string) *ad.Node { return ad.Scalar(scales[name]) })))
+	if err != nil {
+		return 0, err
+	}
+	return linalg.Dot(values[0], values[0]), nil
+}
+
+// regressAll sets the starts of the scales that are guessed.
+func (t *Task) regressAll() error {
+	for i, q := range t.Params {
+		if t.bare(q.Name) != "log_scale" || q.given {
+			continue
+		}
+		model := max(0, slices.IndexFunc(t.models(), func(m *Model) bool { return m.Suffix != "" && strings.HasSuffix(q.Name, m.Suffix) }))
+		if err := t.regress(i, model); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // regress sets the start of a scale, parameter i of the fit, so that a model has as many counts in all as its data, with everything else

@@ -79,22 +79,13 @@ func open(p *morph.Problem, folder string) (*Task, error) {
 			return nil, err
 		}
 	}
-	for i, q := range t.Params {
-		if len(p.Data) == 0 || t.bare(q.Name) != "log_scale" || q.given {
-			continue
-		}
-		model := max(0, slices.IndexFunc(groups, func(g group) bool { return g.suffix != "" && strings.HasSuffix(q.Name, g.suffix) }))
-		if err := t.regress(i, model); err != nil {
-			return nil, err
-		}
-	}
 	if len(p.Data) == 0 {
 		return t, nil
 	}
-	if err := t.Model.contrast(); err != nil {
+	if err := t.lighten(); err != nil { // what the files and the problem have wrong is told before anything is made
 		return nil, err
 	}
-	if err := t.prepare(); err != nil { // what the files and the problem have wrong is told before anything is made
+	if err := t.Model.contrast(); err != nil {
 		return nil, err
 	}
 	return t, nil

@@ -77,6 +77,9 @@ func OpenPhases(p *morph.Problem, folder string) (*Phases, error) {
 		pattern := phasing.Pattern{Intensity: g.gathered(l), Components: [][]complex128{{contrasts[l.energy]}}}
 		out.Problem.Patterns, out.Titles = append(out.Problem.Patterns, pattern), append(out.Titles, fmt.Sprintf("%g eV, %g degrees", l.energy, l.angle))
 	}
+	if !(g.total > 0) {
+		return nil, fmt.Errorf("measured: no count of the %d cells of the grid that hold pixels is above dark counts and background (%g and %g counts/s): check the data, and \"background\" and \"dark\" in fixed", g.filled, g.held("dark", d.Frames[0].Dark), g.held("background", 0))
+	}
 	_, known := p.Fixed["log_scale"]
 	out.Problem.Unlimited = !known
 	out.Problem.Noise = math.Sqrt(g.noise / max(g.total, 1e-300))

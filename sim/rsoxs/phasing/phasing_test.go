@@ -177,3 +177,19 @@ func TestWrongInputIsTold(t *testing.T) {
 		t.Error("a cancelled context is no error")
 	}
 }
+
+// The convolution of two figures has the magnitudes of that with one of them turned by half a turn: that there are two samples is said.
+func TestSeveralSamplesOfOnePattern(t *testing.T) {
+	const n = 24
+	x := make([]float64, n*n)
+	for _, a := range [][3]float64{{0, 0, 0.9}, {1, 0, 0.45}, {0, 2, 0.225}} {
+		for _, b := range [][3]float64{{0, 0, 1}, {3, 1, 0.6}, {1, 4, 0.3}} {
+			x[(int(a[0]+b[0])+9)*n+int(a[1]+b[1])+9] += a[2] * b[2]
+		}
+	}
+	p := Problem{Shape: [2]int{n, n}, Fields: 1, Unlimited: true, Noise: 0.01, Patterns: patterns(n, [][]float64{x}, [][]complex128{{1}})}
+	r, err := Solve(context.Background(), p, Settings{Seed: 5})
+	if err != nil || !strings.Contains(strings.Join(r.Findings, "\n"), "several samples have these patterns") {
+		t.Errorf("%v, %v, %d kept, spread %.3g", r.Findings, err, r.Kept, r.spread())
+	}
+}

@@ -8,13 +8,25 @@ import (
 	"math"
 	"math/cmplx"
 	"slices"
+
+	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 // Agreeing is the value of the transfer function from which on starts have their phases in common.
 const Agreeing = 0.5
 
-// asGood is how much larger than the best a free residual may be for a start to count.
-const asGood = 1.5
+// asGood is how much larger than the best a free residual may be for a start to count, and than what noise makes, or than exact, below which
+// starts differ in how far they have converged.
+const asGood, exact = 1.5, 1e-3
+
+// muchSpread is the spread of the starts relative to their mean from which on they are different samples. Noise that is larger makes one sample
+// spread by up to twice as much as the magnitudes.
+const muchSpread = 0.15
+
+// spread is the root mean square of the standard deviations of the volume fractions relative to that of the means.
+func (r *Result) spread() float64 {
+	return linalg.Norm(r.Spread[0]) / max(linalg.Norm(r.Mean[0]), 1e-300)
+}
 
 // summary compares the starts.
 func (v *solver) summary(runs []*run) *Result {
@@ -37,7 +49,7 @@ func (v *solver) summary(runs []*run) *Result {
 	out := &Result{Best: best.fields, Residual: best.residual, Free: best.left}
 	var kept []*run
 	for _, r := range runs {
-		if score(r) <= asGood*score(best)+1e-12 {
+		if score(r) <= asGood*max(score(best), v.Noise, exact) {
 			if r != best {
 				r.align(best)
 			}
@@ -153,7 +165,10 @@ func (v *solver) findings(r *Result, best *run) (out []string) {
 	if r.Residual > max(0.1, 2*v.Noise) {
 		out = append(out, fmt.Sprintf("magnitudes differ by %.2g from those measured: no start found a sample inside the support that has them; try more iterations or a larger support", r.Residual))
 	}
-	if r.Kept < 3 {
+	if limit := max(muchSpread, 2*v.Noise); r.spread() > limit {
+		out = append(out, fmt.Sprintf("starts that come as near to the data as the best differ by %.2g of their volume fractions, more than %.2g: several samples have these patterns; give a smaller support, patterns with a smaller beam stop, or check the background", r.spread(), limit))
+	}
+	if r.Kept < max(3, v.Restarts/4) {
 		out = append(out, fmt.Sprintf("only %d of %d starts came as near to the data as the best: the spread says little, so try more starts", r.Kept, v.Restarts))
 	}
 	for ring, t := range r.Transfer {
