@@ -22,6 +22,8 @@ func TestDenseMarginalsAgree(t *testing.T) {
 	}{
 		{"crossed 40 x 12", func(t *testing.T) *Posterior { return crossed(t, 40, 12, 400) }},
 		{"crossed 200 x 30", func(t *testing.T) *Posterior { return crossed(t, 200, 30, 2000) }},
+		{"crossed 300 x 8", func(t *testing.T) *Posterior { return crossed(t, 300, 8, 2000) }},
+		{"crossed 8 x 5", func(t *testing.T) *Posterior { return crossed(t, 8, 5, 40) }},
 		{"correlated groups", func(t *testing.T) *Posterior { return correlatedGroups(t, 40, 400, false) }},
 		{"correlated groups in standard form", func(t *testing.T) *Posterior { return correlatedGroups(t, 40, 400, true) }},
 		{"Gaussian process in standard form", func(t *testing.T) *Posterior { return noisyProcess(t, 60, false) }},

@@ -92,7 +92,7 @@ var integratedModels = []struct {
 		m.Observe("y", dist.Normal(ad.Sum(x), 1), []float64{1})
 		return compiled(t, m)
 	}, "[x]"},
-	{"crossed effects", func(t *testing.T) *Posterior { return crossed(t, 9, 6, 100) }, "[person]"},
+	{"crossed effects", func(t *testing.T) *Posterior { return crossed(t, 9, 6, 50) }, "[person item]"},
 	{"correlated effects", func(t *testing.T) *Posterior { return correlatedGroups(t, 5, 40, false) }, "[effects mu]"},
 	{"correlated effects in standard form", func(t *testing.T) *Posterior { return correlatedGroups(t, 4, 1200, true) }, "[z mu]"},
 	{"a Gaussian process in standard form", func(t *testing.T) *Posterior { return noisyProcess(t, 12, false) }, "[z]"},
@@ -216,12 +216,46 @@ func TestWhatIsNotIntegrated(t *testing.T) {
 		"nothing that would be left": func(m *Model) {
 			m.Observe("y", dist.Normal(m.Param("x", dist.Normal(0, 1), Shape(2)), 1), []float64{1, 2})
 		},
+		"coefficients of a regression": func(m *Model) {
+			src := tensor.NewStream(1, 2, 4)
+			x := src.NormalTo(make([]float64, 900))
+			b := m.Param("b", dist.Normal(0, 5), Shape(9))
+			m.Observe("y", dist.Normal(ad.MatMul(m.Data("x", x, Shape(100, 9)), b), m.Param("s", dist.HalfNormal(1))), x[:100])
+		},
 	} {
 		m := NewModel(name)
 		build(m)
 		if got := marginalOf(integrate(compiled(t, m), false)); got != nil {
 			t.Errorf("%s: %v are integrated out", name, got.names())
 		}
+	}
+}
+
+// Crossed effects are integrated out together where each interacts with few others, and not at all where each interacts with many; coefficients with given priors may stay.
+func TestCrossedEffects(t *testing.T) {
+	for _, c := range []struct {
+		persons, items, scores int
+		names                  string
+	}{{24, 13, 312, ""}, {40, 12, 160, "[person item]"}, {60, 8, 400, "[person item]"}} {
+		got := ""
+		if m := marginalOf(integrate(crossed(t, c.persons, c.items, c.scores), false)); m != nil {
+			got = fmt.Sprint(m.names())
+		}
+		if got != c.names {
+			t.Errorf("of %d persons and %d items with %d scores %q is integrated out, want %q", c.persons, c.items, c.scores, got, c.names)
+		}
+	}
+	m := NewModel("groups with coefficients")
+	src := tensor.NewStream(1, 2, 5)
+	x, of := src.NormalTo(make([]float64, 1200)), make([]int, 120)
+	for i := range of {
+		of[i] = i % 30
+	}
+	a := m.Param("a", dist.Normal(0, m.Param("tau", dist.HalfNormal(1))), Shape(30))
+	line := ad.MatMul(m.Data("x", x, Shape(120, 10)), m.Param("b", dist.Normal(0, 5), Shape(10)))
+	m.Observe("y", dist.Normal(ad.Add(line, ad.Gather(a, ad.Ints(of), 0)), m.Param("s", dist.HalfNormal(1))), x[:120])
+	if got := fmt.Sprint(integratedOf(t, compiled(t, m)).names()); got != "[a]" {
+		t.Errorf("%s is integrated out beside coefficients, want [a]", got)
 	}
 }
 
@@ -307,7 +341,7 @@ func TestRunsWithMarginals(t *testing.T) {
 func TestCouplingsFarFromZero(t *testing.T) {
 	m := NewModel("coupled")
 	mu := m.Param("mu", dist.Normal(150, 5))
-	x := m.Param("x", dist.Normal(0, 2), Shape(9))
+	x := m.Param("x", dist.Normal(0, m.Param("tau", dist.HalfNormal(2))), Shape(9))
 	apart := ad.Sub(ad.Index(x, 0, 0), ad.Index(x, 0, 2))
 	m.AddLogProb("coupling", ad.Scale(-0.5, ad.Mul(ad.ReLU(ad.Sub(mu, ad.Scalar(100))), ad.Square(apart))))
 	m.Observe("y", dist.Normal(x, 1), []float64{1, 2, 3, 4, 5, 6, 7, 8, 9})
@@ -315,11 +349,11 @@ func TestCouplingsFarFromZero(t *testing.T) {
 	left := integratedOf(t, p)
 	for _, at := range []float64{0, 150} {
 		all, g := make([]float64, p.Dim()), make([]float64, p.Dim())
-		lp, err := left.LogProbGrad([]float64{at}, make([]float64, 1))
+		lp, err := left.LogProbGrad([]float64{at, 0.7}, make([]float64, 2))
 		if err != nil {
 			t.Fatal(err)
 		}
-		log, err := left.expand([]float64{at}, all)
+		log, err := left.expand([]float64{at, 0.7}, all)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,8 @@ type Density struct {
 	GivenValues [][]float64
 	// Changing says that the values will change, so that they stay inputs of what is integrated.
 	Changing bool
+
+	sampled []int // parameters that must not be integrated out
 }
 
 // Block are parameters that are integrated out together.
@@ -65,23 +67,40 @@ type integrator struct {
 func (m *Density) Integrate() (blocks []Block, lp *ad.Node) {
 	guarded := *m
 	guarded.LogProb = withoutGuards(m.known())
-	best := guarded.integrate(true)
-	if best.chain() && best.open() { // what was integrated out as a chain may have been in the way of more
-		if n := guarded.integrate(false); n.size() > best.size() {
-			best = n
-		}
-	}
+	best := guarded.integrateCrossed()
 	if len(best.blocks) == 0 {
 		return nil, m.LogProb
 	}
 	return best.blocks, best.density(best.blocks)
 }
 
+// integrateBest looks for blocks, with chains or without.
+func (m *Density) integrateBest() *integrator {
+	best := m.integrate(true)
+	if best.chain() && best.open() { // what was integrated out as a chain may have been in the way of more
+		if n := m.integrate(false); n.size() > best.size() {
+			return n
+		}
+	}
+	return best
+}
+
+// begin returns an integrator without blocks.
+func (m *Density) begin(bands bool) *integrator {
+	return &integrator{Density: m, lp: m.LogProb, bands: bands, random: tensor.NewStream(0, streamOfTrials, 0)}
+}
+
+// order lists the parameters that may be integrated out, larger ones first.
+func (m *Density) order() []int {
+	order := slices.DeleteFunc(numbers(len(m.Inputs)), func(i int) bool { return slices.Contains(m.sampled, i) })
+	slices.SortStableFunc(order, func(a, b int) int { return m.Inputs[b].Size() - m.Inputs[a].Size() })
+	return order
+}
+
 // integrate looks for blocks: first for parameters with a diagonal precision, or that of a chain if bands are wanted, one by one and larger ones first, then for any precision.
 func (m *Density) integrate(bands bool) *integrator {
-	n := &integrator{Density: m, lp: m.LogProb, bands: bands, random: tensor.NewStream(0, streamOfTrials, 0)}
-	order := numbers(len(m.Inputs))
-	slices.SortStableFunc(order, func(a, b int) int { return m.Inputs[b].Size() - m.Inputs[a].Size() })
+	n := m.begin(bands)
+	order := n.order()
 	for _, i := range order {
 		if len(n.blocks) == len(m.Inputs)-1 || m.Inputs[i].Size() < 2 {
 			break
@@ -163,28 +182,23 @@ func (n *integrator) try(i int) {
 }
 
 // tryTogether integrates parameters out that are left, are quadratic together and have any precision: all at once, or one of them.
-func (n *integrator) tryTogether(order []int) {
+func (n *integrator) tryTogether(order []int) bool {
 	var all []int
 	for _, i := range order {
-		gone := slices.ContainsFunc(n.blocks, func(b Block) bool { return slices.Contains(b.Inputs, i) })
 		if n.readers == nil {
 			n.readers = graph.Consumers(n.lp)
 		}
-		if !gone && n.Inputs[i].Size() >= 2 && polynomial(n.readers, n.lp, n.Inputs[i]) {
+		if !n.integrated(i) && n.Inputs[i].Size() >= 2 && polynomial(n.readers, n.lp, n.Inputs[i]) {
 			all = append(all, i)
 		}
 	}
 	if len(all) > 1 && n.together(all) {
-		return
+		return true
 	}
-	for _, i := range all {
-		if n.together([]int{i}) {
-			return
-		}
-	}
+	return slices.ContainsFunc(all, func(i int) bool { return n.together([]int{i}) })
 }
 
-// together integrates parameters out whose precision is seen in the graph.
+// together integrates parameters out whose precision is seen in the graph, unless all are coefficients with given priors.
 func (n *integrator) together(which []int) bool {
 	var x []*ad.Node
 	for _, i := range which {
@@ -195,6 +209,9 @@ func (n *integrator) together(which []int) bool {
 		size += u.Size()
 	}
 	if len(n.Left(n.blocks)) == len(x) || size < fewestTogether {
+		return false
+	}
+	if !slices.ContainsFunc(which, func(i int) bool { return !n.coefficients(i) }) {
 		return false
 	}
 	c, ok := curvaturesOf(n.lp, newSight(graph.Consumers(n.lp), x))
