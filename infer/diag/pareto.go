@@ -17,7 +17,11 @@ import (
 // importance sampling, JMLR 25 (2024) 72.
 func ParetoK(x [][]float64) float64 {
 	s := sorted(Flatten(x))
-	n := tailLength(float64(len(s)), ArviZ.ESSTail(x, 0.05))
+	return shapeOf(s, tailLength(float64(len(s)), ArviZ.ESSTail(x, 0.05)))
+}
+
+// shapeOf returns the larger shape of the two tails of n draws each of sorted draws, which it changes.
+func shapeOf(s []float64, n int) float64 {
 	if n < 5 {
 		return math.NaN()
 	}

@@ -6,6 +6,7 @@ package diag
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // CheckTails is the check for means that the draws do not tell, because they have none or hang on few draws. It appears in a report only if it fails.
@@ -14,6 +15,8 @@ const CheckTails Check = "tails"
 const (
 	// heavyK is the shape of tails from which on means are not told: about 2000 independent draws would be needed at it, and ten times as many at 0.77.
 	heavyK = 0.7
+	// endingK is the shape of the outer quarter of tails below which they end all the same. That of Cauchy draws is below it in at most 2 of 100 samples of 4,000.
+	endingK = 0.2
 	// farTail is how many times as far as the 5 % and 95 % quantiles a draw must be from the median for tails to be looked at.
 	farTail = 8
 	// fewestTail is the number of draws from which on they are.
@@ -27,7 +30,14 @@ func (s *sample) tailShape(x [][]float64, q05, q50, q95 float64) float64 {
 	if n < fewestTail || !(math.Max(all[n-1]-q50, q50-all[0]) > farTail*(q95-q05)/2) || !(q95 > q05) {
 		return 0
 	}
-	if k := ParetoK(x); k > 0 {
+	k := ParetoK(x)
+	if k > heavyK { // draws of a mixture of narrow and wide distributions have tails that end, far out
+		quarter := tailLength(float64(n), ArviZ.ESSTail(x, 0.05)) / 4
+		if far := shapeOf(slices.Clone(all), quarter); far < endingK {
+			k = far
+		}
+	}
+	if k > 0 {
 		return k
 	}
 	return 0

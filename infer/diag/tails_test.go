@@ -47,6 +47,12 @@ func TestHeavyTails(t *testing.T) {
 		{"half-Cauchy", func(src *tensor.Stream) float64 { return math.Abs(student(1)(src)) }, true},
 		{"1/u, whose mean is infinite", func(src *tensor.Stream) float64 { return 1 / (src.Float64() + 1e-300) }, true},
 		{"1/u^2", func(src *tensor.Stream) float64 { return math.Pow(src.Float64()+1e-150, -2) }, true},
+		{"4 % of it a hundred times as wide", func(src *tensor.Stream) float64 {
+			if src.Float64() < 0.04 {
+				return 100 * src.Normal()
+			}
+			return src.Normal()
+		}, false},
 		{"t with 3", student(3), false},
 		{"t with 5", student(5), false},
 		{"normal", func(src *tensor.Stream) float64 { return src.Normal() }, false},
