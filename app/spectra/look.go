@@ -69,6 +69,9 @@ func lookAtFITS(name string) *frame.Look {
 		return nil
 	}
 	defer f.Close()
+	if f.Has("B_MODEL") || f.Has("R_MODEL") || f.Has("Z_MODEL") {
+		return nil // models of a fit are drawn with their spectra
+	}
 	if !f.Has("RVTAB") {
 		if l := lookAtSpectrum(name); l != nil {
 			return l

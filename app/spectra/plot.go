@@ -5,8 +5,10 @@ package spectra
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,14 +19,15 @@ import (
 	"github.com/euryale-dev/euryale/models/spectra/fitfile"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
+	"github.com/euryale-dev/euryale/viz"
 )
 
 // plotFlags are the flags of plot spectrum.
 type plotFlags struct {
 	spectraFlags
 	starFlags
-	Measured bool
-	Fit      string
+	Measured, Correlation bool
+	Fit                   string
 }
 
 func plotSpectrum(a *frame.App) *cobra.Command {
@@ -36,9 +39,10 @@ func plotSpectrum(a *frame.App) *cobra.Command {
 standard deviation. Without a library of templates, or with --measured, nothing
 is fitted: the flux is drawn as it was measured, with its errors and with masked
 pixels in grey, beside what an earlier fit spectra found, if its tables stand in
-the folder of the spectra or --fit names them. For a run folder of sample
-spectrum, draw the star that was sampled, with the median and the 95 % band of
-the posterior of the model.
+the folder of the spectra or --fit names them. --correlation draws how the
+templates agree with the star at each velocity, before any fit. For a run folder
+of sample spectrum, draw the star that was sampled, with the median and the 95 %
+band of the posterior of the model.
 
   euryale plot spectrum star.csv --library lib --arm desi_b star.png
   euryale plot spectrum coadd-main-dark-1234.fits --row 7 star.svg
@@ -52,6 +56,7 @@ the posterior of the model.
 	f.addPlain(c)
 	f.starFlags.add(c)
 	c.Flags().BoolVar(&f.Measured, "measured", false, "draw what was measured, and fit nothing (default without a library)")
+	c.Flags().BoolVar(&f.Correlation, "correlation", false, "draw how chi-square of the best template changes with the velocity, as cross-correlation finds it before the fit")
 	c.Flags().StringVar(&f.Fit, "fit", "", "`result` of fit spectra to draw beside what was measured: a folder, rvtab_*.fits or fit.json (default those beside the spectra)")
 	return c
 }
@@ -62,8 +67,8 @@ func runPlotSpectrum(ctx context.Context, a *frame.App, args []string, f *plotFl
 		return err
 	}
 	if st, err := os.Stat(names[0]); err == nil && st.IsDir() && len(names) == 1 {
-		if f.Measured || f.Fit != "" {
-			return exit.Usage("%s is a folder: --measured and --fit are for files of spectra", names[0])
+		if f.Measured || f.Fit != "" || f.Correlation {
+			return exit.Usage("%s is a folder: --measured, --fit and --correlation are for files of spectra", names[0])
 		}
 		return plotSampled(ctx, a, out, names)
 	}
@@ -77,6 +82,9 @@ func runPlotSpectrum(ctx context.Context, a *frame.App, args []string, f *plotFl
 		}
 	}
 	if f.Fit != "" || f.Measured {
+		if f.Correlation {
+			return exit.Usage("--correlation needs a library of templates, and neither --measured nor --fit: give --library")
+		}
 		return plotMeasured(a, out, names, f)
 	}
 	p, err := pipeline(a, &f.spectraFlags)
@@ -86,6 +94,9 @@ func runPlotSpectrum(ctx context.Context, a *frame.App, args []string, f *plotFl
 	star, err := oneStar(a, p, names, &f.spectraFlags, f.starFlags)
 	if err != nil {
 		return err
+	}
+	if f.Correlation {
+		return plotCorrelation(ctx, a, out, p, star)
 	}
 	o, err := fitted(ctx, a, p, star)
 	if err != nil {
@@ -147,4 +158,42 @@ func tellFit(a *frame.App, p *fitfile.Pipeline, names []string, star *spectra.St
 	}
 	one := report.SpectraFits{Files: names, Library: p.Library(), Stars: []spectra.Star{*star}, Outcomes: []fitfile.Outcome{*o}}
 	return exit.With(exit.CannotWrite, one.Write(a.Stderr, a.Verbose))
+}
+
+// plotCorrelation draws chi-square of the template that agrees best with a star against the velocity.
+func plotCorrelation(ctx context.Context, a *frame.App, out string, p *fitfile.Pipeline, star *spectra.Star) error {
+	velocities, g, err := p.Correlate(ctx, star)
+	if err != nil {
+		return exit.With(exit.Data, err)
+	}
+	of := func(name string, curve []float64) viz.Line {
+		least := slices.Min(curve)
+		y := make([]float64, len(curve))
+		for i, v := range curve {
+			y[i] = v - least
+		}
+		return viz.Line{Name: name, X: velocities, Y: y}
+	}
+	all := viz.Lines{XLabel: "velocity (km/s)", YLabel: "chi-square above its least", Curves: []viz.Line{of("all", g.Curve)}}
+	for _, arm := range g.Arms {
+		if len(g.Arms) > 1 && len(arm.Curve) == len(velocities) {
+			all.Curves = append(all.Curves, of(arm.Arm, arm.Curve))
+		}
+	}
+	fig, err := viz.Plots("Cross-correlation of "+star.Name, all)
+	if err != nil {
+		return exit.With(exit.Data, err)
+	}
+	params, err := p.Params()
+	if err != nil {
+		return exit.Input(err)
+	}
+	best := []string{}
+	for k, name := range params {
+		if k < len(g.Params) {
+			best = append(best, strings.TrimSpace(fmt.Sprintf("%s %.5g %s", name, g.Params[k], spectra.Unit(name))))
+		}
+	}
+	fig.Note = fmt.Sprintf("The best template has %s, vsini %.3g km/s, and agrees best at %.5g km/s, where fits begin.", strings.Join(best, ", "), g.Vsini, g.Vel)
+	return a.SavePicture("spectrum", out, fig)
 }

@@ -390,6 +390,24 @@ func (c correlation) guess(ctx context.Context, stars []spectra.Star) ([]firstGu
 	return out, err
 }
 
+// Correlate cross-correlates a star with the templates of its arms. It returns velocities in km/s, and a guess whose curves have chi-square there.
+// It returns an error if first guesses come from a grid of parameters.
+func (p *Pipeline) Correlate(ctx context.Context, star *spectra.Star) (velocities []float64, g ccf.Guess, err error) {
+	e, err := p.engineFor([]spectra.Star{*star})
+	if err != nil {
+		return nil, g, err
+	}
+	c, ok := e.guess.(correlation)
+	if !ok {
+		return nil, g, errors.New("first guesses come from a grid of parameters, so that nothing is cross-correlated: leave out bruteforce")
+	}
+	found, err := c.f.Find(ctx, []spectra.Star{*star})
+	if err == nil {
+		g, err = found[0], found[0].Err
+	}
+	return c.f.Velocities(), g, err
+}
+
 // bruteForce finds first guesses on a grid of parameters.
 type bruteForce struct{ f *spectra.Fitter }
 
