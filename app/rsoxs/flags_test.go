@@ -23,11 +23,13 @@ func TestFlagsWithoutUse(t *testing.T) {
 	put("p.json", `{"model": "core_shell", "grid": {"shape": [8, 16, 16], "voxel": 3}, "parameters": {"radius": {"start": 8}, "shell": {"start": 4}}, "fixed": {"aligned": 0}, "data": "patterns", "constants": ["vacuum"], "sigma": 0.1}`)
 	put("m.json", `{"model": "core_shell", "grid": {"shape": [8, 16, 16], "voxel": 3}, "parameters": {"radius": {"start": 8}, "shell": {"start": 4}}, "fixed": {"aligned": 0}, "data": "scan.nc", "masks": ["m.npy"], "constants": ["vacuum"], "exposure": 0}`)
 	put("l.json", `{"model": "core_shell", "grid": {"shape": [8, 16, 16], "voxel": 3}, "parameters": {"radius": {"start": 8}, "shell": {"start": 4}}, "fixed": {"aligned": 0}, "data": "scan.nc", "masks": ["m.npy"], "constants": ["vacuum"], "exposure": 1e300}`)
+	put("r.json", `{"model": "core_shell", "grid": {"shape": [8, 16, 16], "voxel": 3}, "parameters": {"radius": {"start": 8}, "shell": {"start": 4}}, "fixed": {"aligned": 0}, "data": "scan.nc", "masks": ["m.npy"], "constants": ["vacuum"]}`)
 	for line, want := range map[string]string{
 		"p.json --draws 100":         "--draws is for chains",
 		"p.json --choose-energies 2": "--choose-energies plans a measurement",
 		"p.json --zarr":              "--zarr is for measured patterns",
 		"m.json":                     "exposure is 0 s: want more than 0",
+		"r.json --restarts 3":        "--restarts is for simulated patterns",
 		"l.json":                     "exposure is 1e+300 s",
 	} {
 		code, _, stderr := apptest.Do(t, strings.Fields("invert rsoxs "+line)...)

@@ -35,7 +35,8 @@ type invertConfig struct {
 	Zarr     bool           `json:"zarr,omitempty"` // whether fit.zarr is written beside fit.nc
 
 	warmupGiven, drawsGiven, acceptGiven bool
-	ofChains                             string  // a flag that only chains have, if one is given
+	ofChains                             string // a flag that only chains have, if one is given
+	restartsGiven                        bool
 	choose                               int     // number of energies to choose, 0 to fit
 	time                                 float64 // s, to be divided among them
 }
@@ -105,6 +106,7 @@ and report.html. Ctrl-C saves the best point so far, and --resume continues.
 				}
 			}
 			cfg.warmupGiven, cfg.drawsGiven, cfg.acceptGiven = c.Flags().Changed("warmup"), c.Flags().Changed("draws"), c.Flags().Changed("target-accept")
+			cfg.restartsGiven = c.Flags().Changed("restarts")
 			return startInvert(c.Context(), a, cfg)
 		},
 	}
@@ -112,7 +114,7 @@ and report.html. Ctrl-C saves the best point so far, and --resume continues.
 	c.Flags().BoolVar(&cfg.Zarr, "zarr", false, "write fit.zarr beside fit.nc, for measured patterns")
 	c.Flags().IntVar(&cfg.choose, "choose-energies", 0, "choose this many photon energies for a measurement, from the tables of constants, and do not fit")
 	c.Flags().Float64Var(&cfg.time, "time", 600, "exposure in s that --choose-energies divides among them")
-	c.Flags().IntVar(&cfg.Restarts, "restarts", 6, "number of further starting points if the fit does not describe the data")
+	c.Flags().IntVar(&cfg.Restarts, "restarts", 6, "number of further starting points if the fit does not describe simulated patterns")
 	return c
 }
 
@@ -132,6 +134,8 @@ func startInvert(ctx context.Context, a *frame.App, cfg invertConfig) error {
 		return exit.Usage("--%s is for chains, and the problem asks for none: give it \"method\": \"nuts\", or leave the flag out", cfg.ofChains)
 	case cfg.choose > 0 && !measured:
 		return exit.Usage("--choose-energies plans a measurement, and %s is about simulated patterns: leave out its data, and give geometry, pixels and the like, as docs/guide/scattering.md shows", cfg.File)
+	case cfg.restartsGiven && measured:
+		return exit.Usage("--restarts is for simulated patterns: the fit of measured ones begins where the problem says, so give other values of \"start\" there, or leave the flag out")
 	case cfg.Zarr && !measured:
 		return exit.Usage("--zarr is for measured patterns: leave it out")
 	}
