@@ -85,8 +85,8 @@ func phasesAt(m *cyrsoxs.Morphology, places []int) []viz.Phase {
 
 // VolumeSettings are the settings of Volume.
 type VolumeSettings struct {
-	Least     float64 // smallest volume fraction, and S of an aligned material, of a voxel that is drawn
-	Most      int     // largest number of voxels that are drawn. Default 3000
+	Least float64 // smallest volume fraction, and S of an aligned material, of a voxel that is drawn
+	Most  int     // largest number of voxels that are drawn. Default 3000
 	// Materials are those that are drawn, from 0, with the voxels of aligned materials that have no alignment as dots. Default: the aligned voxels or, of
 	// files that have none, those of all materials but the most abundant one.
 	Materials []int
