@@ -34,7 +34,7 @@ The picture is written to OUT if it is given, or else to %s.svg.
 }
 
 func runPlotAssembly(a *frame.App, p report.AssemblyPicture, args, names []string) error {
-	out, args, err := a.PictureFile(p.Kind, args)
+	out, args, err := a.PictureOfOne(p.Kind, args)
 	if err != nil {
 		return err
 	}

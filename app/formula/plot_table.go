@@ -42,7 +42,7 @@ is written to OUT if it is given, or else to table.svg.
 `,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			out, args, err := a.PictureFile("table", args)
+			out, args, err := a.PictureOfOne("table", args)
 			if err != nil {
 				return err
 			}

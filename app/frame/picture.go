@@ -31,6 +31,15 @@ func (a *App) PictureFile(kind string, args []string) (out string, rest []string
 	return out, rest, a.MayWrite(out, "file", a.Overwrite)
 }
 
+// PictureOfOne is PictureFile for pictures of one file or folder.
+func (a *App) PictureOfOne(kind string, args []string) (out string, rest []string, err error) {
+	out, rest, err = a.PictureFile(kind, args)
+	if err == nil && len(rest) > 1 {
+		err = exit.Usage("plot %s: %s: one file is drawn, and pictures are written as .svg, .png or .pdf", kind, rest[1])
+	}
+	return out, rest, err
+}
+
 // SavePicture writes a figure in the format given by the file extension.
 func (a *App) SavePicture(kind, out string, f *viz.Figure) error {
 	if a.shown != nil {

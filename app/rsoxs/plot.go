@@ -200,12 +200,9 @@ func runPlotMorphology(a *frame.App, args []string, f morphologyFlags) error {
 	if f.Least == 0 {
 		f.Least = -1 // show angles everywhere
 	}
-	out, args, err := a.PictureFile("morphology", args)
+	out, args, err := a.PictureOfOne("morphology", args)
 	if err != nil {
 		return err
-	}
-	if len(args) != 1 {
-		return exit.Usage("plot morphology takes one file, and the name of a picture that ends in .svg, .png or .pdf")
 	}
 	m, err := cyrsoxs.ReadMorphology(args[0], cyrsoxs.ReadSettings{Vector: f.Vector})
 	if err != nil {

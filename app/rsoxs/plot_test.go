@@ -79,7 +79,7 @@ func TestPlotMorphology(t *testing.T) {
 		{euler + " a.svg --slice z:8", 64, "8 voxels along z: want 0 to 7"},
 		{euler + " a.svg --subsample 0", 64, "--subsample 0"},
 		{"none.h5 a.svg", 66, "none.h5"},
-		{euler + " " + vector + " --overwrite", 64, "takes one file"},
+		{euler + " " + vector + " --overwrite", 64, "one file is drawn"},
 		{"h.svg a.svg", 65, "h.svg"},
 	} {
 		if code, _, stderr := apptest.Do(t, append([]string{"plot", "morphology"}, strings.Fields(c.args)...)...); code != c.code || !strings.Contains(stderr, c.says) {

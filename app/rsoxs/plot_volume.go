@@ -70,15 +70,18 @@ their material. The picture is written to the last file named, or to volume.svg.
 }
 
 func runPlotVolume(a *frame.App, args []string, f volumeFlags) error {
-	if f.Lines < 1 || f.Lines > mostSticks || !(f.Least >= 0 && f.Least <= 1) || math.IsNaN(f.Azimuth) || math.IsInf(f.Azimuth, 0) || !(math.Abs(f.Elevation) <= 90) {
-		return exit.Usage("--lines %d, --least %g, --azimuth %g, --elevation %g: want 1 to %d, 0 to 1, a number of degrees, and -90 to 90", f.Lines, f.Least, f.Azimuth, f.Elevation, mostSticks)
+	for _, one := range []struct {
+		flag      string
+		value     float64
+		low, high float64
+	}{{"lines", float64(f.Lines), 1, mostSticks}, {"least", f.Least, 0, 1}, {"azimuth", f.Azimuth, -3600, 3600}, {"elevation", f.Elevation, -90, 90}} {
+		if !(one.low <= one.value && one.value <= one.high) {
+			return exit.Usage("--%s %g: want a number from %g to %g", one.flag, one.value, one.low, one.high)
+		}
 	}
-	out, args, err := a.PictureFile("volume", args)
+	out, args, err := a.PictureOfOne("volume", args)
 	if err != nil {
 		return err
-	}
-	if len(args) != 1 {
-		return exit.Usage("plot volume takes one file, and the name of a picture that ends in .svg, .png or .pdf")
 	}
 	m, err := cyrsoxs.ReadMorphology(args[0], cyrsoxs.ReadSettings{Vector: f.Vector})
 	if err != nil {

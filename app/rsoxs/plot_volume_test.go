@@ -34,8 +34,8 @@ func TestPlotVolume(t *testing.T) {
 		code int
 		says string
 	}{
-		euler + " --lines 0": {64, "want 1 to 20000"}, euler + " --elevation 91": {64, "-90 to 90"}, euler + " --azimuth nan": {64, "a number of degrees"}, euler + " --color size": {64, "material, azimuth or tilt"},
-		euler + " --materials 9": {64, "counted from 1"}, euler + " --least 1": {65, "lower --least"}, "none.h5": {66, "none.h5"}, euler + " " + vector: {64, "takes one file"},
+		euler + " --lines 0": {64, "--lines 0: want a number from 1 to 20000"}, euler + " --elevation 91": {64, "--elevation 91: want a number from -90 to 90"}, euler + " --azimuth nan": {64, "--azimuth NaN: want a number"}, euler + " --color size": {64, "material, azimuth or tilt"},
+		euler + " --materials 9": {64, "counted from 1"}, euler + " --least 1": {65, "lower --least"}, "none.h5": {66, "none.h5"}, euler + " " + vector: {64, "one file is drawn"},
 	} {
 		if code, _, stderr := apptest.Do(t, append([]string{"plot", "volume"}, strings.Fields(args)...)...); code != want.code || !strings.Contains(stderr, want.says) {
 			t.Errorf("%s\nexit %d, want %d: %s", args, code, want.code, stderr)

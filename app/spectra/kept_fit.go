@@ -75,7 +75,7 @@ func (f *plotFlags) tableOf(name string) (string, error) {
 	}
 	found, _ := filepath.Glob(filepath.Join(f.Fit, "*", "*", base)) // as fit spectra divides its results into folders
 	if len(found) != 1 {
-		return "", exit.With(exit.NoInput, fmt.Errorf("--fit %s: the folder and those that fit spectra makes below it have %s called %s: name the table itself", f.Fit, errtext.Count(len(found), "file"), base))
+		return "", exit.With(exit.NoInput, fmt.Errorf("--fit %s: %s called %s in the folder and in those that fit spectra makes below it: name the table itself", f.Fit, map[bool]string{true: "there is no file", false: "there are " + errtext.Count(len(found), "file")}[len(found) == 0], base))
 	}
 	return found[0], nil
 }

@@ -73,12 +73,9 @@ rvspecfit. The picture is written to OUT if it is given, or else to library.svg.
 }
 
 func runPlotLibrary(a *frame.App, args []string, f *templateFlags) error {
-	out, names, err := a.PictureFile("library", args)
+	out, names, err := a.PictureOfOne("library", args)
 	if err != nil {
 		return err
-	}
-	if len(names) != 1 {
-		return exit.Usage("plot library takes one library, and the name of a picture that ends in .svg, .png or .pdf")
 	}
 	arms, err := f.read(names[0])
 	if err != nil {

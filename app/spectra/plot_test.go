@@ -69,17 +69,17 @@ func TestPlotMeasuredSpectra(t *testing.T) {
 	has(t, drawn(t, "plot", "spectrum", names[0], names[1], "--fit", at("fit"), "--range", "4900:6300", "--mask-range", "5000:5010"), "desi_b.csv + desi_r.csv", "masked", "Fit in fit.json: vel ", "It keeps no model", "5000", "no 4600")
 	has(t, drawn(t, "plot", "spectrum", coadd, "--row", "2", "--config", at("config.yaml"), "--correlation"), "velocity (km/s)", "desi_b", "The best template has teff ", "where fits begin")
 	for says, args := range map[string][]string{
-		"choose one with --targetid": {coadd},
-		"has no row 99":              {coadd, "--row", "99"},
-		"has no row of target":       {coadd, "--row", "1", "--fit", at("tables")},
-		"0 files called rvtab_":      {coadd, "--row", "1", "--fit", at("fit")},
-		"nowhere":                    {coadd, "--row", "1", "--fit", at("nowhere")},
-		"has no fit of":              {names[1], "--fit", at("fit")},
-		"no pixels in --range":       {names[1], "--range", "1:2"},
-		"are for files of spectra":   {dir, "--measured"},
-		"needs a library":            {coadd, "--row", "2", "--correlation"},
-		"what --air would":           {coadd, "--row", "1", "--air"},
-		"--targetid is only for":     {names[0], "--targetid", "5"},
+		"choose one with --targetid":     {coadd},
+		"has no row 99":                  {coadd, "--row", "99"},
+		"has no row of target":           {coadd, "--row", "1", "--fit", at("tables")},
+		"there is no file called rvtab_": {coadd, "--row", "1", "--fit", at("fit")},
+		"nowhere":                        {coadd, "--row", "1", "--fit", at("nowhere")},
+		"has no fit of":                  {names[1], "--fit", at("fit")},
+		"no pixels in --range":           {names[1], "--range", "1:2"},
+		"are for files of spectra":       {dir, "--measured"},
+		"needs a library":                {coadd, "--row", "2", "--correlation"},
+		"what --air would":               {coadd, "--row", "1", "--air"},
+		"--targetid is only for":         {names[0], "--targetid", "5"},
 	} {
 		if code, _, stderr := apptest.Do(t, append([]string{"plot", "spectrum"}, args...)...); code == exit.OK || code == exit.Bug || !strings.Contains(stderr, says) {
 			t.Errorf("%v: exit %d: %s: want %q", args, code, stderr, says)

@@ -29,7 +29,7 @@ grey. The picture is written to OUT if it is given, or else to %s.svg.
 `, p.Long, p.Kind),
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			out, args, err := a.PictureFile(p.Kind, args)
+			out, args, err := a.PictureOfOne(p.Kind, args)
 			if err != nil {
 				return err
 			}
@@ -76,7 +76,7 @@ The picture is written to OUT if it is given, or else to %s.svg.
 %[3]s`, p.Long, p.Kind, map[bool]string{true: "  euryale plot twotime run-flow residuals.png\n"}[p.Kind == "twotime"]),
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			out, args, err := a.PictureFile(p.Kind, args)
+			out, args, err := a.PictureOfOne(p.Kind, args)
 			if err != nil {
 				return err
 			}

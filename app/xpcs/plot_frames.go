@@ -40,7 +40,7 @@ else to frames.svg.
 `, mostAveraged),
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(c *cobra.Command, args []string) error {
-			out, args, err := a.PictureFile("frames", args)
+			out, args, err := a.PictureOfOne("frames", args)
 			if err != nil {
 				return err
 			}

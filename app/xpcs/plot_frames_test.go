@@ -27,4 +27,9 @@ func TestPlotFrames(t *testing.T) {
 	if code, _, stderr := apptest.Do(t, "plot", "frames", "a.h5", "--frame", "61", "--overwrite"); code != exit.WrongUsage || !strings.Contains(stderr, "from 1 to 60") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
+	for _, kind := range []string{"frames", "image", "qmap", "volume", "table"} {
+		if code, _, stderr := apptest.Do(t, "plot", kind, "a.h5", "picture.xyz", "--overwrite"); code != exit.WrongUsage || !strings.Contains(stderr, "picture.xyz: one file is drawn") {
+			t.Errorf("%s: exit %d: %s", kind, code, stderr)
+		}
+	}
 }
