@@ -208,7 +208,7 @@ func TestSimAssemblyRefuses(t *testing.T) {
 		{"plot support none", 66, "not a run folder"},
 		{"plot support broken", 65, "columns"},
 		{"plot support run --var B", 64, "accepts A"},
-		{"plot raster run run", 64, "takes one run folder"},
+		{"plot raster run run", 64, "one file is drawn"},
 	} {
 		if code, _, stderr := apptest.Do(t, strings.Fields(c.args)...); code != c.code || !strings.Contains(stderr, c.says) {
 			t.Errorf("%s\nexit %d, want %d: %s", c.args, code, c.code, stderr)
