@@ -396,6 +396,7 @@ func (t *Task) complete(s *Solution, scales map[string]float64) error {
 	if err := t.covariance(s, at, scales); err != nil {
 		return err
 	}
+	s.Warnings = append(s.Warnings, t.cutEnvelope(s.X)...)
 	return t.beyondFlat(s, scales)
 }
 
