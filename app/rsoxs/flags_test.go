@@ -29,8 +29,8 @@ func TestFlagsWithoutUse(t *testing.T) {
 		"p.json --choose-energies 2": "--choose-energies plans a measurement",
 		"p.json --zarr":              "--zarr is for measured patterns",
 		"m.json":                     "exposure is 0 s: want more than 0",
-		"r.json --restarts 3":        "--restarts is for simulated patterns",
-		"l.json":                     "exposure is 1e+300 s",
+		"r.json --restarts 3 --choose-energies 1": "--restarts is for fits from starting values",
+		"l.json": "exposure is 1e+300 s",
 	} {
 		code, _, stderr := apptest.Do(t, strings.Fields("invert rsoxs "+line)...)
 		if code != exit.WrongUsage && code != exit.Data || !strings.Contains(stderr, want) {

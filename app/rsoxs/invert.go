@@ -114,7 +114,7 @@ and report.html. Ctrl-C saves the best point so far, and --resume continues.
 	c.Flags().BoolVar(&cfg.Zarr, "zarr", false, "write fit.zarr beside fit.nc, for measured patterns")
 	c.Flags().IntVar(&cfg.choose, "choose-energies", 0, "choose this many photon energies for a measurement, from the tables of constants, and do not fit")
 	c.Flags().Float64Var(&cfg.time, "time", 600, "exposure in s that --choose-energies divides among them")
-	c.Flags().IntVar(&cfg.Restarts, "restarts", 6, "number of further starting points if the fit does not describe simulated patterns")
+	c.Flags().IntVar(&cfg.Restarts, "restarts", 6, "number of further starting points if the fit does not describe the patterns; of measured ones, those that are tried in any case, and without the flag 2 if needed")
 	return c
 }
 
@@ -134,8 +134,8 @@ func startInvert(ctx context.Context, a *frame.App, cfg invertConfig) error {
 		return exit.Usage("--%s is for chains, and the problem asks for none: give it \"method\": \"nuts\", or leave the flag out", cfg.ofChains)
 	case cfg.choose > 0 && !measured:
 		return exit.Usage("--choose-energies plans a measurement, and %s is about simulated patterns: leave out its data, and give geometry, pixels and the like, as docs/guide/scattering.md shows", cfg.File)
-	case cfg.restartsGiven && measured:
-		return exit.Usage("--restarts is for simulated patterns: the fit of measured ones begins where the problem says, so give other values of \"start\" there, or leave the flag out")
+	case cfg.restartsGiven && measured && (cfg.choose > 0 || cfg.Problem.Method == "phase"):
+		return exit.Usage("--restarts is for fits from starting values, and this run has none: leave it out")
 	case cfg.Zarr && !measured:
 		return exit.Usage("--zarr is for measured patterns: leave it out")
 	}

@@ -66,6 +66,11 @@ func startMeasured(ctx context.Context, a *frame.App, cfg *invertConfig, out str
 	if !cfg.acceptGiven {
 		cfg.TargetAccept = measured.UsualAccept
 	}
+	if !cfg.restartsGiven {
+		cfg.Restarts = 0 // as many as are needed
+	} else if cfg.Restarts == 0 {
+		cfg.Restarts = -1
+	}
 	if m.dir, err = a.MakeRundir(out); err != nil {
 		return err
 	}
@@ -174,9 +179,13 @@ func (m *measurement) fit(ctx context.Context, a *frame.App) (*measured.Solution
 	}
 	bar, last := term.NewBar(a.Screen, set), 0
 	defer func() { bar.Close() }()
-	return m.Fit(ctx, optim.Settings{MaxEvaluations: m.cfg.Problem.MaxNFev, Progress: func(p optim.Progress) {
+	return m.FitBest(ctx, measured.FitSettings{Restarts: m.cfg.Restarts, Seed: m.cfg.Seed, Settings: optim.Settings{MaxEvaluations: m.cfg.Problem.MaxNFev, Progress: func(p optim.Progress) {
 		bar.Add(p.NFev-last, 0)
 		last = p.NFev
+	}}, Restarting: func(k, of int) {
+		bar.Close()
+		a.Note("there may be a better minimum: trying another starting point, %d of %d (--restarts 0 keeps the first minimum)", k, of)
+		bar, last = term.NewBar(a.Screen, set), 0
 	}})
 }
 
@@ -228,7 +237,15 @@ type MeasuredDoc struct {
 	Pearson  frame.Number     `json:"pearson"`    // sum of squared residuals over expected counts
 	LeftOut  map[string]int   `json:"left_out"`   // pixels that were left out, by reason
 	Data     []string         `json:"data"`       // lines that say what was understood of the files
+	Minima   []MinimumDoc     `json:"minima"`     // other minima that the fit found, the lowest first
 	AnswersDoc
+}
+
+// MinimumDoc is where a fit from a further start ended.
+type MinimumDoc struct {
+	X       map[string]frame.Number `json:"x"`
+	Above   frame.Number            `json:"above"`   // sum of squares of the residuals and the priors above that of the fit
+	Differs string                  `json:"differs"` // parameter of the sample that differs most
 }
 
 // document is that of a fit without what a verdict and the worth of the energies add.
@@ -237,6 +254,10 @@ func (m *measurement) document(s *measured.Solution) MeasuredDoc {
 	d := MeasuredDoc{Deviance: frame.Number(s.Deviance), Pearson: frame.Number(s.Pearson), LeftOut: m.LeftOut(), Data: m.Read, FittedDoc: FittedDoc{Engine: "rsoxs", File: m.cfg.File, Model: m.cfg.Problem.Model, Method: "lm", Names: s.Names, Units: m.units(), Active: m.Active(s.X), X: frame.Named(s.Names, s.X), SD: frame.Named(s.Names, s.SD),
 		Points: s.Pixels, Status: s.Status.String(), Message: draws.WithLimit(s.Status, s.Status.Message()), NFev: s.NFev,
 		Warnings: append([]string{}, s.Warnings...), Check: frame.CheckDocument(check.Verdict{}), Device: m.cfg.Device, Run: string(m.dir)}}
+	d.Minima = []MinimumDoc{}
+	for _, e := range s.Elsewhere {
+		d.Minima = append(d.Minima, MinimumDoc{frame.Named(s.Names, e.X), frame.Number(e.Above), e.Differs})
+	}
 	for i := range n {
 		d.Cov = append(d.Cov, frame.Numbers(s.Cov[i*n:(i+1)*n]))
 	}

@@ -162,6 +162,16 @@ func (p *Problem) Units() map[string]string {
 	return units
 }
 
+// Lengths lists the parameters of the model that are sizes and distances in nm; places are none.
+func (p *Problem) Lengths() (list []string) {
+	for _, q := range problemModels[p.Model].Params {
+		if m := unitInWords.FindStringSubmatch(q.About); m != nil && m[1] == "nm" {
+			list = append(list, q.Name)
+		}
+	}
+	return list
+}
+
 // StartAt moves the start of the next fit to x, given in the order of Names, for example
 // to the last point of an interrupted fit. Nil, or a list of another length than Names, leaves
 // it unchanged; it reports whether the start was moved.

@@ -52,6 +52,7 @@ type Task struct {
 	single, joined selection           // the numbers one by one, and with the counts of one expectation added up
 	mean           *ad.Node            // expectations of the numbers one by one
 	means          *ad.State           // of them; nil until it is needed
+	elsewhere      []Minimum           // other minima that FitBest found
 	cuts           []cut               // coordinates of parameters near bounds, in the order of Params; nil for the usual ones
 }
 
@@ -72,8 +73,10 @@ type Solution struct {
 	NFev              int
 	Status            optim.Status
 	Warnings          []string
+	Elsewhere         []Minimum // other minima that FitBest found, the lowest first
 
-	cost float64 // sum of the squared residuals of the joined numbers and the priors
+	cost   float64 // sum of the squared residuals of the joined numbers and the priors
+	judged *judged // what was found at it already; nil for nothing
 }
 
 // start returns the value at which a parameter starts, or at which it is held.

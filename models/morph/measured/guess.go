@@ -158,6 +158,9 @@ func (t *Task) regressAll() error {
 	return nil
 }
 
+// noScattering is the logarithm of a scale that leaves nothing of the scattering.
+const noScattering = -60
+
 // regress sets the start of a scale, parameter i of the fit, so that a model has as many counts in all as its data, with everything else
 // at its start.
 func (t *Task) regress(i, model int) error {
@@ -186,8 +189,7 @@ func (t *Task) regress(i, model int) error {
 		}
 		return sum, numbers, nil
 	}
-	const none = -60 // a scale that leaves nothing of the scattering
-	rest, numbers, err := total(none)
+	rest, numbers, err := total(noScattering)
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,8 @@ type Model struct {
 	// Morphology lists the parameters of Scene, and Width is that of its edges in nm if they are not searched for.
 	Morphology []string
 	Width      float64
+	// Lengths lists those parameters of the morphology that are sizes or distances, of which FitBest tries other values.
+	Lengths []string
 	// Tables holds the constants of the materials of Scene in their order, Matrix those of what surrounds them; nil is vacuum.
 	Tables []Table
 	Matrix *Table

@@ -264,7 +264,7 @@ func modelOf(p *morph.Problem, d *Data) *Model {
 	bare := *p
 	bare.Options.Matrix = false
 	known := p.MorphologyNames()
-	m := &Model{Data: d, Grid: morph.Grid{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel}, Morphology: known, Width: cmp.Or(p.Options.Width, p.Grid.Voxel/2),
+	m := &Model{Data: d, Grid: morph.Grid{Shape: p.Grid.Shape, Voxel: p.Grid.Voxel}, Morphology: known, Lengths: p.Lengths(), Width: cmp.Or(p.Options.Width, p.Grid.Voxel/2),
 		SolidAngle: p.SolidAngle == nil || *p.SolidAngle}
 	given := func(at morph.Values, names ...string) map[string]*ad.Node {
 		list := map[string]*ad.Node{}

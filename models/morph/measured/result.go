@@ -155,7 +155,7 @@ func (t *Task) CheckDraws(fit *infer.Fit) (check.Verdict, error) {
 	x, sd := t.Moments(fit)
 	at := *t
 	at.Params = append([]Param(nil), t.Params...)
-	s := &Solution{Names: t.Names(), X: x, SD: sd}
+	s := &Solution{Names: t.Names(), X: x, SD: sd, Elsewhere: t.elsewhere}
 	v, err := at.check(s, priors)
 	if err == nil {
 		v = fit.Quote(v)

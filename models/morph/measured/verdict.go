@@ -69,12 +69,16 @@ type inspection struct {
 func (t *Task) Check(s *Solution) (check.Verdict, error) { return t.check(s, nil) }
 
 func (t *Task) check(s *Solution, priors []check.Prior) (check.Verdict, error) {
-	return t.checkMended(s, priors, 0)
+	v, err := t.checkMended(s, priors, 0)
+	if other := t.undecided(s); err == nil && len(other) > 0 {
+		v.OK, v.Flags = false, append(v.Flags, other...)
+	}
+	return v, err
 }
 
 // checkMended judges a solution of data in which a number of defects have been mended.
 func (t *Task) checkMended(s *Solution, priors []check.Prior, mends int) (check.Verdict, error) {
-	v, list, err := t.judge(s, priors)
+	v, list, err := t.judgeOnce(s, priors)
 	if err != nil {
 		return v, err
 	}
@@ -91,6 +95,22 @@ type looked struct {
 	effect
 	direction check.Direction
 	gain      float64
+}
+
+// judged is what judge found.
+type judged struct {
+	verdict check.Verdict
+	list    []looked
+}
+
+// judgeOnce is judge, of which a fit that was judged already keeps the result.
+func (t *Task) judgeOnce(s *Solution, priors []check.Prior) (check.Verdict, []looked, error) {
+	if j := s.judged; j != nil && priors == nil {
+		v := j.verdict
+		v.Flags = slices.Clone(v.Flags)
+		return v, j.list, nil
+	}
+	return t.judge(s, priors)
 }
 
 // judge looks for effects by their derivatives at a solution.
