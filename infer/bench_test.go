@@ -5,6 +5,7 @@ package infer
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -13,15 +14,16 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// benchTree is a tree on ten standard normal parameters, whose
-// density costs next to nothing: what is left is the sampler.
-func benchTree(m *hamiltonian.Metric, eps float64) (*hamiltonian.Tree, *hamiltonian.Point) {
-	target := independent(1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+// tenNormals is a density that costs next to nothing: what is left is the sampler.
+func tenNormals() Target { return independent(1, 1, 1, 1, 1, 1, 1, 1, 1, 1) }
+
+// benchTree is a tree on a target.
+func benchTree(target Target, m *hamiltonian.Metric, eps float64) (*hamiltonian.Tree, *hamiltonian.Point) {
 	momentum, choice := tensor.NewStream(1, 1, 0), tensor.NewStream(1, 2, 0)
 	t := hamiltonian.NewTree(target, m, 10, 1000, &momentum, &choice)
-	p := hamiltonian.NewPoint(10)
+	p := hamiltonian.NewPoint(target.Dim())
 	for i := range p.Q {
-		p.Q[i] = 0.1 * float64(i)
+		p.Q[i] = 0.1 * float64(i%10)
 	}
 	if err := t.Start(&p); err != nil {
 		panic(err)
@@ -47,17 +49,44 @@ func lowRankOf10(rank int) hamiltonian.Metric {
 	return m
 }
 
+// factorOfSeries is the Cholesky factor of the precision of ar1(n, r).
+func factorOfSeries(n int, r float64) hamiltonian.Metric {
+	var order, start, row []int
+	var l []float64
+	below := 0.0
+	for k := range n {
+		precision := (1 + r*r) / (1 - r*r)
+		if k == 0 || k == n-1 {
+			precision = 1 / (1 - r*r)
+		}
+		diagonal := math.Sqrt(precision - below*below)
+		order, start, row, l = append(order, k), append(start, len(l)), append(row, k), append(l, diagonal)
+		if k < n-1 {
+			below = -r / (1 - r*r) / diagonal
+			row, l = append(row, k+1), append(l, below)
+		}
+	}
+	return hamiltonian.Metric{Sparse: hamiltonian.NewSparseFactor(order, append(start, len(l)), row, l)}
+}
+
 func BenchmarkNUTS(b *testing.B) {
+	scales := hamiltonian.Metric{Scale: make([]float64, 500)}
+	for i := range scales.Scale {
+		scales.Scale[i] = 0.4
+	}
 	for _, c := range []struct {
 		name   string
+		target Target
 		metric hamiltonian.Metric
-	}{{"diag", lowRankOf10(0)}, {"rank3", lowRankOf10(3)}, {"rank10", lowRankOf10(10)}} {
-		b.Run("overhead/10/"+c.name, func(b *testing.B) {
-			t, p := benchTree(&c.metric, 0.3)
+		eps    float64
+	}{{"10/diag", tenNormals(), lowRankOf10(0), 0.3}, {"10/rank3", tenNormals(), lowRankOf10(3), 0.3}, {"10/rank10", tenNormals(), lowRankOf10(10), 0.3},
+		{"500/diag", ar1(500, 0.98), scales, 0.3}, {"500/sparse", ar1(500, 0.98), factorOfSeries(500, 0.98), 0.3}} {
+		b.Run("overhead/"+c.name, func(b *testing.B) {
+			t, p := benchTree(c.target, &c.metric, c.eps)
 			t.Count = 0
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := t.Move(p, 0.3); err != nil {
+				if _, err := t.Move(p, c.eps); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -124,7 +153,7 @@ func BenchmarkChains(b *testing.B) {
 func TestTransitionDoesNotAllocate(t *testing.T) {
 	for _, rank := range []int{0, 3} {
 		m := lowRankOf10(rank)
-		tr, p := benchTree(&m, 0.05)
+		tr, p := benchTree(tenNormals(), &m, 0.05)
 		if n := testing.AllocsPerRun(50, func() {
 			if _, err := tr.Move(p, 0.05); err != nil {
 				t.Fatal(err)

@@ -40,7 +40,7 @@ const (
 )
 
 // roundRules is the number of the rules by which meetings decide, part of the fingerprint of a run.
-const roundRules = 3
+const roundRules = 4
 
 // pool is the warm-up that the chains of a run share.
 type pool struct {
@@ -325,16 +325,19 @@ func (p *pool) meet(seen [][]seenDraw, now [][]drawn, draws int) error {
 
 // drift says how far the metric is from what the draws of all chains ask for.
 func (p *pool) drift(now [][]drawn) float64 {
-	var z, g [][]float64
+	var r rows
 	for _, chain := range now {
 		for _, d := range chain {
-			y, w := make([]float64, len(d.z)), make([]float64, len(d.g))
-			p.metric.Whiten(y, d.z)
-			p.metric.Force(w, d.g)
-			z, g = append(z, y), append(g, w)
+			r.z, r.g = append(r.z, d.z), append(r.g, d.g)
 		}
 	}
-	return warmup.Drift(z, g)
+	white := r.whitened(&p.metric)
+	if p.metric.Sparse != nil { // the misfit has what no metric mends beside the drift, so that it is enough where it is small
+		if misfit := white.misfit(); misfit < settledDrift {
+			return misfit
+		}
+	}
+	return warmup.Drift(white.z, white.g)
 }
 
 // rough is the share of trajectories with large energy errors.

@@ -11,14 +11,14 @@ import (
 
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/infer/internal/warmup"
-	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
 const (
-	manyDirections = 16  // of a low-rank metric, from which on a sparse one may serve better
-	lookShare      = 8   // gradients so far, for each that the search for interactions takes
-	densityCost    = 30  // operations for each parameter that a gradient is taken to cost beside a metric
-	clearGain      = 0.9 // of the cost of an effective draw, below which the metric is changed
+	manyDirections  = 16  // of a low-rank metric, from which on a sparse one may serve better
+	lookShare       = 8   // gradients so far, for each that the search for interactions takes
+	densityCost     = 30  // operations for each parameter that a gradient is taken to cost beside a metric
+	farFromDiagonal = 1   // misfit of a diagonal metric from which on a sparse one is looked for before one of low rank
+	clearGain       = 0.9 // of the cost of an effective draw, below which the metric is changed
 )
 
 // estimate returns the metric of draws of all chains. Chains whose means disagree may be in several places, so that the distances between them say nothing.
@@ -38,14 +38,38 @@ func (p *pool) estimate(window [][]drawn) (hamiltonian.Metric, bool) {
 			return m, true
 		}
 	}
+	draw := window[0][len(window[0])-1].z
+	if m, ok := p.sparse(chains, draw); ok {
+		return m, true
+	}
 	m, ok := p.learned(all(chains))
-	if !ok || p.cfg.Metric != LowRank || m.Rank() < manyDirections || !p.interactions(&m, window[0]) {
+	if !ok || p.cfg.Metric != LowRank || m.Rank() < manyDirections || !p.interactions(m.Scale, draw) {
 		return m, ok
 	}
 	if sparse, ok := p.pattern.Metric(all(chains).z, all(chains).g); ok && p.cheaper(chains) {
 		return sparse, true
 	}
 	return m, true
+}
+
+// sparse returns the sparse metric where a diagonal one is far from what draws ask for and the sparse one, learned from half of the chains, serves the others as well as
+// any can. One of low rank, which takes far longer to learn, is not tried then.
+func (p *pool) sparse(chains []rows, draw []float64) (hamiltonian.Metric, bool) {
+	r := all(chains)
+	if p.cfg.Metric != LowRank || p.target.Dim() <= fewParameters || len(r.z) < 4 {
+		return hamiltonian.Metric{}, false
+	}
+	scale, ok := warmup.Scales(r.z, r.g)
+	if !ok || !(r.whitened(&hamiltonian.Metric{Scale: scale}).misfit() > farFromDiagonal) || !p.interactions(scale, draw) {
+		return hamiltonian.Metric{}, false
+	}
+	learn := halves(chains)
+	for i := range learn {
+		if m, ok := p.pattern.Metric(learn[i].z, learn[i].g); !ok || !(learn[1-i].whitened(&m).misfit() < settledDrift) {
+			return hamiltonian.Metric{}, false
+		}
+	}
+	return p.pattern.Metric(r.z, r.g)
 }
 
 // rows are draws and the gradients there.
@@ -83,35 +107,29 @@ func (p *pool) learned(r rows) (hamiltonian.Metric, bool) {
 }
 
 // interactions looks once which parameters interact, if that costs little beside the gradients so far, and reports whether they are few enough.
-func (p *pool) interactions(m *hamiltonian.Metric, draws []drawn) bool {
+func (p *pool) interactions(scale, draw []float64) bool {
 	spent := 0
 	for i := range p.members {
 		spent += p.members[i].grads
 	}
-	if !p.looked && p.chosen && spent >= lookShare*p.target.Dim() && len(draws) > 0 {
+	if !p.looked && p.chosen && spent >= lookShare*p.target.Dim() {
 		at := p.at.Clone()
 		p.looked = true
 		p.pattern = warmup.Interactions(func(z, g []float64) error {
 			p.members[0].grads++
 			_, err := at.LogProbGrad(z, g)
 			return err
-		}, draws[len(draws)-1].z, m.Scale)
+		}, draw, scale)
 	}
 	return p.pattern != nil
 }
 
-// cheaper reports whether effective draws cost less with a sparse metric than with one of low rank: each is learned from half of the chains, or of the draws
-// of one chain, and judged by the other. Trajectories are taken to be as long as the square root of the misfit.
+// cheaper reports whether effective draws cost less with a sparse metric than with one of low rank: each is learned from one half and judged by the other. Trajectories are taken to be as long as the square root of the misfit.
 func (p *pool) cheaper(chains []rows) bool {
-	halves := [2]rows{all(chains[:len(chains)/2]), all(chains[len(chains)/2:])}
-	if len(chains) == 1 {
-		c := chains[0]
-		n := len(c.z) / 2
-		halves = [2]rows{{c.z[:n], c.g[:n]}, {c.z[n:], c.g[n:]}}
-	}
 	var sparse, low float64
-	for i, learn := range halves {
-		judge := halves[1-i]
+	both := halves(chains)
+	for i, learn := range both {
+		judge := both[1-i]
 		a, ok := p.pattern.Metric(learn.z, learn.g)
 		if !ok {
 			return false
@@ -121,27 +139,43 @@ func (p *pool) cheaper(chains []rows) bool {
 			return true
 		}
 		d := float64(p.target.Dim())
-		sparse += math.Sqrt(misfit(&a, judge)) * (densityCost + 4*float64(p.pattern.Entries())/d)
-		low += math.Sqrt(misfit(&b, judge)) * (densityCost + 4*float64(b.Rank()))
+		sparse += math.Sqrt(judge.whitened(&a).misfit()) * (densityCost + 4*float64(p.pattern.Entries())/d)
+		low += math.Sqrt(judge.whitened(&b).misfit()) * (densityCost + 4*float64(b.Rank()))
 	}
 	return sparse < clearGain*low
 }
 
-// misfit is how far whitened draws are from the opposite of their gradients, which they are in a normal distribution of the metric's covariance: the
-// mean square over draws and parameters.
-func misfit(m *hamiltonian.Metric, r rows) float64 {
+// halves are half of the chains and the others, or halves of the draws of one chain.
+func halves(chains []rows) [2]rows {
+	if len(chains) > 1 {
+		return [2]rows{all(chains[:len(chains)/2]), all(chains[len(chains)/2:])}
+	}
+	c := chains[0]
+	n := len(c.z) / 2
+	return [2]rows{{c.z[:n], c.g[:n]}, {c.z[n:], c.g[n:]}}
+}
+
+// whitened returns the rows in the coordinates in which m is the identity.
+func (r rows) whitened(m *hamiltonian.Metric) rows {
 	white := rows{make([][]float64, len(r.z)), make([][]float64, len(r.z))}
 	for k := range r.z {
 		white.z[k], white.g[k] = make([]float64, len(r.z[k])), make([]float64, len(r.z[k]))
 		m.Whiten(white.z[k], r.z[k])
 		m.Force(white.g[k], r.g[k])
 	}
-	white.centre()
+	return white
+}
+
+// misfit is how far whitened draws are from the opposite of their gradients, which they are in a normal distribution of the metric's covariance: the
+// mean square over draws and parameters. It centres the rows.
+func (r rows) misfit() float64 {
+	r.centre()
 	sum, n := 0.0, 0
-	for k := range white.z {
-		linalg.AddScaled(white.z[k], 1, white.g[k])
-		sum += linalg.FastDot(white.z[k], white.z[k])
-		n += len(white.z[k])
+	for k, z := range r.z {
+		for i, g := range r.g[k] {
+			sum += (z[i] + g) * (z[i] + g)
+		}
+		n += len(z)
 	}
 	return sum / float64(n)
 }

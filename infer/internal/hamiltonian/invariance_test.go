@@ -112,7 +112,8 @@ func metrics() map[string]Metric {
 		"low rank": {Scale: []float64{0.5, 1.5, 1}, Vec: []float64{0.6, 0.8, 0}, Grow: []float64{1.2}},
 		"dense":    dense,
 		"blocks":   {Scale: []float64{1, 1, 0.7}, Blocks: []BlockFactor{{At: []int{0, 1}, Chol: []float64{1.2, 0, 0.4, 0.9}}}},
-		"sparse":   {Sparse: &SparseFactor{Order: []int{0, 2, 1}, Start: []int{0, 2, 4, 5}, Row: []int{0, 1, 2, 1, 1}, L: []float64{1.5, -0.7, 1.2, 0.4, 0.9}}},
+		"sparse":   {Sparse: NewSparseFactor([]int{0, 2, 1}, []int{0, 2, 4, 5}, []int{0, 1, 2, 1, 1}, []float64{1.5, -0.7, 1.2, 0.4, 0.9})},
+		"chain":    {Sparse: NewSparseFactor([]int{0, 1, 2}, []int{0, 2, 3, 4}, []int{0, 1, 1, 2}, []float64{1.5, -0.7, 1.2, 0.9})},
 	}
 }
 

@@ -195,8 +195,7 @@ func (m *Metric) Force(dst, g []float64) {
 		}
 		return
 	case m.Sparse != nil:
-		copy(dst, g)
-		m.Sparse.solve(dst)
+		m.Sparse.solve(dst, g)
 		return
 	case m.Scale == nil:
 		copy(dst, g)

@@ -25,6 +25,9 @@ func (m *Metric) Load(r *checkpoint.Decoder, dim int) {
 		r.Fail("holds a metric that does not fit %d parameters", dim)
 		*m = Metric{}
 	}
+	if m.Sparse != nil {
+		m.Sparse.prepare()
+	}
 }
 
 // Fits reports whether m can be the metric of dim parameters.

@@ -15,6 +15,22 @@ type SparseFactor struct {
 	// Row is the parameter in whose row an entry lies.
 	Row []int
 	L   []float64
+
+	// These follow from the fields above, for solutions without divisions.
+
+	// inverse is 1 over the entry on the diagonal, for each parameter.
+	inverse []float64
+	// below are the entries below the diagonal, divided by that of the diagonal of their column, at the places of L.
+	below []float64
+	// chain is below of a factor that has entries on the diagonal and beside it alone, in the order of the parameters. nil for another.
+	chain []float64
+}
+
+// NewSparseFactor returns the factor of the fields of these names.
+func NewSparseFactor(order, start, row []int, l []float64) *SparseFactor {
+	s := &SparseFactor{Order: order, Start: start, Row: row, L: l}
+	s.prepare()
+	return s
 }
 
 // column returns the diagonal of column k, and the rows and entries below.
@@ -23,27 +39,86 @@ func (s *SparseFactor) column(k int) (diagonal float64, rows []int, l []float64)
 	return s.L[from], s.Row[from+1 : to], s.L[from+1 : to]
 }
 
-// solveTransposed writes L^-T z.
-func (s *SparseFactor) solveTransposed(dst, z []float64) {
-	for k := len(s.Order) - 1; k >= 0; k-- {
+// prepare computes what the solutions take, of a factor that fits.
+func (s *SparseFactor) prepare() {
+	d := len(s.Order)
+	s.inverse, s.below = make([]float64, d), make([]float64, len(s.L))
+	if d > 0 {
+		s.chain = make([]float64, d-1)
+	}
+	for k, c := range s.Order {
 		diagonal, rows, l := s.column(k)
-		v := z[s.Order[k]]
-		for i, r := range rows {
-			v -= l[i] * dst[r]
+		s.inverse[c] = 1 / diagonal
+		for i, v := range l {
+			s.below[s.Start[k]+1+i] = v / diagonal
 		}
-		dst[s.Order[k]] = v / diagonal
+		switch {
+		case c != k || len(rows) > 1 || len(rows) == 1 && rows[0] != k+1:
+			s.chain = nil
+		case len(rows) == 1 && s.chain != nil:
+			s.chain[k] = l[0] / diagonal
+		}
 	}
 }
 
-// solve replaces v by L^-1 v.
-func (s *SparseFactor) solve(v []float64) {
-	for k, c := range s.Order {
-		diagonal, rows, l := s.column(k)
-		x := v[c] / diagonal
-		v[c] = x
+// unit returns the rows below the diagonal of column k, and their entries divided by that of the diagonal.
+func (s *SparseFactor) unit(k int) (rows []int, below []float64) {
+	from, to := s.Start[k]+1, s.Start[k+1]
+	return s.Row[from:to], s.below[from:to]
+}
+
+// solveTransposed writes L^-T z.
+func (s *SparseFactor) solveTransposed(dst, z []float64) {
+	dst, z = dst[:len(s.inverse)], z[:len(s.inverse)]
+	if s.chain != nil {
+		s.solveChainTransposed(dst, z)
+		return
+	}
+	for i, v := range s.inverse {
+		dst[i] = z[i] * v
+	}
+	for k := len(s.Order) - 1; k >= 0; k-- {
+		rows, below := s.unit(k)
+		c := s.Order[k]
+		v := dst[c]
 		for i, r := range rows {
-			v[r] -= l[i] * x
+			v -= below[i] * dst[r]
 		}
+		dst[c] = v
+	}
+}
+
+// solveChainTransposed is solveTransposed of a chain.
+func (s *SparseFactor) solveChainTransposed(dst, z []float64) {
+	last := len(s.chain)
+	x := z[last] * s.inverse[last]
+	dst[last] = x
+	for k := last - 1; k >= 0; k-- {
+		x = z[k]*s.inverse[k] - s.chain[k]*x
+		dst[k] = x
+	}
+}
+
+// solve writes L^-1 v.
+func (s *SparseFactor) solve(dst, v []float64) {
+	dst, v = dst[:len(s.inverse)], v[:len(s.inverse)]
+	if s.chain != nil {
+		x := v[0]
+		dst[0] = x * s.inverse[0]
+		for k, b := range s.chain {
+			x = v[k+1] - b*x
+			dst[k+1] = x * s.inverse[k+1]
+		}
+		return
+	}
+	copy(dst, v)
+	for k, c := range s.Order {
+		rows, below := s.unit(k)
+		x := dst[c]
+		for i, r := range rows {
+			dst[r] -= below[i] * x
+		}
+		dst[c] = x * s.inverse[c]
 	}
 }
 

@@ -45,6 +45,12 @@ func fitScales(x, g [][]float64) (fisherFit, bool) {
 	return f, true
 }
 
+// Scales returns the scales of the diagonal metric that draws and their gradients ask for, false where a variance is zero or not finite.
+func Scales(draws, gradients [][]float64) ([]float64, bool) {
+	f, ok := fitScales(draws, gradients)
+	return f.scale, ok
+}
+
 // fitLowRank adds to the scales the few directions in which the scaled
 // posterior is still far from a unit normal.
 //

@@ -136,7 +136,7 @@ func fitRow(i int, at []int, x [][]float64, g []float64) (map[int]float64, bool)
 // the columns before it with an entry in its row explain.
 func (p *Pattern) factor(precision []map[int]float64, scale []float64) (*hamiltonian.SparseFactor, bool) {
 	d := len(p.order)
-	s := &hamiltonian.SparseFactor{Order: slices.Clone(p.order), Start: make([]int, 1, d+1)}
+	s := hamiltonian.SparseFactor{Order: slices.Clone(p.order), Start: make([]int, 1, d+1)}
 	work := make([]float64, d)
 	waiting := make([][][2]int, d) // for each row, the columns whose next entry lies there, and where
 	for k, c := range p.order {
@@ -175,5 +175,5 @@ func (p *Pattern) factor(precision []map[int]float64, scale []float64) (*hamilto
 	for e, r := range s.Row {
 		s.L[e] /= scale[r]
 	}
-	return s, true
+	return hamiltonian.NewSparseFactor(s.Order, s.Start, s.Row, s.L), true
 }

@@ -45,7 +45,8 @@ func someMetrics(t *testing.T) map[string]hamiltonian.Metric {
 		t.Fatal(err)
 	}
 	return map[string]hamiltonian.Metric{"identity": {}, "diagonal": diag, "dense": dense, "low rank": low, "blocks": blocks,
-		"sparse": {Sparse: &hamiltonian.SparseFactor{Order: []int{2, 0, 1}, Start: []int{0, 2, 4, 5}, Row: []int{2, 1, 0, 1, 1}, L: []float64{2, -1, 0.5, 0.25, 3}}}}
+		"sparse": {Sparse: hamiltonian.NewSparseFactor([]int{2, 0, 1}, []int{0, 2, 4, 5}, []int{2, 1, 0, 1, 1}, []float64{2, -1, 0.5, 0.25, 3})},
+		"chain":  {Sparse: hamiltonian.NewSparseFactor([]int{0, 1, 2}, []int{0, 2, 4, 5}, []int{0, 1, 1, 2, 2}, []float64{2, -1, 0.5, 0.25, 3})}}
 }
 
 // F^-T undoes F^T, and F is the transpose of F^T.
