@@ -10,6 +10,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/infer/gp"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -122,4 +123,22 @@ func sines(n int) []float64 {
 		y[i] = 2*math.Sin(float64(i)/3) + 0.3*math.Cos(float64(5*i*i))
 	}
 	return y
+}
+
+// Data that tell nothing of effects leave the posterior of their scale what its prior is. The density as declared grows without end where the scale is 0, over no part of the
+// posterior, which is no mode that was missed.
+func TestScaleOfUntoldEffectsHasNoOtherMode(t *testing.T) {
+	m := NewModel("untold")
+	mu, tau := m.Param("mu", dist.Normal(0, 5)), m.Param("tau", dist.HalfNormal(5))
+	m.Observe("y", dist.Normal(m.Param("theta", dist.Normal(mu, tau), Shape(8)), 1e12), []float64{28, 8, -3, 7, -1, 1, 18, 12})
+	p := compiled(t, m)
+	for seed := range uint64(tier.Of(1, 20)) {
+		fit := mustSample(t, p, Settings{Seed: seed})
+		if report := fit.Diagnose(); !report.OK() {
+			t.Errorf("seed %d: %s", seed, report)
+		}
+		if r := fit.Summary().Row("tau"); !(math.Abs(r.Mean-5*math.Sqrt(2/math.Pi)) < 4.5*r.MCSEMean) {
+			t.Errorf("seed %d: the mean of the scale is %g +- %g", seed, r.Mean, r.MCSEMean)
+		}
+	}
 }

@@ -43,10 +43,13 @@ func (f *Fit) searchModes() (m *modeFinder) {
 	}
 	c := f.chains[0]
 	m = &modeFinder{fit: f, target: declaredOf(c.target)}
+	if rest := marginalOf(c.target); rest != nil && rest.laplace == nil {
+		m.target = rest.Clone()
+	}
 	m.climbFromDraw(0)
 	for _, end := range c.pool.all(c) {
 		if end.err == nil {
-			m.tryFrom(whole(c.target, end.at.Q), "the search for starts")
+			m.tryFrom(m.sought(whole(c.target, end.at.Q)), "the search for starts")
 		}
 	}
 	m.tryFromPrior()
@@ -63,13 +66,15 @@ func (f *Fit) FindModes(by string, places ...[]float64) {
 	}
 	f.modes.limit = 0
 	for _, q := range places {
-		f.modes.tryFrom(q, by)
+		f.modes.tryFrom(f.modes.sought(q), by)
 	}
 }
 
 // modeFinder collects the modes of a posterior after a run. It evaluates the log density for climbs and counts.
 type modeFinder struct {
-	fit    *Fit
+	fit *Fit
+	// target has no parameters that are integrated out exactly: they have one mode given the others, and where these leave them no room, as a scale of 0 does, the density as
+	// declared grows without end over no part of the posterior.
 	target Target
 	// calls is the number of evaluations so far. At limit, if that is not 0, evaluations fail.
 	calls, limit int
@@ -101,6 +106,14 @@ func (m *modeFinder) LogProbGrad(q, g []float64) (float64, error) {
 	return m.target.LogProbGrad(q, g)
 }
 
+// sought returns the parameters of the target of those of the model.
+func (m *modeFinder) sought(q []float64) []float64 {
+	if rest := marginalOf(m.target); rest != nil {
+		return rest.project(q)
+	}
+	return q
+}
+
 // climbFromDraw climbs from draw k of those that stand for all.
 func (m *modeFinder) climbFromDraw(k int) {
 	chains := m.fit.chains
@@ -108,7 +121,7 @@ func (m *modeFinder) climbFromDraw(k int) {
 	if m.visited++; k == 0 {
 		m.total = math.Inf(-1)
 	}
-	if at, is := m.climb(rows[len(rows)-1-(k/len(chains))*len(rows)/2]); is {
+	if at, is := m.climb(m.sought(rows[len(rows)-1-(k/len(chains))*len(rows)/2])); is {
 		m.known, m.total = append(m.known, at), max(m.total, at.mass)
 	}
 }
@@ -133,9 +146,10 @@ func (m *modeFinder) tryFrom(q []float64, by string) {
 		m.climbFromDraw(m.visited)
 	}
 	share := m.share(at.mass)
-	if share > modeShare && !m.connects(at) && !m.fit.visits(at) {
-		found := m.fit.describeMode(m.target, at.q, share)
-		found.By, found.At = by, slices.Clone(at.q)
+	if share > modeShare && !m.connects(at) && !m.visits(at) {
+		q := whole(m.target, at.q)
+		found := m.fit.describeMode(declaredOf(m.target), q, share)
+		found.By, found.At = by, slices.Clone(q)
 		m.missed, m.total = append(m.missed, missedMode{found, at.mass}), max(m.total, at.mass)
 		m.missed = slices.DeleteFunc(m.missed, func(k missedMode) bool { return !(m.share(k.mass) > modeShare) })
 	}
@@ -292,10 +306,18 @@ func (s *summit) holds(q []float64, lp float64) bool {
 func (s *summit) expects(lp, far float64) bool { return math.Abs(s.lp-far/2-lp) < 1+far/4 }
 
 // visits reports whether draws lie in a mode.
-func (f *Fit) visits(at summit) bool {
-	for k, c := range f.chains {
-		for i, row := range c.kept.rows[:f.n[k]] {
-			if at.holds(row, c.kept.stats[i].LogProb) {
+func (m *modeFinder) visits(at summit) bool {
+	g := make([]float64, m.Dim())
+	for k, c := range m.fit.chains {
+		for i, row := range c.kept.rows[:m.fit.n[k]] {
+			q, lp := m.sought(row), c.kept.stats[i].LogProb
+			if len(q) < len(row) {
+				var err error
+				if lp, err = m.LogProbGrad(q, g); err != nil {
+					continue
+				}
+			}
+			if at.holds(q, lp) {
 				return true
 			}
 		}

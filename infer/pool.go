@@ -25,7 +25,7 @@ import (
 // What a meeting decides depends on draws and counts alone, so that it is the same for any number of threads and on any machine.
 const (
 	firstRound     = 60 // draws of the first two rounds each, and of more parameters
-	firstRoundWide = 100
+	firstRoundWide = 75
 	shortRound     = 50  // draws of the third round; each one after is longer by half
 	lastRound      = 50  // draws in which each chain adapts its step size
 	shortestPool   = 150 // draws of a warm-up with rounds
@@ -300,7 +300,7 @@ func (p *pool) meet(seen [][]seenDraw, now [][]drawn, draws int) error {
 		if err != nil {
 			return err
 		}
-		if changed {
+		if changed && drift >= settledDrift { // a change from coordinates that served needs no other round: draws go along
 			drift = math.Inf(1)
 		}
 		p.chosen = p.round == mostLooks || p.round == 1 && !changed

@@ -17,11 +17,14 @@ func (s Summary) Columns() []string {
 }
 
 // Values returns the numbers of a row in the order of Summary.Columns. Mean and standard deviation are NaN, and so are their
-// errors, where the row has none.
+// errors, where the draws do not tell them.
 func (r *Row) Values() []float64 {
 	told := *r
 	if !r.HasMean() {
-		told.Mean, told.SD, told.MCSEMean, told.MCSESD = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+		told.Mean = math.NaN()
+	}
+	if !r.HasSD() {
+		told.SD, told.MCSEMean, told.MCSESD = math.NaN(), math.NaN(), math.NaN()
 	}
 	return []float64{told.Mean, told.SD, r.CI.Low, r.CI.High, r.Q05, r.Q50, r.Q95, r.HDI94.Low, r.HDI94.High,
 		told.MCSEMean, told.MCSESD, r.ESSBulk, r.ESSTail, r.RHat}
@@ -40,7 +43,7 @@ func (s Summary) CSV() string {
 // String returns the table as text in aligned columns. The mean and interval
 // are rounded to the digit of 2 mcse_mean, the standard deviation to that of
 // 2 mcse_sd, effective sample sizes downwards, R-hat to two decimals. Where tails are so heavy that
-// the draws tell no mean, it says none; see CheckTails.
+// the draws tell no mean or no standard deviation, it says none; see CheckTails.
 func (s Summary) String() string {
 	text := s.cells().text()
 	if s.Note != "" {
@@ -80,8 +83,11 @@ func (s Summary) cells() grid {
 		row := []string{r.Name, rounded(r.Mean, r.MCSEMean), rounded(r.SD, r.MCSESD),
 			rounded(r.CI.Low, r.MCSEMean), rounded(r.CI.High, r.MCSEMean),
 			floored(r.ESSBulk), floored(r.ESSTail), fixed(r.RHat, 2), short(r.MCSEMean, 2)}
+		if !r.HasSD() {
+			row[1], row[2], row[3], row[4], row[8] = short(r.Mean, 2), "none", short(r.CI.Low, 4), short(r.CI.High, 4), "none"
+		}
 		if !r.HasMean() {
-			row[1], row[2], row[3], row[4], row[8] = "none", "none", short(r.CI.Low, 4), short(r.CI.High, 4), "none"
+			row[1] = "none"
 		}
 		out = append(out, row)
 	}

@@ -24,8 +24,9 @@ import (
 )
 
 const (
-	// samplerPatience is how long a posterior may be sampled; longer runs count as 0 effective draws.
-	samplerPatience = 4 * time.Minute
+	// samplerPatience is the processor time that a posterior may take; longer runs count as 0 effective draws. Runs that wait for other programs end
+	// after longestWait.
+	samplerPatience, longestWait = 5 * time.Minute, time.Hour
 	// rightZ and rightRHat are the largest departures with which a run counts.
 	rightZ, rightRHat = 5, 1.05
 )
@@ -186,13 +187,13 @@ func (r *referencePosterior) ownRow(seed uint64) (row samplerRow, err error) {
 	if err != nil {
 		return row, err
 	}
-	ctx, stop := context.WithTimeout(context.Background(), samplerPatience)
+	ctx, stop := context.WithTimeout(context.Background(), longestWait)
 	defer stop()
 	start := peer.CPUTime()
 	fit, err := infer.Sample(ctx, post, infer.Settings{Seed: seed, Parallel: 1})
 	row.Seconds = peer.CPUTime() - start
 	switch {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil || row.Seconds > samplerPatience.Seconds():
 		row.Fault = fmt.Sprintf("not within %v", samplerPatience)
 		return row, nil
 	case err != nil:
@@ -217,11 +218,13 @@ func (r *referencePosterior) peerRow(sampler string, seed int) (row samplerRow, 
 		return row, err
 	}
 	data.Close()
-	ctx, stop := context.WithTimeout(context.Background(), samplerPatience)
+	ctx, stop := context.WithTimeout(context.Background(), longestWait)
 	defer stop()
-	cmd := exec.CommandContext(ctx, python, append([]string{"-W", "ignore", filepath.Join("..", "..", "scripts", "peers", "posteriordb.py"), sampler, r.program, data.Name(), strconv.Itoa(seed)}, r.columns()...)...)
+	args := append([]string{"-c", fmt.Sprintf(`ulimit -t %.0f; exec "$@"`, samplerPatience.Seconds()), "sh", python, "-W", "ignore",
+		filepath.Join("..", "..", "scripts", "peers", "posteriordb.py"), sampler, r.program, data.Name(), strconv.Itoa(seed)}, r.columns()...)
+	cmd := exec.CommandContext(ctx, "sh", args...)
 	out, err := cmd.Output()
-	if ctx.Err() != nil {
+	if spent := cmd.ProcessState; ctx.Err() != nil || spent != nil && (spent.SystemTime()+spent.UserTime()).Seconds() > 0.99*samplerPatience.Seconds() {
 		row.Fault = fmt.Sprintf("not within %v", samplerPatience)
 		return row, nil
 	}
