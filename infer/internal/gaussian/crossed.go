@@ -17,6 +17,8 @@ const (
 	// mostCrossings is the number of elements of other arrays with which an element that is integrated out may interact, on average. With more, as where 200 persons answer 10 of 30 items
 	// each, data tell the elements well enough that cheaper gradients of all parameters yield more effective draws per second.
 	mostCrossings = 8
+	// toldRows is the number of data for each coefficient from which on these are sampled.
+	toldRows      = 2
 	directions    = 5    // places at which directions of vectors are compared
 	sameDirection = 0.99 // cosine of the angle between vectors whose directions are nearly the same
 )
@@ -62,20 +64,50 @@ func (n *integrator) integrated(i int) bool {
 	return slices.ContainsFunc(n.blocks, func(b Block) bool { return slices.Contains(b.Inputs, i) })
 }
 
-// coefficients reports whether a parameter is like the coefficients of a regression with given priors, whose precision depends on one number, the error of the data, and has nearly
-// the same shape whatever it is. Chains move well in them.
+// coefficients reports whether a parameter is like the coefficients of a regression in which chains move well: those with given priors, whose precision depends on one number, the
+// error of the data, and has nearly the same shape whatever it is, and those with a prior of unknown scale that data tell.
 func (m *Density) coefficients(i int) bool {
+	switch product, numbers := m.precisionOf(i); numbers {
+	case 0:
+		return true
+	case 1:
+		random := tensor.NewStream(0, streamOfTrials, 2)
+		return m.parallel(product, &random)
+	case 2:
+		return m.wideRows(i) >= toldRows*m.Inputs[i].Size()
+	}
+	return false
+}
+
+// untold reports whether a parameter is like the coefficients of a regression whose prior has an unknown scale and of which data tell little.
+func (m *Density) untold(i int) bool {
+	if _, numbers := m.precisionOf(i); numbers != 2 {
+		return false
+	}
+	rows := m.wideRows(i)
+	return rows > 0 && rows < toldRows*m.Inputs[i].Size()
+}
+
+// precisionOf returns the product of the precision of a parameter and a random vector, in a row, and how many numbers it depends on.
+func (m *Density) precisionOf(i int) (product *ad.Node, numbers int) {
 	x := m.Inputs[i]
 	random := tensor.NewStream(0, streamOfTrials, 1)
-	slope := ad.Grad(m.LogProb, x)[0]
-	product := curvature(slope, x, graph.Like(x, random.NormalTo(make([]float64, x.Size()))))
-	numbers := 0
+	product = graph.Row(curvature(ad.Grad(m.LogProb, x)[0], x, graph.Like(x, random.NormalTo(make([]float64, x.Size())))))
 	for k, u := range m.Inputs {
 		if k != i && graph.Reads(product, u) {
 			numbers += u.Size()
 		}
 	}
-	return numbers == 0 || numbers == 1 && m.parallel(graph.Row(product), &random)
+	return product, numbers
+}
+
+// wideRows counts the squares in the log density, as those of residuals, that depend on more than half of the elements of a parameter.
+func (m *Density) wideRows(i int) int {
+	c, ok := curvaturesOf(m.LogProb, newSight(graph.Consumers(m.LogProb), []*ad.Node{m.Inputs[i]}))
+	if !ok {
+		return 0
+	}
+	return c.wide
 }
 
 // parallel reports whether a vector that depends on the parameters has nearly the same direction at a few places.

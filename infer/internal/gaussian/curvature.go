@@ -34,6 +34,7 @@ type curvatures struct {
 	*sight
 	parts []*contributions
 	dense []*ad.Node // symmetric matrices of which the transposed ones are added
+	wide  int        // rows of the products that have more than half of the elements of x
 }
 
 // curvaturesOf returns the second derivatives of lp, of which polynomial holds with respect to every x, false where they are not seen. They are those of the products of nodes
@@ -128,6 +129,11 @@ func (c *curvatures) pair(left, right linear, weight *coefficients) bool {
 		return false
 	}
 	rows := len(weight.number)
+	for _, n := range left.counts(rows) {
+		if 2*n > c.size {
+			c.wide++
+		}
+	}
 	possible := c.size <= mostDense && rows*c.size <= 10*mostLinear
 	if pairsOf(left, right, rows) <= mostPairs {
 		one := &curvatures{sight: c.sight}
@@ -163,18 +169,20 @@ func (c *curvatures) gathered() (cost int) {
 	return cost
 }
 
+// counts returns how many entries each of so many rows has.
+func (d linear) counts(rows int) []int {
+	out := make([]int, rows)
+	for _, p := range d {
+		for _, r := range p.row {
+			out[r]++
+		}
+	}
+	return out
+}
+
 // pairsOf counts the pairs of entries in the same row.
 func pairsOf(left, right linear, rows int) (n int) {
-	count := func(d linear) []int {
-		out := make([]int, rows)
-		for _, p := range d {
-			for _, r := range p.row {
-				out[r]++
-			}
-		}
-		return out
-	}
-	a, b := count(left), count(right)
+	a, b := left.counts(rows), right.counts(rows)
 	for i := range a {
 		n += a[i] * b[i]
 	}

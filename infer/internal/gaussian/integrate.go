@@ -45,6 +45,8 @@ const (
 	// well enough without.
 	mostDearer   = 8.0
 	mostTogether = 4.0
+	// mostUntold is the same for coefficients of regressions with an unknown scale that data do not tell. Chains then move 10 to 200 times as well without.
+	mostUntold = 100.0
 	// fewestTogether is the number of elements from which on these are integrated out. Coefficients of small regressions are no obstacle.
 	fewestTogether  = 8
 	quadraticPlaces = 3    // near 0 at which densities are compared
@@ -222,7 +224,11 @@ func (n *integrator) together(which []int) bool {
 	if p == nil {
 		return false
 	}
-	return n.right(x, p, everywhere) && n.take(which, rows(ad.Grad(n.lp, x...)), p, mostTogether)
+	dearest := mostTogether
+	if slices.ContainsFunc(which, func(i int) bool { return n.untold(i) }) {
+		dearest = mostUntold
+	}
+	return n.right(x, p, everywhere) && n.take(which, rows(ad.Grad(n.lp, x...)), p, dearest)
 }
 
 // right compares a precision with products of the second derivatives and a random vector.
