@@ -31,6 +31,7 @@ type PhaseDoc struct {
 	Method     string         `json:"method"`
 	Status     string         `json:"status"`     // "determined" or "not determined"
 	Starts     int            `json:"starts"`     // number of random starts
+	Further    int            `json:"further"`    // number of starts between the sample and itself turned, which look for others with the same patterns
 	Kept       int            `json:"kept"`       // number of starts that agree with the data as well as the best
 	Residual   frame.Number   `json:"residual"`   // root mean square difference of magnitudes, relative
 	Free       frame.Number   `json:"free"`       // the same of cells that were left out
@@ -102,7 +103,11 @@ func details(d PhaseDoc) string {
 	if d.Relative {
 		scale = `volume fractions are relative to the largest (give "log_scale" in fixed for absolute ones)`
 	}
-	return fmt.Sprintf("the starts agree on details from %.3g nm on; %s; moved, or mirrored through a point, the sample has the same patterns", float64(d.Resolution), scale)
+	others := ""
+	if d.Further > 0 && len(d.Findings) == 0 {
+		others = fmt.Sprintf("; %d further starts, halfway to the sample turned by half a turn, found no other sample with these patterns, which does not prove that there is none", d.Further)
+	}
+	return fmt.Sprintf("the starts agree on details from %.3g nm on; %s; moved, or mirrored through a point, the sample has the same patterns%s", float64(d.Resolution), scale, others)
 }
 
 // phaseDocument scales what is known up to a factor to a largest mean of 1, and makes the document of a reconstruction.
@@ -125,7 +130,7 @@ func phaseDocument(cfg *invertConfig, p *measured.Phases, r *phasing.Result, dir
 		}
 	}
 	findings := append(append([]string{}, p.Findings...), r.Findings...)
-	return PhaseDoc{Engine: "rsoxs", File: cfg.File, Model: cfg.Problem.Model, Method: cfg.Problem.Method, Status: map[bool]string{true: "determined", false: "not determined"}[len(findings) == 0], Starts: phasing.UsualRestarts, Kept: r.Kept,
+	return PhaseDoc{Engine: "rsoxs", File: cfg.File, Model: cfg.Problem.Model, Method: cfg.Problem.Method, Status: map[bool]string{true: "determined", false: "not determined"}[len(findings) == 0], Starts: phasing.UsualRestarts, Further: r.Further, Kept: r.Kept,
 		Residual: frame.Number(r.Residual), Free: frame.Number(r.Free), Noise: frame.Number(p.Problem.Noise), Spread: frame.Number(math.Sqrt(square / inside)), Transfer: frame.Numbers(r.Transfer), Relative: p.Problem.Unlimited,
 		Resolution: frame.Number(p.Resolution(r)), Measured: frame.Number(p.Measured), Findings: findings, Data: p.Read, Run: string(dir)}
 }

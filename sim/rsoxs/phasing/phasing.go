@@ -65,6 +65,9 @@ type Result struct {
 	// deviation of the starts that agree with the data as well, moved and turned to match it.
 	Best, Mean, Spread [][]float64
 	Kept               int // number of starts in the mean
+	// Further is the number of starts between the sample and itself turned, where samples are looked for that have the same patterns; 0
+	// where random starts found such ones.
+	Further int
 	// Residual and Free are root mean squares of magnitudes relative to those measured, of the best start, for pixels that were used
 	// and left out.
 	Residual, Free float64
@@ -108,7 +111,17 @@ func Solve(ctx context.Context, p Problem, s Settings) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return v.summary(runs), nil
+	out, kept := v.summary(runs)
+	if len(out.Findings) > 0 {
+		return out, nil
+	}
+	further := v.towardsTwins(ctx, runs[0])
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	out.Further = len(further)
+	out.tellGroups(append(kept, v.asNear(further, runs[0])...), v.Noise)
+	return out, nil
 }
 
 func defaultTo[T int | float64](x *T, usual T) {

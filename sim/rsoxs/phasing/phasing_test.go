@@ -193,3 +193,38 @@ func TestSeveralSamplesOfOnePattern(t *testing.T) {
 		t.Errorf("%v, %v, %d kept, spread %.3g", r.Findings, err, r.Kept, r.spread())
 	}
 }
+
+// A sample whose twin, one of its two figures turned, is near it has two samples' patterns, and starts that find both are told apart.
+func TestTwinsThatAreNear(t *testing.T) {
+	const n = 32
+	x := make([]float64, n*n)
+	for _, a := range [][3]float64{{0, 0, 1}, {0, 1, 1}, {1, 1, 1}, {1, 2, 1}, {2, 2, .4}, {-1, 0, .8}} {
+		for _, b := range [][3]float64{{0, 0, 1}, {3, 3, .7}, {-3, 2, 0.9}, {-2, -3, 0.5}} {
+			x[(n/2+int(a[0]+b[0]))*n+n/2+int(a[1]+b[1])] += a[2] * b[2] / 2
+		}
+	}
+	p := Problem{Shape: [2]int{n, n}, Fields: 1, Patterns: patterns(n, [][]float64{x}, [][]complex128{{1}})}
+	r, err := Solve(context.Background(), p, Settings{Seed: 2, Restarts: 8, Iterations: 300})
+	if err != nil || !strings.Contains(strings.Join(r.Findings, "\n"), "several samples have these patterns") {
+		t.Errorf("%v, %v, %d kept, spread %.3g", r.Findings, err, r.Kept, r.spread())
+	}
+}
+
+// A background that was not taken off is told.
+func TestBackgroundThatIsLeft(t *testing.T) {
+	const n = 32
+	for _, left := range []float64{0, 0.02} {
+		p := Problem{Shape: [2]int{n, n}, Fields: 1, Patterns: patterns(n, [][]float64{blobs(n)}, [][]complex128{{1}})}
+		mean := 0.0
+		for _, y := range p.Patterns[0].Intensity {
+			mean += y / (n * n)
+		}
+		for i := range p.Patterns[0].Intensity {
+			p.Patterns[0].Intensity[i] += left * mean
+		}
+		r, err := Solve(context.Background(), p, Settings{Seed: 3, Restarts: 4, Iterations: 200})
+		if err != nil || strings.Contains(strings.Join(r.Findings, "\n"), "the background that was taken off is too low") != (left > 0) {
+			t.Errorf("%g of the mean: %q, %v", left, r.Findings, err)
+		}
+	}
+}

@@ -25,16 +25,25 @@ type run struct {
 
 // run iterates from random values inside the support.
 func (v *solver) run(ctx context.Context, number int) *run {
-	r := &run{solver: v, support: slices.Clone(v.original)}
 	random := tensor.NewStream(v.Seed, purpose, uint32(number+1))
+	var fields [][]float64
 	for range v.Fields {
 		x := make([]float64, v.n)
 		for i := range x {
-			if u := random.Float64(); r.support[i] {
+			if u := random.Float64(); v.original[i] {
 				x[i] = u
 			}
 		}
-		r.fields, r.f = append(r.fields, x), append(r.f, make([]complex128, v.n))
+		fields = append(fields, x)
+	}
+	return v.runFrom(ctx, fields)
+}
+
+// runFrom iterates from fields, which it takes over.
+func (v *solver) runFrom(ctx context.Context, fields [][]float64) *run {
+	r := &run{solver: v, support: slices.Clone(v.original), fields: fields}
+	for range fields {
+		r.f = append(r.f, make([]complex128, v.n))
 	}
 	last := v.Iterations - v.Iterations/5
 	for i := range v.Iterations {
@@ -327,15 +336,7 @@ func (r *run) judge() {
 				if y != y {
 					continue
 				}
-				have := 0.0
-				for _, c := range x.Components {
-					var a complex128
-					for k := range r.f {
-						a += c[k] * r.f[k][q]
-					}
-					have += real(a)*real(a) + imag(a)*imag(a)
-				}
-				d := math.Sqrt(have) - math.Sqrt(y)
+				d := math.Sqrt(r.intensity(x, q)) - math.Sqrt(y)
 				off, all = off+d*d, all+y
 			}
 		}
@@ -345,4 +346,16 @@ func (r *run) judge() {
 			r.left = rms
 		}
 	}
+}
+
+// intensity is that of a pattern at index q of the transforms.
+func (r *run) intensity(x Pattern, q int) (have float64) {
+	for _, c := range x.Components {
+		var a complex128
+		for k := range r.f {
+			a += c[k] * r.f[k][q]
+		}
+		have += real(a)*real(a) + imag(a)*imag(a)
+	}
+	return have
 }

@@ -20,24 +20,73 @@ const Agreeing = 0.5
 const asGood, exact = 1.5, 1e-3
 
 // muchSpread is the spread of the starts relative to their mean from which on they are different samples. Noise that is larger makes one sample
-// spread by up to twice as much as the magnitudes.
-const muchSpread = 0.15
+// spread by up to twice as much as the magnitudes. leastApart is the difference of two groups of starts, relative to their mean, from which on
+// they are two samples.
+const muchSpread, leastApart = 0.15, 0.01
+
+// sureLeftOver is how many standard errors a constant in the intensities has at least that is told, and leastLeftOver its share of their mean;
+// numbers below 0 that were cut leave up to about four times the square of the noise.
+const sureLeftOver, leastLeftOver = 5, 1e-3
+
+// leftOver returns the constant that intensities have above those of the sample, relative to their mean, and how many of its standard errors it
+// is: the mean over cells with weights as of counts, where the sample scatters least.
+func (r *run) leftOver() (share, z float64) {
+	r.transform()
+	sum, weight, square, n, total := 0.0, 0.0, 0.0, 0.0, 0.0
+	for p := range r.Patterns {
+		for _, y := range r.used[p] {
+			if y == y {
+				total, n = total+y, n+1
+			}
+		}
+	}
+	mean := total / max(n, 1)
+	for p, x := range r.Patterns {
+		for i, y := range r.used[p] {
+			if y != y {
+				continue
+			}
+			have := r.intensity(x, i)
+			w := 1 / (have + 1e-4*mean)
+			sum, weight, square = sum+w*(y-have), weight+w, square+w*w*(y-have)*(y-have)
+		}
+	}
+	if !(square > 0) {
+		return 0, 0
+	}
+	return sum / weight / mean, sum / math.Sqrt(square)
+}
 
 // spread is the root mean square of the standard deviations of the volume fractions relative to that of the means.
 func (r *Result) spread() float64 {
 	return linalg.Norm(r.Spread[0]) / max(linalg.Norm(r.Mean[0]), 1e-300)
 }
 
-// summary compares the starts.
-func (v *solver) summary(runs []*run) *Result {
-	score := func(r *run) float64 {
-		if r.left > 0 {
-			return r.left
-		}
-		return r.residual
+// score is what starts are compared by.
+func (r *run) score() float64 {
+	if r.left > 0 {
+		return r.left
 	}
+	return r.residual
+}
+
+// asNear returns the starts that come as near to the data as the best, moved and turned to match it.
+func (v *solver) asNear(runs []*run, best *run) (kept []*run) {
+	for _, r := range runs {
+		if r.score() <= asGood*max(best.score(), v.Noise, exact) {
+			if r != best {
+				r.align(best)
+			}
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+// summary compares the starts, which it sorts, the best first.
+func (v *solver) summary(runs []*run) (*Result, []*run) {
 	slices.SortStableFunc(runs, func(a, b *run) int {
-		switch x, y := score(a), score(b); {
+		switch x, y := a.score(), b.score(); {
 		case x < y:
 			return -1
 		case x > y:
@@ -47,15 +96,7 @@ func (v *solver) summary(runs []*run) *Result {
 	})
 	best := runs[0]
 	out := &Result{Best: best.fields, Residual: best.residual, Free: best.left}
-	var kept []*run
-	for _, r := range runs {
-		if score(r) <= asGood*max(score(best), v.Noise, exact) {
-			if r != best {
-				r.align(best)
-			}
-			kept = append(kept, r)
-		}
-	}
+	kept := v.asNear(runs, best)
 	out.Kept = len(kept)
 	for k := range v.Fields {
 		mean, spread := make([]float64, v.n), make([]float64, v.n)
@@ -73,7 +114,8 @@ func (v *solver) summary(runs []*run) *Result {
 	}
 	out.Transfer = v.transfer(kept)
 	out.Findings = v.findings(out, best)
-	return out
+	out.tellGroups(kept, v.Noise)
+	return out, kept
 }
 
 // align moves and, if that is nearer, turns r by half a turn to match the volume fraction of to: neither changes a pattern.
@@ -168,6 +210,9 @@ func (v *solver) findings(r *Result, best *run) (out []string) {
 	if limit := max(muchSpread, 2*v.Noise); r.spread() > limit {
 		out = append(out, fmt.Sprintf("starts that come as near to the data as the best differ by %.2g of their volume fractions, more than %.2g: several samples have these patterns; give a smaller support, patterns with a smaller beam stop, or check the background", r.spread(), limit))
 	}
+	if share, z := best.leftOver(); z > sureLeftOver && share > max(leastLeftOver, 4*v.Noise*v.Noise) {
+		out = append(out, fmt.Sprintf("intensities are higher by a constant of %.2g times their mean than those of the sample, %.0f times its standard error: the background that was taken off is too low, so give a higher one", share, z))
+	}
 	if r.Kept < max(3, v.Restarts/4) {
 		out = append(out, fmt.Sprintf("only %d of %d starts came as near to the data as the best: the spread says little, so try more starts", r.Kept, v.Restarts))
 	}
@@ -178,4 +223,41 @@ func (v *solver) findings(r *Result, best *run) (out []string) {
 		}
 	}
 	return out
+}
+
+// tellGroups adds the finding that starts fall into two groups, unless there are others.
+func (r *Result) tellGroups(kept []*run, noise float64) {
+	if near, by := groups(kept, max(leastApart, 3*noise)); near > 0 && len(r.Findings) == 0 {
+		r.Findings = append(r.Findings, fmt.Sprintf("%d of the %d starts that come as near to the data as the best differ from the others by %.2g of their volume fractions: several samples have these patterns; give a smaller support, another energy or a known part of the sample", len(kept)-near, len(kept), by))
+	}
+}
+
+// groups tells starts that fall into two groups: how many are near the one that has most of the others near it, and by how much the nearest of
+// the rest differs from it, relative to it, at least by what counts. near is 0 if there is one group.
+func groups(kept []*run, least float64) (near int, by float64) {
+	var middle []float64
+	for _, a := range kept {
+		var d []float64
+		for _, b := range kept {
+			d = append(d, a.distance(b))
+		}
+		if slices.Sort(d); middle == nil || d[len(d)/2] < middle[len(d)/2] {
+			middle = d
+		}
+	}
+	for i := 2; i < len(middle); i++ {
+		if middle[i] > max(least, 2*middle[i-1]) {
+			return i, middle[i]
+		}
+	}
+	return 0, 0
+}
+
+// distance is the root mean square difference of the volume fractions of two starts relative to those of the first.
+func (r *run) distance(to *run) float64 {
+	sum := 0.0
+	for i, x := range r.fields[0] {
+		sum += (x - to.fields[0][i]) * (x - to.fields[0][i])
+	}
+	return math.Sqrt(sum) / max(linalg.Norm(r.fields[0]), 1e-300)
 }
