@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -24,12 +23,7 @@ import (
 // other signals that ask a process to end let a run save what it has; a second signal ends the
 // process at once.
 func Main() int {
-	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	// Keep ignoring SIGHUP under nohup, so that the run outlives its terminal.
-	if !signal.Ignored(syscall.SIGHUP) {
-		ends = append(ends, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), ends...)
+	ctx, stop := signal.NotifyContext(context.Background(), ends()...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process immediately
 	frame.LimitThreads = func(most int) { runtime.GOMAXPROCS(min(most, runtime.GOMAXPROCS(0))) }
 	name := strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")

@@ -170,3 +170,6 @@ func texts(v []float64) []string {
 	}
 	return out
 }
+
+// Path returns the program.
+func (p Interpreter) Path() string { return p.path }

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/vbauerster/mpb/v8/cwriter"
 )
 
 // Mode says how progress is written.
@@ -46,7 +44,7 @@ type screen struct {
 	width  int
 	height int
 	every  time.Duration
-	out    *cwriter.Writer
+	out    *terminal
 	raw    io.Writer
 
 	mu    sync.Mutex
@@ -59,7 +57,7 @@ type screen struct {
 }
 
 func newScreen(w io.Writer, s Settings) *screen {
-	out := cwriter.New(w)
+	out := newTerminal(w)
 	c := &screen{mode: s.Mode, width: s.Width, height: s.Height, every: s.Every, out: out, raw: w,
 		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	dumb := os.Getenv("TERM") == "dumb"
