@@ -1346,7 +1346,8 @@ def invert_rsoxs(
     no_report : bool
         Draw no pictures and write no report.
     restarts : int
-        Number of further starting points if the fit does not describe simulated patterns (default 6).
+        Number of further starting points if the fit does not describe the patterns; of measured ones,
+        those that are tried in any case, and without the flag 2 if needed (default 6).
     retries : int
         Number of more careful attempts after a bad verdict (default 1).
     sampler : Literal["nuts", "smc"]
