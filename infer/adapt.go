@@ -37,6 +37,12 @@ func (c *Settings) withoutMarginals(t Target) (Target, error) {
 	if m == nil {
 		return t, nil
 	}
+	c.startIn(m)
+	return m, nil
+}
+
+// startIn makes the starts those of the parameters that are left, and notes what is integrated out.
+func (c *Settings) startIn(m *marginal) {
 	starts := make([][]float64, len(c.Init))
 	for i, q := range c.Init {
 		if q != nil {
@@ -52,7 +58,6 @@ func (c *Settings) withoutMarginals(t Target) (Target, error) {
 		}
 	}
 	c.Init, c.integrated = starts, []string{m.told()}
-	return m, nil
 }
 
 // follow returns the target in the coordinates of the fit that chains start from.

@@ -320,7 +320,9 @@ func (c *chain) add(r *record, stat DrawStat) error {
 	q := r.row(c.width())
 	place, outputs := c.p.Q, c.outputs
 	if m := marginalOf(c.target); m != nil {
-		place, outputs = q, m.outputs
+		if place = q; outputs != nil {
+			outputs = m.outputs
+		}
 	}
 	change, err := c.all(c.p.Q, q)
 	if err != nil {

@@ -46,7 +46,7 @@ var (
 // integrate returns the target with what can be integrated out, or the target itself. What it is given may change later if that is asked for; otherwise gradients are cheaper.
 func integrate(t Target, changing bool) Target {
 	full, ok := t.(Movable)
-	outputs, has := t.(Outputs)
+	columns, has := t.(Outputs)
 	if !ok || !has {
 		return t
 	}
@@ -59,11 +59,11 @@ func integrate(t Target, changing bool) Target {
 	if len(blocks) == 0 {
 		return t
 	}
-	m := newMarginal(full, outputs, move, blocks)
+	m := newMarginal(full, columns, move, blocks)
 	m.lp = lp
-	rest := density.Left(blocks)
+	outputs, rest := m.graph()
 	var errs [2]error
-	m.prog, errs[0] = ad.Compile(append([]*ad.Node{lp}, ad.Grad(lp, rest...)...), ad.Settings{Inputs: slices.Concat(rest, move.Given), Backend: ad.CPU{Threads: 1}})
+	m.prog, errs[0] = ad.Compile(outputs, ad.Settings{Inputs: slices.Concat(rest, move.Given), Backend: ad.CPU{Threads: 1}})
 	var nodes []*ad.Node
 	for i := range blocks {
 		nodes = append(append(nodes, blocks[i].Mean), blocks[i].Precision.Nodes()...)
@@ -101,6 +101,22 @@ func (m *marginal) Clone() Target {
 	full := m.full.Clone()
 	c.full, c.outputs, c.run, c.at = full.(Movable), full.(Outputs), nil, nil
 	return &c
+}
+
+// over returns the target for other data of the same model, which was integrated with Changing.
+func (m *marginal) over(p *Posterior) *marginal {
+	c, move := *m, *m.move
+	move.GivenValues = p.givenValues()
+	c.full, c.outputs, c.move, c.run, c.at = p, p, &move, nil, nil
+	return &c
+}
+
+// graph returns the log density and its gradient, and the parameters that are left.
+func (m *marginal) graph() (outputs, rest []*ad.Node) {
+	for _, i := range m.kept {
+		rest = append(rest, m.move.Inputs[i])
+	}
+	return append([]*ad.Node{m.lp}, ad.Grad(m.lp, rest...)...), rest
 }
 
 // LogProbGrad is the log density of the parameters that are left.

@@ -28,6 +28,7 @@ type DataSet struct {
 //
 // done is called once per set, from one goroutine at a time and in no order,
 // with the draws or with what is wrong with the set; the others go on.
+// Parameters that are normal given the others are integrated out as in Sample, from the structure of the model; chains adapt each by itself, in the parameters that are left.
 // Checkpoint, Resume, StopWhen, Progress and Sink do not apply. It returns
 // ctx.Err() when ctx ended it; sets not yet complete get no call.
 func (p *Posterior) SampleEach(ctx context.Context, sets []DataSet, cfg Settings, done func(i int, fit *Fit, err error)) error {
@@ -48,6 +49,9 @@ func (p *Posterior) SampleEach(ctx context.Context, sets []DataSet, cfg Settings
 		return err
 	}
 	e := &setsRun{post: p, cfg: cfg, sets: sets, done: done, open: map[int]*setRun{}}
+	if cfg.pools(p.dim) && cfg.Coordinates == ChosenCoordinates && !cfg.NoMarginals && p.onProcessor() {
+		e.rest = marginalOf(integrate(p, true))
+	}
 	for name := range sets[0].Data {
 		e.names = append(e.names, name)
 	}

@@ -41,7 +41,19 @@ func (e *setsRun) worker() (func(), error) {
 	}
 	density := &lockstep.Density{Outputs: p.graph, Parameters: p.inputs[:k], Given: slices.Concat(p.inputs[k:], p.places()), Batched: batched, Values: p.givenValues(), Backend: p.model.backend}
 	var progs []*lockstep.Program // of each GPU
+	if e.rest != nil {
+		rest := *density
+		rest.Outputs, rest.Parameters = e.rest.graph()
+		if prog, err := lockstep.Compile(&rest, e.lanes); err == nil {
+			progs = append(progs, prog)
+		} else { // an operation has no form for lanes
+			e.rest = nil
+		}
+	}
 	for _, b := range ad.Spread(p.model.backend) {
+		if e.rest != nil {
+			break
+		}
 		density.Backend = b
 		prog, err := lockstep.Compile(density, e.lanes)
 		if err != nil {
@@ -125,9 +137,12 @@ func (c *laneChain) Begin() error {
 
 func (c *laneChain) Tree() *hamiltonian.Tree   { return c.tree }
 func (c *laneChain) Point() *hamiltonian.Point { return &c.p }
-func (c *laneChain) Data() [][]float64         { return c.target.(*Posterior).givenValues() }
+func (c *laneChain) Data() [][]float64         { return c.posterior().givenValues() }
 func (c *laneChain) Step() float64             { return c.nextStep() }
 func (c *laneChain) Fault(err error) error     { return c.fault(err) }
+
+// posterior is that of the set, as declared.
+func (c *laneChain) posterior() *Posterior { return declaredOf(c.target).(*Posterior) }
 
 func (c *laneChain) Keep(out *hamiltonian.Transition) (complete bool, err error) {
 	if err := c.keep(out); err != nil {
@@ -156,7 +171,7 @@ func (c *laneChain) End(err error) {
 // complete computes the columns of all draws.
 func (c *laneChain) complete() (err error) {
 	defer given.CaughtAs(&err, c.fault)
-	post := c.target.(*Posterior)
+	post := c.posterior()
 	one := func(q, out []float64) error { return writeOrNaN(post, q, out) }
 	for _, r := range []*record{&c.warm, &c.kept} {
 		if c.queue.columns == nil {

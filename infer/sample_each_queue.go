@@ -17,6 +17,8 @@ import (
 // data sets, from which goroutines take them.
 type setsRun struct {
 	post *Posterior
+	// rest is the posterior with what is integrated out, nil where nothing is.
+	rest *marginal
 	cfg  Settings
 	sets []DataSet
 	// names are the names of the data that differ between sets.
@@ -37,6 +39,7 @@ type setsRun struct {
 type setRun struct {
 	cfg    Settings
 	post   *Posterior
+	target Target // of the chains
 	chains []*chain
 	// left is the number of chains that have not ended.
 	left  int
@@ -82,8 +85,13 @@ func (e *setsRun) begin(set int) (run *setRun, err error) {
 	if err := r.cfg.validate(post.dim); err != nil {
 		return nil, err
 	}
+	if r.target = post; e.rest != nil {
+		rest := e.rest.over(post)
+		r.target = rest
+		r.cfg.startIn(rest)
+	}
 	for c := range e.cfg.Chains {
-		ch := newChain(&r.cfg, e.cfg.FirstChain+c, post.Clone(), &e.stop)
+		ch := newChain(&r.cfg, e.cfg.FirstChain+c, r.target.Clone(), &e.stop)
 		if r.chains = append(r.chains, ch); c > 0 {
 			ch.pool = r.chains[0].pool
 		}
@@ -134,7 +142,7 @@ func (e *setsRun) finish(set int) {
 			e.unfinished.Store(true)
 			return
 		}
-		c.target = r.post
+		c.target = r.target
 		c.outputs = nil
 	}
 	e.report(set, fit, errors.Join(errs...))
