@@ -154,11 +154,23 @@ func blend(on, from, to *ad.Node) *ad.Node { return ad.Add(from, ad.Mul(on, ad.S
 func (f *family) forward(z []*ad.Node, h choice, n numbers) (q []*ad.Node, logDet *ad.Node) {
 	q, logDet = slices.Clone(z), ad.Scalar(0)
 	for _, i := range f.order {
+		if j := slices.Index(f.heavy, i); j >= 0 && (n.changes || h.tail[j].width != 0) {
+			x := z[i]
+			if n.changes { // the cube of a declared parameter may overflow
+				x = ad.Mul(n.tailOn[j], x)
+			}
+			to := ad.Add(n.center[j], ad.Mul(n.width[j], ad.Mul(x, ad.Shift(ad.Scale(1./3, ad.Square(x)), 1))))
+			det := ad.Add(ad.Log(n.width[j]), ad.Log1pSquare(x))
+			if n.changes {
+				to, det = blend(n.tailOn[j], z[i], to), ad.Mul(n.tailOn[j], det)
+			}
+			q[i], logDet = to, ad.Add(logDet, ad.Sum(det))
+		}
 		if j := slices.IndexFunc(f.located, func(l located) bool { return l.Input == i }); j >= 0 && (n.changes || h.of[j].weight != nil) {
-			to, det := f.conditional(&f.located[j], q, n.weight[j], n.pull[j]).to(graph.Row(z[i]))
+			to, det := f.conditional(&f.located[j], q, n.weight[j], n.pull[j]).to(graph.Row(q[i]))
 			to = ad.Reshape(to, z[i].Shape()...)
 			if n.changes {
-				to, det = blend(n.on[j], z[i], to), ad.Mul(n.on[j], det)
+				to, det = blend(n.on[j], q[i], to), ad.Mul(n.on[j], det)
 			}
 			q[i], logDet = to, ad.Add(logDet, det)
 		}
@@ -169,18 +181,6 @@ func (f *family) forward(z []*ad.Node, h choice, n numbers) (q []*ad.Node, logDe
 			det := ad.Sub(ad.Add(ad.Log(n.k[j]), ad.LogSigmoid(soft)), upper)
 			if n.changes {
 				to, det = blend(n.softOn[j], q[i], to), ad.Mul(n.softOn[j], det)
-			}
-			q[i], logDet = to, ad.Add(logDet, ad.Sum(det))
-		}
-		if j := slices.Index(f.heavy, i); j >= 0 && (n.changes || h.tail[j].width != 0) {
-			x := z[i]
-			if n.changes { // the cube of a declared parameter may overflow
-				x = ad.Mul(n.tailOn[j], x)
-			}
-			to := ad.Add(n.center[j], ad.Mul(n.width[j], ad.Mul(x, ad.Shift(ad.Scale(1./3, ad.Square(x)), 1))))
-			det := ad.Add(ad.Log(n.width[j]), ad.Log1pSquare(x))
-			if n.changes {
-				to, det = blend(n.tailOn[j], z[i], to), ad.Mul(n.tailOn[j], det)
 			}
 			q[i], logDet = to, ad.Add(logDet, ad.Sum(det))
 		}
@@ -202,17 +202,6 @@ func (f *family) backward(h choice, n numbers) []*ad.Node {
 		}
 		z[i] = to
 	}
-	for j, i := range f.heavy {
-		if !n.changes && h.tail[j].width == 0 {
-			continue
-		}
-		away := ad.Div(ad.Sub(f.Inputs[i], n.center[j]), n.width[j])
-		to := ad.Scale(2, ad.Sinh(ad.Scale(1./3, ad.Asinh(ad.Scale(1.5, away))))) // x + x^3/3 = away
-		if n.changes {
-			to = blend(n.tailOn[j], f.Inputs[i], to)
-		}
-		z[i] = to
-	}
 	for j := range f.located {
 		if !n.changes && h.of[j].weight == nil {
 			continue
@@ -224,6 +213,17 @@ func (f *family) backward(h choice, n numbers) []*ad.Node {
 			to = blend(n.on[j], u, to)
 		}
 		z[l.Input] = to
+	}
+	for j, i := range f.heavy {
+		if !n.changes && h.tail[j].width == 0 {
+			continue
+		}
+		away := ad.Div(ad.Sub(z[i], n.center[j]), n.width[j])
+		to := ad.Scale(2, ad.Sinh(ad.Scale(1./3, ad.Asinh(ad.Scale(1.5, away))))) // x + x^3/3 = away
+		if n.changes {
+			to = blend(n.tailOn[j], z[i], to)
+		}
+		z[i] = to
 	}
 	return z
 }

@@ -41,7 +41,8 @@ type choice struct {
 	tail []stretch // of the heavy-tailed parameters
 }
 
-// stretch is the map q = center + width (x + x^3/3), or q itself where the width is 0.
+// stretch is the map q = center + width (x + x^3/3), or q itself where the width is 0. For a located parameter that is not in its unconstrained form q are its coordinates relative to its
+// conditional distribution.
 type stretch struct{ center, width float64 }
 
 func (h choice) clone() choice {
@@ -66,7 +67,7 @@ type family struct {
 	*Movement
 	target  Target
 	located []located
-	heavy   []int // inputs of Heavy that are not located
+	heavy   []int // inputs with heavy tails
 	order   []int // parameters, each after those on which its map depends
 	first   []int // place of each parameter among the unconstrained ones
 	dim     int
@@ -95,11 +96,7 @@ func coordinatesOf(t Target) (*family, error) {
 			f.locate(f.prior(i), uses[i])
 		}
 	}
-	for _, i := range f.Heavy {
-		if !slices.ContainsFunc(f.located, func(l located) bool { return l.Input == i }) {
-			f.heavy = append(f.heavy, i)
-		}
-	}
+	f.heavy = f.Heavy
 	if len(f.located)+len(f.Positive)+len(f.heavy) == 0 || !f.sort() {
 		return nil, nil
 	}

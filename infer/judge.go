@@ -196,13 +196,19 @@ func (s *search) soften(i int) {
 	s.try(1, changes)
 }
 
-// stretch tries the coordinates of heavy-tailed parameter i, about the median of its elements and with multiples of half of the distance of their quartiles.
+// stretch tries the coordinates of heavy-tailed parameter i, about the median of its elements without them and with multiples of half of the distance of their quartiles.
 func (s *search) stretch(i int) {
 	input := s.f.heavy[i]
 	size := s.f.Inputs[input].Size()
+	without := s.best.clone()
+	without.tail[i] = stretch{}
+	at, ok := s.mapped(without, s.draws)
+	if !ok {
+		return
+	}
 	var all []float64
-	for _, d := range s.draws {
-		all = append(all, d.q[s.f.first[input]:s.f.first[input]+size]...)
+	for _, d := range at {
+		all = append(all, d.z[s.f.first[input]:s.f.first[input]+size]...)
 	}
 	slices.Sort(all)
 	quantile := func(p float64) float64 { return stat.Quantile(p, stat.Empirical, all, nil) }

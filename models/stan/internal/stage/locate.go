@@ -15,7 +15,9 @@ import (
 type Prior struct {
 	Param string
 	// Log says that location and scale are those of the logarithm.
-	Log        bool
+	Log bool
+	// Heavy says that the tails are those of a Cauchy or of Student's t distribution.
+	Heavy      bool
 	Loc, Scale *ad.Node
 }
 
@@ -34,7 +36,7 @@ func (m *Machine) locate(x syntax.Expr, family string, args []value.Value) {
 	if name == "" || loc.Known() && scale.Known() || !oneOrAll(loc, n) || !oneOrAll(scale, n) {
 		return
 	}
-	m.priors = append(m.priors, Prior{Param: name, Log: family == "lognormal", Loc: flatOr1(loc), Scale: flatOr1(scale)})
+	m.priors = append(m.priors, Prior{Param: name, Log: family == "lognormal", Heavy: family == "cauchy" || family == "student_t", Loc: flatOr1(loc), Scale: flatOr1(scale)})
 }
 
 // wholeParameter returns the name and the number of elements of a variable that an expression is, or of one whose elements a loop goes through from the first
