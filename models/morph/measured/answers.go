@@ -151,7 +151,7 @@ func (t *Task) Interpolation(s *Solution) (map[string]float64, error) {
 		if err := k.prepare(); err != nil {
 			return nil, err
 		}
-		return k.sensitivity(s.X, t.scalesOf(s))
+		return k.sensitivityOf(s)
 	}
 	coarse, err := of(t)
 	if err != nil {
@@ -208,7 +208,7 @@ func (t *Task) ByEnergy(s *Solution) ([]EnergyInformation, error) {
 	if err := t.prepare(); err != nil {
 		return nil, err
 	}
-	of, err := t.sensitivity(s.X, t.scalesOf(s))
+	of, err := t.sensitivityOf(s)
 	if err != nil {
 		return nil, err
 	}

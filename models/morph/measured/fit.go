@@ -77,6 +77,8 @@ type Solution struct {
 
 	cost   float64 // sum of the squared residuals of the joined numbers and the priors
 	judged *judged // what was found at it already; nil for nothing
+
+	columns map[int][]float64 // differences of the joined numbers that stand for derivatives, by parameter
 }
 
 // start returns the value at which a parameter starts, or at which it is held.

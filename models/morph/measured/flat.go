@@ -16,7 +16,7 @@ import (
 // deviation says both.
 
 // flatRounds bounds how often that standard deviation is found anew.
-const flatRounds = 8
+const flatRounds = 16
 
 // flat lists the parameters with a bound at a solution within a tenth of the standard deviation, with more of it than the bounds leave.
 func (t *Task) flat(s *Solution) (list []int) {
@@ -55,26 +55,38 @@ func (t *Task) beyondFlat(s *Solution, scales map[string]float64) error {
 			room = low - s.X[i]
 		}
 		a := slices.Index(at.index, i)
-		for h, round := room, 0; round < flatRounds; round++ {
+		least, most := 0.0, math.Abs(room) // h at which the standard deviation is above and below it
+		for h, round := most, 0; round < flatRounds; round++ {
 			for k, v := range s.X {
 				state.Input(k)[0] = v
 			}
-			state.Input(i)[0] += h
+			state.Input(i)[0] += math.Copysign(h, room)
 			if err := state.Run(); err != nil {
 				return err
 			}
 			for k, v := range state.Output(0) {
-				at.j[a*at.m+k] = (v - at.mean[k]) / h
+				at.j[a*at.m+k] = (v - at.mean[k]) / math.Copysign(h, room)
 			}
 			if err := t.covariance(s, at, scales); err != nil {
 				return err
 			}
-			next := math.Copysign(min(math.Sqrt(math.Abs(h)*s.SD[i]), math.Abs(room)), room) // h where the standard deviation falls with 1/h
-			if math.Abs(next/h-1) < 0.05 {
+			if math.Abs(s.SD[i]/h-1) < 0.05 || s.SD[i] > h && round == 0 {
 				break
 			}
-			h = next
+			if s.SD[i] > h {
+				least = h
+			} else {
+				most = h
+			}
+			// A blur of the second order has a standard deviation that falls with 1/h; one by less than a pixel has hardly any effect.
+			if h = math.Sqrt(h * s.SD[i]); !(h > least && h < most) {
+				h = (least + most) / 2
+			}
 		}
+		if s.columns == nil {
+			s.columns = map[int][]float64{}
+		}
+		s.columns[i] = slices.Clone(at.j[a*at.m : (a+1)*at.m])
 		if s.SD[i] < math.Abs(room) {
 			s.Warnings = slices.DeleteFunc(s.Warnings, func(w string) bool {
 				return strings.HasPrefix(w, "the data do not determine "+t.Params[i].Name+":")
@@ -82,6 +94,20 @@ func (t *Task) beyondFlat(s *Solution, scales map[string]float64) error {
 		}
 	}
 	return nil
+}
+
+// sensitivityOf is the sensitivity at a solution, with the differences of parameters without an effect of first order.
+func (t *Task) sensitivityOf(s *Solution) (*sensitivity, error) {
+	at, err := t.sensitivity(s.X, t.scalesOf(s))
+	if err != nil {
+		return nil, err
+	}
+	for i, column := range s.columns {
+		if a := slices.Index(at.index, i); len(column) == at.m {
+			copy(at.j[a*at.m:], column)
+		}
+	}
+	return at, nil
 }
 
 // covariance fills in what follows from the sensitivity at a solution.

@@ -103,3 +103,24 @@ func TestErrorsBesideNoBlur(t *testing.T) {
 		t.Errorf("errors of the radius and of the blur are %.3g and %.3g", a, b)
 	}
 }
+
+// Bright counts know a blur to less than a pixel, by which a sampled Gaussian of half that width does not blur at all: the search for the
+// standard deviation does not end there.
+func TestErrorsOfNoBlurInBrightCounts(t *testing.T) {
+	truth := map[string]float64{"radius": 8.9, "shell": 5, "log_scale": 11, "background": 2, "centre_x": 0.25, "centre_y": -0.09, "resolution": 0, "aligned": 0}
+	parameters := map[string]any{"resolution": map[string]any{"start": 1e-3, "bounds": []float64{0, 10}}}
+	for name, x := range truth {
+		if name != "resolution" {
+			parameters[name] = map[string]any{"start": x}
+		}
+	}
+	task := countsOfBalls(t, [][][4]float64{{{-0.0001672, 0.001734, -0.0001672, 0.001734}, {0.0004084, 0.002772, 0.0004084, 0.002772}}, {{-0.001755, 0.0005631, -0.001755, 0.0005631}, {0.001119, 0.002416, 0.001119, 0.002416}},
+		{{0.0008331, 0.0007727, 0.0008331, 0.0007727}, {-4.709e-05, 0.002683, -4.709e-05, 0.002683}}}, 25, truth, parameters)
+	s, err := task.Fit(t.Context(), optim.Settings{MaxEvaluations: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sd := s.SD[slices.Index(s.Names, "resolution")]; !(sd > 0.05 && sd < 1) || strings.Contains(strings.Join(s.Warnings, "\n"), "do not determine resolution") {
+		t.Errorf("the blur is known to %.3g pixels: %v", sd, s.Warnings)
+	}
+}
