@@ -176,6 +176,18 @@ func (t *Task) constantEffects() (list []effect) {
 	return list
 }
 
+// heldEffects are other values of lengths of the sample that a problem holds.
+func (t *Task) heldEffects() (list []effect) {
+	for _, name := range t.Model.Lengths {
+		if x, held := t.Fixed[name]; held && x > 0 {
+			list = append(list, effect{kind: "held parameter", where: name, params: []string{name}, step: 1e-3 * x, say: func(m moved) (string, string) {
+				return fmt.Sprintf("%s held at %.6g nm would fit better at about %.4g nm (a rough estimate)", name, x, x+m.by[0]), m.free(name, fmt.Sprintf(`{"start": %.4g}`, x+m.by[0]))
+			}})
+		}
+	}
+	return list
+}
+
 // exposed reports whether there are frames of pixels of several exposures.
 func (t *Task) exposed() bool {
 	first := t.Model.Data.Frames[0]

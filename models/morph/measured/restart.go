@@ -81,11 +81,14 @@ func (t *Task) FitBest(ctx context.Context, s FitSettings) (*Solution, error) {
 	if err := r.open(); err != nil {
 		return best, err
 	}
-	starts, err := r.starts(s)
+	starts, err := r.starts(ctx, s)
 	if err == nil {
 		err = r.tryAll(ctx, starts, s)
 	}
-	if err != nil || ctx.Err() != nil {
+	if ctx.Err() != nil {
+		return best, nil
+	}
+	if err != nil {
 		return best, err
 	}
 	return r.finish(ctx, s.Settings)
@@ -185,7 +188,10 @@ func (r *restarts) score(x []float64) (float64, error) {
 }
 
 // scaled moves the scales of intensities so that the model has as many counts as the data, and returns the sum of squares there.
-func (r *restarts) scaled(x []float64) (scored, error) {
+func (r *restarts) scaled(ctx context.Context, x []float64) (scored, error) {
+	if ctx.Err() != nil {
+		return scored{}, ctx.Err()
+	}
 	x = slices.Clone(x)
 	for i, p := range r.Params {
 		if r.bare(p.Name) != "log_scale" {
@@ -219,7 +225,7 @@ func (r *restarts) scaled(x []float64) (scored, error) {
 }
 
 // starts returns those from which a few steps are taken.
-func (r *restarts) starts(s FitSettings) (list [][]float64, err error) {
+func (r *restarts) starts(ctx context.Context, s FitSettings) (list [][]float64, err error) {
 	misfit := s.Restarts > 0 || !r.base.Status.Converged()
 	if !misfit {
 		if misfit, err = r.misfit(); err != nil {
@@ -227,7 +233,7 @@ func (r *restarts) starts(s FitSettings) (list [][]float64, err error) {
 		}
 	}
 	most := cmp.Or(s.Restarts, UsualRestarts)
-	all, err := r.lengths()
+	all, err := r.lengths(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +245,7 @@ func (r *restarts) starts(s FitSettings) (list [][]float64, err error) {
 	if !misfit {
 		return list, nil
 	}
-	if all, err = r.spread(max(fewestTried, 12*s.Restarts), s.Seed); err != nil {
+	if all, err = r.spread(ctx, max(fewestTried, 12*s.Restarts), s.Seed); err != nil {
 		return nil, err
 	}
 	for _, a := range lowest(all, stepped*most-len(list)) {
@@ -267,7 +273,7 @@ func (r *restarts) misfit() (bool, error) {
 }
 
 // lengths returns starts at which one length of the sample is another than in the fit, where the sum of squares along it has a minimum.
-func (r *restarts) lengths() (out []scored, err error) {
+func (r *restarts) lengths(ctx context.Context) (out []scored, err error) {
 	for _, name := range r.Model.Lengths {
 		i := slices.Index(r.Names(), name)
 		if i < 0 {
@@ -280,7 +286,7 @@ func (r *restarts) lengths() (out []scored, err error) {
 			if x[i] *= f; !(x[i] > low && x[i] < high) {
 				continue
 			}
-			next, err := r.scaled(x)
+			next, err := r.scaled(ctx, x)
 			if err != nil {
 				return nil, err
 			}
@@ -298,7 +304,7 @@ func (r *restarts) lengths() (out []scored, err error) {
 
 // spread returns n starts of the sample's parameters over their priors and bounds, a Latin square: each nth of the range of each parameter
 // has one. The measurement's parameters start where the first fit did.
-func (r *restarts) spread(n int, seed uint64) (out []scored, err error) {
+func (r *restarts) spread(ctx context.Context, n int, seed uint64) (out []scored, err error) {
 	random := tensor.NewStream(seed, purposeStart, 0)
 	at := make([][]float64, n)
 	for k := range at {
@@ -314,7 +320,7 @@ func (r *restarts) spread(n int, seed uint64) (out []scored, err error) {
 		}
 	}
 	for _, x := range at {
-		next, err := r.scaled(x)
+		next, err := r.scaled(ctx, x)
 		if err != nil {
 			return nil, err
 		}

@@ -70,3 +70,13 @@ func TestMinimaThatAreNotTold(t *testing.T) {
 		}
 	}
 }
+
+// A length that is held at a wrong value is named.
+func TestLengthThatIsHeld(t *testing.T) {
+	k := faint(t, map[string]float64{"log_scale": 9.5})
+	k.Fixed = map[string]float64{"radius": 6.4, "aligned": 0.6}
+	k.Params = slices.DeleteFunc(k.Params, func(p measured.Param) bool { return k.Fixed[p.Name] > 0 })
+	if first, words := judged(t, k); first != "held parameter" || !strings.Contains(words, "in place of holding it at 6.4") {
+		t.Errorf("%s: %s", first, words)
+	}
+}

@@ -193,7 +193,7 @@ func (t *Task) inspect(s *Solution) (*inspection, []looked, error) {
 		}
 		return all.prepare()
 	}
-	possible := append(slices.Clone(effects), t.constantEffects()...)
+	possible := slices.Concat(effects, t.constantEffects(), t.heldEffects())
 	if err := try(possible); err != nil {
 		// A blur needs pixels beyond the detector, whose q the voxels may not have.
 		possible = slices.DeleteFunc(possible, func(e effect) bool { return slices.Contains(e.params, "resolution") })
