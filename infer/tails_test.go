@@ -9,9 +9,12 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/tier"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // weakly is a parameter with a heavy-tailed prior of which data tell little.
@@ -122,6 +125,58 @@ func TestMapOfTails(t *testing.T) {
 			t.Errorf("%g comes back as %g: %v", x, z[0], err)
 		}
 		if err := CheckGradient(m, []float64{x}); err != nil && math.Abs(x) < 100 {
+			t.Error(err)
+		}
+	}
+}
+
+// Tails of effects of groups are taken in relative to their conditional distribution: the map and its inverse agree, its determinant is that of differences, and the density is
+// that of the parameters times the determinant.
+func TestMapOfTailsOfGroups(t *testing.T) {
+	m := NewModel("groups")
+	mu, tau := m.Param("mu", dist.Normal(0, 1)), m.Param("tau", dist.Gamma(4, 4))
+	m.Observe("y", dist.Normal(m.Param("theta", dist.StudentT(12, mu, tau), Shape(3)), 0.8), []float64{0, 1, 2})
+	p := compiled(t, m)
+	moved := movedOf(inCoordinates(t, p))
+	random := tensor.NewStream(1, 0, 0)
+	n := p.Dim()
+	for range 20 {
+		z, q, back, g := random.NormalTo(make([]float64, n)), make([]float64, n), make([]float64, n), make([]float64, n)
+		det, err := moved.Declared(z, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := moved.coordinatesAt(q, back); err != nil {
+			t.Fatal(err)
+		}
+		jacobian := mat.NewDense(n, n, nil)
+		for j := range n {
+			const h = 1e-5
+			up, down, at := make([]float64, n), make([]float64, n), slices.Clone(z)
+			at[j] = z[j] + h
+			_, err1 := moved.Declared(at, up)
+			at[j] = z[j] - h
+			_, err2 := moved.Declared(at, down)
+			if err1 != nil || err2 != nil {
+				t.Fatal(err1, err2)
+			}
+			for i := range n {
+				jacobian.Set(i, j, (up[i]-down[i])/(2*h))
+			}
+			if math.Abs(back[j]-z[j]) > 1e-9*(1+math.Abs(z[j])) {
+				t.Errorf("%v comes back as %v", z, back)
+			}
+		}
+		want, _ := mat.LogDet(jacobian)
+		if math.Abs(det-want) > 1e-6*(1+math.Abs(want)) {
+			t.Errorf("the logarithm of the determinant is %g, want %g", det, want)
+		}
+		there, err1 := moved.LogProbGrad(z, g)
+		here, err2 := p.LogProbGrad(q, make([]float64, n))
+		if err1 != nil || err2 != nil || math.Abs(there-here-det) > 1e-9*(1+math.Abs(there)) {
+			t.Errorf("the log density is %g, want %g: %v %v", there, here+det, err1, err2)
+		}
+		if err := CheckGradient(moved, z); err != nil {
 			t.Error(err)
 		}
 	}
