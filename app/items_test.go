@@ -31,6 +31,7 @@ var oneItem = map[string]string{
 	"plot": "chains of one run", "loo": "chains of one run", "summary": "chains of one run", "diagnose": "chains of one run",
 	"fit curve": "tables of one fit", "sample curve": "tables of one posterior",
 	"view": "one page, which needs all that it is told to show", "plot spectrum": "spectra of one star", "sample spectrum": "spectra of one star",
+	"plot g2": "files that one picture compares", "plot saxs": "files that one picture compares", "plot intensity": "files that one picture compares",
 	"fit spectra": "tested where libraries are made, TestFitAndSampleSpectra and TestFitSpectraOfDESI",
 }
 

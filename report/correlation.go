@@ -30,25 +30,25 @@ func init() {
 		ResultPicture{Picture{Kind: "g2", Short: "Draw g2 of each bin against the delay",
 			Long: "Draw g2 with its errors in one frame per bin, or in one frame for all bins with\n--overlay. At most twelve evenly spread bins are drawn unless --bins names them.",
 			Flag: "overlay", About: "draw all bins in one frame", Bins: true},
-			func(r *nexus.Result, c Choice) (*viz.Figure, error) { return G2(r, c.Bins, c.Flag) }},
+			func(r *nexus.Result, c Choice) (*viz.Figure, error) { return G2(r, c.Bins, c.Flag) }, g2Together},
 		ResultPicture{Picture{Kind: "stability", Short: "Draw g2 of parts of a measurement to judge its stability",
 			Long: "Draw g2 of the first parts of the frames beside g2 of all frames. Curves that\ndeviate show that the sample changes, or that the beam changes it.", Bins: true},
 			func(r *nexus.Result, c Choice) (*viz.Figure, error) {
 				return Stability(r, c.Bins[:min(len(c.Bins), 6)])
-			}},
+			}, nil},
 		ResultPicture{Picture{Kind: "saxs", Short: "Draw intensity against q",
 			Long: "Draw the intensity of the static bins: the mean over azimuth, one line per\nazimuth, and the parts of the measurement if the file has them."},
-			func(r *nexus.Result, _ Choice) (*viz.Figure, error) { return SAXS(r) }},
+			func(r *nexus.Result, _ Choice) (*viz.Figure, error) { return SAXS(r) }, saxsTogether},
 		ResultPicture{Picture{Kind: "image", Short: "Draw the mean image of the detector",
 			Long: "Draw the mean of all frames on axes of q, with logarithmic colours. Circles and\nrays show where bins of q and azimuth meet, with --rings.",
 			Flag: "rings", About: "draw the borders of the bins of q and azimuth"},
-			func(r *nexus.Result, c Choice) (*viz.Figure, error) { return Scattering2D(r, c.Flag) }},
+			func(r *nexus.Result, c Choice) (*viz.Figure, error) { return Scattering2D(r, c.Flag) }, nil},
 		ResultPicture{Picture{Kind: "intensity", Short: "Draw intensity against time",
-			Long: "Draw the mean intensity of each frame against time."},
-			func(r *nexus.Result, _ Choice) (*viz.Figure, error) { return Intensity(r) }},
+			Long: "Draw the mean intensity of each frame against time, and the amplitudes of its\nFourier transform against the frequency."},
+			func(r *nexus.Result, _ Choice) (*viz.Figure, error) { return Intensity(r) }, intensityTogether},
 		ResultPicture{Picture{Kind: "twotime", Short: "Draw the two-time correlation of a bin",
 			Long: "Draw C2 of a bin against both times, or with --diagonals g2 along its diagonals\nfor the whole map and for blocks of age. For a run folder of fit twotime or\nsample twotime, draw the data, the model and the residuals of each angle, and\nthe mean residuals against lag and age; with --diagonals, draw data and model\nagainst the lag at three ages. For a run folder, --bins selects angles,\ncounted from 1.",
-			Flag: "diagonals", About: "draw g2 along the diagonals", Bins: true}, twotimeOf})
+			Flag: "diagonals", About: "draw g2 along the diagonals", Bins: true}, twotimeOf, nil})
 	pictures.maps = append(pictures.maps,
 		QMapPicture{Picture{Kind: "qmap", Short: "Draw the bins of a q map", Long: "Draw the bins of a q map or a result file"},
 			func(q *nexus.QMap) (*viz.Figure, error) { return Partition(q) }},
@@ -125,7 +125,7 @@ func Stability(r *nexus.Result, bins []int) (*viz.Figure, error) {
 		p.Curves = append(p.Curves, viz.Line{Name: "all frames", X: r.Delays(), Y: y})
 		plots = append(plots, p)
 	}
-	return viz.Plots("g2 of the first frames of the measurement, and of all", plots...)
+	return viz.Tiles("g2 of the first frames of the measurement, and of all", plots...)
 }
 
 // numbersOnly leaves out the points of a line that are not finite.
@@ -134,6 +134,9 @@ func numbersOnly(l viz.Line) viz.Line {
 	for i, y := range l.Y {
 		if !math.IsNaN(y) && !math.IsInf(y, 0) {
 			out.X, out.Y = append(out.X, l.X[i]), append(out.Y, y)
+			if l.Err != nil {
+				out.Err = append(out.Err, l.Err[i])
+			}
 		}
 	}
 	return out
@@ -194,7 +197,7 @@ func partName(name string, i int, n, time float64) string {
 
 // positive leaves out what has no place on logarithmic axes.
 func positive(l viz.Line) viz.Line {
-	out := viz.Line{Name: l.Name}
+	out := viz.Line{Name: l.Name, Thin: l.Thin}
 	for i, y := range l.Y {
 		if y > 0 && l.X[i] > 0 && !math.IsInf(y, 0) {
 			out.X, out.Y = append(out.X, l.X[i]), append(out.Y, y)
@@ -319,19 +322,6 @@ func maskedNote(keep []bool) string {
 		}
 	}
 	return fmt.Sprintf("%d of %d pixels are masked (%.3g %%).", n, len(keep), 100*float64(n)/float64(len(keep)))
-}
-
-// Intensity draws the mean intensity of the frames against time, and its spectrum.
-func Intensity(r *nexus.Result) (*viz.Figure, error) {
-	if r.Trace == nil || len(r.Trace.Mean) < 2 {
-		return nil, errors.New("the file has no intensity against time: give a result file that has it")
-	}
-	n := len(r.Trace.Mean)
-	line := viz.Line{Name: "mean", Thin: true}
-	for i, v := range r.Trace.Mean {
-		line.X, line.Y = append(line.X, r.Trace.Frame[i]*r.FrameTime), append(line.Y, v)
-	}
-	return viz.Plots("Intensity against time", viz.Lines{Title: fmt.Sprintf("%d frames", n), XLabel: "time (s)", YLabel: "counts per pixel", Curves: []viz.Line{line}})
 }
 
 // twotimeOf draws the two-time correlation of the first bin that is chosen.

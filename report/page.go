@@ -46,6 +46,9 @@ func (p *Page) Save(dir string) error {
 	return atomicfile.WriteBytes(filepath.Join(dir, "report.html"), []byte(p.HTML()))
 }
 
+// KeptEnding is the ending of files of figures with their numbers, which plot figure draws again.
+const KeptEnding = ".figure"
+
 // Album is a list of figures with their file names.
 type Album struct {
 	// Note is called for each figure that cannot be drawn, unless it is nil.
@@ -84,7 +87,7 @@ func (b *Album) Figures() []*viz.Figure {
 	return out
 }
 
-// Save writes every figure as SVG and PNG to the subfolder plots of dir.
+// Save writes every figure as SVG and PNG to the subfolder plots of dir, and with its numbers (viz.Figure.Keep) where that is possible.
 func (b *Album) Save(dir string) error {
 	plots := filepath.Join(dir, "plots")
 	if err := os.MkdirAll(plots, 0o755); err != nil {
@@ -93,6 +96,11 @@ func (b *Album) Save(dir string) error {
 	for _, p := range b.pictures {
 		if err := atomicfile.WriteBytes(filepath.Join(plots, p.name+".svg"), []byte(p.figure.SVG())); err != nil {
 			return err
+		}
+		if kept, err := p.figure.Keep(); err == nil {
+			if err := atomicfile.WriteBytes(filepath.Join(plots, p.name+KeptEnding), kept); err != nil {
+				return err
+			}
 		}
 		figure := *p.figure
 		if b.DPI > 0 {

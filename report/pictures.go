@@ -24,6 +24,8 @@ type Picture struct {
 type ResultPicture struct {
 	Picture
 	Draw func(r *nexus.Result, c Choice) (*viz.Figure, error)
+	// Together draws several files in one picture; nil where that is not possible.
+	Together func(all []*nexus.Result, c Choice) (*viz.Figure, error)
 }
 
 // QMapPicture is a kind of picture of q maps, which result files hold too.

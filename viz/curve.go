@@ -38,7 +38,8 @@ type Line struct {
 	Name      string
 	X, Y      []float64
 	Low, High []float64
-	Thin      bool // draws it thin and grey, as noisy data that other curves lie over
+	Err       []float64 // standard deviations of Y; nil for none
+	Thin      bool      // draws it thin and grey, as noisy data that other curves lie over
 }
 
 // prepared returns the curve with LineX filled in, or an error.

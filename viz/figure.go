@@ -228,7 +228,7 @@ func (f *Figure) head(c draw.Canvas) (used vg.Length) {
 		used += tickText.height() + 4
 	}
 	for _, k := range f.keys {
-		k.symbol(&c, vg.Point{X: x, Y: y + tickText.capital()/2}, swatch, k.color)
+		k.symbol.draw(&c, vg.Point{X: x, Y: y + tickText.capital()/2}, swatch, k.color)
 		tickText.draw(c.Canvas, vg.Point{X: x + swatch + 3, Y: y}, left, bottom, k.text)
 		x += swatch + 3 + tickText.width(k.text) + 10
 	}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
 
@@ -29,6 +30,8 @@ type Data struct {
 	Told      func(x, y float64) string // more about a point of an image than its value; nil for nothing
 
 	color color.NRGBA
+	width vg.Length // of a line, or the radius of points
+	dash  []vg.Length
 }
 
 // Window is a part of the plane.

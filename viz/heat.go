@@ -84,7 +84,7 @@ func (m *Image) panel() (*panel, int, error) {
 		p.add(arrows(m.Arrows))
 	}
 	for _, l := range m.Lines {
-		p.add(mark{draw: line(l.X, l.Y, fade(paper, 0.75), 0.6).draw})
+		p.add(asGuide(line(l.X, l.Y, fade(paper, 0.75), 0.6)))
 	}
 	return p, left, nil
 }

@@ -18,7 +18,11 @@ type Arrow struct{ X, Y, DX, DY float64 }
 
 func arrows(list []Arrow) mark {
 	style := draw.LineStyle{Color: fade(ink, 0.85), Width: 0.7}
-	return mark{draw: func(f *frame) {
+	guide := &Data{Kind: "arrows"}
+	for _, a := range list {
+		guide.X, guide.Y, guide.Low, guide.High = append(guide.X, a.X), append(guide.Y, a.Y), append(guide.Low, a.DX), append(guide.High, a.DY)
+	}
+	return mark{guide: guide, draw: func(f *frame) {
 		for _, a := range list {
 			if !linalg.Finite(a.X+a.Y+a.DX+a.DY) || !f.can(a.X, a.Y) {
 				continue

@@ -15,7 +15,7 @@ import (
 
 // line joins points; it breaks at a point that cannot be placed, and is cut at the frame.
 func line(x, y []float64, c color.NRGBA, width vg.Length, dash ...vg.Length) mark {
-	return mark{data: &Data{Kind: "line", X: x, Y: y, color: c}, draw: func(f *frame) {
+	return mark{data: &Data{Kind: "line", X: x, Y: y, color: c, width: width, dash: dash}, draw: func(f *frame) {
 		style := draw.LineStyle{Color: c, Width: width, Dashes: dash}
 		var part []vg.Point
 		flush := func() {
@@ -83,7 +83,7 @@ func band(x, low, high []float64, c color.NRGBA) mark {
 
 // dots draws filled circles of a radius.
 func dots(x, y []float64, c color.NRGBA, r vg.Length) mark {
-	return mark{data: &Data{Kind: "points", X: x, Y: y, color: c}, draw: func(f *frame) {
+	return mark{data: &Data{Kind: "points", X: x, Y: y, color: c, width: r}, draw: func(f *frame) {
 		style := draw.GlyphStyle{Color: c, Radius: r, Shape: draw.CircleGlyph{}}
 		seen := nothingTaken()
 		for i := range min(len(x), len(y)) {
@@ -217,7 +217,7 @@ func rug(x []float64, c color.NRGBA) mark {
 
 // horizontalLine draws a horizontal line through the frame.
 func horizontalLine(y float64, c color.NRGBA, width vg.Length, dash ...vg.Length) mark {
-	return mark{draw: func(f *frame) {
+	return mark{guide: &Data{Kind: "horizontal", Y: []float64{y}, color: c, width: width, dash: dash}, draw: func(f *frame) {
 		if v := f.y.at(y); f.y.can(y) && v >= 0 && v <= 1 {
 			f.StrokeLine2(draw.LineStyle{Color: c, Width: width, Dashes: dash}, f.Min.X, f.Y(v), f.Max.X, f.Y(v))
 		}
@@ -226,7 +226,7 @@ func horizontalLine(y float64, c color.NRGBA, width vg.Length, dash ...vg.Length
 
 // verticalLine draws a vertical line through the frame.
 func verticalLine(x float64, c color.NRGBA, width vg.Length, dash ...vg.Length) mark {
-	return mark{draw: func(f *frame) {
+	return mark{guide: &Data{Kind: "vertical", X: []float64{x}, color: c, width: width, dash: dash}, draw: func(f *frame) {
 		if v := f.x.at(x); f.x.can(x) && v >= 0 && v <= 1 {
 			f.StrokeLine2(draw.LineStyle{Color: c, Width: width, Dashes: dash}, f.X(v), f.Min.Y, f.X(v), f.Max.Y)
 		}
@@ -235,12 +235,12 @@ func verticalLine(x float64, c color.NRGBA, width vg.Length, dash ...vg.Length) 
 
 // rectangle fills a rectangle given in data coordinates.
 func rectangle(x0, x1, y0, y1 float64, c color.NRGBA) mark {
-	return mark{draw: band([]float64{x0, x1}, []float64{y0, y0}, []float64{y1, y1}, c).draw}
+	return asGuide(band([]float64{x0, x1}, []float64{y0, y0}, []float64{y1, y1}, c))
 }
 
 // words writes text into the middle of the frame.
 func words(s string) mark {
-	return mark{draw: func(f *frame) { noteText.draw(f.Canvas.Canvas, f.Center(), middle, middle, s) }}
+	return mark{guide: &Data{Kind: "words", Name: s}, draw: func(f *frame) { noteText.draw(f.Canvas.Canvas, f.Center(), middle, middle, s) }}
 }
 
 // picture fills the frame with pixels; the first row is at the top.
@@ -248,33 +248,37 @@ func picture(img image.Image) mark {
 	return mark{draw: func(f *frame) { f.DrawImage(f.Rectangle, img) }}
 }
 
-// Symbols of legends, from p to the right over a width.
+// symbol is what stands for a curve in a legend.
+type symbol string
 
-func stroke(c *draw.Canvas, p vg.Point, w vg.Length, col color.NRGBA) {
-	c.StrokeLine2(draw.LineStyle{Color: col, Width: 1.6}, p.X, p.Y, p.X+w, p.Y)
-}
+const (
+	stroke     symbol = "line"
+	dashed     symbol = "dashes"
+	patch      symbol = "patch"
+	dot        symbol = "dot"
+	dotWhisker symbol = "dot with error"
+	crossed    symbol = "cross"
+	ticked     symbol = "tick"
+)
 
-func dashed(c *draw.Canvas, p vg.Point, w vg.Length, col color.NRGBA) {
-	c.StrokeLine2(draw.LineStyle{Color: col, Width: 1.2, Dashes: []vg.Length{3, 2}}, p.X, p.Y, p.X+w, p.Y)
-}
-
-func patch(c *draw.Canvas, p vg.Point, w vg.Length, col color.NRGBA) {
-	c.FillPolygon(col, []vg.Point{{X: p.X, Y: p.Y - 3}, {X: p.X + w, Y: p.Y - 3}, {X: p.X + w, Y: p.Y + 3}, {X: p.X, Y: p.Y + 3}})
-}
-
-func dot(c *draw.Canvas, p vg.Point, w vg.Length, col color.NRGBA) {
-	c.DrawGlyphNoClip(draw.GlyphStyle{Color: col, Radius: 2, Shape: draw.CircleGlyph{}}, vg.Point{X: p.X + w/2, Y: p.Y})
-}
-
-func dotWhisker(c *draw.Canvas, p vg.Point, w vg.Length, col color.NRGBA) {
-	c.StrokeLine2(draw.LineStyle{Color: col, Width: thin}, p.X+w/2, p.Y-4.5, p.X+w/2, p.Y+4.5)
-	dot(c, p, w, col)
-}
-
-func crossed(c *draw.Canvas, p vg.Point, w vg.Length, _ color.NRGBA) {
-	cross(c, vg.Point{X: p.X + w/2, Y: p.Y}, 2.4, draw.LineStyle{Color: rgb(0, 0, 0), Width: 0.9})
-}
-
-func ticked(c *draw.Canvas, p vg.Point, w vg.Length, col color.NRGBA) {
-	c.StrokeLine2(draw.LineStyle{Color: col, Width: 0.9}, p.X+w/2, p.Y-3, p.X+w/2, p.Y+3)
+// draw draws the symbol from p to the right over a width.
+func (s symbol) draw(c *draw.Canvas, p vg.Point, w vg.Length, col color.NRGBA) {
+	middle := vg.Point{X: p.X + w/2, Y: p.Y}
+	switch s {
+	case stroke:
+		c.StrokeLine2(draw.LineStyle{Color: col, Width: 1.6}, p.X, p.Y, p.X+w, p.Y)
+	case dashed:
+		c.StrokeLine2(draw.LineStyle{Color: col, Width: 1.2, Dashes: []vg.Length{3, 2}}, p.X, p.Y, p.X+w, p.Y)
+	case patch:
+		c.FillPolygon(col, []vg.Point{{X: p.X, Y: p.Y - 3}, {X: p.X + w, Y: p.Y - 3}, {X: p.X + w, Y: p.Y + 3}, {X: p.X, Y: p.Y + 3}})
+	case dotWhisker:
+		c.StrokeLine2(draw.LineStyle{Color: col, Width: thin}, middle.X, p.Y-4.5, middle.X, p.Y+4.5)
+		dot.draw(c, p, w, col)
+	case dot:
+		c.DrawGlyphNoClip(draw.GlyphStyle{Color: col, Radius: 2, Shape: draw.CircleGlyph{}}, middle)
+	case crossed:
+		cross(c, middle, 2.4, draw.LineStyle{Color: rgb(0, 0, 0), Width: 0.9})
+	case ticked:
+		c.StrokeLine2(draw.LineStyle{Color: col, Width: 0.9}, middle.X, p.Y-3, middle.X, p.Y+3)
+	}
 }

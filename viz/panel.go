@@ -33,7 +33,12 @@ type panel struct {
 type mark struct {
 	draw func(f *frame)
 	data *Data // what is drawn; nil for what stands for no data
+	// guide is what is drawn where that stands for no data, such as a line at zero; with data and guide nil, a figure cannot be kept.
+	guide *Data
 }
+
+// asGuide is a mark that stands for no data.
+func asGuide(m mark) mark { return mark{guide: m.data, draw: m.draw} }
 
 // frame is the area of a panel in which the data are drawn.
 type frame struct {
@@ -45,7 +50,7 @@ type frame struct {
 type key struct {
 	text   string
 	color  color.NRGBA
-	symbol func(c *draw.Canvas, p vg.Point, w vg.Length, col color.NRGBA)
+	symbol symbol
 }
 
 func (p *panel) add(m ...mark) { p.marks = append(p.marks, m...) }
@@ -288,7 +293,7 @@ func (p *panel) drawBox(f *frame) {
 	f.FillPolygon(fade(paper, 0.8), []vg.Point{{X: at.X - 3, Y: at.Y + line - 1}, {X: at.X + w + 3, Y: at.Y + line - 1},
 		{X: at.X + w + 3, Y: at.Y + line - h - 4}, {X: at.X - 3, Y: at.Y + line - h - 4}})
 	for _, k := range p.keys {
-		k.symbol(&f.Canvas, vg.Point{X: at.X, Y: at.Y + tickText.capital()/2}, swatch-5, k.color)
+		k.symbol.draw(&f.Canvas, vg.Point{X: at.X, Y: at.Y + tickText.capital()/2}, swatch-5, k.color)
 		tickText.draw(f.Canvas.Canvas, vg.Point{X: at.X + swatch, Y: at.Y}, left, bottom, k.text)
 		at.Y -= line
 	}

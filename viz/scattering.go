@@ -5,6 +5,7 @@ package viz
 
 import (
 	"fmt"
+	"image/color"
 	"math"
 
 	"gonum.org/v1/plot/vg"
@@ -20,6 +21,25 @@ type Lines struct {
 	Height    float64 // height relative to the other plots of [Plots]. Default 1
 }
 
+// color returns the colour of a curve: one of the palette, or of an even scale where that is too short.
+func (l Lines) color(i int) color.NRGBA {
+	if len(l.Curves) > len(okabeIto) {
+		return ramp(i, len(l.Curves))
+	}
+	return chainColor(i)
+}
+
+// marked is panel with points on curves that have few.
+func (l Lines) marked() (*panel, error) {
+	p, err := l.panel()
+	for i, c := range l.Curves {
+		if err == nil && len(c.X) <= fewPoints {
+			p.add(dots(c.X, c.Y, l.color(i), 1.8))
+		}
+	}
+	return p, err
+}
+
 // panel draws the curves; curves without a finite point are left out.
 func (l Lines) panel() (*panel, error) {
 	p := &panel{title: l.Title, x: axis{label: l.XLabel, log: l.LogX, pad: 0.03}, y: axis{label: l.YLabel, log: l.LogY, pad: 0.06}}
@@ -27,7 +47,7 @@ func (l Lines) panel() (*panel, error) {
 		if len(c.X) != len(c.Y) {
 			return nil, fmt.Errorf("viz: lines %q: %s has %s, but its X has %d: give equal numbers", l.Title, c.Name, count(len(c.Y), "value", "values"), len(c.X))
 		}
-		col, width := chainColor(i), vg.Length(1.3)
+		col, width := l.color(i), vg.Length(1.3)
 		if c.Thin {
 			col, width = fade(ink, 0.6), 0.6
 		}
@@ -47,6 +67,9 @@ func (l Lines) panel() (*panel, error) {
 				}
 			}
 			p.add(band(c.X, c.Low, c.High, fade(col, 0.3)))
+		}
+		if c.Err != nil {
+			p.add(whiskers(c.X, c.Y, c.Err, fade(col, 0.5)))
 		}
 		p.add(line(c.X, c.Y, col, width))
 		p.occupy(c.X, c.Y)

@@ -17,5 +17,6 @@ func Field() frame.Field {
 		{New: sbcCommand, Takes: frame.TakesDevice},
 		{New: convertCommand},
 		{New: plotCommand},
+		{Verb: "plot", New: plotFigure},
 	}, Look: look}
 }

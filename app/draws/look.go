@@ -16,14 +16,14 @@ func look(name string, folder bool) *frame.Look {
 		return nil
 	}
 	if foreign.Exists(dir.Path(runs.DrawsFolder)) || foreign.Exists(dir.Path("chain-1.csv")) || foreign.Exists(dir.Path(runs.LiveFolder, "chain-1.csv")) {
-		return &frame.Look{Kind: "Runs", Pictures: frame.DrawSights(name), Texts: frame.DrawTexts(name)}
+		return &frame.Look{Kind: "Runs", Pictures: frame.DrawSights(name), Texts: frame.DrawTexts(name), Together: frame.DrawsTogether()}
 	}
 	if foreign.Exists(dir.Path(runs.CheckpointFile)) {
 		return &frame.Look{Kind: "Runs"}
 	}
-	for _, name := range []string{"report.html", "fit.json", "fits.csv"} {
+	for _, name := range []string{"report.html", "fit.json", frame.FitsFile} {
 		if foreign.Exists(dir.Path(name)) {
-			return &frame.Look{Kind: "Fits"}
+			return &frame.Look{Kind: "Fits", Table: foreign.Exists(dir.Path(frame.FitsFile))}
 		}
 	}
 	return nil

@@ -20,6 +20,8 @@ type Look struct {
 	Texts    []Sight
 	Table    bool     // the file is a table, whose rows can be sorted
 	Works    []string // commands that take it as their argument, such as "fit g2"
+	// Together is what several of the kind are seen in; the names of the files follow the words of the command in each line. Nil for nothing.
+	Together *Look
 }
 
 // Sight is a picture or a text, with the arguments of the command line that makes it.
@@ -73,6 +75,11 @@ func DrawSights(run string) (all []Sight) {
 		all = append(all, s)
 	}
 	return all
+}
+
+// DrawsTogether is what several runs of the same data are seen in.
+func DrawsTogether() *Look {
+	return &Look{Texts: []Sight{{Title: "Comparison", Args: []string{"compare"}}}}
 }
 
 // DrawTexts returns the tables of a run with draws.

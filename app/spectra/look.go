@@ -59,7 +59,7 @@ func lookAtRun(name string) *frame.Look {
 	if command, err := dir.Command(); err != nil || command != sampleCommand || !foreign.Exists(dir.Path("summary.json")) {
 		return nil
 	}
-	return &frame.Look{Kind: "Runs", Pictures: append([]frame.Sight{frame.Plotted("Spectra, model and residuals", "spectrum", name)}, frame.DrawSights(name)...), Texts: frame.DrawTexts(name)}
+	return &frame.Look{Kind: "Runs", Pictures: append([]frame.Sight{frame.Plotted("Spectra, model and residuals", "spectrum", name)}, frame.DrawSights(name)...), Texts: frame.DrawTexts(name), Together: frame.DrawsTogether()}
 }
 
 // lookAtFITS tells spectra from tables.

@@ -9,6 +9,7 @@ package view
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,7 @@ import (
 
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/viz"
 )
@@ -110,7 +112,7 @@ func (p *page) list(r *http.Request) (any, error) {
 	if items == nil {
 		items = []item{}
 	}
-	return map[string]any{"items": items, "note": note, "opened": p.shelf.opened, "rev": rev}, nil
+	return map[string]any{"items": items, "note": note, "opened": p.shelf.places(), "rev": rev}, nil
 }
 
 // sight is a picture or a text as the page offers it.
@@ -129,6 +131,9 @@ type field struct {
 	Choices []string `json:"choices,omitempty"`
 	Range   []string `json:"range,omitempty"` // lowest and highest number of a slider
 }
+
+// required reports whether the command does not run without the flag.
+func (f field) required() bool { return strings.Contains(f.About, "(required") }
 
 // itemDoc is what the page knows about an item.
 type itemDoc struct {
@@ -150,10 +155,14 @@ type itemDoc struct {
 }
 
 func (p *page) item(r *http.Request) (any, error) {
-	i, ok := p.shelf.find(r.URL.Query().Get("id"))
-	if !ok {
-		return nil, errors.New("it is no longer there")
+	all, err := p.items(r.URL.Query().Get("id"))
+	if err != nil {
+		return nil, err
 	}
+	if len(all) > 1 {
+		return p.together(all)
+	}
+	i := all[0]
 	d := itemDoc{ID: i.ID, Name: i.Name, Kind: i.Kind, Stamp: i.Stamp, Busy: i.Busy, Pictures: p.sights(i.look.Pictures), Texts: p.sights(i.look.Texts),
 		Works: append([]string{}, i.look.Works...), Table: i.look.Table, Kept: []string{}}
 	if !i.folder {
@@ -164,19 +173,86 @@ func (p *page) item(r *http.Request) (any, error) {
 	if b, err := foreign.ReadFile(dir.Path(runs.LiveFolder, runs.ProgressFile)); err == nil && json.Valid(b) {
 		d.Progress = b
 	}
-	for _, pattern := range []string{"plots/*.svg", "figs/*.png"} {
-		found, _ := filepath.Glob(dir.Path(filepath.FromSlash(pattern)))
-		for _, f := range found {
-			d.Kept = append(d.Kept, filepath.Base(f))
-		}
-	}
-	_, err := os.Stat(dir.Path("report.html"))
+	p.addKept(&d, dir)
+	_, err = os.Stat(dir.Path("report.html"))
 	d.Report = err == nil
 	_, err = os.Stat(dir.Path("summary.json"))
 	if c := p.called(strings.Fields(d.Command)); err != nil && dir.Checkpoint() != "" && !i.Busy && c != nil && c.Annotations["resume"] != "" {
 		d.Resume = d.Command
 	}
 	return d, nil
+}
+
+// items returns the items that a request names, one a line.
+func (p *page) items(id string) (all []item, err error) {
+	for _, one := range strings.Split(id, "\n") {
+		i, ok := p.shelf.find(one)
+		if !ok {
+			return nil, fmt.Errorf("%s is no longer there", one)
+		}
+		all = append(all, i)
+	}
+	return all, nil
+}
+
+// together answers with what several items of a kind are seen in.
+func (p *page) together(all []item) (any, error) {
+	first := all[0]
+	var ids, names, stamps []string
+	for _, i := range all {
+		if i.Kind != first.Kind || i.look.Together == nil {
+			return nil, fmt.Errorf("%s and %s are not seen together: choose several of one kind", first.Name, i.Name)
+		}
+		ids, names, stamps = append(ids, i.ID), append(names, i.Name), append(stamps, i.Stamp)
+	}
+	of := func(list []frame.Sight) []sight {
+		list = slices.Clone(list)
+		for k := range list {
+			list[k].Args = slices.Insert(slices.Clone(list[k].Args), wordsOf(list[k].Args), ids...)
+		}
+		return p.sights(list)
+	}
+	l := first.look.Together
+	return itemDoc{ID: strings.Join(ids, "\n"), Name: strings.Join(names, ", "), Kind: first.Kind, Stamp: strings.Join(stamps, "\n"), Pictures: of(l.Pictures), Texts: of(l.Texts),
+		Works: append([]string{}, l.Works...), Kept: []string{}}, nil
+}
+
+// wordsOf returns how many words of a line name its command.
+func wordsOf(args []string) int {
+	if args[0] == "plot" {
+		return 2
+	}
+	return 1
+}
+
+// addKept adds the pictures in the folder of a run, in the order in which they were written: those that have their numbers beside them can
+// be drawn again.
+func (p *page) addKept(d *itemDoc, dir runs.Folder) {
+	var found []string
+	for _, pattern := range []string{"plots/*.svg", "figs/*.png"} {
+		some, _ := filepath.Glob(dir.Path(filepath.FromSlash(pattern)))
+		found = append(found, some...)
+	}
+	written := func(name string) int64 {
+		info, err := os.Stat(name)
+		if err != nil {
+			return 0
+		}
+		return info.ModTime().UnixNano()
+	}
+	slices.SortStableFunc(found, func(a, b string) int { return cmp.Compare(written(a), written(b)) })
+	for _, f := range found {
+		name := strings.TrimSuffix(filepath.Base(f), filepath.Ext(f))
+		again := strings.TrimSuffix(f, filepath.Ext(f)) + report.KeptEnding
+		switch offered := slices.ContainsFunc(d.Pictures, func(s sight) bool { return s.Line[1] == name }); {
+		case offered:
+		case foreign.Exists(again):
+			title := strings.ReplaceAll(name, "_", " ")
+			d.Pictures = append(d.Pictures, p.sights([]frame.Sight{frame.Plotted(title, "figure", again)})...)
+		default:
+			d.Kept = append(d.Kept, filepath.Base(f))
+		}
+	}
 }
 
 func (p *page) sights(list []frame.Sight) []sight {
@@ -223,11 +299,8 @@ func (p *page) fieldsOf(c *cobra.Command) []field {
 
 // stampOf returns the stamp of the item that a line is about, after checking that all files it names were opened.
 func (p *page) stampOf(args []string) (string, error) {
-	stamp, words := "", 1
-	if args[0] == "plot" {
-		words = 2
-	}
-	for _, a := range args[words:] {
+	stamp := ""
+	for _, a := range args[wordsOf(args):] {
 		if i, ok := p.shelf.find(a); ok {
 			stamp += i.Stamp
 			continue
@@ -238,8 +311,11 @@ func (p *page) stampOf(args []string) (string, error) {
 				continue // a number or a word
 			}
 		}
-		if _, err := os.Stat(name); err == nil && name != "" && !p.shelf.holds(name) {
+		if foreign.Exists(name) && !p.shelf.holds(name) {
 			return "", fmt.Errorf("%s was not opened: start view with its folder", name)
+		}
+		if info, err := os.Stat(name); err == nil && !info.IsDir() { // a file of a run, which is not listed itself
+			stamp += stampOf(info)
 		}
 	}
 	if len(args) > 2 && p.shelf.explores(args[:3]) {
@@ -371,85 +447,4 @@ func (p *page) report(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Security-Policy", viz.ReportPolicy())
 	http.ServeFile(w, r, name)
-}
-
-// form answers with the settings of a command.
-func (p *page) form(r *http.Request) (any, error) {
-	c, err := p.runnable(strings.Fields(r.URL.Query().Get("command")))
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"about": c.Short, "flags": p.fieldsOf(c), "folder": c.Annotations["folder"] != ""}, nil
-}
-
-// runnable returns a command that the page may run: one that some item offers, or that continues a run.
-func (p *page) runnable(words []string) (*cobra.Command, error) {
-	c := p.called(words)
-	if c == nil || len(words) != 2 || !slices.Contains([]string{"fit", "sample", "sim", "invert", "reduce", "train"}, words[0]) {
-		return nil, fmt.Errorf("%s is no command that the page can run", strings.Join(words, " "))
-	}
-	return c, nil
-}
-
-// request is a command to run.
-type request struct {
-	Command string      `json:"command"` // such as "fit g2"
-	Item    string      `json:"item"`
-	Flags   [][2]string `json:"flags"` // names and values; "true" sets a switch
-	Out     string      `json:"out"`   // name of the folder of results, beside the item
-	Resume  bool        `json:"resume"`
-	Replace bool        `json:"replace"`
-}
-
-func (p *page) work(r *http.Request) (any, error) {
-	var q request
-	d := json.NewDecoder(r.Body)
-	d.DisallowUnknownFields()
-	if err := d.Decode(&q); err != nil {
-		return nil, fmt.Errorf("the request cannot be read: %w: reload the page", err)
-	}
-	c, err := p.runnable(strings.Fields(q.Command))
-	if err != nil {
-		return nil, err
-	}
-	i, ok := p.shelf.find(q.Item)
-	if !ok {
-		return nil, errors.New("what the command is about is no longer there")
-	}
-	args := strings.Fields(q.Command)
-	if q.Resume {
-		return p.works.start(append(args, "--resume", i.ID), i.ID)
-	}
-	args = append(args, i.ID)
-	for _, f := range q.Flags {
-		if c.LocalFlags().Lookup(f[0]) == nil {
-			return nil, fmt.Errorf("%s has no setting %q: reload the page", q.Command, f[0])
-		}
-		args = append(args, "--"+f[0]+"="+f[1])
-	}
-	out := ""
-	if c.Annotations["folder"] != "" {
-		if q.Out == "" || q.Out != filepath.Base(q.Out) || strings.HasPrefix(q.Out, ".") {
-			return nil, fmt.Errorf("%q is no name for a folder: give a name without slashes", q.Out)
-		}
-		out = filepath.Join(filepath.Dir(i.ID), q.Out)
-		if !p.shelf.holds(out) {
-			out = filepath.Join(p.shelf.folder(), q.Out)
-		}
-		args = append(args, "--out", out)
-	}
-	if q.Replace {
-		args = append(args, "--overwrite")
-	}
-	return p.works.start(args, out)
-}
-
-func (p *page) atWork(*http.Request) (any, error) { return p.works.all(), nil }
-
-func (p *page) stop(r *http.Request) (any, error) {
-	var q struct{ ID int }
-	if err := json.NewDecoder(r.Body).Decode(&q); err != nil {
-		return nil, fmt.Errorf("the request cannot be read: %w: reload the page", err)
-	}
-	return map[string]bool{"stopped": true}, p.works.stop(q.ID)
 }

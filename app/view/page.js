@@ -3,7 +3,7 @@ import { Picture, Fields, make, ask, night } from "./picture.js";
 import { Table } from "./table.js";
 
 const $ = (id) => document.getElementById(id);
-const shown = { id: null, stamp: null, rev: -1, pictures: [], list: "", waiting: new Set() };
+const shown = { id: null, stamp: null, rev: -1, pictures: [], list: "", chosen: new Set() };
 
 function tell(text) { $("message").textContent = text; }
 
@@ -26,8 +26,8 @@ async function refresh() {
     }
     if (shown.id === null && s.items.length) open(decodeURIComponent(location.hash.slice(1)) || s.items[0].id, true);
     if (!s.items.length) $("item").replaceChildren(make("p", { className: "soft", textContent: "There is nothing here that Euryale knows how to show: it looks for results of correlators, frames of detectors, q maps, morphologies, scattering patterns, tables, problems, fits and runs." }));
-    const now = s.items.find((i) => i.id === shown.id);
-    if (now && now.stamp !== shown.stamp) open(now.id, false);
+    const now = (shown.id || "").split("\n").map((id) => (s.items.find((i) => i.id === id) || {}).stamp);
+    if (now.every(Boolean) && now.join("\n") !== shown.stamp) open(shown.id, false);
     await works();
   } catch (e) {
     tell(e.message);
@@ -45,17 +45,38 @@ function list(items) {
     kinds.get(i.kind).push(i);
   }
   const focus = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.id : null;
+  for (const id of shown.chosen) if (!items.some((i) => i.id === id)) shown.chosen.delete(id);
+  $("files").replaceChildren(...items.map((i) => make("option", { value: i.id })));
   $("list").replaceChildren(...[...kinds].flatMap(([kind, some]) => [
     make("h2", { textContent: kind + " (" + some.length + ")" }),
+    ...(some.some((i) => i.many) && some.length > 1 ? [together(some)] : []),
     make("ul", {}, ...some.slice(0, most).map((i) => {
       const b = make("button", { type: "button", textContent: i.name, className: i.busy ? "busy" : "" });
       b.dataset.id = i.id;
       b.setAttribute("aria-current", String(i.id === shown.id));
       b.addEventListener("click", () => { open(i.id, true); $("shelf").classList.remove("open"); $("menu").setAttribute("aria-expanded", "false"); });
-      return make("li", {}, b);
+      if (!i.many || some.length < 2) return make("li", {}, b);
+      const box = make("input", { type: "checkbox", checked: shown.chosen.has(i.id) });
+      box.setAttribute("aria-label", "Choose " + i.name);
+      box.addEventListener("change", () => { if (box.checked) shown.chosen.add(i.id); else shown.chosen.delete(i.id); for (const k of document.querySelectorAll(".together")) k.tell(); });
+      return make("li", {}, box, b);
     }), ...(some.length > most ? [make("li", { className: "soft", textContent: "and " + (some.length - most) + " more: search for them" })] : [])),
   ]));
   if (focus) for (const b of $("list").querySelectorAll("button")) if (b.dataset.id === focus) b.focus();
+}
+
+// together is a button that shows the chosen items of a kind in common pictures.
+function together(some) {
+  const b = make("button", { type: "button", className: "together" });
+  const chosen = () => some.filter((i) => shown.chosen.has(i.id)).map((i) => i.id);
+  b.tell = () => {
+    const n = chosen().length;
+    b.disabled = n < 2;
+    b.textContent = n < 2 ? "Choose two or more to see them together" : "Show " + n + " together";
+  };
+  b.tell();
+  b.addEventListener("click", () => open(chosen().join("\n"), true));
+  return b;
 }
 
 // link makes the pictures of a run highlight the draws that are chosen in one of them.
@@ -90,7 +111,7 @@ async function open(id, anew) {
   shown.pictures = d.pictures.map((s) => new Picture(s, tell));
   link(shown.pictures);
   const cards = shown.pictures.map((p) => { p.element.picture = p; eye.observe(p.element); return p.element; });
-  const kept = d.pictures.length ? [] : d.kept.map((name) => {
+  const kept = d.kept.map((name) => {
     const src = "kept?" + new URLSearchParams({ id, name, stamp: d.stamp });
     return make("article", { className: "card" }, make("h3", { textContent: name.replace(/\.\w+$/, "").replaceAll("_", " ") }), make("div", { className: "stage paper" }, make("img", { src, alt: name })));
   });
@@ -117,7 +138,7 @@ function head(d) {
     actions.append(b);
   }
   const others = (shown.items || []).filter((i) => i.kind === d.kind && i.id !== d.id && !i.busy);
-  if (d.pictures.length && !d.busy && others.length) {
+  if (d.pictures.length && !d.busy && others.length && !d.id.includes("\n")) {
     const choose = make("select", {}, make("option", { value: "", textContent: "Compare with" }), ...others.map((i) => make("option", { value: i.id, textContent: i.name })));
     choose.setAttribute("aria-label", "Compare with another one");
     choose.addEventListener("change", () => { if (choose.value) compare(d, choose.value); });
@@ -202,19 +223,19 @@ async function beside(section, one, other) {
 async function form(command, d) {
   let f;
   try {
-    f = await ask("form?" + new URLSearchParams({ command }));
+    f = await ask("form?" + new URLSearchParams({ command, id: d.id }));
   } catch (e) {
     tell(e.message);
     return;
   }
   const fields = new Fields(f.flags, null);
-  const out = make("input", { type: "text", id: "form-out", value: command.replaceAll(" ", "-") + "-" + d.name.split("/").pop().replace(/\.\w+$/, ""), autocomplete: "off" });
+  const out = make("input", { type: "text", id: "form-out", value: f.out, autocomplete: "off" });
   const replace = make("input", { type: "checkbox", id: "form-replace" });
   $("form-title").textContent = command[0].toUpperCase() + command.slice(1) + ": " + d.name;
   $("form-about").textContent = f.about + ".";
   $("form-error").textContent = "";
   $("form-search").value = "";
-  const results = f.folder ? [make("div", { className: "settings" }, make("div", { className: "setting" }, make("label", { htmlFor: "form-out", textContent: "Folder for the results" }), out), make("div", { className: "setting" }, make("label", { htmlFor: "form-replace", textContent: "Replace what is there" }), replace))] : [];
+  const results = f.folder || f.file ? [make("div", { className: "settings" }, make("div", { className: "setting" }, make("label", { htmlFor: "form-out", textContent: f.file ? "File for the results" : "Folder for the results" }), out), make("div", { className: "setting" }, make("label", { htmlFor: "form-replace", textContent: "Replace what is there" }), replace))] : [];
   $("form-fields").replaceChildren(...results, make("div", { className: "settings" }, ...fields.elements));
   $("form-search").oninput = () => {
     const words = $("form-search").value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -224,7 +245,7 @@ async function form(command, d) {
   $("form-run").onclick = async (e) => {
     e.preventDefault();
     try {
-      await run({ command, item: d.id, flags: fields.pairs(), out: f.folder ? out.value.trim() : "", resume: false, replace: replace.checked });
+      await run({ command, item: d.id, flags: fields.pairs(), out: f.folder || f.file ? out.value.trim() : "", resume: false, replace: replace.checked });
       $("form").close();
     } catch (err) {
       $("form-error").textContent = err.message;

@@ -323,6 +323,7 @@ export class Fields {
         input.addEventListener("change", () => { slider.value = input.value || f.default; });
       }
       input.id = id;
+      if (input.type === "text" && /\b(file|folder|q[ -]map|library)\b/i.test(f.about)) input.setAttribute("list", "files");
       this.inputs.push({ flag: f, input, initial: input.type === "checkbox" ? f.default === "true" : "" });
       if (changed) input.addEventListener("change", changed);
       const about = make("small", { textContent: f.about, id: id + "about" });

@@ -35,6 +35,7 @@ type item struct {
 	Kind  string `json:"kind"`
 	Stamp string `json:"stamp"` // changes when the file does
 	Busy  bool   `json:"busy"`  // whether a run goes on in the folder
+	Many  bool   `json:"many"`  // whether several of the kind can be looked at together
 
 	folder bool
 	look   *frame.Look
@@ -163,7 +164,7 @@ func (s *shelf) see(name string, d fs.DirEntry) (item, bool) {
 	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
 		return item{}, false
 	}
-	i := item{ID: name, Name: s.short(name), folder: info.IsDir(), Stamp: fmt.Sprintf("%d-%d", info.ModTime().UnixNano(), info.Size())}
+	i := item{ID: name, Name: s.short(name), folder: info.IsDir(), Stamp: stampOf(info)}
 	if i.folder {
 		i.Stamp += newest(name)
 	}
@@ -174,8 +175,13 @@ func (s *shelf) see(name string, d fs.DirEntry) (item, bool) {
 	if i.look = frame.LookOf(s.fields, name, i.folder); i.look == nil {
 		return i, false
 	}
-	i.Kind, i.Busy = i.look.Kind, i.folder && runlock.Busy(name)
+	i.Kind, i.Many, i.Busy = i.look.Kind, i.look.Together != nil, i.folder && runlock.Busy(name)
 	return i, true
+}
+
+// stampOf changes when a file does.
+func stampOf(info fs.FileInfo) string {
+	return fmt.Sprintf("%d-%d", info.ModTime().UnixNano(), info.Size())
 }
 
 // newest returns a text that changes when one of the files in a folder does.
@@ -228,6 +234,17 @@ func (s *shelf) holds(name string) bool {
 		}
 	}
 	return false
+}
+
+// places are the whole paths of what was opened.
+func (s *shelf) places() (all []string) {
+	for _, name := range s.opened {
+		if whole, err := filepath.Abs(name); err == nil {
+			name = whole
+		}
+		all = append(all, name)
+	}
+	return all
 }
 
 // folder returns a folder that was opened, in which results may be put: the first one, or that of the first file.

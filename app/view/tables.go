@@ -10,11 +10,13 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/columns"
 	"github.com/euryale-dev/euryale/internal/foreign"
 )
@@ -71,7 +73,11 @@ func (p *page) rows(r *http.Request) (any, error) {
 	if !ok || !i.look.Table {
 		return nil, errors.New("it is no longer there")
 	}
-	t, err := p.tables.of(i.ID, i.Stamp)
+	name := i.ID
+	if i.folder {
+		name = filepath.Join(name, frame.FitsFile)
+	}
+	t, err := p.tables.of(name, i.Stamp)
 	if err != nil {
 		return nil, err
 	}

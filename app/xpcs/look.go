@@ -33,8 +33,11 @@ func look(name string, folder bool) *frame.Look {
 	multitau, twotime := f.Has("/xpcs/multitau"), f.Has("/xpcs/twotime")
 	switch {
 	case multitau || twotime:
-		l := &frame.Look{Kind: "Correlations"}
+		l := &frame.Look{Kind: "Correlations", Together: &frame.Look{Works: []string{"fit g2", "average"}}}
 		for _, p := range report.Results() {
+			if p.Together != nil {
+				l.Together.Pictures = append(l.Together.Pictures, frame.Plotted(p.Short, p.Kind))
+			}
 			if p.Kind == "twotime" && !twotime || p.Kind == "g2" && !multitau {
 				continue
 			}
@@ -66,7 +69,7 @@ func lookAtFrames(name string) *frame.Look {
 	f.Close()
 	single := frame.Plotted("Single frames", "frames", name, "--frame=1")
 	single.Sliders = []frame.Range{{Flag: "frame", Low: 1, High: f.Frames}}
-	return &frame.Look{Kind: "Frames", Pictures: []frame.Sight{frame.Plotted("Mean of the frames", "frames", name), single}}
+	return &frame.Look{Kind: "Frames", Works: []string{"correlate"}, Pictures: []frame.Sight{frame.Plotted("Mean of the frames", "frames", name), single}}
 }
 
 func qmapSights(name string) (all []frame.Sight) {

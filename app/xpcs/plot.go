@@ -66,19 +66,26 @@ func plotResult(a *frame.App, p report.ResultPicture) *cobra.Command {
 	var bins string
 	var other bool
 	c := &cobra.Command{
-		Use:   p.Kind + map[bool]string{true: " RESULT.hdf|RUN", false: " RESULT.hdf"}[p.Kind == "twotime"] + " [OUT.svg|png|pdf]",
+		Use:   p.Kind + resultArgs(p) + " [OUT.svg|png|pdf]",
 		Short: p.Short,
 		Long: fmt.Sprintf(`%s
 The picture is written to OUT if it is given, or else to %s.svg.
 
   euryale plot %[2]s A003_results.hdf
   euryale plot %[2]s A003_results.hdf %[2]s.png
-%[3]s`, p.Long, p.Kind, map[bool]string{true: "  euryale plot twotime run-flow residuals.png\n"}[p.Kind == "twotime"]),
-		Args: cobra.RangeArgs(1, 2),
+%[3]s`, p.Long, p.Kind, moreOf(p)),
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			out, args, err := a.PictureOfOne(p.Kind, args)
+			choose := a.PictureOfOne
+			if p.Together != nil {
+				choose = a.PictureFile
+			}
+			out, args, err := choose(p.Kind, args)
 			if err != nil {
 				return err
+			}
+			if len(args) > 1 {
+				return plotTogether(a, p, out, args, bins, other)
 			}
 			if st, err := os.Stat(args[0]); p.Kind == "twotime" && err == nil && st.IsDir() {
 				f, err := drawMotion(runs.Folder(args[0]), bins, other)
@@ -110,6 +117,53 @@ The picture is written to OUT if it is given, or else to %s.svg.
 		c.Flags().BoolVar(&other, p.Flag, false, p.About)
 	}
 	return c
+}
+
+// moreOf is another example of a command that draws results.
+func moreOf(p report.ResultPicture) string {
+	switch {
+	case p.Kind == "twotime":
+		return "  euryale plot twotime run-flow residuals.png\n"
+	case p.Together != nil:
+		return fmt.Sprintf("  euryale plot %s A003_results.hdf A004_results.hdf both.png\n", p.Kind)
+	}
+	return ""
+}
+
+// resultArgs are the arguments of a command that draws results.
+func resultArgs(p report.ResultPicture) string {
+	switch {
+	case p.Kind == "twotime":
+		return " RESULT.hdf|RUN"
+	case p.Together != nil:
+		return " RESULT.hdf..."
+	}
+	return " RESULT.hdf"
+}
+
+// plotTogether draws several results in one picture.
+func plotTogether(a *frame.App, p report.ResultPicture, out string, names []string, bins string, other bool) error {
+	if other {
+		return exit.Usage("--%s is for one file: leave it out, or draw one file", p.Flag)
+	}
+	var all []*nexus.Result
+	for _, name := range names {
+		r, err := nexus.Open(name)
+		if err != nil {
+			return exit.Input(err)
+		}
+		defer r.Close()
+		all = append(all, r)
+	}
+	chosen, err := chosenBins(all[0], bins)
+	if err != nil {
+		return err
+	}
+	f, err := p.Together(all, report.Choice{Bins: chosen})
+	if err != nil {
+		return exit.With(exit.Data, err)
+	}
+	return a.SavePicture(p.Kind, out, f)
 }
 
 // chosenBins returns the bins that a flag names, or some that stand for all.
