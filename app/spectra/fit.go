@@ -130,7 +130,7 @@ func save(a *frame.App, to frame.Outputs, p *fitfile.Pipeline, doc spectraDoc, f
 	}
 	if to.Folder != "" {
 		err := a.WhileWaiting("drawing the report", func() error {
-			return exit.With(exit.CannotWrite, fitted.Page(a.Page(0)).Save(string(to.Folder)))
+			return exit.With(exit.CannotWrite, errors.Join(fitted.Page(a.Page(0)).Save(string(to.Folder)), writeModels(to.Folder.Path(modelsFile), fitted.Stars, fitted.Outcomes)))
 		})
 		if err != nil {
 			return err

@@ -107,7 +107,7 @@ func keptText(table string, k *survey.Kept) string {
 
 func plusMinus(v, sd float64) string { return strings.Replace(report.PlusMinus(v, sd), "+-", "±", 1) }
 
-// keptOfOthers says what a document fit.json has of a star; it keeps no models.
+// keptOfOthers says what a document fit.json has of a star, and adds the models that stand beside it.
 func (f *plotFlags) keptOfOthers(m *measuredStar, names, called []string) error {
 	name := f.Fit
 	switch info, err := os.Stat(f.Fit); {
@@ -131,20 +131,38 @@ func (f *plotFlags) keptOfOthers(m *measuredStar, names, called []string) error 
 		}
 		return exit.With(exit.Data, fmt.Errorf("%s is no result of fit spectra: name the folder that its --out made", name))
 	}
-	at := slices.IndexFunc(doc.Stars, func(d starDoc) bool {
-		parts := strings.Split(d.Name, " + ") // files of one star
-		for i := range parts {
-			parts[i] = filepath.Base(parts[i])
-		}
-		return slices.Contains(parts, called[0])
-	})
+	at := slices.IndexFunc(doc.Stars, func(d starDoc) bool { return slices.Contains(d.parts(), called[0]) })
 	switch {
 	case at >= 0:
+		modelled := false
+		for i, file := range called {
+			k := slices.Index(doc.Stars[at].parts(), file)
+			if k < 0 {
+				continue
+			}
+			ok, err := addModel(&m.arms[i], filepath.Join(filepath.Dir(name), modelsFile), at, k)
+			if err != nil {
+				return err
+			}
+			modelled = modelled || ok
+		}
 		m.say("%s", doc.Stars[at].text(filepath.Base(name)))
+		if !modelled {
+			m.say("It keeps no model: --library draws one.")
+		}
 	case f.Fit != "":
 		return exit.With(exit.Data, fmt.Errorf("%s has no fit of %s: it has those of %s", name, called[0], errtext.Named(column(doc.Stars, func(d *starDoc) string { return d.Name }))))
 	}
 	return nil
+}
+
+// parts are the names of the files of the star.
+func (d *starDoc) parts() []string {
+	parts := strings.Split(d.Name, " + ")
+	for i := range parts {
+		parts[i] = filepath.Base(parts[i])
+	}
+	return parts
 }
 
 // text says what a document has of a star.
@@ -160,5 +178,5 @@ func (d *starDoc) text(file string) string {
 	if d.Check != nil {
 		text += " " + d.Check.Line
 	}
-	return text + " It keeps no model: --library draws one."
+	return text
 }

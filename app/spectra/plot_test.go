@@ -61,12 +61,16 @@ func TestPlotMeasuredSpectra(t *testing.T) {
 		has(t, drawn(t, append([]string{"plot", "spectrum", coadd, "--row", "2"}, extra...)...), "residual (sd)", "model", "Fit in rvtab_coadd-demo.fits: velocity -", "The model")
 	}
 	has(t, drawn(t, "plot", "spectrum", coadd, "--row", "1"), "does not have this target", "no residual")
-	// Those of single files, of which fit.json keeps no model.
+	// Those of single files.
 	names := plainStar(t, dir)
 	if code, _, stderr := apptest.Do(t, "fit", "spectra", names[0], "--config", at("config.yaml"), "--arm", "desi_b", "--out", at("fit"), "--quiet"); code != exit.OK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
-	has(t, drawn(t, "plot", "spectrum", names[0], names[1], "--fit", at("fit"), "--range", "4900:6300", "--mask-range", "5000:5010"), "desi_b.csv + desi_r.csv", "masked", "Fit in fit.json: vel ", "It keeps no model", "5000", "no 4600")
+	has(t, drawn(t, "plot", "spectrum", names[0], names[1], "--fit", at("fit"), "--range", "4900:6300", "--mask-range", "5000:5010"), "desi_b.csv + desi_r.csv", "masked", "Fit in fit.json: vel ", "model", "residual (sd)", "no It keeps no model", "5000", "no 4600")
+	if err := os.Remove(at("fit/models.npz")); err != nil {
+		t.Fatal(err)
+	}
+	has(t, drawn(t, "plot", "spectrum", names[0], "--fit", at("fit")), "Fit in fit.json: vel ", "It keeps no model", "no residual")
 	has(t, drawn(t, "plot", "spectrum", coadd, "--row", "2", "--config", at("config.yaml"), "--correlation"), "velocity (km/s)", "desi_b", "The best template has teff ", "where fits begin")
 	for says, args := range map[string][]string{
 		"choose one with --targetid":     {coadd},
