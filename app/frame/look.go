@@ -19,15 +19,25 @@ type Look struct {
 	Pictures []Sight
 	Texts    []Sight
 	Table    bool     // the file is a table, whose rows can be sorted
+	Rows     *Rows    // a table beside the file, of which people choose rows; nil for none
 	Works    []string // commands that take it as their argument, such as "fit g2"
 	// Together is what several of the kind are seen in; the names of the files follow the words of the command in each line. Nil for nothing.
 	Together *Look
+}
+
+// Rows are the rows of a table that choose what pictures show.
+type Rows struct {
+	File   string `json:"-"`
+	Column string `json:"column"` // column whose number a row gives to a flag of the pictures
+	Flag   string `json:"flag"`
+	Clears string `json:"clears"` // flag that must then not be given
 }
 
 // Sight is a picture or a text, with the arguments of the command line that makes it.
 type Sight struct {
 	Title   string
 	Args    []string
+	Still   bool    // leaves out the sliders that the command has for other pictures
 	Sliders []Range // flags that people slide, with ranges that the file sets
 }
 

@@ -20,6 +20,9 @@ func (a *App) PictureFile(kind string, args []string) (out string, rest []string
 	case ".svg", ".png", ".pdf":
 		out, rest = last, args[:len(args)-1]
 	case ".gif", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp", ".eps", ".ps", ".svgz", ".html":
+		if len(args) == 1 { // it is what is drawn
+			break
+		}
 		return "", nil, exit.Usage("plot %s: %s: pictures are written as .svg, .png or .pdf", kind, last)
 	}
 	if len(rest) == 0 {

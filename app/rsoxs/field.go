@@ -18,6 +18,7 @@ func Field() frame.Field {
 		{Verb: "reduce", New: reduceRSoXS},
 		{Verb: "reduce", New: reduceNEXAFS},
 		{Verb: "plot", New: plotPattern},
+		{Verb: "plot", New: plotMeasured},
 		{Verb: "plot", New: plotMorphology},
 		{Verb: "plot", New: plotVolume},
 		{Verb: "demo", New: demoRSoXS, Takes: frame.TakesOut | frame.OnProcessor},

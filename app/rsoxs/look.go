@@ -4,9 +4,13 @@
 package rsoxs
 
 import (
+	"os"
+	"path/filepath"
+
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/data/hdf5"
+	"github.com/euryale-dev/euryale/data/scatter"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/runs"
@@ -14,21 +18,59 @@ import (
 
 // look says how people look at morphologies and at folders of simulated patterns.
 func look(name string, folder bool) *frame.Look {
-	if folder {
-		if !foreign.Exists(runs.Folder(name).Path(morph.SimulationRecordFile)) {
+	switch {
+	case folder:
+		if l := lookAtPatterns(name); l != nil {
+			return l
+		}
+		if frame.Ends(name, ".zarr") || scatterFolder(name) {
+			return lookAtMeasured(name)
+		}
+		return nil
+	case frame.Ends(name, ".json"):
+		if info, err := os.Stat(name); err != nil || info.Size() > mostProblem {
 			return nil
 		}
-		patterns := frame.Plotted("Scattering patterns", "pattern", name)
-		cuts := frame.Plotted("Cuts through the centre", "pattern", name, "--cuts")
-		single := frame.Plotted("One energy", "pattern", name, "--number=1")
-		if r, err := morph.ReadSimulationRecord(name); err == nil && r != nil {
-			single.Sliders = []frame.Range{{Flag: "number", Low: 1, High: len(r.Energies)}}
+		if b, err := foreign.ReadFile(name); err == nil {
+			if d, _ := foreign.DocumentOf(b); d == foreign.MorphologyProblem {
+				return &frame.Look{Kind: "Problems", Works: []string{invertCommand}}
+			}
 		}
-		return &frame.Look{Kind: "Scattering patterns", Pictures: []frame.Sight{patterns, single, cuts}}
-	}
-	if !frame.Ends(name, ".h5", ".hdf5", ".hdf") {
 		return nil
+	case frame.Ends(name, ".h5", ".hdf5", ".hdf"):
+		if l := lookAtMorphology(name); l != nil {
+			return l
+		}
 	}
+	if frame.Ends(name, ".tif", ".tiff", ".nc", ".h5", ".hdf5", ".nxs", ".fits", ".fit") && !scatterFolder(filepath.Dir(name)) {
+		return lookAtMeasured(name)
+	}
+	return nil
+}
+
+// lookAtPatterns looks at the folder of a simulation, and at one of images that another program computed.
+func lookAtPatterns(name string) *frame.Look {
+	single := frame.Plotted("One energy", "pattern", name, "--number=1")
+	number := frame.Range{Flag: "number", Low: 1}
+	if foreign.Exists(runs.Folder(name).Path(morph.SimulationRecordFile)) {
+		if r, err := morph.ReadSimulationRecord(name); err == nil && r != nil {
+			number.High = len(r.Energies)
+		}
+	} else {
+		files, err := morph.PatternFiles([]string{name})
+		if err != nil || foreign.Exists(runs.Folder(filepath.Dir(name)).Path(morph.SimulationRecordFile)) {
+			return nil
+		}
+		number.High = len(files)
+	}
+	if number.High > 0 {
+		single.Sliders = []frame.Range{number}
+	}
+	return &frame.Look{Kind: "Scattering patterns", Works: []string{"reduce rsoxs"}, Pictures: []frame.Sight{
+		frame.Plotted("Scattering patterns", "pattern", name), single, frame.Plotted("Cuts through the centre", "pattern", name, "--cuts")}}
+}
+
+func lookAtMorphology(name string) *frame.Look {
 	f, err := hdf5.Open(name)
 	if err != nil {
 		return nil
@@ -39,5 +81,35 @@ func look(name string, folder bool) *frame.Look {
 	}
 	return &frame.Look{Kind: "Morphologies", Works: []string{"sim rsoxs"}, Pictures: []frame.Sight{
 		frame.Plotted("Slice across z", "morphology", name, "--slice=z"), frame.Plotted("Slice across y", "morphology", name, "--slice=y"),
-		frame.Plotted("Slice across x", "morphology", name, "--slice=x"), frame.Plotted("Directors in three dimensions", "volume", name), frame.Plotted("Histograms of the volume", "morphology", name, "--histograms")}}
+		frame.Plotted("Slice across x", "morphology", name, "--slice=x"), frame.Plotted("Directors in three dimensions", "volume", name), {Title: "Histograms of the volume", Args: []string{"plot", "morphology", name, "--histograms"}, Still: true}}}
+}
+
+// mostProblem is the largest size of a file that is taken for a problem, in bytes.
+const mostProblem = 16 << 20
+
+// mostMeasured is the size of measured patterns that are counted when they are listed, in bytes; larger ones have no slider.
+const mostMeasured = 32 << 20
+
+// lookAtMeasured looks at measured patterns, which are asked for after everything else that such files can be.
+func lookAtMeasured(name string) *frame.Look {
+	if !scatter.Recognised(name) {
+		return nil
+	}
+	sight := frame.Plotted("Measured patterns", "measured", name, "--number=1")
+	if info, err := os.Stat(name); err == nil && info.Size() < mostMeasured {
+		set, err := scatter.Open(name, scatter.Settings{Unplaced: true})
+		if err != nil && !frame.Ends(name, ".tif", ".tiff") { // an image may need settings
+			return nil
+		}
+		if n := set.Patterns(); n > 1 {
+			sight.Sliders = []frame.Range{{Flag: "number", Low: 1, High: n}}
+		}
+	}
+	return &frame.Look{Kind: "Measured patterns", Pictures: []frame.Sight{sight}}
+}
+
+// scatterFolder reports whether a folder is a measurement, whose files are then not listed one by one.
+func scatterFolder(name string) bool {
+	found, _ := filepath.Glob(filepath.Join(name, "*primary*.tif*"))
+	return len(found) > 0
 }

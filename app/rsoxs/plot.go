@@ -157,6 +157,7 @@ func (f *patternFlags) which(a *frame.App, p *rsoxs.Pattern) (list []int, err er
 // morphologyFlags are the flags of plot morphology.
 type morphologyFlags struct {
 	Slice      string
+	Depth      float64
 	Subsample  int
 	Least      float64
 	Directors  int
@@ -185,6 +186,8 @@ file named, or to morphology.svg.
 	}
 	c.Flags().StringVar(&f.Slice, "slice", "z", "axis perpendicular to the slice and its position, such as z or z:12 (default z, in the middle)")
 	c.Flags().Lookup("slice").DefValue = ""
+	c.Flags().Float64Var(&f.Depth, "depth", 0.5, "place of a slice without a position, as a share of the box, 0 to 1")
+	frame.Slider(c, "depth", 0, 1)
 	c.Flags().IntVar(&f.Subsample, "subsample", 1, "draw every n-th voxel along each axis")
 	c.Flags().Float64Var(&f.Least, "least", 0.05, "smallest volume fraction and S for which angles are drawn, 0 to 1")
 	c.Flags().IntVar(&f.Directors, "directors", 0, "draw a director at every n-th voxel drawn, -1 for none (default about 20 per side)")
@@ -234,7 +237,10 @@ func (f *morphologyFlags) slice(m *cyrsoxs.Morphology) (viz.Slice, error) {
 	if axis < 0 || len(name) != 1 {
 		return viz.Slice{}, exit.Usage("--slice %s: want z, y or x, and a place, such as z:12", f.Slice)
 	}
-	at := m.Shape[axis] / 2
+	if !(f.Depth >= 0 && f.Depth <= 1) {
+		return viz.Slice{}, exit.Usage("--depth %g: want a share of the box, 0 to 1", f.Depth)
+	}
+	at := min(int(f.Depth*float64(m.Shape[axis])), m.Shape[axis]-1)
 	if placed {
 		var err error
 		if at, err = strconv.Atoi(place); err != nil || at < 0 || at >= m.Shape[axis] {

@@ -122,11 +122,23 @@ func lookAtSpectrum(name string) *frame.Look {
 	if many {
 		args, title = append(args, "--row=1"), "A spectrum, by its row"
 	}
-	l := &frame.Look{Kind: "Spectra", Works: []string{"fit spectra", "sample spectrum"}, Pictures: []frame.Sight{{Title: title, Args: append(args, "--measured")}}}
+	l := &frame.Look{Kind: "Spectra", Rows: starsBeside(name, kind), Works: []string{"fit spectra", "sample spectrum"}, Pictures: []frame.Sight{{Title: title, Args: append(args, "--measured")}}}
+	if !many {
+		l.Together = &frame.Look{Works: l.Works, Pictures: []frame.Sight{{Title: "The spectra of a star", Args: []string{"plot", "spectrum", "--measured"}}}}
+	}
 	if foreign.Exists("config.yaml") {
 		l.Pictures = append(l.Pictures, frame.Sight{Title: title + ", fitted on the spot", Args: args[:len(args):len(args)]})
 	}
 	return l
+}
+
+// starsBeside returns the table of a fit that stands beside a file of many stars; nil if there is none.
+func starsBeside(name string, kind fitfile.Kind) *frame.Rows {
+	table := filepath.Join(filepath.Dir(name), survey.TableName(strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".fz")))
+	if kind != fitfile.DESI || !foreign.Exists(table) {
+		return nil
+	}
+	return &frame.Rows{File: table, Column: "TARGETID", Flag: "targetid", Clears: "row"}
 }
 
 // namesFlux reports whether the first lines of a text name a column of flux. Tables in folders of runs have pictures of their own.

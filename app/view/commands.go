@@ -35,10 +35,11 @@ func (p *page) form(r *http.Request) (any, error) {
 
 // writes returns the ending of the file that a command takes as its last argument and writes, or "".
 func writes(c *cobra.Command) string {
-	_, out, ok := strings.Cut(c.Use, " OUT.")
+	_, out, ok := strings.Cut(c.Use, "OUT.")
 	if !ok {
 		return ""
 	}
+	out, _, _ = strings.Cut(strings.TrimSuffix(out, "]"), "|")
 	return "." + out
 }
 

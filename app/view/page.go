@@ -137,19 +137,20 @@ func (f field) required() bool { return strings.Contains(f.About, "(required") }
 
 // itemDoc is what the page knows about an item.
 type itemDoc struct {
-	ID       string   `json:"id"`
-	Name     string   `json:"name"`
-	Kind     string   `json:"kind"`
-	Stamp    string   `json:"stamp"`
-	Busy     bool     `json:"busy"`
-	Pictures []sight  `json:"pictures"`
-	Texts    []sight  `json:"texts"`
-	Works    []string `json:"works"`
-	Table    bool     `json:"table"`
-	Kept     []string `json:"kept"` // pictures in the folder of a run
-	Report   bool     `json:"report"`
-	Resume   string   `json:"resume"` // command that continues the run, or ""
-	Command  string   `json:"command"`
+	ID       string      `json:"id"`
+	Name     string      `json:"name"`
+	Kind     string      `json:"kind"`
+	Stamp    string      `json:"stamp"`
+	Busy     bool        `json:"busy"`
+	Pictures []sight     `json:"pictures"`
+	Texts    []sight     `json:"texts"`
+	Works    []string    `json:"works"`
+	Table    bool        `json:"table"`
+	Rows     *frame.Rows `json:"rows,omitempty"`
+	Kept     []string    `json:"kept"` // pictures in the folder of a run
+	Report   bool        `json:"report"`
+	Resume   string      `json:"resume"` // command that continues the run, or ""
+	Command  string      `json:"command"`
 	// Progress is the document progress.json of a run that goes on.
 	Progress json.RawMessage `json:"progress,omitempty"`
 }
@@ -164,7 +165,7 @@ func (p *page) item(r *http.Request) (any, error) {
 	}
 	i := all[0]
 	d := itemDoc{ID: i.ID, Name: i.Name, Kind: i.Kind, Stamp: i.Stamp, Busy: i.Busy, Pictures: p.sights(i.look.Pictures), Texts: p.sights(i.look.Texts),
-		Works: append([]string{}, i.look.Works...), Table: i.look.Table, Kept: []string{}}
+		Works: append([]string{}, i.look.Works...), Table: i.look.Table || i.look.Rows != nil, Rows: i.look.Rows, Kept: []string{}}
 	if !i.folder {
 		return d, nil
 	}
@@ -259,6 +260,11 @@ func (p *page) sights(list []frame.Sight) []sight {
 	out := []sight{}
 	for _, s := range list {
 		fields := p.fieldsOf(p.called(s.Args))
+		for i := range fields {
+			if s.Still {
+				fields[i].Range = nil
+			}
+		}
 		for _, r := range s.Sliders {
 			if i := slices.IndexFunc(fields, func(f field) bool { return f.Name == r.Flag }); i >= 0 && r.High > r.Low {
 				fields[i].Range = []string{strconv.Itoa(r.Low), strconv.Itoa(r.High)}

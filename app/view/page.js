@@ -79,8 +79,13 @@ function together(some) {
   return b;
 }
 
-// link makes the pictures of a run highlight the draws that are chosen in one of them.
+// link makes the pictures of a run highlight the draws that are chosen in one of them, and those of bins show the bins that are.
 function link(pictures) {
+  const bins = new Set();
+  for (const p of pictures) p.binChosen = (bin) => {
+    if (!bins.delete(bin)) bins.add(bin);
+    for (const q of pictures) q.give("bins", [...bins].join(","));
+  };
   for (const p of pictures) p.chosen = (draws) => { for (const q of pictures) q.highlight(draws); };
 }
 
@@ -108,14 +113,15 @@ async function open(id, anew) {
     head(d);
     return;
   }
-  shown.pictures = d.pictures.map((s) => new Picture(s, tell));
+  const binned = d.pictures.some((s) => s.flags.some((f) => f.name === "bins"));
+  shown.pictures = d.pictures.map((s) => new Picture({ ...s, binned }, tell));
   link(shown.pictures);
   const cards = shown.pictures.map((p) => { p.element.picture = p; eye.observe(p.element); return p.element; });
   const kept = d.kept.map((name) => {
     const src = "kept?" + new URLSearchParams({ id, name, stamp: d.stamp });
     return make("article", { className: "card" }, make("h3", { textContent: name.replace(/\.\w+$/, "").replaceAll("_", " ") }), make("div", { className: "stage paper" }, make("img", { src, alt: name })));
   });
-  $("item").replaceChildren(make("div", { id: "head" }), make("div", { className: "texts", id: "texts" }), make("div", { className: "pictures" }, ...cards, ...kept), ...(d.table ? [new Table(d.id, tell).element] : []));
+  $("item").replaceChildren(make("div", { id: "head" }), make("div", { className: "texts", id: "texts" }), make("div", { className: "pictures" }, ...cards, ...kept), ...(d.table ? [new Table(d.id, tell, d.rows, (rows, v) => { for (const p of shown.pictures) p.give(rows.flag, v, rows.clears); }).element] : []));
   head(d);
   texts(d);
 }

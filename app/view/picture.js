@@ -34,16 +34,23 @@ export class Picture {
       this.choose = tool("Choose", "Choose draws: drag over some, and all pictures highlight them", () => this.choose.setAttribute("aria-pressed", String(this.choose.getAttribute("aria-pressed") !== "true")));
       this.choose.setAttribute("aria-pressed", "false");
     }
+    else if (this.sight.binned) {
+      this.choose = tool("Choose", "Choose bins: click on some, and the other pictures show them", () => this.choose.setAttribute("aria-pressed", String(this.choose.getAttribute("aria-pressed") !== "true")));
+      this.choose.setAttribute("aria-pressed", "false");
+    }
     tool("+", "Zoom in", () => this.scaleAbout(0.5));
     tool("−", "Zoom out", () => this.scaleAbout(2));
     this.back = tool("Reset", "Show the whole picture", () => this.reset());
     this.logX = tool("log x", "Logarithmic axis x", () => this.toggle("logX"));
     this.logY = tool("log y", "Logarithmic axis y", () => this.toggle("logY"));
     tool("Wide", "Use the whole width", () => { card.classList.toggle("wide"); this.draw(); });
+    const slides = this.sight.flags.some((f) => f.range);
     if (this.sight.flags.length) {
       const gear = tool("Settings", "Settings of the picture", () => {
-        this.settings.hidden = !this.settings.hidden;
-        gear.setAttribute("aria-expanded", String(!this.settings.hidden));
+        const open = gear.getAttribute("aria-expanded") !== "true";
+        gear.setAttribute("aria-expanded", String(open));
+        this.settings.classList.toggle("slid", !open); // sliders stay
+        this.settings.hidden = !open && !slides;
       });
       gear.setAttribute("aria-expanded", "false");
     }
@@ -53,7 +60,7 @@ export class Picture {
     save.addEventListener("change", () => { if (save.value) this.save(save.value); save.value = ""; });
     tools.append(save);
     top.append(tools);
-    this.settings = make("div", { className: "settings", hidden: !this.sight.flags.some((f) => f.range) });
+    this.settings = make("div", { className: "settings slid", hidden: !slides });
     this.fields = new Fields(this.sight.flags, () => this.redraw(), this.sight.line);
     this.settings.append(...this.fields.elements);
     this.stage = make("div", { className: "stage waiting", tabIndex: 0 });
@@ -107,10 +114,29 @@ export class Picture {
 
   // highlight shows draws that were chosen in this picture or in another one.
   highlight(draws) {
-    if (!this.choose) return;
+    if (!this.choose || this.sight.binned) return;
     this.highlit = draws;
     this.fields.set("highlight", draws);
     if (this.shown) this.draw();
+  }
+
+  // give sets a flag of the picture, and clears another one, if it has the flag.
+  give(name, value, clears) {
+    if (this.fields.value(name) === undefined) return;
+    this.fields.set(name, value);
+    if (clears) this.fields.set(clears, "");
+    this.redraw();
+  }
+
+  // chooseBin chooses the bin at a point: that of the panel, or that of the pixel of an image.
+  async chooseBin(at) {
+    let m = at.frame.title.match(/^bin (\d+)\b/);
+    if (!m && at.frame.image) {
+      try {
+        m = (await ask("value?" + new URLSearchParams({ line: JSON.stringify(this.args()), panel: at.panel, x: at.x, y: at.y }))).value.match(/\bbin (\d+)/);
+      } catch { /* there is no bin */ }
+    }
+    if (m) this.binChosen(m[1]);
   }
 
   // choice returns the ranges of the quantities of draws that a rectangle covers.
@@ -162,7 +188,7 @@ export class Picture {
     this.image.width = Math.round(p.width * size);
     this.image.height = Math.round(p.height * size);
     this.frames = p.frames;
-    if (this.choose) this.choose.hidden = !p.frames.some((f) => f.of[0] || f.of[1]);
+    if (this.choose) this.choose.hidden = !p.frames.some((f) => (this.sight.binned ? f.image || /^bin \d/.test(f.title) : f.of[0] || f.of[1]));
     this.code.textContent = p.line;
     this.note.textContent = p.said;
     this.note.hidden = !p.said;
@@ -240,7 +266,10 @@ export class Picture {
       const to = from && this.at(e);
       if (box) box.remove();
       box = null;
-      if (from && to && to.panel === from.panel && this.choose && this.choose.getAttribute("aria-pressed") === "true" && !from.moving) {
+      const choosing = from && to && to.panel === from.panel && this.choose && this.choose.getAttribute("aria-pressed") === "true" && !from.moving;
+      if (choosing && this.sight.binned) {
+        this.chooseBin(to);
+      } else if (choosing) {
         const far = Math.abs(to.u - from.u) > 0.01 || Math.abs(to.v - from.v) > 0.01;
         this.chosen(far ? this.choice(from, to) : "");
       } else if (from && to && to.panel === from.panel) {
@@ -328,7 +357,7 @@ export class Fields {
       if (changed) input.addEventListener("change", changed);
       const about = make("small", { textContent: f.about, id: id + "about" });
       input.setAttribute("aria-describedby", about.id);
-      const e = make("div", { className: "setting" }, make("label", { htmlFor: id, textContent: f.name }), ...(slider ? [slider] : []), input, about);
+      const e = make("div", { className: slider ? "setting slider" : "setting" }, make("label", { htmlFor: id, textContent: f.name }), ...(slider ? [slider] : []), input, about);
       e.dataset.text = (f.name + " " + f.about).toLowerCase();
       return e;
     });

@@ -2,8 +2,11 @@
 import { make, ask } from "./picture.js";
 
 export class Table {
-  constructor(id, tell) {
+  // rows says which column of a row chooses what pictures show, and choose does it with its text; without rows, nothing is chosen.
+  constructor(id, tell, rows, choose) {
     this.id = id;
+    this.rows = rows;
+    this.choose = choose;
     this.tell = tell;
     this.sort = null;
     this.down = false;
@@ -40,7 +43,10 @@ export class Table {
     this.before.hidden = d.from === 0;
     this.after.hidden = last >= d.found;
     const focus = document.activeElement && this.body.contains(document.activeElement) ? document.activeElement.textContent : null;
-    const head = make("tr", {}, ...d.columns.map((name, k) => {
+    const of = this.rows ? d.columns.findIndex((name) => name.split(" (")[0] === this.rows.column) : -1;
+    const order = d.columns.map((_, k) => k).sort((a, b) => (b === of) - (a === of)); // the column that chooses comes first
+    const head = make("tr", {}, ...order.map((k) => {
+      const name = d.columns[k];
       const b = make("button", { type: "button", textContent: name });
       const th = make("th", { className: d.numbers[k] ? "" : "text", scope: "col" }, b);
       th.setAttribute("aria-sort", this.sort === k ? (this.down ? "descending" : "ascending") : "none");
@@ -48,7 +54,20 @@ export class Table {
       b.addEventListener("click", () => { this.down = this.sort === k && !this.down; this.sort = k; this.from = 0; this.load(); });
       return th;
     }));
-    const rows = d.rows.map((r) => make("tr", {}, ...r.map((c, k) => make("td", { textContent: c, className: d.numbers[k] ? "" : "text" }))));
+    const rows = d.rows.map((r) => {
+      const row = make("tr", {}, ...order.map((k) => make("td", { textContent: k === of ? "" : r[k], className: d.numbers[k] ? "" : "text" })));
+      if (of >= 0) {
+        const b = make("button", { type: "button", textContent: r[of], title: "Show this one in the pictures" });
+        b.setAttribute("aria-pressed", String(r[of] === this.chosen));
+        b.addEventListener("click", () => {
+          this.chosen = r[of];
+          for (const o of this.body.querySelectorAll("td button")) o.setAttribute("aria-pressed", String(o === b));
+          this.choose(this.rows, r[of]);
+        });
+        row.firstChild.append(b);
+      }
+      return row;
+    });
     this.body.replaceChildren(make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)));
     if (focus) for (const b of this.body.querySelectorAll("th button")) if (b.textContent === focus) b.focus();
   }

@@ -70,11 +70,14 @@ type tableDoc struct {
 func (p *page) rows(r *http.Request) (any, error) {
 	q := r.URL.Query()
 	i, ok := p.shelf.find(q.Get("id"))
-	if !ok || !i.look.Table {
+	if !ok || !i.look.Table && i.look.Rows == nil {
 		return nil, errors.New("it is no longer there")
 	}
 	name := i.ID
-	if i.folder {
+	switch {
+	case i.look.Rows != nil:
+		name = i.look.Rows.File
+	case i.folder:
 		name = filepath.Join(name, frame.FitsFile)
 	}
 	t, err := p.tables.of(name, i.Stamp)

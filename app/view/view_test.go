@@ -570,6 +570,10 @@ func (v *view) draws(name, work string) {
 
 // Scripts of assemblies are run on the spot, and morphologies are seen in three dimensions.
 func TestScriptsAndVolumes(t *testing.T) {
+	scan, err := filepath.Abs("../../data/scatter/testdata/classic.nc")
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	t.Chdir(dir)
 	film := apptest.VolumeFile(t, apptest.SampleVolume(), cyrsoxs.WriteSettings{})
@@ -583,10 +587,17 @@ func TestScriptsAndVolumes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if b, err = os.ReadFile(scan); err == nil {
+		err = os.WriteFile("scan.nc", b, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 	v := serve(t, dir)
-	if kinds := v.kinds(); kinds["film.h5"] != "Morphologies" || kinds["small.yaml"] != "Assembly scripts" {
+	if kinds := v.kinds(); kinds["film.h5"] != "Morphologies" || kinds["small.yaml"] != "Assembly scripts" || kinds["scan.nc"] != "Measured patterns" {
 		t.Errorf("%v", kinds)
 	}
+	v.draws("scan.nc", "")
 	v.draws("film.h5", "sim rsoxs")
 	v.draws("small.yaml", "sim assembly")
 }

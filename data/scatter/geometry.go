@@ -84,6 +84,10 @@ func (c *content) geometry(set *Set, s Settings) error {
 	if source == "" {
 		missing = append(missing, "poni1", "poni2", "beamcenter_x", "beamcenter_y", "beam_center_x", "beam_center_y")
 	}
+	if len(missing) > 0 && s.Unplaced {
+		set.note("the file does not say where the detector stands")
+		return nil
+	}
 	if len(missing) > 0 {
 		return defect(set.Name, `add "geometry": {"distance": 500, "pixel": 0.06, "beam": [x, y]} (mm, mm, and pixels from the corner)`,
 			"there is no geometry: the file has none of %s", strings.Join(missing, ", "))

@@ -52,6 +52,19 @@ func Open(name string, s Settings) (*Set, error) {
 	return set, set.mask(c, s)
 }
 
+// Recognised reports whether a file or folder is of a form that holds measured patterns: images, netCDF, HDF5 or Zarr. Tables as text, of
+// which any could be one, are not recognised. It does not read the numbers of large files.
+func Recognised(name string) bool {
+	c, err := open(name, Settings{})
+	if err != nil {
+		return false
+	}
+	if c.close != nil {
+		c.close()
+	}
+	return c.form != "table"
+}
+
 func open(name string, s Settings) (*content, error) {
 	if s.Bin < 0 || s.Exposure < 0 || s.Saturation < 0 {
 		return nil, defect(name, "give a bin, an exposure and a saturation of at least 0", "the settings have a bin of %d, an exposure of %g s and a saturation of %g", s.Bin, s.Exposure, s.Saturation)

@@ -86,6 +86,14 @@ type Map struct {
 	I                              []float64 // intensities by qy and then by qx
 }
 
+// Patterns returns how many images, maps and curves a set has; 0 for nil.
+func (s *Set) Patterns() int {
+	if s == nil {
+		return 0
+	}
+	return len(s.Frames) + len(s.Maps) + len(s.Curves)
+}
+
 // Energies lists the photon energies of a set in eV, in the order in which they are first met.
 func (s *Set) Energies() (out []float64) {
 	add := func(e float64) {

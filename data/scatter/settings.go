@@ -20,6 +20,8 @@ type Settings struct {
 	Polarization *float64
 	// Geometry replaces what the file says of the detector, part by part.
 	Geometry GeometrySettings
+	// Unplaced takes images of which the file does not say where the detector stands; their Geometry is zero.
+	Unplaced bool
 	// QUnit is that of q in the file, "1/nm" or "1/A", if the file does not say it.
 	QUnit string
 	// Masks are united with each other and with that of the file.
