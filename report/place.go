@@ -56,7 +56,7 @@ func ringsOf(q *nexus.QMap) (all []viz.Line) {
 	if _, ok := perPixel(q); !ok || first != "q" || len(q.Dynamic.Axis0) < 2 {
 		return nil
 	}
-	radii := borders(q.Dynamic.Axis0)
+	radii := viz.Borders(q.Dynamic.Axis0, false)
 	for _, r := range radii {
 		var l viz.Line
 		for k := range 361 {
@@ -97,14 +97,4 @@ func rays(centres []float64) (out []float64) {
 		}
 	}
 	return out
-}
-
-// borders returns the ends of cells from two or more centres in order.
-func borders(centres []float64) []float64 {
-	n := len(centres)
-	out := []float64{centres[0] - (centres[1]-centres[0])/2}
-	for i := 1; i < n; i++ {
-		out = append(out, (centres[i-1]+centres[i])/2)
-	}
-	return append(out, centres[n-1]+(centres[n-1]-centres[n-2])/2)
 }

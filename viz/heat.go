@@ -76,7 +76,7 @@ func (m *Image) panel() (*panel, int, error) {
 		return nil, 0, err
 	}
 	p := &panel{x: axis{label: m.XLabel, log: m.LogX}, y: axis{label: m.YLabel, log: m.LogY, down: m.RowsDown}, equal: m.Equal, bar: bar}
-	ex, ey := borders(m.X, m.LogX), borders(m.Y, m.LogY)
+	ex, ey := Borders(m.X, m.LogX), Borders(m.Y, m.LogY)
 	p.x.limits(ex[0], ex[len(ex)-1])
 	p.y.limits(ey[0], ey[len(ey)-1])
 	p.add(m.pixels(ex, ey, bar))
@@ -225,8 +225,9 @@ func cuts(edges []float64, a *axis, n int) [][2]int {
 	return out
 }
 
-// borders returns the edges of cells from their centres.
-func borders(centre []float64, log bool) []float64 {
+// Borders returns the n+1 edges of n cells from their centres in ascending order, half-way between neighbours; on a logarithmic axis between
+// their logarithms.
+func Borders(centre []float64, log bool) []float64 {
 	n := len(centre)
 	v := slices.Clone(centre)
 	if log {

@@ -369,7 +369,7 @@ func (m *keptMark) mark(p *panel) (mark, error) {
 		if err := im.complete(); err != nil {
 			return mark{}, err
 		}
-		return im.pixels(borders(im.X, im.LogX), borders(im.Y, im.LogY), p.bar), nil
+		return im.pixels(Borders(im.X, im.LogX), Borders(im.Y, im.LogY), p.bar), nil
 	}
 	return mark{}, fmt.Errorf("it has a mark of the kind %q with %d numbers", m.Kind, len(m.X)+len(m.Y))
 }

@@ -21,6 +21,7 @@ func Field() frame.Field {
 		{Verb: "train", New: trainConnectome, Takes: frame.TakesOut | frame.TakesResume | frame.TakesDevice},
 		{Verb: "plot", New: plotExperiment},
 		{Verb: "plot", New: plotScript},
+		{Verb: "plot", New: plotWeights},
 		{Verb: "demo", New: demoAssembly, Takes: frame.TakesOut | frame.OnProcessor},
 	},
 		Result: resultOfAssembly, Look: look, Explore: explore}

@@ -4,6 +4,7 @@
 package assembly
 
 import (
+	"fmt"
 	"os"
 	"regexp"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
+	"github.com/euryale-dev/euryale/sim/assembly/script"
 )
 
 // look says how people look at assembly scripts and their runs, which have tables also while they go on.
@@ -25,6 +27,9 @@ func look(name string, folder bool) *frame.Look {
 	l := &frame.Look{Kind: "Runs of assembly scripts"}
 	for _, p := range report.Assemblies() {
 		l.Pictures = append(l.Pictures, frame.Plotted(p.Short, p.Kind, name))
+	}
+	if foreign.Exists(dir.Path(snapshotFile)) {
+		l.Pictures = append(l.Pictures, frame.Plotted("Weights of the synapses", "weights", name))
 	}
 	return l
 }
@@ -48,6 +53,10 @@ func lookAtScript(name string) *frame.Look {
 		return nil
 	}
 	l := &frame.Look{Kind: "Assembly scripts", Works: []string{simAssemblyCommand}}
+	if s, err := script.Parse(name, text); err == nil && tooLarge(s) {
+		l.Note = fmt.Sprintf("The script has %d neurons and %d steps, which is too much to run on the spot: start it with Sim assembly, whose run shows its pictures while it goes on.", neurons(s), s.Rounds)
+		return l
+	}
 	for _, p := range report.Assemblies() {
 		sight := frame.Plotted(p.Short, "script", name, "--show="+p.Kind)
 		sight.Title += ", run on the spot"

@@ -104,8 +104,8 @@ func runPlotScript(ctx context.Context, a *frame.App, args []string, f scriptFla
 		_, err := a.Stdout.Write(text)
 		return exit.With(exit.CannotWrite, err)
 	}
-	if n := neurons(s); n > mostNeurons || s.Rounds > mostRounds {
-		return exit.Usage("%s has %d neurons and %d steps: want at most %d and %d; sim assembly runs scripts of any size, and plot %s draws its run", names[0], n, s.Rounds, mostNeurons, mostRounds, f.show)
+	if tooLarge(s) {
+		return exit.Usage("%s has %d neurons and %d steps: want at most %d and %d; sim assembly runs scripts of any size, and plot %s draws its run", names[0], neurons(s), s.Rounds, mostNeurons, mostRounds, f.show)
 	}
 	if seeded {
 		s.Settings.Seed = a.Seed
@@ -124,6 +124,9 @@ func runPlotScript(ctx context.Context, a *frame.App, args []string, f scriptFla
 	fig.Title = filepath.Base(names[0]) + ": " + fig.Title
 	return a.SavePicture("script", out, fig)
 }
+
+// tooLarge reports whether a script takes too long to be run on the spot.
+func tooLarge(s *script.Script) bool { return neurons(s) > mostNeurons || s.Rounds > mostRounds }
 
 // neurons is the number of neurons of all areas.
 func neurons(s *script.Script) (n int) {

@@ -116,7 +116,7 @@ func finishAssembly(a *frame.App, r *assemblyRun) error {
 	if err := r.writeTables(); err != nil {
 		return err
 	}
-	if err := exit.With(exit.CannotWrite, atomicfile.Write(r.dir.Path("brain.snapshot"), true, r.run.Brain().Save)); err != nil {
+	if err := exit.With(exit.CannotWrite, atomicfile.Write(r.dir.Path(snapshotFile), true, r.run.Brain().Save)); err != nil {
 		return err
 	}
 	if r.cfg.Profile {

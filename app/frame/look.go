@@ -16,6 +16,7 @@ import (
 type Look struct {
 	Kind     string // the kind of thing in words, in the plural, such as "Correlations"
 	Title    string // name in the list, of what is no file
+	Note     string // sentence about what is shown, or why not more
 	Pictures []Sight
 	Texts    []Sight
 	Table    bool     // the file is a table, whose rows can be sorted

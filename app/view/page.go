@@ -141,6 +141,7 @@ type itemDoc struct {
 	Name     string      `json:"name"`
 	Kind     string      `json:"kind"`
 	Stamp    string      `json:"stamp"`
+	Note     string      `json:"note,omitempty"`
 	Busy     bool        `json:"busy"`
 	Pictures []sight     `json:"pictures"`
 	Texts    []sight     `json:"texts"`
@@ -164,7 +165,7 @@ func (p *page) item(r *http.Request) (any, error) {
 		return p.together(all)
 	}
 	i := all[0]
-	d := itemDoc{ID: i.ID, Name: i.Name, Kind: i.Kind, Stamp: i.Stamp, Busy: i.Busy, Pictures: p.sights(i.look.Pictures), Texts: p.sights(i.look.Texts),
+	d := itemDoc{ID: i.ID, Name: i.Name, Kind: i.Kind, Stamp: i.Stamp, Note: i.look.Note, Busy: i.Busy, Pictures: p.sights(i.look.Pictures), Texts: p.sights(i.look.Texts),
 		Works: append([]string{}, i.look.Works...), Table: i.look.Table || i.look.Rows != nil, Rows: i.look.Rows, Kept: []string{}}
 	if !i.folder {
 		return d, nil

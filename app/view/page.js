@@ -150,7 +150,7 @@ function head(d) {
     choose.addEventListener("change", () => { if (choose.value) compare(d, choose.value); });
     actions.append(choose);
   }
-  $("head").replaceChildren(make("div", { className: "head" }, make("h2", { textContent: d.name }), make("span", { className: "soft", textContent: [d.kind, d.command && "made by " + d.command, d.busy && "running"].filter(Boolean).join(", ") })), actions, ...(d.progress ? [progress(d.progress)] : []));
+  $("head").replaceChildren(make("div", { className: "head" }, make("h2", { textContent: d.name }), make("span", { className: "soft", textContent: [d.kind, d.command && "made by " + d.command, d.busy && "running"].filter(Boolean).join(", ") })), actions, ...(d.note ? [make("p", { className: "soft", textContent: d.note })] : []), ...(d.progress ? [progress(d.progress)] : []));
 }
 
 // progress is a table of the chains of a run that goes on.

@@ -41,6 +41,17 @@ type fibre struct {
 	synapses *synapses // synapses onto an area that is not lazy
 }
 
+// Fibres returns the fibres between areas that have been used so far, as the names of their ends, in order.
+func (b *Brain) Fibres() (all [][2]string) {
+	for name, f := range b.byName {
+		if f.stimulus == nil {
+			all = append(all, name)
+		}
+	}
+	slices.SortFunc(all, func(x, y [2]string) int { return slices.Compare(x[:], y[:]) })
+	return all
+}
+
 // fibre returns the connection between two names, and creates it the first time.
 func (b *Brain) fibre(from, to string) (*fibre, error) {
 	if f := b.byName[[2]string{from, to}]; f != nil {
