@@ -228,9 +228,14 @@ func (f *Figure) head(c draw.Canvas) (used vg.Length) {
 		used += tickText.height() + 4
 	}
 	for _, k := range f.keys {
+		wide := swatch + 3 + tickText.width(k.text)
+		if x > c.Min.X && x+wide > c.Max.X+1 {
+			y, x = y-tickText.height()-4, c.Min.X
+			used += tickText.height() + 4
+		}
 		k.symbol.draw(&c, vg.Point{X: x, Y: y + tickText.capital()/2}, swatch, k.color)
 		tickText.draw(c.Canvas, vg.Point{X: x + swatch + 3, Y: y}, left, bottom, k.text)
-		x += swatch + 3 + tickText.width(k.text) + 10
+		x += wide + 10
 	}
 	return max(used, titleText.height()+5)
 }

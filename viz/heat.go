@@ -214,7 +214,11 @@ func cuts(edges []float64, a *axis, n int) [][2]int {
 		}
 		return min(max(k, 0), len(edges)-2)
 	}
+	first, last := min(places[0], places[len(places)-1]), max(places[0], places[len(places)-1])
 	for i := range out {
+		if middle := float64(i) + 0.5; middle < first || middle > last {
+			continue // beyond the cells, after zooming out
+		}
 		from, to := cell(float64(i)), cell(float64(i+1))
 		if to-from < 2 {
 			from = cell(float64(i) + 0.5)

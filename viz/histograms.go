@@ -71,7 +71,11 @@ func histogram(title, label string, v []float64, top float64) *panel {
 		p.add(words("none"))
 		return p
 	}
-	p.add(mark{draw: func(f *frame) {
+	edges := &Data{Kind: "bars", Y: counts} // X are the middles of the bars
+	for i := range counts {
+		edges.X = append(edges.X, (float64(i)+0.5)*top/histogramBins)
+	}
+	p.add(mark{data: edges, draw: func(f *frame) {
 		w := top / histogramBins
 		for i, k := range counts {
 			rectangle(float64(i)*w, float64(i+1)*w, 0, k, fade(chainColor(0), 0.8)).draw(f)

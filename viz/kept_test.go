@@ -8,6 +8,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -113,4 +114,28 @@ func FuzzKept(f *testing.F) {
 			fig.SVG()
 		}
 	})
+}
+
+// Pixels of a picture that was zoomed show the cells at their place, and none beyond the cells.
+func TestPixelsShowTheirCells(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		n         int
+		want      [][2]int
+	}{{0, 2, 2, [][2]int{{0, 1}, {1, 2}}}, {-2, 4, 6, [][2]int{{}, {}, {0, 1}, {1, 2}, {}, {}}}, {0.5, 1, 2, [][2]int{{0, 1}, {0, 1}}}} {
+		if got := cuts([]float64{0, 1, 2}, &axis{lo: c.low, hi: c.high}, c.n); !slices.Equal(got, c.want) {
+			t.Errorf("%g to %g: %v, want %v", c.low, c.high, got, c.want)
+		}
+	}
+	f, err := Raster("r", Firing{Area: "A", Steps: []int{1, 2, 3, 4}, Winners: [][]int32{{1, 2}, {2, 3}, {3, 4}, {4, 5}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := f.pixels(40)
+	if err := f.Zoom(0, Window{XLow: 3.5, XHigh: 4.5, YLow: 0, YHigh: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(whole, f.pixels(40)) || len(f.Frames()[0].Data) != 2 {
+		t.Errorf("the raster does not zoom, or has no data: %v", f.Frames()[0].Data)
+	}
 }

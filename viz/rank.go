@@ -56,7 +56,11 @@ func rankRow(ranks []float64, total, base float64, bins, chain int) mark {
 	expected := n / float64(bins)
 	scale := 0.45 / math.Max(expected, 1e-300)
 	spread := 1.96 * math.Sqrt(n*(1/float64(bins))*(1-1/float64(bins)))
-	return mark{draw: func(f *frame) {
+	bars := &Data{Kind: "bars", Y: counts, color: chainColor(chain)} // numbers of draws by the middle of their ranks
+	for i := range counts {
+		bars.X = append(bars.X, (float64(i)+0.5)*total/float64(bins))
+	}
+	return mark{data: bars, draw: func(f *frame) {
 		if n == 0 {
 			return
 		}

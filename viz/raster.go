@@ -58,7 +58,9 @@ func (a Firing) panel() (*panel, error) {
 	p := &panel{title: a.Area, x: axis{label: "step", whole: true}, y: axis{label: "neurons that fired", whole: true}}
 	p.x.limits(float64(a.Steps[0])-0.5, float64(a.Steps[len(a.Steps)-1])+0.5)
 	p.y.limits(0, float64(len(cells)))
-	p.add(rasterImage(cells))
+	first, last := a.Steps[0], a.Steps[len(a.Steps)-1]
+	p.add(rasterImage(cells, first, last))
+	p.add(firings(cells, first, last)...)
 	return p, nil
 }
 
@@ -92,24 +94,51 @@ func (a Firing) cells() (rows [][]uint8) {
 	return rows
 }
 
-// rasterImage fills a frame with cells, [neuron][step].
-func rasterImage(cells [][]uint8) mark {
+// rasterImage draws the cells, of which the columns are equal parts of the steps from first-0.5 to last+0.5 and the rows neurons.
+func rasterImage(cells [][]uint8, first, last int) mark {
+	columns := len(cells[0])
+	ex, ey := make([]float64, columns+1), make([]float64, len(cells)+1)
+	for i := range ex {
+		ex[i] = float64(first) - 0.5 + float64(i)*float64(last-first+1)/float64(columns)
+	}
+	for j := range ey {
+		ey[j] = float64(j)
+	}
 	return mark{draw: func(f *frame) {
 		const dpi = 300.0
 		size := f.Size()
 		w, h := max(1, int(float64(size.X)/72*dpi)), max(1, int(float64(size.Y)/72*dpi))
 		img := image.NewPaletted(image.Rect(0, 0, w, h), color.Palette{paper, chainColor(0), chainColor(4), chainColor(1)})
-		n, steps := len(cells), len(cells[0])
-		for j := range h {
-			from := j * n / h
-			to := max(from+1, (j+1)*n/h)
+		xs, ys := cuts(ex, f.x, w), cuts(ey, f.y, h)
+		for j, y := range ys {
 			row := img.Pix[(h-1-j)*img.Stride:]
-			for i := range w {
-				for _, c := range cells[from:to] {
-					row[i] = max(row[i], c[i*steps/w])
+			for i, x := range xs {
+				for _, line := range cells[y[0]:y[1]] {
+					for _, c := range line[x[0]:x[1]] {
+						row[i] = max(row[i], c)
+					}
 				}
 			}
 		}
 		picture(img).draw(f)
 	}}
+}
+
+// firings are the cells as data, by how neurons fire; they are drawn already.
+func firings(cells [][]uint8, first, last int) (all []mark) {
+	width := float64(last-first+1) / float64(len(cells[0]))
+	for how, c := range []color.NRGBA{kept: chainColor(0), back: chainColor(4), novel: chainColor(1)} {
+		d := &Data{Kind: "fired", color: c}
+		for j, line := range cells {
+			for i, state := range line {
+				if how > 0 && int(state) == how {
+					d.X, d.Y = append(d.X, float64(first)-0.5+(float64(i)+0.5)*width), append(d.Y, float64(j)+0.5)
+				}
+			}
+		}
+		if len(d.X) > 0 {
+			all = append(all, mark{data: d, draw: func(*frame) {}})
+		}
+	}
+	return all
 }
