@@ -22,13 +22,14 @@ __all__ = [
     "convert", "correlate", "demo_assembly", "demo_g2", "demo_rsoxs", "demo_spectrum",
     "demo_twotime", "demo_xpcs", "diagnose", "fit_curve", "fit_g2", "fit_geometry", "fit_nlsq",
     "fit_spectra", "fit_stan", "fit_twotime", "info", "invert_rsoxs", "loo", "mask", "plot",
-    "plot_experiment", "plot_frames", "plot_g2", "plot_image", "plot_intensity", "plot_library",
-    "plot_mask", "plot_morphology", "plot_overlap", "plot_pattern", "plot_qmap", "plot_raster",
-    "plot_saxs", "plot_script", "plot_spectrum", "plot_stability", "plot_support", "plot_table",
-    "plot_twotime", "plot_volume", "qmap", "reduce_ages", "reduce_intensity", "reduce_nexafs",
-    "reduce_rsoxs", "reduce_saxs", "sample_assembly", "sample_curve", "sample_expr", "sample_g2",
-    "sample_spectrum", "sample_stan", "sample_twotime", "sbc", "sim_assembly", "sim_rsoxs",
-    "sim_twotime", "summary", "train_connectome", "train_spectrum", "view",
+    "plot_experiment", "plot_figure", "plot_frames", "plot_g2", "plot_image", "plot_intensity",
+    "plot_library", "plot_mask", "plot_measured", "plot_morphology", "plot_overlap", "plot_pattern",
+    "plot_qmap", "plot_raster", "plot_saxs", "plot_script", "plot_spectrum", "plot_stability",
+    "plot_support", "plot_table", "plot_twotime", "plot_volume", "plot_weights", "qmap",
+    "reduce_ages", "reduce_intensity", "reduce_nexafs", "reduce_rsoxs", "reduce_saxs",
+    "sample_assembly", "sample_curve", "sample_expr", "sample_g2", "sample_spectrum", "sample_stan",
+    "sample_twotime", "sbc", "sim_assembly", "sim_rsoxs", "sim_twotime", "summary",
+    "train_connectome", "train_spectrum", "view",
 ]
 
 REPEATED = {
@@ -1621,6 +1622,18 @@ def plot_experiment(
     return call(Result, "plot experiment", ["kind", "output"], locals())
 
 
+def plot_figure(
+    file: Data,
+    output: Text | None = None,
+    **common: Unpack[Common],
+) -> Result:
+    """Draw a picture of a fit again, from its numbers.
+
+    ``euryale.help("plot figure")`` prints the rest; the keywords of all commands are those of `Common`.
+    """
+    return call(Result, "plot figure", ["file", "output"], locals())
+
+
 def plot_frames(
     frames: Data,
     output: Text | None = None,
@@ -1663,7 +1676,7 @@ def plot_frames(
 
 
 def plot_g2(
-    result: Data,
+    result: Data | Sequence[Data],
     output: Text | None = None,
     *,
     bins: Text | None = None,
@@ -1704,7 +1717,7 @@ def plot_image(
 
 
 def plot_intensity(
-    result: Data,
+    result: Data | Sequence[Data],
     output: Text | None = None,
     **common: Unpack[Common],
 ) -> Result:
@@ -1764,10 +1777,43 @@ def plot_mask(
     return call(Result, "plot mask", ["file", "output"], locals())
 
 
+def plot_measured(
+    file: Data,
+    output: Text | None = None,
+    *,
+    energies: float | Sequence[float] | None = None,
+    linear: bool = False,
+    number: int | None = None,
+    q_unit: Text | None = None,
+    variable: Text | None = None,
+    **common: Unpack[Common],
+) -> Result:
+    """Draw measured scattering patterns.
+
+    Parameters
+    ----------
+    energies : float | Sequence[float]
+        Photon energies to take in eV; of files that do not say their energies, those that they have
+        (default all).
+    linear : bool
+        Linear colours and intensities (default logarithmic).
+    number : int
+        Number of the pattern to draw, from 1 (default 1).
+    q_unit : Text
+        Unit of q where the file does not say it: 1/nm or 1/A.
+    variable : Text
+        Name of the array to draw (default the only one, or I).
+
+    ``euryale.help("plot measured")`` prints the rest; the keywords of all commands are those of `Common`.
+    """
+    return call(Result, "plot measured", ["file", "output"], locals())
+
+
 def plot_morphology(
     file: Data,
     output: Text | None = None,
     *,
+    depth: float | None = None,
     directors: int | None = None,
     histograms: bool = False,
     least: float | None = None,
@@ -1780,6 +1826,8 @@ def plot_morphology(
 
     Parameters
     ----------
+    depth : float
+        Place of a slice without a position, as a share of the box, 0 to 1 (default 0.5).
     directors : int
         Draw a director at every n-th voxel drawn, -1 for none (default about 20 per side).
     histograms : bool
@@ -1902,7 +1950,7 @@ def plot_raster(
 
 
 def plot_saxs(
-    result: Data,
+    result: Data | Sequence[Data],
     output: Text | None = None,
     **common: Unpack[Common],
 ) -> Result:
@@ -2194,6 +2242,25 @@ def plot_volume(
     ``euryale.help("plot volume")`` prints the rest; the keywords of all commands are those of `Common`.
     """
     return call(Result, "plot volume", ["file", "output"], locals())
+
+
+def plot_weights(
+    run: Data,
+    output: Text | None = None,
+    *,
+    var: Text | Sequence[Text] | None = None,
+    **common: Unpack[Common],
+) -> Result:
+    """Draw the weights of the synapses at the end of a run.
+
+    Parameters
+    ----------
+    var : Text | Sequence[Text]
+        Fibres to draw, such as A>B (default all).
+
+    ``euryale.help("plot weights")`` prints the rest; the keywords of all commands are those of `Common`.
+    """
+    return call(Result, "plot weights", ["run", "output"], locals())
 
 
 def qmap(
