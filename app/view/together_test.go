@@ -138,15 +138,23 @@ func TestPicturesOfFitsZoom(t *testing.T) {
 func TestChoosingSeveralInBrowser(t *testing.T) {
 	results(t, "warm.hdf", "cold.hdf")
 	p := browser.Open(t, serve(t).url)
-	p.Wait("document.querySelectorAll('#list input').length === 2 && document.querySelector('.together').disabled")
+	p.Wait("document.querySelectorAll('#list input').length === 2 && document.querySelector('.together')?.disabled")
 	p.Eval("document.querySelectorAll('#list input').forEach((b) => b.click())", nil)
 	p.ClickOn(".together")
-	p.Wait("document.querySelector('.head h2').textContent === 'cold.hdf, warm.hdf'")
-	p.Wait("document.querySelector('.card').picture.shown && document.querySelector('.card code').textContent.includes('plot g2 cold.hdf warm.hdf')")
+	p.Wait("document.querySelector('.head h2')?.textContent === 'cold.hdf, warm.hdf'")
+	p.Wait("document.querySelector('.card')?.picture.shown && document.querySelector('.card code').textContent.includes('plot g2 cold.hdf warm.hdf')")
 	p.Eval("[...document.querySelectorAll('.actions button')].find((b) => b.textContent === 'Average').click()", nil)
 	p.Wait("document.querySelector('#form').open && document.querySelector('#form-out').value === 'average-cold.hdf'")
 	p.Key("Escape", "Escape", 27, 0)
 	p.Wait("!document.querySelector('#form').open")
+	// A click on a bin, once Choose is pressed, shows it in all pictures.
+	p.Eval("[...document.querySelectorAll('#list li button')].find((b) => b.textContent === 'cold.hdf').click()", nil)
+	p.Wait("document.querySelector('.head h2')?.textContent === 'cold.hdf' && document.querySelector('.card')?.picture.frames?.length > 2")
+	p.Eval("document.querySelector('.card').picture.choose.click()", nil)
+	var at [2]float64
+	p.Eval("(() => { const c = document.querySelector('.card'); c.scrollIntoView(); const i = c.querySelector('img').getBoundingClientRect(), f = c.picture.frames[1].frame; return [i.left + (f[0] + f[2]) / 2 * i.width, i.top + (f[1] + f[3]) / 2 * i.height] })()", &at)
+	p.Click(at[0], at[1])
+	p.Wait("document.querySelector('.card code').textContent.includes('--bins=') && document.querySelector('.card').picture.frames.length === 1")
 	for _, f := range p.Failures {
 		t.Error(fmt.Sprint(f))
 	}

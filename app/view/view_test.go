@@ -457,7 +457,7 @@ func TestPageInBrowser(t *testing.T) {
 	p.Eval("document.querySelector('.card .stage').focus()", nil)
 	p.Key("0", "Digit0", 48, 0)
 	p.Wait(fmt.Sprintf("document.querySelector('.card').picture.frames[0].window[0] === %g", whole[0]))
-	p.ClickOn(".card .tools button:nth-of-type(7)") // settings
+	p.ClickOn(`.card [aria-label="Settings of the picture"]`)
 	p.Type(".card .settings input", "2")
 	p.Wait("document.querySelector('.card code').textContent.includes('--bins=2') && document.querySelector('.card').picture.frames.length === 1")
 	p.Type("#search", "line.json")
