@@ -141,7 +141,7 @@ func truth[T float](b bool) T {
 // last rounding, so that is once as well.
 func fma[T float](x, y, z T) T {
 	if unsafe.Sizeof(x) == 8 {
-		return T(math.FMA(float64(x), float64(y), float64(z)))
+		return T(fused(float64(x), float64(y), float64(z)))
 	}
 	p, c := float64(x)*float64(y), float64(z)
 	s := float64(p) + c
