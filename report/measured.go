@@ -65,7 +65,11 @@ func Measured(m MeasuredFit, s Settings) *Page {
 	if m.Fit != nil && len(m.Names) > 1 {
 		d := viz.FromFit(m.Fit)
 		d.Units = m.Units
-		f, err := viz.Pair(d, cornerNames(m.Morphology, m.Correlations, m.Names)...)
+		names := cornerNames(m.Morphology, m.Correlations, m.Names)
+		f, err := viz.Pair(d, names...)
+		if f != nil && len(names) < len(m.Names) {
+			f.Note += fmt.Sprintf(" These are %d of %d parameters, those of the morphology first; plot pair draws others.", len(names), len(m.Names))
+		}
 		b.Add("corner", f, err)
 	}
 	method := "maximum of the likelihood times the priors"

@@ -29,7 +29,12 @@ func Pair(d Draws, names ...string) (*Figure, error) {
 	if n < 2 {
 		return nil, fmt.Errorf("viz: pair: only %s has finite draws: choose at least two quantities that have some", s.q[0].name)
 	}
+	longest := 0
+	for _, q := range s.q {
+		longest = max(longest, len([]rune(q.label)))
+	}
 	size := math.Max(columnWidth, math.Min(pageWidth+1.5, 1.6*float64(n)))
+	size = math.Max(size, float64(n)*(labelWidth*float64(longest)+0.3)) // labels stand beside each other
 	f := &Figure{Title: "Pairs", Width: size, Height: size + 0.35}
 	f.grid = &grid{gapX: 7, gapY: 7}
 	for j := range n {
@@ -52,7 +57,10 @@ func Pair(d Draws, names ...string) (*Figure, error) {
 	return f, nil
 }
 
-const mostCrosses = 500
+const (
+	mostCrosses = 500
+	labelWidth  = 0.058 // of a letter of a label, in inches
+)
 
 // marginPanel draws the density of one quantity on the diagonal.
 func (d Draws) marginPanel(q quantity, last bool) *panel {
