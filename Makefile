@@ -161,6 +161,11 @@ nvrtc: ## NVIDIA's run-time compiler, assembler and headers in .peers, for tests
 page: ## a page that fits files which are dropped on it, the program as WebAssembly, into dist/page for any web server
 	$(GO) run ./internal/page dist/page
 
+HUGO ?= github.com/gohugoio/hugo@v0.152.2
+site: page ## the documents as a site that can be searched, with that page, into dist/site
+	cd site && CGO_ENABLED=0 $(GO) run $(HUGO) --destination ../dist/site --cleanDestinationDir
+	cp -r dist/page dist/site/try
+
 SYSTEMS ?=
 wheels: ## packages for Python with the program in them, into dist/wheels (SYSTEMS="linux/arm64 darwin/arm64 windows/amd64" for others)
 	$(GO) run ./internal/python wheels dist/wheels $(SYSTEMS)
@@ -189,4 +194,4 @@ peers: ## a Python environment in .peers, and a clone of the assemblies' referen
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build static cluster run doors test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-posteriordb bench-baseline bench-compare kernel notebooks executed pictures cover errors lint fmt kernels ptx nvrtc golden golden-pack cross page wheels release-files peers clean
+.PHONY: help build static cluster run doors test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-posteriordb bench-baseline bench-compare kernel notebooks executed pictures cover errors lint fmt kernels ptx nvrtc golden golden-pack cross page site wheels release-files peers clean
