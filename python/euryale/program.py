@@ -121,6 +121,8 @@ def path() -> Path:
     name = "euryale.exe" if os.name == "nt" else "euryale"
     own = Path(__file__).parent / "bin" / name
     if given := os.environ.get("EURYALE"):
+        if not shutil.which(given):
+            raise FileNotFoundError(f"the environment variable EURYALE is {given}, which is no program: set it to the path of euryale, or unset it")
         return Path(given)
     if own.exists():
         return own
@@ -165,32 +167,38 @@ def call(kind: type[R], command: str, places: Sequence[str], given: Mapping[str,
     if unknown := set(common) - set(Common.__annotations__):
         raise TypeError(f"{command} has no keyword {', '.join(sorted(unknown))}: euryale.help({command!r}) lists them")
     temporary = Path(tempfile.mkdtemp(prefix="euryale-"))
-    files = Files(temporary, command)
-    arguments = command.split()
-    for name in places:
-        if given[name] is not None:
-            arguments += [files.name(v) for v in several(given[name])]
-    cwd = common.pop("cwd", None)
-    out = common.get("out")
-    if out is None and not common.get("resume") and kind.keeps:
-        out = common["out"] = temporary / "run"
-    for name, value in [*flags.items(), *common.items()]:
-        arguments += files.flag(name.rstrip("_").replace("_", "-"), value)
     try:
-        text, notes = execute(arguments, cwd=cwd, quiet=bool(common.get("quiet")))
-    except EuryaleError as e:
-        if not isinstance(e, Interrupted):  # whose draws are kept
-            shutil.rmtree(temporary, ignore_errors=True)
+        result = run(kind, command, [given[name] for name in places if given[name] is not None], flags, common, temporary)
+    except Interrupted:  # whose draws are kept
         raise
-    document = json.loads(text) if text.lstrip().startswith(("{", "[")) else None
-    result = kind(document, text, notes, Path(out or common["resume"]) if out or common.get("resume") else None, arguments)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
     weakref.finalize(result, shutil.rmtree, temporary, ignore_errors=True)
     return result
 
 
+def run(kind: type[R], command: str, values: Sequence[Any], flags: Mapping[str, Any], common: dict[str, Any], temporary: Path) -> R:
+    """Run a command with the values of its places, its flags and the keywords of all commands, and files in a temporary folder."""
+    files = Files(temporary, command)
+    names = [files.name(v) for value in values for v in several(value)]
+    if any(n.startswith("-") and n != "-" for n in names):  # a formula, say, which is no flag
+        names.insert(0, "--")
+    cwd = common.pop("cwd", None)
+    if common.get("out") is None and not common.get("resume") and kind.keeps:
+        common["out"] = temporary / "run"
+    arguments = command.split()
+    for name, value in [*flags.items(), *common.items()]:
+        arguments += files.flag(name.rstrip("_").replace("_", "-"), value)
+    text, notes = execute(arguments + names, cwd=cwd, quiet=bool(common.get("quiet")))
+    document = json.loads(text) if text.lstrip().startswith(("{", "[")) else None
+    folder = common.get("out") or common.get("resume")
+    return kind(document, text, notes, Path(os.path.abspath(Path(cwd or "", folder))) if folder else None, arguments + names)
+
+
 def execute(arguments: Sequence[str], cwd: Text | None = None, quiet: bool = False) -> tuple[str, list[str]]:
     """Run the program with ``--json`` and return its output and its notes, which are shown as they come unless quiet."""
-    line = [str(path()), *arguments, "--json"]
+    line = [str(path()), "--json", *arguments]
     out: list[str] = []
     notes: list[str] = []
 
@@ -281,6 +289,8 @@ class Files:
             return []
         if value is True:
             return [f"--{name}"]
+        if getattr(value, "ndim", 2) < 2 and not getattr(value.dtype, "names", None):  # an array or a Series of values
+            value = np.asarray(value).tolist()
         if isinstance(value, Mapping) and name not in documents:
             return [f"--{name}={key}={pair(v)}" for key, v in value.items()]
         from .commands import REPEATED  # which imports this module
@@ -303,7 +313,10 @@ class Files:
             return number(value)
         if document or (document is None and self.command in problems):
             ending = ".yaml" if self.command in ("sim assembly", "batch") else ".json"
-            return self.write(ending, json.dumps(self.plain(value), allow_nan=False))
+            try:
+                return self.write(ending, json.dumps(self.plain(value), allow_nan=self.command.endswith("stan")))
+            except ValueError as e:
+                raise ValueError(f"{self.command} takes finite numbers, and these have NaN or an infinite one: leave them out ({e})") from e
         return self.table(value)
 
     def write(self, ending: str, text: str) -> str:
@@ -317,7 +330,12 @@ class Files:
             return {str(c): self.plain(value[c].to_numpy()) for c in value.columns}
         if isinstance(value, Mapping):
             return {str(k): self.plain(v, str(k)) for k, v in value.items()}
+        if hasattr(value, "to_numpy"):  # a Series, or an array of xarray
+            value = value.to_numpy()
         if isinstance(value, np.ndarray):
+            value = unmasked(value)
+            if value.dtype.kind in "mM":
+                raise TypeError(f"{key or self.command} holds {value.dtype}: subtract a start from dates, and divide by np.timedelta64(1, 's') for seconds")
             if self.command == "invert rsoxs" and value.ndim >= 2 and key in ("data", "masks", "mask", "support"):
                 file = self.new(".npy")
                 np.save(file, value)
@@ -335,12 +353,14 @@ class Files:
         """A table of named columns as CSV, with all digits."""
         if hasattr(value, "to_dataframe"):  # xarray
             value = value.to_dataframe().reset_index()
+        if hasattr(value, "reset_index") and all(n is not None and n not in value.columns for n in value.index.names):
+            value = value.reset_index()
         if isinstance(value, np.ndarray) and value.dtype.names:
             value = {n: value[n] for n in value.dtype.names}
         if not isinstance(value, Mapping) and not hasattr(value, "columns"):
             raise TypeError(f"{self.command} takes the name of a file, or a table: a mapping of names to arrays or a DataFrame, not {type(value).__name__}")
         names = [str(n) for n in (value if isinstance(value, Mapping) else value.columns)]
-        columns = [np.atleast_1d(np.asarray(value[n])) for n in (value if isinstance(value, Mapping) else value.columns)]
+        columns = [np.atleast_1d(unmasked(value[n])) for n in (value if isinstance(value, Mapping) else value.columns)]
         lengths = {n: len(c) for n, c in zip(names, columns)}
         if any(c.ndim != 1 for c in columns) or len(set(lengths.values())) != 1:
             raise ValueError(f"the columns of a table have one dimension and one length: { ({n: c.shape for n, c in zip(names, columns)}) }")
@@ -359,8 +379,17 @@ problems = {"invert rsoxs", "sample expr", "fit nlsq", "sample assembly", "sbc",
 """Commands that take a problem."""
 
 
+def unmasked(value: Any) -> np.ndarray:
+    """An array in which NaN, or an empty text, stands for what is masked."""
+    if np.ma.is_masked(value):
+        return value.astype(object).filled("") if value.dtype.kind in "SU" else value.astype(np.result_type(value.dtype, float) if value.dtype.kind in "biuf" else object).filled(np.nan)
+    return np.asarray(value)
+
+
 def number(value: Any) -> str:
-    """A number or a text with all its digits."""
+    """A number or a text with all its digits; dates and durations are texts with their unit, so that nobody takes them for numbers."""
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return str(value)
     if isinstance(value, np.generic):
         value = value.item()
     return repr(value) if isinstance(value, float) else str(value)
@@ -370,6 +399,8 @@ def pair(value: Any) -> str:
     """A value of a named setting: a number, a text, or the two ends of a range, of which None is open."""
     if isinstance(value, str):
         return value
-    if isinstance(value, (Sequence, np.ndarray)):
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, Sequence):
         return ":".join("" if v is None else number(v) for v in value)
     return number(value)

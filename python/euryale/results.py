@@ -174,16 +174,17 @@ class Posterior(Run):
         return xarray.open_datatree(self._folder / "draws.zarr", engine="zarr").load()
 
     def to_arviz(self) -> arviz.InferenceData:
-        """The run as ArviZ takes it. Needs arviz and zarr."""
+        """The run as ArviZ takes it: an InferenceData, or from ArviZ 1 on a tree of xarray. Needs arviz, xarray and zarr."""
         import arviz
 
-        data: arviz.InferenceData = arviz.from_zarr(str(self._folder / "draws.zarr"))  # type: ignore[no-untyped-call]
-        return data
+        kind = getattr(arviz, "InferenceData", None)
+        tree: Any = self.to_xarray()
+        return kind.from_datatree(tree) if kind else tree
 
     @property
     def summary(self) -> dict[str, dict[str, float]]:
         """Means, standard deviations, intervals, effective sample sizes and R-hat by parameter."""
-        return dict(self.document["summary"])
+        return {name: {k: float(v) for k, v in s.items()} for name, s in self.document["summary"].items()}  # documents write "NaN"
 
     @property
     def _folder(self) -> Path:

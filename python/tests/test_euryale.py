@@ -13,6 +13,7 @@ import threading
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -47,6 +48,49 @@ class Fits(InFolder):
         self.assertIn("agrees", repr(fit))
         self.assertEqual(fit.verdicts[0]["word"], "agrees")
         self.assertIsNone(fit.report)
+
+    def test_values_that_are_masked_are_not_used(self):
+        table = decay()
+        hidden = np.ma.array(table["y"], mask=np.arange(40) == 5)
+        together = np.ma.array(np.rec.fromarrays([table["t"], table["y"]], names="t,y"), mask=np.arange(40) == 5)
+        for data in ({**table, "y": hidden}, together):
+            with self.assertRaisesRegex(euryale.DataError, "NaN in row 6"):
+                euryale.fit_curve(data, "a*exp(-t/tau) + c", y="y", sigma=0.05, quiet=True)
+        with self.assertRaisesRegex(euryale.DataError, "observation 2 of y is NaN"):
+            model = "data { vector[3] y; }\nparameters { real mu; }\nmodel { y ~ normal(mu, 1); }\n"
+            euryale.sample_stan(model, data={"y": np.ma.array([1.0, 2, 3], mask=[0, 1, 0])}, quiet=True)
+        self.assertEqual(program.unmasked(np.ma.array([1, 2], mask=[0, 1])).tolist()[0], 1.0)
+        self.assertEqual(program.unmasked(np.ma.array(["a", "b"], mask=[0, 1])).tolist(), ["a", ""])
+
+    def test_durations_are_no_numbers(self):
+        table = decay()
+        table["t"] = (table["t"] * 1e9).astype("timedelta64[ns]")
+        with self.assertRaisesRegex(euryale.DataError, "nanoseconds"):
+            euryale.fit_curve(table, "a*exp(-t/tau) + c", y="y", sigma=0.05, quiet=True)
+        with self.assertRaisesRegex(TypeError, "divide by np.timedelta64"):
+            euryale.fit_nlsq({"expr": "a*t", "y": "y", "data": table, "start": {"a": 1}}, quiet=True)
+
+    def test_an_index_is_a_column(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest("lacks pandas")
+        frame = pandas.DataFrame(decay()).set_index("t")
+        self.assertTrue(euryale.fit_curve(frame, "a*exp(-t/tau) + c", sigma=0.05, quiet=True).ok)
+        self.assertIn('"y": [1.0, 2.0]', Path(program.Files(Path("."), "sample stan").name({"y": pandas.Series([1.0, 2])}, True)).read_text())
+
+    def test_values_of_numpy_and_a_minus(self):
+        fit = euryale.fit_curve(
+            decay(), "-a*exp(-t/tau) + c", sigma=0.05, start={"a": np.array(-2.0)}, bounds={"tau": np.array([0.5, 9])}, quiet=True
+        )
+        self.assertLess(abs(fit.x["a"] + 3), 0.2)
+        self.assertEqual(program.Files(Path("."), "fit spectra").flag("targetid", np.array([1, 2])), ["--targetid=1,2"])
+
+    def test_a_folder_within_another(self):
+        os.mkdir("sub")
+        fit = euryale.fit_curve(decay(), "a*exp(-t/tau) + c", sigma=0.05, quiet=True, out="fit", cwd="sub")
+        os.chdir("sub")
+        self.assertIsNotNone(fit.report)
 
     def test_settings_with_names(self):
         fit = euryale.fit_curve(decay(), "a*exp(-t/tau) + c", sigma=0.05, fixed={"c": 0.5}, bounds={"tau": (0, None)}, start={"a": 3.0, "tau": 1}, quiet=True)
@@ -105,6 +149,19 @@ class Posteriors(InFolder):
         posterior = euryale.sample_curve(decay(), "a*exp(-t/tau) + c", sigma=0.05, seed=1, quiet=True, no_report=True)
         tree = posterior.to_xarray()
         np.testing.assert_array_equal(tree["posterior"]["tau"].values, posterior.draws()["tau"])
+        try:
+            import arviz  # noqa: F401
+        except ImportError:
+            return
+        data, want = posterior.to_arviz(), tree["posterior"]["tau"].values
+        del posterior, tree
+        np.testing.assert_array_equal(data["posterior"]["tau"].values, want)
+
+    def test_a_deviation_that_is_infinite(self):
+        model = "parameters { real<lower=0> w; }\nmodel { w ~ inv_gamma(1.5, 2); }\n"
+        posterior = euryale.sample_stan(model, quiet=True, no_report=True, seed=2)
+        self.assertTrue(np.isnan(posterior.summary["w"]["sd"]))
+        self.assertIn("nan", repr(posterior))
 
     def test_a_stan_program(self):
         model = "data { int n; vector[n] y; }\nparameters { real mu; }\nmodel { y ~ normal(mu, 1); }\n"
@@ -180,6 +237,15 @@ class Errors(InFolder):
             euryale.fit_g2("none.hdf")
         self.assertEqual(caught.exception.code, 66)
         self.assertIn("none.hdf", str(caught.exception))
+
+    def test_a_program_that_is_missing(self):
+        with mock.patch.dict(os.environ, {"EURYALE": "/none/euryale"}), self.assertRaisesRegex(FileNotFoundError, "variable EURYALE is /none/euryale"):
+            euryale.version()
+
+    def test_nothing_is_left_behind(self):
+        with mock.patch.object(tempfile, "tempdir", os.getcwd()), self.assertRaises(ValueError):
+            euryale.fit_curve({"t": [1, 2], "y": [1, 2, 3]}, "a*t")
+        self.assertEqual(os.listdir(), [])
 
     def test_the_command(self):
         done = subprocess.run(
