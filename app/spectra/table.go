@@ -5,6 +5,7 @@ package spectra
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -82,6 +83,9 @@ func starTable(stars []starDoc) *table.Table {
 func tableOfStars(docs []json.RawMessage) (*table.Table, error) {
 	var all []starDoc
 	for _, d := range docs {
+		if name := tableOfDESI(d); name != "" {
+			return nil, fmt.Errorf("fits of DESI's files have their numbers in tables of their own and not in this document: read the HDU RVTAB of %s, with astropy.table.Table.read, say", name)
+		}
 		var doc spectraDoc
 		if err := json.Unmarshal(d, &doc); err != nil {
 			return nil, err
@@ -89,6 +93,15 @@ func tableOfStars(docs []json.RawMessage) (*table.Table, error) {
 		all = append(all, doc.Stars...)
 	}
 	return starTable(all), nil
+}
+
+// tableOfDESI is the name of the first table that a document of fits of DESI's files lists, empty for other documents.
+func tableOfDESI(doc json.RawMessage) string {
+	var of desiDoc
+	if json.Unmarshal(doc, &of) != nil || len(of.Files) == 0 {
+		return ""
+	}
+	return of.Files[0].Table
 }
 
 // posterior reports whether the number of a parameter is that of the posterior of the velocity.

@@ -31,6 +31,16 @@ func (p *Problem) IsClosed() bool {
 // IsRound reports whether patterns vary with the direction as the electric field does, which few directions tell.
 func (p *Problem) IsRound() bool { return p.IsClosed() && problemModels[p.Model].Round }
 
+// Whole returns the problem in closed form if it is of voxels and its model has one, and nil otherwise.
+func (p *Problem) Whole() *Problem {
+	k := *p
+	k.Options.Closed = true
+	if p.IsClosed() || problemModels[k.Model].Closed == nil || k.checkClosed(problemModels[k.Model]) != nil {
+		return nil
+	}
+	return &k
+}
+
 // Closed returns the closed form of the model for pixels up to a q in 1/nm. IsClosed must hold.
 func (p *Problem) Closed(at Values, q float64) ClosedForm {
 	return p.scaled(problemModels[p.Model].Closed(p, at, q))

@@ -183,8 +183,8 @@ class Posterior(Run):
 
     @property
     def summary(self) -> dict[str, dict[str, float]]:
-        """Means, standard deviations, intervals, effective sample sizes and R-hat by parameter."""
-        return {name: {k: float(v) for k, v in s.items()} for name, s in self.document["summary"].items()}  # documents write "NaN"
+        """Means, standard deviations, intervals, effective sample sizes and R-hat by parameter; those that do not exist are NaN."""
+        return {name: {k: np.nan if v is None else float(v) for k, v in s.items()} for name, s in self.document["summary"].items()}  # null, or "NaN"
 
     @property
     def _folder(self) -> Path:

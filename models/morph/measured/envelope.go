@@ -14,6 +14,24 @@ import (
 // by less than one, and at 4.3 by 0.05.
 const enoughOfEnvelope = 3.8
 
+// kindBox is the finding that a box cuts a grain.
+const kindBox = "box"
+
+// whole is the fit of a grain whose envelope no box cuts, where the box of a model does; nil where it does not.
+func (t *Task) whole(s *Solution) []rival {
+	thirdAxis := func(m Table) bool { return m.Second != nil } // which closed forms do not know
+	if t.Model.Whole == nil || slices.ContainsFunc(t.Model.Tables, thirdAxis) || t.cutEnvelope(s.X) == nil {
+		return nil
+	}
+	k, _ := t.altered(func(*Frame) bool { return true })
+	for _, m := range k.models() {
+		m.Closed, m.Whole = m.Whole, nil
+	}
+	return []rival{{kind: kindBox, first: len(k.Params), task: k, starts: [][]float64{s.X}, say: func(*Solution) (string, string) {
+		return "a grain whose envelope the box does not cut off would fit better", `make the grid larger, or add "closed": true to the options`
+	}}}
+}
+
 // cutEnvelope says at the parameters x that the box of a problem cuts the envelope of a grain, which is whole in closed form.
 func (t *Task) cutEnvelope(x []float64) []string {
 	size, ok := t.Fixed["grain"]

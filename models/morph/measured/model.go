@@ -25,6 +25,8 @@ type Model struct {
 	Boxes func(at morph.Values) []morph.Scene
 	// Closed makes the closed form of parameters in place of Scene, for pixels up to a q in 1/nm; nil for voxels.
 	Closed func(at morph.Values, q float64) morph.ClosedForm
+	// Whole makes the closed form of a morphology whose voxels end at the faces of a box, in place of Scene; nil without one. Verdicts try it.
+	Whole func(at morph.Values, q float64) morph.ClosedForm
 	// Wider makes the closed form of bodies whose sizes spread by the parameter Spread, from those of Morphology and it, where Closed has one
 	// size; Ensemble is the model that a problem names for it. Verdicts try it.
 	Wider            func(at morph.Values, q float64) morph.ClosedForm

@@ -283,6 +283,11 @@ func modelOf(p *morph.Problem, d *Data) *Model {
 	if p.IsClosed() {
 		m.Closed = func(at morph.Values, q float64) morph.ClosedForm { return bare.Closed(values(at), q) }
 	}
+	if whole := bare.Whole(); whole != nil {
+		m.Whole = func(at morph.Values, q float64) morph.ClosedForm {
+			return whole.Closed(whole.Values(given(at, known...)), q)
+		}
+	}
 	if name, wider := bare.Spread(); name != "" {
 		m.Spread, m.Ensemble = name, wider.Model
 		m.Wider = func(at morph.Values, q float64) morph.ClosedForm {

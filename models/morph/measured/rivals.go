@@ -64,7 +64,7 @@ func (t *Task) withCause(v check.Verdict, s *Solution, list []looked, causes int
 	}
 	switch {
 	case len(v.Flags) > 0:
-		rivals = append(append(rivals, sizes...), t.conventions(s.X, t.starts())...)
+		rivals = append(append(append(rivals, sizes...), t.whole(s)...), t.conventions(s.X, t.starts())...)
 		if causes == 0 {
 			exchanged, err := t.exchanged(s)
 			if err != nil {
