@@ -31,10 +31,10 @@ func bareRun(t *testing.T, config string) string {
 // refused by name, in every command, and not dropped.
 func TestResumeRefusesSettings(t *testing.T) {
 	own := map[string]string{
-		"sample g2":       "--draws 7, --chains 2, --target-accept 0.7, --model double, --bin 3, --prior tau=normal(0,1), --no-report",
-		"sample expr":     "--draws 7, --chains 2, --warmup 5, --retries 3, --problem x.json",
-		"sample twotime":  "--draws 7, --likelihood pairs, --q 0.01, --gap 1mm, --frames 1:9, --homodyne, --prior alpha=normal(0,1)",
-		"sample assembly": "--draws 7, --problem x.json", "invert rsoxs": "--restarts 2, --max-tree-depth 3, x.json", "train connectome": "--threads 1, x.json",
+		"sample g2":       "--chains 2, --target-accept 0.7, --model double, --bin 3, --prior tau=normal(0,1), --no-report",
+		"sample expr":     "--chains 2, --warmup 5, --retries 3, --problem x.json",
+		"sample twotime":  "--likelihood pairs, --q 0.01, --gap 1mm, --frames 1:9, --homodyne, --prior alpha=normal(0,1)",
+		"sample assembly": "--problem x.json", "invert rsoxs": "--restarts 2, --max-tree-depth 3, x.json", "train connectome": "--threads 1, x.json",
 		"sim assembly": "--winners, --profile, --threads 1, --checkpoint 1s, x.yaml",
 	}
 	for _, command := range resumable {
@@ -47,7 +47,7 @@ func TestResumeRefusesSettings(t *testing.T) {
 			}
 		}
 	}
-	if code, _, stderr := apptest.Do(t, "sample", "expr", "--resume", t.TempDir(), "--seed", "3", "--draws", "5"); code != exit.WrongUsage || !strings.Contains(stderr, "leave out --draws, --seed") {
+	if code, _, stderr := apptest.Do(t, "sample", "expr", "--resume", t.TempDir(), "--seed", "3", "--chains", "5", "--draws", "5"); code != exit.WrongUsage || !strings.Contains(stderr, "leave out --chains, --seed") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

@@ -360,6 +360,9 @@ func (c *Settings) warmup() int {
 	return c.Warmup
 }
 
+// untilSettled is the Warmup in the fingerprint of a run that ends it when the metric has settled.
+const untilSettled = "until settled"
+
 // fingerprint lists what the draws depend on, one item per line. The numbers of
 // chains and draws are left out: a run may be resumed for more.
 func (c *Settings) fingerprint(t Target, names []string) (string, error) {
@@ -368,7 +371,7 @@ func (c *Settings) fingerprint(t Target, names []string) (string, error) {
 	item("Seed", c.Seed)
 	pools := c.pools(t.Dim())
 	if pools && c.untilSettled {
-		item("Warmup", "until settled")
+		item("Warmup", untilSettled)
 	} else {
 		item("Warmup", c.warmup())
 	}

@@ -130,18 +130,41 @@ func Advanced(file string) (int, error) {
 	if len(s.ids) != 1 {
 		return 0, fmt.Errorf("%w %s has %d chains: want one, as Advance writes them", ErrCheckpoint, file, len(s.ids))
 	}
-	if len(s.states[0]) == 0 {
-		return 0, nil
+	return s.longest(file)
+}
+
+// CheckpointDraws returns the number of draws that the longest chain in a checkpoint has, without those of the warm-up. A run is
+// resumed for at least as many. The error is an ErrCheckpoint, also for SMC, which has no chains that grow.
+func CheckpointDraws(file string) (int, error) {
+	s, err := readAny(file)
+	if err != nil {
+		return 0, err
 	}
-	d := checkpoint.Decode(s.states[0])
-	done, warmup := d.Int(), 0
+	return s.longest(file)
+}
+
+// longest returns the number of draws of the longest chain in the checkpoint of that name.
+func (s *snapshot) longest(file string) (n int, err error) {
+	warmup := 0
 	for line := range strings.SplitSeq(s.settings, "\n") {
-		if text, ok := strings.CutPrefix(line, "Warmup="); ok {
-			warmup, err = strconv.Atoi(text)
+		switch name, value, _ := strings.Cut(line, "="); {
+		case name == "Method" && value == strconv.Itoa(int(SMC)):
+			return 0, fmt.Errorf("%w %s is of SMC, whose draws are made together: sample again for more", ErrCheckpoint, file)
+		case name == "Warmup" && value != untilSettled:
+			warmup, err = strconv.Atoi(value)
+		case name == "Rounds": // chains count from the last one
+			warmup = lastRound
 		}
 	}
-	if err = errors.Join(err, d.Err()); err != nil {
+	for _, state := range s.states {
+		if len(state) > 0 {
+			d := checkpoint.Decode(state)
+			n = max(n, d.Int()-warmup)
+			err = errors.Join(err, d.Err())
+		}
+	}
+	if err != nil {
 		return 0, fmt.Errorf("%w %s: %w", ErrCheckpoint, file, err)
 	}
-	return max(0, done-warmup), nil
+	return n, nil
 }

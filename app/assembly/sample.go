@@ -61,6 +61,7 @@ uninterrupted run would have made.
 
   euryale sample assembly --problem curve.json --out curve
   euryale sample assembly --resume curve
+  euryale sample assembly --resume curve --draws 4000
 `,
 		Args: cobra.NoArgs,
 	}

@@ -30,6 +30,9 @@ type ChainConfig struct {
 	NoReport bool        `json:"no_report,omitempty" about:"draw no pictures and write no report"`
 	Retries  int         `json:"retries" low:"0" high:"100" about:"number of more careful attempts after a bad verdict"`
 	Attempt  int         `json:"attempt"` // number of attempts that finished before this one
+	// Extends is the number of draws per chain of the results in the folder while a run is continued for more, and otherwise 0.
+	Extends int  `json:"extends,omitempty"`
+	asked   bool // Draws has changed since config.json was written
 	// Repeated says what was wrong about the draws of each earlier attempt.
 	Repeated []string `json:"repeated,omitempty"`
 	// Disagreed is where chains of earlier attempts were that disagreed with each other.

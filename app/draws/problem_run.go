@@ -100,8 +100,7 @@ func (r *ProblemRun) Start(ctx context.Context, a *frame.App) error {
 
 // Resume goes on with the run of --resume.
 func (r *ProblemRun) Resume(a *frame.App, c *cobra.Command) error {
-	*r.Chain = ChainConfig{} // the run folder has all settings
-	dir, err := a.Reopen(c, r.Command, nil, r.Config, "threads")
+	dir, err := r.Chain.Reopen(a, c, r.Command, nil, r.Config)
 	if err != nil {
 		return err
 	}

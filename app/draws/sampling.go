@@ -93,8 +93,8 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	if err != nil {
 		return exit.With(exit.Config, err)
 	}
-	if on := s.Post.Device(); cfg.Device != on { // the folder says where to go on
-		cfg.Device = on
+	if on := s.Post.Device(); cfg.Device != on || cfg.asked { // the folder says where to go on, and for how long
+		cfg.Device, cfg.asked = on, false
 		if err := frame.WriteJSON(s.Dir.Path(runs.ConfigFile), s.Config); err != nil {
 			return err
 		}
@@ -268,6 +268,12 @@ func finish(ctx context.Context, a *frame.App, s Sampling, fit *infer.Fit) error
 	doc := s.Document(s.sampleDoc(fit, rep, v, evidence))
 	if err := a.WhileWaiting("writing the draws and drawing the report", func() error { return s.save(doc, fit, rep, v) }); err != nil {
 		return err
+	}
+	if s.Chain.Extends > 0 {
+		s.Chain.Extends = 0
+		if err := frame.WriteJSON(s.Dir.Path(runs.ConfigFile), s.Config); err != nil {
+			return err
+		}
 	}
 	if a.JSON {
 		err = a.Document(doc)

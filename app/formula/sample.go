@@ -58,6 +58,7 @@ uninterrupted run would have made.
   euryale sample expr misra1a.json
   euryale sample expr schools.json --out schools --target-accept 0.95
   euryale sample expr --resume schools
+  euryale sample expr --resume schools --draws 4000
 `,
 		Args: cobra.NoArgs,
 	}

@@ -46,7 +46,7 @@ with a flat prior or that of --prior "x=normal(m, s)", whose m and s may be
 numbers or parameters with priors of their own.
 
 Chains start near the best fit. The results are those of sample expr, and
---resume continues a run.
+--resume continues a run, with --draws N until it has N draws per chain.
 
   euryale sample curve decay.csv "a*exp(-t/tau) + c" \
     --prior "tau=lognormal(1, 1)" --prior "c=normal(0, 2)"

@@ -80,7 +80,8 @@ what the files do not, and effects of the measurement are parameters:
 The models and their parameters (in nm and degrees) are:
 ` + frame.Indent(morph.ProblemModels()) + `
 Results go to a run folder: fit.json and the table fits.csv, or draws, pictures
-and report.html. Ctrl-C saves the best point so far, and --resume continues.
+and report.html. Ctrl-C saves the best point so far, and --resume continues,
+with --draws N until chains have N draws.
 
   euryale invert rsoxs particle.json
   euryale invert rsoxs particle.json --out run --json
@@ -176,7 +177,7 @@ func startInvert(ctx context.Context, a *frame.App, cfg invertConfig) error {
 
 func resumeInvert(a *frame.App, c *cobra.Command, args []string) error {
 	var cfg invertConfig
-	dir, err := a.Reopen(c, invertCommand, args, &cfg, "threads")
+	dir, err := cfg.Reopen(a, c, invertCommand, args, &cfg)
 	if err != nil {
 		return err
 	}
@@ -189,6 +190,9 @@ func resumeInvert(a *frame.App, c *cobra.Command, args []string) error {
 	}
 	if cfg.Problem, err = morph.ParseProblem(b); err != nil {
 		return exit.With(exit.Config, fmt.Errorf("%s: %w", dir.Path("config.json"), err))
+	}
+	if cfg.Problem.Method != "nuts" && c.Flags().Changed("draws") {
+		return exit.Usage("--draws is for chains, and the run in %s has none: leave the flag out", dir)
 	}
 	if err := a.GoOnWhere(cfg.Device); err != nil {
 		return err

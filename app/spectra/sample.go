@@ -107,6 +107,7 @@ continues with exactly the draws that an uninterrupted run would have made.
   euryale sample spectrum coadd-main-dark-1234.fits --row 7 --out star7
   euryale sample spectrum star.csv --library lib --prior "teff=normal(5800,100)"
   euryale sample spectrum --resume star7
+  euryale sample spectrum --resume star7 --draws 4000
 `,
 		RunE: func(c *cobra.Command, args []string) error {
 			if a.Resume != "" {
@@ -273,7 +274,7 @@ func starPosterior(a *frame.App, fitter *spectra.Fitter, star *spectra.Star) (*i
 func resumeSampleSpectrum(a *frame.App, c *cobra.Command, args []string) error {
 	ctx := c.Context()
 	var cfg sampleSpectrumConfig
-	dir, err := a.Reopen(c, sampleCommand, args, &cfg, "threads")
+	dir, err := cfg.Reopen(a, c, sampleCommand, args, &cfg)
 	if err != nil {
 		return err
 	}

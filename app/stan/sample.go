@@ -56,6 +56,7 @@ continues with exactly the draws that an uninterrupted run would have made.
   euryale sample stan eight_schools.stan --data schools.json
   euryale sample stan line.stan --data points.csv --init start.json
   euryale sample stan --resume run-eight_schools
+  euryale sample stan --resume run-eight_schools --draws 4000
 `,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -130,8 +131,8 @@ func start(ctx context.Context, a *frame.App, cfg *stanConfig, file string, f fi
 }
 
 func resume(a *frame.App, c *cobra.Command, cfg *stanConfig) error {
-	*cfg = stanConfig{}
-	dir, err := a.Reopen(c, "sample stan", nil, cfg, "threads")
+	cfg.program = program{}
+	dir, err := cfg.Reopen(a, c, "sample stan", nil, cfg)
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func (p *page) work(r *http.Request) (any, error) {
 	i := all[0]
 	args := strings.Fields(q.Command)
 	if q.Resume {
-		return p.works.start(append(args, "--resume", i.ID), i.ID)
+		args = append(args, "--resume")
 	}
 	for _, i := range all {
 		args = append(args, i.ID)
@@ -112,6 +112,9 @@ func (p *page) work(r *http.Request) (any, error) {
 			return nil, fmt.Errorf("%s has no setting %q: reload the page", q.Command, f[0])
 		}
 		args = append(args, "--"+f[0]+"="+f[1])
+	}
+	if q.Resume {
+		return p.works.start(args, i.ID)
 	}
 	out := ""
 	if c.Annotations["folder"] != "" || writes(c) != "" {

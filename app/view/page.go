@@ -25,7 +25,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/euryale-dev/euryale/app/draws"
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/report"
 	"github.com/euryale-dev/euryale/runs"
@@ -151,6 +153,7 @@ type itemDoc struct {
 	Kept     []string    `json:"kept"` // pictures in the folder of a run
 	Report   bool        `json:"report"`
 	Resume   string      `json:"resume"` // command that continues the run, or ""
+	Extend   int         `json:"extend"` // draws per chain of a finished run, to which others can be added, or 0
 	Command  string      `json:"command"`
 	// Progress is the document progress.json of a run that goes on.
 	Progress json.RawMessage `json:"progress,omitempty"`
@@ -178,11 +181,24 @@ func (p *page) item(r *http.Request) (any, error) {
 	p.addKept(&d, dir)
 	_, err = os.Stat(dir.Path("report.html"))
 	d.Report = err == nil
-	_, err = os.Stat(dir.Path("summary.json"))
-	if c := p.called(strings.Fields(d.Command)); err != nil && dir.Checkpoint() != "" && !i.Busy && c != nil && c.Annotations["resume"] != "" {
-		d.Resume = d.Command
-	}
+	p.goesOn(&d, dir)
 	return d, nil
+}
+
+// goesOn says whether a run can be resumed or extended.
+func (p *page) goesOn(d *itemDoc, dir runs.Folder) {
+	c := p.called(strings.Fields(d.Command))
+	if d.Busy || c == nil || c.Annotations["resume"] == "" || dir.Checkpoint() == "" {
+		return
+	}
+	var ran draws.ChainConfig
+	err := dir.Config(&ran) // other commands have other settings
+	switch {
+	case !ran.Finished(dir):
+		d.Resume = d.Command
+	case err == nil && c.LocalFlags().Lookup("draws") != nil && ran.MethodKind() != infer.SMC:
+		d.Extend = ran.Draws
+	}
 }
 
 // items returns the items that a request names, one a line.

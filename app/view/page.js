@@ -138,6 +138,12 @@ function head(d) {
     b.addEventListener("click", () => run({ command: d.resume, item: d.id, flags: [], out: "", resume: true, replace: false }).catch((e) => tell(e.message)));
     actions.append(b);
   }
+  if (d.extend) {
+    const draws = make("input", { type: "number", min: d.extend + 1, value: 2 * d.extend, id: "extend-draws" });
+    const b = make("button", { type: "button", textContent: "Extend" });
+    b.addEventListener("click", () => run({ command: d.command, item: d.id, flags: [["draws", draws.value.trim()]], out: "", resume: true, replace: false }).catch((e) => tell(e.message)));
+    actions.append(b, make("label", { htmlFor: "extend-draws", textContent: "to this many draws per chain" }), draws);
+  }
   if (d.report) {
     const b = make("button", { type: "button", textContent: "Open the report" });
     b.addEventListener("click", () => window.open("report?" + new URLSearchParams({ id: d.id }), "_blank", "noopener"));

@@ -61,6 +61,7 @@ uninterrupted run would have made.
   euryale sample g2 A003_results.hdf --bin 4 --model stretched --out run4 --json
   euryale sample g2 A003_results.hdf --bins all --out posteriors
   euryale sample g2 --resume run4
+  euryale sample g2 --resume run4 --draws 4000
   euryale sample g2 curve.csv --prior "tau=lognormal(-7,2)"
 
 Without --bounds and --start, the fit begins as euryale fit g2 does. The models
@@ -190,7 +191,7 @@ func compileG2(model g2.Model, c g2.Curve, s g2.Settings) (*infer.Posterior, err
 func resumeSampleG2(a *frame.App, cmd *cobra.Command, args []string) error {
 	ctx := cmd.Context()
 	var cfg sampleConfig
-	dir, err := a.Reopen(cmd, "sample g2", args, &cfg, "threads")
+	dir, err := cfg.Reopen(a, cmd, "sample g2", args, &cfg)
 	if err != nil {
 		return err
 	}

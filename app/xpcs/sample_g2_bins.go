@@ -110,7 +110,8 @@ func sampleBins(c *cobra.Command, a *frame.App, cfg sampleConfig, bins string) e
 // sampleBin samples one bin, or reads what was sampled before. It returns the document with the error of a verdict.
 func sampleBin(ctx context.Context, a *frame.App, cfg sampleConfig, bin int, dir string) (*g2Doc, error) {
 	summary := runs.Folder(dir).Path("summary.json")
-	if there(summary) && !a.Overwrite {
+	var before draws.ChainConfig
+	if there(summary) && !a.Overwrite && runs.Folder(dir).Config(&before) == nil && before.Finished(runs.Folder(dir)) {
 		var d g2Doc
 		if err := runs.ReadJSON(summary, &d); err != nil {
 			return nil, exit.With(exit.Data, err)

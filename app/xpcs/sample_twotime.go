@@ -70,6 +70,7 @@ exactly the draws that an uninterrupted run would have made.
       --prior "D0=lognormal(9,1)" --prior "phi0=normal(0,10)"
   euryale sample twotime flow.yaml --bounds alpha=-0.5:0.5 --out bounded
   euryale sample twotime --resume flow
+  euryale sample twotime --resume flow --draws 4000
 `,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -180,7 +181,7 @@ func posteriorSettings(a *frame.App, cfg *twotimeSampleConfig) twotime.Posterior
 
 func resumeSampleTwotime(a *frame.App, c *cobra.Command, args []string) error {
 	var cfg twotimeSampleConfig
-	dir, err := a.Reopen(c, sampleTwotimeCommand, args, &cfg, "threads")
+	dir, err := cfg.Reopen(a, c, sampleTwotimeCommand, args, &cfg)
 	if err != nil {
 		return err
 	}
