@@ -39,6 +39,9 @@ type sampleConfig struct {
 	Cov     []float64 `json:"cov,omitempty"`
 	Samples int       `json:"cov_samples,omitempty"`
 	Skew    []float64 `json:"skew,omitempty"`
+	Age     float64   `json:"age,omitempty"` // s
+	// Remarks are nil in runs of earlier versions.
+	Remarks *g2.Remarks `json:"remarks,omitempty"`
 }
 
 func sampleG2(a *frame.App) *cobra.Command {
@@ -146,7 +149,7 @@ func startSampleG2(ctx context.Context, a *frame.App, cfg sampleConfig) error {
 	cfg.Command, cfg.Version, cfg.Seed, cfg.Device = "sample g2", frame.Version(), a.Seed, post.Device()
 	cfg.Q, cfg.Phi, cfg.X, cfg.Y, cfg.Err = frame.Number(c.Q), frame.Number(c.Phi), c.X, c.Y, c.Err
 	cfg.Cov, cfg.Samples, cfg.Skew = c.Cov, c.Samples, c.Skew
-	cfg.Axis, cfg.AxisUnit = c.Axis, c.AxisUnit
+	cfg.Axis, cfg.AxisUnit, cfg.Age, cfg.Remarks = c.Axis, c.AxisUnit, c.Age, c.Remarks()
 	cfg.File = frame.Absolute(cfg.File)
 	if err := a.Begin(dir, "sample g2", cfg); err != nil {
 		return err
@@ -204,7 +207,10 @@ func resumeSampleG2(a *frame.App, cmd *cobra.Command, args []string) error {
 	}
 	s.Backend = a.Backend(1)
 	c := g2.Curve{Bin: cfg.Bin, Q: float64(cfg.Q), Phi: float64(cfg.Phi), Axis: cfg.Axis, AxisUnit: cfg.AxisUnit, X: cfg.X, Y: cfg.Y, Err: cfg.Err,
-		Cov: cfg.Cov, Samples: cfg.Samples, Skew: cfg.Skew}
+		Cov: cfg.Cov, Samples: cfg.Samples, Skew: cfg.Skew, Age: cfg.Age}.With(cfg.Remarks)
+	if cfg.Remarks == nil {
+		a.Note("the run in %s was begun by an earlier version, which did not keep what %s says about the measurement: the verdict sees the points alone; see that of euryale fit g2 too", dir, cfg.File)
+	}
 	post, err := compileG2(model, c, s)
 	if err != nil {
 		return exit.With(exit.Config, err)

@@ -29,6 +29,8 @@ func TestStrayReadingsAreNamed(t *testing.T) {
 		{"correlate a.h5 --qmap q.hdf --out skipped --skip 77", false},
 		{"fit g2 res/a_results.hdf --json", true},
 		{"fit g2 skipped/a_results.hdf --json", false},
+		{"sample g2 res/a_results.hdf --bin 2 --draws 100 --warmup 100 --chains 1 --retries 0 --no-report --out run --json", true},
+		{"sample g2 --resume run --draws 120 --json", true},
 		{"average res/a_results.hdf skipped/a_results.hdf mean.hdf --all", false},
 		{"fit g2 mean.hdf --json", true},
 		{"fit twotime res/a_results.hdf --q 0.0008 --fixed D_offset=0 --fixed alpha=0 --json", true},

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/diag"
@@ -119,8 +118,8 @@ func (c Curve) readings(model Model) []check.Flag {
 	if c.full[0] != "" {
 		all = append(all, check.Flag{Kind: "saturation", Text: c.full[0], Remedy: c.full[1]})
 	}
-	if text, remedy := nexus.DescribeStrays(c.strays); text != "" {
-		all = append(all, check.Flag{Kind: "stray readings", Text: text, Remedy: remedy})
+	if c.strays[0] != "" {
+		all = append(all, check.Flag{Kind: "stray readings", Text: c.strays[0], Remedy: c.strays[1]})
 	}
 	return all
 }

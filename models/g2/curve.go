@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/euryale-dev/euryale/data/nexus"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/errtext"
 )
@@ -47,7 +46,7 @@ type Curve struct {
 	lost     float64            // share of the photons that the detector misses at the mean counts; 0 if none, or not known
 	pair     bool               // whether only the error at the longest delay was replaced, which was 0
 	blind    float64            // share by which products of counts in neighbouring frames are too small; 0 if they are not, or that is not known
-	strays   []nexus.Stray      // single readings of the bin that are no photons
+	strays   [2]string          // readings of the bin that are no photons, and what to do
 	few      [2]string          // that photons are too few for errors of a normal distribution, and what to do
 	unjudged bool               // whether they are too few to judge residuals
 	full     [2]string          // that the counter is at its limit, and what to do

@@ -125,7 +125,7 @@ func resultCurves(path string) ([]Curve, error) {
 		}
 		text, remedy, judged := r.Multitau.FewPhotons(b)
 		c.few, c.unjudged = [2]string{text, remedy}, !judged
-		c.strays = nexus.StraysOf(r.Strays, b)
+		c.strays[0], c.strays[1] = nexus.DescribeStrays(nexus.StraysOf(r.Strays, b))
 		if m := r.Multitau; m.Cov != nil {
 			c.Cov = m.Cov[b-1]
 			if m.Skew != nil {
