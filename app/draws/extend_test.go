@@ -65,11 +65,11 @@ func TestExtendedRuns(t *testing.T) {
 
 // The draws of tempered Monte Carlo are made together, so that none can be added.
 func TestTemperedRunsAreNotExtended(t *testing.T) {
-	out := filepath.Join(t.TempDir(), "run")
-	if code, _, stderr := apptest.Do(t, "sample", "expr", "--problem", apptest.LineFile(t), "--out", out, "--sampler", "smc", "--draws", "100", "--chains", "1", "--retries", "0", "--no-report"); code != exit.OK {
-		t.Fatal(stderr)
+	dir := runs.Folder(t.TempDir())
+	if err := dir.Begin(map[string]any{"command": "sample expr", "sampler": "smc", "draws": 100}); err != nil {
+		t.Fatal(err)
 	}
-	if code, _, stderr := apptest.Do(t, "sample", "expr", "--resume", out, "--draws", "200"); code != exit.WrongUsage || !strings.Contains(stderr, "(smc)") {
+	if code, _, stderr := apptest.Do(t, "sample", "expr", "--resume", string(dir), "--draws", "200"); code != exit.WrongUsage || !strings.Contains(stderr, "(smc)") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

@@ -11,15 +11,15 @@ import (
 // Remarks are what the file of a curve says about its measurement, on which verdicts depend beside the points themselves. A run keeps them, as
 // it is resumed without the file.
 type Remarks struct {
-	Flaws     []check.Alteration `json:"flaws,omitempty"`    // what happened to the frames
+	Flaws     []check.Alteration `json:"flaws,omitempty"`    // faults of the frames, and changes made to the points
 	Spread    float64            `json:"spread,omitempty"`   // standard deviation of q over the pixels of the bin, divided by q; 0 if it is not known
-	Step      []float64          `json:"step,omitempty"`     // of the intensity: share of the frames before it, factor, and time of all frames in s; nil without one
+	Step      []float64          `json:"step,omitempty"`     // step of the intensity: share of the frames before it, factor, and time of all frames in s; nil without one
 	Lost      float64            `json:"lost,omitempty"`     // share of the photons that the detector misses at the mean counts
 	Blind     float64            `json:"blind,omitempty"`    // share by which products of counts in neighbouring frames are too small
-	Strays    [2]string          `json:"strays"`             // readings that are no photons, and what to do
-	Few       [2]string          `json:"few_photons"`        // that photons are too few for errors of a normal distribution, and what to do
+	Strays    [2]string          `json:"strays"`             // sentence on readings that are no photons, and the remedy
+	Few       [2]string          `json:"few_photons"`        // sentence that photons are too few for errors of a normal distribution, and the remedy
 	Unjudged  bool               `json:"unjudged,omitempty"` // photons are too few to judge residuals
-	Saturated [2]string          `json:"saturated"`          // that the counter is at its limit, and what to do
+	Saturated [2]string          `json:"saturated"`          // sentence that the counter is at its limit, and the remedy
 }
 
 // Remarks returns what the file of the curve says about its measurement.
