@@ -246,7 +246,7 @@ func (a *axis) keep() keptAxis {
 // Kept makes the figure of a document of Keep.
 func Kept(document []byte) (*Figure, error) {
 	damaged := func(err error) error {
-		return fmt.Errorf("viz: kept: the document of a figure cannot be read: %w: draw the figure again", err)
+		return fmt.Errorf("viz: this cannot be read as a picture that a fit left: %w: give a file .figure from the folder plots of a fit, or fit again", err)
 	}
 	r, err := gzip.NewReader(bytes.NewReader(document))
 	if err != nil {
@@ -261,7 +261,7 @@ func Kept(document []byte) (*Figure, error) {
 		return nil, damaged(err)
 	}
 	if k.Version != keptVersion {
-		return nil, fmt.Errorf("viz: kept: the document of a figure has version %d, and this program reads %d: use the program that wrote it", k.Version, keptVersion)
+		return nil, fmt.Errorf("viz: the numbers of the picture have version %d, and this program reads %d: use the program that wrote it", k.Version, keptVersion)
 	}
 	f, err := k.figure()
 	if err != nil {

@@ -5,6 +5,8 @@ package assembly
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,6 +43,9 @@ written to OUT if it is given, or else to weights.svg.
 			}
 			name := runs.Folder(args[0]).Path(snapshotFile)
 			file, err := foreign.Open(name)
+			if errors.Is(err, fs.ErrNotExist) && foreign.Exists(args[0]) {
+				return exit.With(exit.NoInput, fmt.Errorf("%s has no %s, which a run of sim assembly leaves: give the folder of one", args[0], snapshotFile))
+			}
 			if err != nil {
 				return exit.Input(err)
 			}
