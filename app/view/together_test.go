@@ -129,7 +129,7 @@ func TestPicturesOfFitsZoom(t *testing.T) {
 	if err := os.WriteFile(filepath.Join("relaxed", "plots", "fits.figure"), []byte("no figure"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if v.get("picture", line(d.Pictures[0].Line...), &s); !strings.Contains(s.None, "draw the figure again") {
+	if v.get("picture", line(d.Pictures[0].Line...), &s); !strings.Contains(s.None, "fit again") {
 		t.Errorf("%+v", s)
 	}
 }
