@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -21,6 +22,7 @@ import (
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/runs"
 )
 
 // signalAtCheckpoint makes the process send itself a signal as it writes its n-th
@@ -53,11 +55,27 @@ func Write(t *testing.T, name, text string) string {
 func Do(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
+	before := strangers(args)
 	code = app.Run(context.Background(), args, &out, &err)
+	for _, name := range strangers(args) {
+		if !slices.Contains(before, name) {
+			t.Errorf("%v leaves %s, which runs does not remove with --overwrite: add it to the results in runs/clear.go", args, name)
+		}
+	}
 	if missing := Undocumented(args, out.String()); missing != nil {
 		t.Errorf("docs/CLI.md does not say that the document of %v has %v", args, missing)
 	}
 	return code, out.String(), err.String()
+}
+
+// strangers lists the files in the run folder of a command line, given by --out, that another run in that folder would not replace. A
+// demonstration makes a folder of runs.
+func strangers(args []string) []string {
+	if at := slices.Index(args, "--out"); at > 0 && args[0] != "demo" && at+1 < len(args) && runs.Folder(args[at+1]).Ours() {
+		others, _ := runs.Folder(args[at+1]).Others() // a folder that cannot be read has none
+		return others
+	}
+	return nil
 }
 
 // Chains reads the draws of a run folder as written, without the lines that

@@ -21,7 +21,7 @@ func look(name string, folder bool) *frame.Look {
 	if foreign.Exists(dir.Path(runs.CheckpointFile)) {
 		return &frame.Look{Kind: "Runs"}
 	}
-	for _, name := range []string{"report.html", "fit.json", frame.FitsFile} {
+	for _, name := range []string{"report.html", "fit.json", frame.FitsFile, runs.ConfigFile} { // a bootstrap that goes on has its settings only
 		if foreign.Exists(dir.Path(name)) {
 			return &frame.Look{Kind: "Fits", Table: foreign.Exists(dir.Path(frame.FitsFile))}
 		}

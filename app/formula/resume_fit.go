@@ -134,6 +134,7 @@ func (r *resumption) keep(a *frame.App, s *optim.BootstrapSettings) error {
 	r.nth++
 	var before bootstrapParts
 	switch err := runs.ReadJSON(name, &before); {
+	case !r.again: // a new fit, whatever lies there
 	case err == nil:
 		s.Before = &optim.Bootstrapped{Names: before.Names, X: before.X, Failed: before.Failed}
 		a.Note("%d fits of resampled data are there already", s.Before.Done())

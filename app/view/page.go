@@ -188,7 +188,13 @@ func (p *page) item(r *http.Request) (any, error) {
 // goesOn says whether a run can be resumed or extended.
 func (p *page) goesOn(d *itemDoc, dir runs.Folder) {
 	c := p.called(strings.Fields(d.Command))
-	if d.Busy || c == nil || c.Annotations["resume"] == "" || dir.Checkpoint() == "" {
+	if d.Busy || c == nil || c.Annotations["resume"] == "" {
+		return
+	}
+	if dir.Checkpoint() == "" { // a bootstrap, whose fit is written when it has ended
+		if foreign.Exists(dir.Path(runs.ConfigFile)) && !foreign.Exists(dir.Path("fit.json")) {
+			d.Resume = d.Command
+		}
 		return
 	}
 	var ran draws.ChainConfig

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/euryale-dev/euryale/app/apptest"
 	"github.com/euryale-dev/euryale/app/exit"
@@ -25,10 +26,11 @@ type looked struct {
 		Title string
 		Line  []string
 	}
-	Texts []struct{ Line []string }
-	Works []string
-	Kept  []string
-	Table bool
+	Texts  []struct{ Line []string }
+	Works  []string
+	Kept   []string
+	Resume string
+	Table  bool
 }
 
 func (v *view) item(ids ...string) (d looked) {
@@ -158,4 +160,43 @@ func TestChoosingSeveralInBrowser(t *testing.T) {
 	for _, f := range p.Failures {
 		t.Error(fmt.Sprint(f))
 	}
+}
+
+// A fit whose bootstrap was interrupted is listed, and goes on from there.
+func TestBootstrapsGoOn(t *testing.T) {
+	t.Chdir(t.TempDir())
+	rows := "t,signal\n"
+	for i := range 30 {
+		rows += fmt.Sprintf("%d,%.3f\n", i, 2+0.5*float64(i)+0.1*float64(i*7%5-2))
+	}
+	if err := os.WriteFile("d.csv", []byte(rows), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := apptest.Do(t, "fit", "curve", "d.csv", "a + b*t", "--bootstrap", "60", "--out", "line", "--quiet"); code != 0 {
+		t.Fatal(stderr)
+	}
+	v := serve(t)
+	if d := v.item("line"); d.Resume != "" {
+		t.Errorf("a fit that has ended: %+v", d)
+	}
+	for _, name := range []string{"fit.json", "fits.csv", "curve.csv", "report.html"} {
+		if err := os.Remove(filepath.Join("line", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := serve(t)
+	d := w.item("line")
+	if d.Kind != "Fits" || d.Resume != "fit curve" {
+		t.Fatalf("%+v", d)
+	}
+	if code, text := w.post("work", map[string]any{"command": d.Resume, "item": d.ID, "resume": true}); code != http.StatusOK {
+		t.Fatal(text)
+	}
+	for range 3000 {
+		if exists(filepath.Join("line", "report.html")) {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Error("the fit has not ended")
 }
