@@ -5,6 +5,7 @@ package hdf5
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"unsafe"
 )
@@ -277,6 +278,34 @@ func (a *Array) Complex128s() ([]complex128, error) {
 	if a.err == nil && !a.typ.IsComplex() {
 		return nil, a.named(typeError("complex numbers", a.typ))
 	}
+	if a.err != nil {
+		return nil, a.err
+	}
+	r, i := a.typ.Members[0], a.typ.Members[1]
+	if !reflect.DeepEqual(r.Type, i.Type) || r.Offset != 0 || i.Offset != r.Type.Size || a.typ.Size != 2*r.Type.Size {
+		return a.complexParts()
+	}
+	n, err := a.room(a.dims, int(unsafe.Sizeof(complex128(0))))
+	if err != nil {
+		return nil, err
+	}
+	z := make([]complex128, n/a.typ.Size)
+	if len(z) == 0 {
+		return z, nil
+	}
+	parts := unsafe.Slice((*float64)(unsafe.Pointer(&z[0])), 2*len(z))
+	if b := memory(parts, r.Type); b != nil {
+		return z, a.named(a.read(b, make([]uint64, len(a.dims)), a.dims))
+	}
+	raw, err := a.raw()
+	if err != nil {
+		return nil, err
+	}
+	return z, a.named(convert(parts, raw, r.Type))
+}
+
+// complexParts reads the real and imaginary parts one after the other, wherever they lie in an element.
+func (a *Array) complexParts() ([]complex128, error) {
 	re, err := a.Field("r").Float64s()
 	if err != nil {
 		return nil, err
