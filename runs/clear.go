@@ -17,7 +17,7 @@ import (
 
 // results are the names and patterns of the files that a run may leave, which Create removes when it replaces the run. A file that is missing here
 // would be taken for one of the new run. The tests of commands hold every run folder against it.
-var results = []string{CheckpointFile, ConfigFile, InputsFile, "fit.json", "fits.csv", "curve.csv", "summary.json", "diagnose.txt", "report.html", "morphology.h5", "trace.csv", "measures.csv",
+var results = []string{CheckpointFile, ConfigFile, InputsFile, "fit.json", "fit.nc", "mode.json", "laplace.csv", "fits.csv", "curve.csv", "summary.json", "diagnose.txt", "report.html", "morphology.h5", "trace.csv", "measures.csv",
 	"brain.snapshot", "profile.txt", "connectome.npz", "training.csv", "data.npz", "models.npz", "bootstrap-*.json",
 	"nlsq/parameters.json", "nlsq/analysis_results_nlsq.json", "nlsq/convergence_metrics.json", "nlsq/fitted_data.npz",
 	"cmc/parameters.json", "cmc/diagnostics.json", "cmc/samples.npz", "cmc/summary.csv",

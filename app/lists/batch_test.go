@@ -17,6 +17,7 @@ import (
 	"github.com/euryale-dev/euryale/app/apptest"
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/lists"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/tier"
 )
 
@@ -247,7 +248,12 @@ func TestBatchIsAnnouncedItsEnd(t *testing.T) {
 	}{{"SLURM_JOB_ID=7", 0}, {"SLURM_NONE=", exit.Interrupted}} {
 		dir := t.TempDir()
 		config := filepath.Join(dir, "c.yaml")
-		if err := os.WriteFile(config, []byte("work: sweep\nprogram: /bin/sleep\ncommand: '{s}'\ngrid: {s: [0, 0, 0, 300]}\nblock: 1\n"), 0o644); err != nil {
+		last := filepath.Join(dir, "last")
+		script := filepath.Join(dir, "wait.sh")
+		if err := os.WriteFile(script, []byte("#!/bin/sh\n[ $1 = 0 ] || touch "+last+"\nexec sleep $1\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(config, []byte("work: sweep\nprogram: "+script+"\ncommand: '{s}'\ngrid: {s: [0, 0, 0, 300]}\nblock: 1\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		cmd := exec.Command(os.Args[0], "batch", "run", config, "--threads", "1")
@@ -257,7 +263,12 @@ func TestBatchIsAnnouncedItsEnd(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(600 * time.Millisecond)
+		for range 6000 { // until the fourth item has begun, when three are finished
+			if foreign.Exists(last) {
+				break
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
 		cmd.Process.Signal(syscall.SIGTERM)
 		cmd.Wait()
 		if code := cmd.ProcessState.ExitCode(); code != c.want || !strings.Contains(said.String(), "3 of 4 items are finished") {
