@@ -185,14 +185,21 @@ func (d *dense) nullVector(dir []float64) []float64 {
 	return out
 }
 
-// tellUndetermined names the null vectors.
+// tellUndetermined names the null vectors, without parameters that move the residuals by less than 1e-4 of what the others do.
 func (d *dense) tellUndetermined(r *Result) {
 	for _, dir := range r.NullVectors {
 		var b strings.Builder
+		effect := make([]float64, len(dir))
+		for i, c := range dir {
+			if effect[i] = c; d.column[i] > 0 {
+				effect[i] *= d.column[i]
+			}
+		}
+		least := 1e-4 * linalg.MaxAbs(effect)
 		for i, c := range dir {
 			name := d.p.name(i)
 			switch {
-			case c == 0:
+			case math.Abs(effect[i]) <= least:
 				continue
 			case b.Len() > 0 && c > 0:
 				b.WriteString(" + ")

@@ -22,6 +22,12 @@ type reduction struct {
 	ties *ties
 }
 
+// Reduced returns the problem of the parameters that the settings neither hold at a value nor tie to others, for searches of their own.
+func (p *Problem) Reduced(s Settings) (*Problem, error) {
+	q, _, err := p.reduce(&s)
+	return q, err
+}
+
 // reduce returns the problem of the free parameters and a function that completes
 // its result. XScale of the settings follows.
 func (p *Problem) reduce(s *Settings) (*Problem, func(*Result) error, error) {

@@ -96,9 +96,13 @@ func (p *Problem) Guess(ctx context.Context) (g Guessed, err error) {
 	}
 	few.Cov, few.AR1, few.ScaleError, few.OffsetError, few.Priors = nil, "", "", "", nil // a start need not know them
 	problem, s, err := few.leastSquares(nil)
+	if err == nil {
+		problem, err = problem.Reduced(s) // what is tied follows at every place that is tried
+	}
 	if err != nil {
 		return g, fmt.Errorf("expr: %w", err)
 	}
+	s.Fixed, s.Tied = nil, nil
 	var elements []string
 	for _, name := range g.Names {
 		elements = append(elements, vectors[name].elements(name)...)

@@ -49,3 +49,25 @@ func TestStartsOfLinearFormulas(t *testing.T) {
 		t.Errorf("linear %t, %d fits from %v", p.linear, g.Fits, p.Start)
 	}
 }
+
+// What is tied follows at every place that the search for starts tries: a width that is 0 there would have no finite value anywhere.
+func TestStartsFollowTies(t *testing.T) {
+	for _, peak := range []string{"gaussian", "lorentzian", "voigt", "pseudo_voigt"} {
+		p := &Problem{Expr: fmt.Sprintf("%s(x, a_) + %s(x, b_) + c", peak, peak), Y: "y", Data: map[string]Column{"x": {}, "y": {}},
+			Tied: map[string]string{"b_sigma": "a_sigma", "b_center": "a_center + 1.2", "b_amplitude": "a_amplitude/2"}}
+		var x, y []float64
+		for i := range 120 {
+			u := 0.08*float64(i) - 3.5
+			x = append(x, u)
+			y = append(y, 5+100*math.Exp(-u*u/0.32)+50*math.Exp(-(u-1.2)*(u-1.2)/0.32)+0.1*math.Sin(float64(37*i)))
+		}
+		p.Data["x"], p.Data["y"] = Column{Values: x}, Column{Values: y}
+		p.Complete()
+		if _, err := p.Guess(context.Background()); err != nil {
+			t.Fatalf("%s: %v", peak, err)
+		}
+		if at := p.Start["a_center"][0]; math.Abs(at) > 0.05 || p.Start["b_sigma"] != nil {
+			t.Errorf("%s: starts %v", peak, p.Start)
+		}
+	}
+}
