@@ -70,9 +70,11 @@ func runDemoTwotime(ctx context.Context, a *frame.App, only bool) error {
 		}
 		return a.Document(map[string]any{"demo": "twotime", "folder": string(dir), "data": data, "config": config, "truth": frame.Named(truth.Setup.Names(), truth.Sample.Theta), "reports": reports})
 	}
-	if !only {
-		a.Print("\nLook at     %s\n            %s\n", dir.Path("fit", "report.html"), dir.Path("posterior", "report.html"))
+	if only {
+		a.Print("\nTry next    euryale fit twotime %s --out flow\n            euryale sample twotime %s --out posterior\n", config, config)
+		return nil
 	}
+	a.Print("\nLook at     %s\n            %s\n", dir.Path("fit", "report.html"), dir.Path("posterior", "report.html"))
 	a.Print(`
 Try next    euryale fit twotime %s --scaling auto --json
             euryale sample twotime %s --likelihood pairs --homodyne --out pairs

@@ -21,7 +21,8 @@ var (
 )
 
 // foreign are names of other projects in documents, which our code does not use.
-var foreign = []string{"MatMul", "BatchNorm", "CTCLoss", "UnsafeLet", "SymDiff", "Materialize", "WithGrad", "InverseSqrt", "OuterProd", "HDF5DirName", "NewBrain"}
+var foreign = []string{"MatMul", "BatchNorm", "CTCLoss", "UnsafeLet", "SymDiff", "Materialize", "WithGrad", "InverseSqrt", "OuterProd", "HDF5DirName", "NewBrain",
+	"AlgorithmType", "WPIntegrator", "SpecData", "GaussianModel", "LKJCholeskyCov", "NegativeBinomial"}
 
 // Names of Go in documents exist: tests, and functions, types, methods, fields.
 func TestNamesInDocuments(t *testing.T) {

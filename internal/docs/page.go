@@ -24,7 +24,8 @@ type Page struct {
 // Block is the text between two fences.
 type Block struct {
 	Lang, Text string
-	Line       int // line number of the first line of Text
+	Name       string // name of the file that the reader saves the block as: the second word after the fence
+	Line       int    // line number of the first line of Text
 }
 
 // Span is a piece of a line.
@@ -88,7 +89,8 @@ func parse(path, text string) Page {
 		fence, isFence := strings.CutPrefix(strings.TrimSpace(line), "```")
 		switch {
 		case isFence && block == nil:
-			block = &Block{Lang: fence, Line: i + 2}
+			lang, name, _ := strings.Cut(fence, " ")
+			block = &Block{Lang: lang, Name: name, Line: i + 2}
 		case isFence:
 			p.Blocks = append(p.Blocks, *block)
 			block = nil

@@ -5,9 +5,6 @@ package docs_test
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -58,7 +55,7 @@ func newChecker(t *testing.T) *docs.Checker {
 }
 
 // Every snippet of Go in a document compiles: files as they stand, fragments each in the
-// scope of those before it in the document. Whole programs run.
+// scope of those before it in the document. Whole programs run in the slow tier (app.TestProgramsOfGuides).
 func TestSnippetsOfDocuments(t *testing.T) {
 	k := newChecker(t)
 	for _, p := range pages(t) {
@@ -71,9 +68,6 @@ func TestSnippetsOfDocuments(t *testing.T) {
 			switch {
 			case strings.HasPrefix(b.Text, "package "):
 				report(t, s.Where, k.File(s))
-				if strings.HasPrefix(b.Text, "package main\n") {
-					runs(t, s)
-				}
 			default:
 				fragments = append(fragments, s)
 			}
@@ -99,20 +93,6 @@ func report(t *testing.T, where string, errs []error) {
 	t.Helper()
 	for _, err := range errs {
 		t.Errorf("snippet of %s: %v", where, err)
-	}
-}
-
-// runs builds and runs a program.
-func runs(t *testing.T, s docs.Snippet) {
-	t.Helper()
-	name := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(name, []byte(s.Text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command("go", "run", name)
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%s: %v: %s", s.Where, err, out)
 	}
 }
 
