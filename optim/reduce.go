@@ -66,7 +66,11 @@ func (p *Problem) reduce(s *Settings) (*Problem, func(*Result) error, error) {
 	return r.problem(), r.complete, nil
 }
 
+// pick returns the elements of v at some places; nil of nil, which stands for no bounds.
 func pick(v []float64, at []int) []float64 {
+	if v == nil {
+		return nil
+	}
 	out := make([]float64, len(at))
 	for k, i := range at {
 		out[k] = v[i]

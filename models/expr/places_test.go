@@ -70,4 +70,9 @@ func TestStartsFollowTies(t *testing.T) {
 			t.Errorf("%s: starts %v", peak, p.Start)
 		}
 	}
+	held := &Problem{Expr: "a + b*x + c*x^2", Y: "y", Fixed: map[string]float64{"c": 0}, // without bounds
+		Data: map[string]Column{"x": {Values: []float64{1, 2, 3, 4, 5}}, "y": {Values: []float64{2, 4, 6, 8.1, 9.9}}}}
+	if _, err := held.Guess(context.Background()); err != nil || !held.linear {
+		t.Errorf("linear %t: %v", held.linear, err)
+	}
 }
