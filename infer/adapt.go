@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -28,7 +29,7 @@ func (c *Settings) withoutMarginals(t Target) (Target, error) {
 			return t, err
 		}
 	case c.Laplace:
-		return t, errors.New("infer: Settings.Laplace needs chains of NUTS that adapt together, and no NoMarginals: see Settings.Independent")
+		return t, fmt.Errorf("%w: it needs chains of NUTS that adapt together on a processor, with a warm-up of %d draws or more", ErrLaplace, shortestPool)
 	case c.From != nil && len(c.From.chains) > 0 && marginalOf(c.From.chains[0].target) != nil:
 		m = marginalOf(integrate(t, false))
 	case !c.NoMarginals && c.Coordinates == ChosenCoordinates && c.pools(t.Dim()):

@@ -19,8 +19,10 @@ type ascent struct {
 	q, g   []float64
 	lp     float64
 	// s and y are the last steps and the decreases of the gradient along them, oldest first.
-	s, y  [][]float64
-	calls int
+	s, y [][]float64
+	// newS and newY are memory for the next of them, nil for none.
+	newS, newY []float64
+	calls      int
 	// first is the length of a step of which nothing is known, 1 for 0. It grows where the density is not concave.
 	first float64
 
@@ -71,13 +73,18 @@ func (a *ascent) step() (bool, error) {
 }
 
 func (a *ascent) accept(lp float64) {
-	s, y := make([]float64, len(a.q)), make([]float64, len(a.q))
+	if a.newS == nil {
+		a.newS, a.newY = make([]float64, len(a.q)), make([]float64, len(a.q))
+	}
+	s, y := a.newS, a.newY
 	for i := range s {
 		s[i], y[i] = a.next[i]-a.q[i], a.g[i]-a.nextG[i]
 	}
 	if linalg.FastDot(s, y) > 1e-10*math.Sqrt(linalg.FastDot(s, s)*linalg.FastDot(y, y)) {
-		if a.s, a.y = append(a.s, s), append(a.y, y); len(a.s) > ascentMemory {
-			a.s, a.y = a.s[1:], a.y[1:]
+		a.newS, a.newY = nil, nil
+		if a.s, a.y = append(a.s, s), append(a.y, y); len(a.s) > ascentMemory { // the next step takes the memory of the oldest
+			a.newS, a.newY = a.s[0], a.y[0]
+			a.s, a.y = slices.Delete(a.s, 0, 1), slices.Delete(a.y, 0, 1)
 		}
 	} else if a.first > 0 {
 		a.first *= 10

@@ -30,6 +30,8 @@ var (
 	// ErrNotSaved is wrapped by errors of writing a checkpoint: what the last one that
 	// was written holds is not lost.
 	ErrNotSaved = errors.New("infer: the checkpoint was not written")
+	// ErrLaplace is wrapped by errors of Settings.Laplace that concern the model or other settings.
+	ErrLaplace = errors.New("infer: Laplace's approximation")
 )
 
 // Reject wraps an error of the model that concerns one point only, such as a

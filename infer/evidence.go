@@ -74,9 +74,12 @@ func (e *Evidence) Places(names []string) (list []string) {
 	return list
 }
 
+// CheckEvidence is the check of the evidence of tempered Monte Carlo, and so of the weights of separate regions.
+const CheckEvidence diag.Check = "evidence"
+
 // advice judges whether the islands agree.
 func (e *Evidence) advice() diag.Advice {
-	a := diag.Advice{Check: "evidence", OK: e.Error <= largestEvidenceError, Cause: e.String()}
+	a := diag.Advice{Check: CheckEvidence, OK: e.Error <= largestEvidenceError, Cause: e.String()}
 	switch {
 	case math.IsNaN(e.Error):
 		a.Cause += "; one chain does not tell its error, nor whether the weights of separate regions are known"

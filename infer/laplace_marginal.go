@@ -44,7 +44,7 @@ type laplaced struct {
 
 // approximate returns the target with what can be integrated out by Laplace's approximation.
 func approximate(t Target) (*marginal, error) {
-	none := errors.New("infer: Settings.Laplace: no parameters were found that are normal but for what data tell of each of them: leave it out")
+	none := fmt.Errorf("%w: no parameters were found that are normal but for what data tell of each of them", ErrLaplace)
 	full, ok := t.(Movable)
 	outputs, has := t.(Outputs)
 	if !ok || !has || full.Movement() == nil {
@@ -245,7 +245,7 @@ func (f *Fit) laplaceAdvice() *diag.Advice {
 	a := diag.Advice{Check: CheckLaplace, OK: k <= 0.7, Cause: fmt.Sprintf("the Pareto shape of the weights that correct it is %.2f, at most 0.7 is wanted", k)}
 	if !a.OK {
 		a.Cause += ", so that its error is too large to be corrected and the draws are not those of the posterior"
-		a.Remedy = "leave Settings.Laplace out, so that all parameters are sampled"
+		a.Remedy = "sample all parameters, without Laplace's approximation"
 	}
 	return &a
 }

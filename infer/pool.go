@@ -26,6 +26,7 @@ import (
 const (
 	firstRound     = 60 // draws of the first two rounds each, and of more parameters
 	firstRoundWide = 75
+	openingRound   = 25  // draws of the first round where it looks for a sparse metric; the one after has those that are left of the first
 	shortRound     = 50  // draws of the third round; each one after is longer by half
 	lastRound      = 50  // draws in which each chain adapts its step size
 	shortestPool   = 150 // draws of a warm-up with rounds
@@ -40,7 +41,7 @@ const (
 )
 
 // roundRules is the number of the rules by which meetings decide, part of the fingerprint of a run.
-const roundRules = 4
+const roundRules = 5
 
 // pool is the warm-up that the chains of a run share.
 type pool struct {
@@ -60,6 +61,7 @@ type pool struct {
 	known        bool // whether there is a metric
 	chosen       bool // whether coordinates stay as they are
 	settled      bool
+	opens        bool // whether the first round has a diagonal metric, and a sparse one is looked for after it
 	// pattern is that of the precision in the present coordinates where few parameters interact, and looked whether it was looked for.
 	pattern  *warmup.Pattern
 	looked   bool
@@ -90,6 +92,7 @@ func (c *Settings) pools(dim int) bool {
 // newPool prepares the warm-up of the chains of a target.
 func newPool(t Target, cfg Settings, stop *atomic.Bool) (*pool, error) {
 	p := &pool{cfg: cfg, stop: stop, target: t, at: t, chosen: true, members: make([]member, cfg.Chains), progress: make([]atomic.Int64, cfg.Chains)}
+	p.opens = cfg.Metric == LowRank && t.Dim() > fewParameters
 	if cfg.Coordinates == DeclaredCoordinates {
 		return p, nil
 	}
@@ -97,7 +100,7 @@ func newPool(t Target, cfg Settings, stop *atomic.Bool) (*pool, error) {
 	if f == nil {
 		return p, err
 	}
-	p.f, p.h, p.chosen = f, f.asDeclared(), false
+	p.f, p.h, p.chosen, p.opens = f, f.asDeclared(), false, false
 	if p.watch, err = f.newObserver(); err != nil {
 		return p, err
 	}
@@ -137,13 +140,19 @@ func (p *pool) run(ctx context.Context, save func()) (bool, error) {
 
 // length is the number of draws of the next round.
 func (p *pool) length() int {
-	n := firstRound
+	n, round := firstRound, p.round
 	if p.target.Dim() > fewParameters {
 		n = firstRoundWide
 	}
-	if p.round > 1 || p.round == 1 && p.chosen {
+	if p.opens {
+		n, round = openingRound, round-1 // the first two are one otherwise
+		if p.round == 1 {
+			n = firstRoundWide - openingRound
+		}
+	}
+	if round > 1 || round == 1 && p.chosen {
 		n = shortRound
-		for range p.round - 2 {
+		for range round - 2 {
 			n += n / 2
 		}
 	}
@@ -164,8 +173,11 @@ func (p *pool) sample(ctx context.Context, draws int) (seen [][]seenDraw, now []
 	if p.round < 2 {
 		cfg.MaxTreeDepth = min(cfg.MaxTreeDepth, poolDepth)
 	}
-	if p.known {
+	switch {
+	case p.known:
 		cfg.Metric, cfg.StartMetric = FixedMetric, &Metric{p.metric}
+	case p.opens && p.round == 0:
+		cfg.Metric = DiagFisher
 	}
 	defer context.AfterFunc(ctx, func() { p.stop.Store(true) })()
 	seen, now = make([][]seenDraw, len(p.members)), make([][]drawn, len(p.members))
@@ -315,7 +327,9 @@ func (p *pool) meet(seen [][]seenDraw, now [][]drawn, draws int) error {
 	if m, ok := p.estimate(window); ok {
 		p.metric, p.known = m, true
 	}
-	p.before = now
+	if p.before = now; p.opens && p.round == 1 { // chains were on their way
+		p.before = nil
+	}
 	p.settled = p.draws+lastRound >= p.cfg.Warmup
 	if p.cfg.untilSettled && drift < settledDrift && p.smooth(draws) {
 		p.settled = true

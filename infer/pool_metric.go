@@ -15,7 +15,7 @@ import (
 
 const (
 	manyDirections  = 16  // of a low-rank metric, from which on a sparse one may serve better
-	lookShare       = 8   // gradients so far, for each that the search for interactions takes
+	lookShare       = 4   // gradients so far, for each that the search for interactions takes
 	densityCost     = 30  // operations for each parameter that a gradient is taken to cost beside a metric
 	farFromDiagonal = 1   // misfit of a diagonal metric from which on a sparse one is looked for before one of low rank
 	clearGain       = 0.9 // of the cost of an effective draw, below which the metric is changed
@@ -41,6 +41,9 @@ func (p *pool) estimate(window [][]drawn) (hamiltonian.Metric, bool) {
 	draw := window[0][len(window[0])-1].z
 	if m, ok := p.sparse(chains, draw); ok {
 		return m, true
+	}
+	if p.opens && p.round == 1 {
+		return hamiltonian.Metric{}, false
 	}
 	m, ok := p.learned(all(chains))
 	if !ok || p.cfg.Metric != LowRank || m.Rank() < manyDirections || !p.interactions(m.Scale, draw) {

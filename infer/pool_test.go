@@ -132,6 +132,9 @@ func TestMetricOfFewInteractions(t *testing.T) {
 		if !c.sparse {
 			continue
 		}
+		if n := fit.WarmupDraws(); n > 150 {
+			t.Errorf("%s: the warm-up took %d draws, although a sparse metric was there after the first 25", name, n)
+		}
 		_, gradients := fit.Gradients()
 		s := fit.Summary()
 		least := math.Inf(1)

@@ -66,13 +66,15 @@ func (c *chain) ridge(rows [][]float64) (r diag.Runaway, ok bool) {
 		return r, false
 	}
 	mean, widest, reach := make([]float64, len(rows[0])), 0, 0.0
-	for i := range mean {
-		low, high := rows[0][i], rows[0][i]
-		for _, q := range rows {
-			mean[i] += q[i] / float64(n)
-			low, high = min(low, q[i]), max(high, q[i])
+	low, high := slices.Clone(rows[0]), slices.Clone(rows[0])
+	for _, q := range rows {
+		for i, x := range q {
+			mean[i] += x / float64(n)
+			low[i], high[i] = min(low[i], x), max(high[i], x)
 		}
-		if half := (high - low) / 2; half > reach {
+	}
+	for i := range mean {
+		if half := (high[i] - low[i]) / 2; half > reach {
 			widest, reach = i, half
 		}
 	}
