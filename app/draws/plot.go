@@ -135,7 +135,8 @@ func runPlot(a *frame.App, kind string, args, names, ranges []string) error {
 		return err
 	}
 	d := frame.DrawsOf(t)
-	_, d.Units, _ = frame.StoredCheck(args) // a picture needs no verdict
+	stored, _ := frame.StoredCheck(args) // a picture needs no verdict
+	d.Units = stored.Units
 	if d, err = highlighted(d, ranges); err != nil {
 		return err
 	}

@@ -115,9 +115,11 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	}
 	seen := liveIn(s.Dir)
 	go seen.run()
-	fit, err := infer.Sample(ctx, s.Post, infer.Settings{Sink: seen.sink(), StartMetric: s.Metric, Metric: kind, Chains: cfg.Chains, Warmup: cfg.Warmup, Draws: cfg.Draws, Seed: cfg.Seed,
-		TargetAccept: cfg.TargetAccept, MaxTreeDepth: cfg.MaxTreeDepth, Init: cfg.starts(), Parallel: a.Threads, Resume: resume, Coordinates: cfg.CoordinateKind(), Method: cfg.MethodKind(),
-		Checkpoint: infer.Checkpoint{Path: s.Dir.Path("checkpoint"), Every: every, Patience: tune.Patience, Failing: failing}, Progress: func(p infer.Progress) { meter.Update(p); seen.update(p) }})
+	in := cfg.Config(cfg.Seed)
+	in.Sink, in.StartMetric, in.Metric, in.Init, in.Parallel, in.Resume = seen.sink(), s.Metric, kind, cfg.starts(), a.Threads, resume
+	in.Checkpoint = infer.Checkpoint{Path: s.Dir.Path("checkpoint"), Every: every, Patience: tune.Patience, Failing: failing}
+	in.Progress = func(p infer.Progress) { meter.Update(p); seen.update(p) }
+	fit, err := infer.Sample(ctx, s.Post, in)
 	meter.Close()
 	seen.close(err == nil && ctx.Err() == nil)
 	if unwritten != nil {
@@ -139,7 +141,11 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	if fit.SoftSteps() {
 		a.Note("steps of the chains: those with large energy errors are refined, since scales of the posterior vary")
 	}
-	if rep := fit.Diagnose(); mendable(rep) && cfg.Retries > 0 {
+	rep := fit.Diagnose()
+	if at := slices.IndexFunc(rep, func(c diag.Advice) bool { return c.Check == infer.CheckLaplace }); at >= 0 && rep[at].OK {
+		a.Note("%s", rep[at])
+	}
+	if mendable(rep) && cfg.Retries > 0 {
 		cfg.Remember(fit)
 		cfg.Repeated = append(cfg.Repeated, wrong(rep))
 		how, err := s.Retry(rep)
@@ -157,9 +163,10 @@ func interrupted(s Sampling) error {
 	return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted; the draws so far are kept in %s", s.Dir), Hint: "euryale " + s.Chain.Command + " --resume " + foreign.Typed(string(s.Dir))}
 }
 
-// mendable reports whether another attempt may mend what is wrong about draws: it makes no lighter tails.
+// mendable reports whether another attempt may mend what is wrong about draws: it makes no lighter tails, and no better approximation.
 func mendable(rep diag.Report) bool {
-	return slices.ContainsFunc(rep.Problems(), func(a diag.Advice) bool { return a.Check != diag.CheckTails })
+	approximate := slices.ContainsFunc(rep.Problems(), func(a diag.Advice) bool { return a.Check == infer.CheckLaplace })
+	return !approximate && slices.ContainsFunc(rep.Problems(), func(a diag.Advice) bool { return a.Check != diag.CheckTails })
 }
 
 // wrong says in one line what is wrong about draws.
@@ -219,6 +226,8 @@ func samplingCode(err error) int {
 		return exit.CannotWrite
 	case errors.Is(err, infer.ErrCheckpoint):
 		return exit.Data
+	case errors.Is(err, infer.ErrLaplace):
+		return exit.WrongUsage
 	}
 	var path *os.PathError
 	if errors.As(err, &path) {
@@ -238,6 +247,8 @@ func unsampled(a *frame.App, s Sampling, err error) error {
 		}
 	case exit.Data:
 		return a.Unreadable(s.Dir, err)
+	case exit.WrongUsage:
+		e.Hint = "--coordinates chosen samples all parameters, or integrates out exactly what is normal"
 	}
 	switch there := foreign.Exists(s.Dir.Path("checkpoint")); {
 	case !errors.Is(err, infer.ErrNotSaved):

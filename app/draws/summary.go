@@ -5,11 +5,14 @@ package draws
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/infer/diag"
 	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/runs"
 )
@@ -78,6 +81,19 @@ func drawsOf(t *runs.Table) (n int) {
 	return n
 }
 
+// unrepeated returns the failed checks, of those that a run has stored, that its draws alone cannot tell.
+func unrepeated(lines []string) (out diag.Report) {
+	for _, line := range lines {
+		name, rest, _ := strings.Cut(line, ": ")
+		switch c := diag.Check(name); c {
+		case diag.CheckModes, diag.CheckBounded, infer.CheckLaplace, infer.CheckEvidence:
+			cause, remedy, _ := strings.Cut(rest, ". Try: ")
+			out = append(out, diag.Advice{Check: c, Cause: cause, Remedy: remedy})
+		}
+	}
+	return out
+}
+
 func judge(a *frame.App, args []string, table bool) error {
 	w := a.Waiting("reading the draws")
 	defer w.Close()
@@ -89,10 +105,13 @@ func judge(a *frame.App, args []string, table bool) error {
 	s := t.Summary()
 	d, rep := diagnosticsOf(s, t.Evidence())
 	w.Close()
-	model, units, err := frame.StoredCheck(args)
+	stored, err := frame.StoredCheck(args)
 	if err != nil {
 		return err
 	}
+	model, units := stored.Check, stored.Units
+	rep = append(rep, unrepeated(stored.Diagnostics.Advice)...)
+	d.OK, d.Advice = rep.OK(), advice(rep)
 	switch {
 	case a.JSON:
 		err = a.Document(Judged{SummaryDoc(s), units, d, model})

@@ -55,20 +55,26 @@ func flagDocs(list []check.Flag) []flagDoc {
 	return out
 }
 
-// StoredCheck returns the verdict and the units that are stored in the document of a run folder; they are nil for
+// StoredVerdict is what the document of a run folder says beside the summary of the draws.
+type StoredVerdict struct {
+	Check *CheckDoc         `json:"model_check"`
+	Units map[string]string `json:"units"`
+	// Diagnostics has what was wrong about the draws, a line for each check: its name, a colon, what was found and what to try.
+	Diagnostics struct {
+		Advice []string `json:"advice"`
+	} `json:"diagnostics"`
+}
+
+// StoredCheck returns what the document of a run folder says; it is empty for
 // other sources. If the folder of a run has no document, the verdict is an unfavourable one
 // that says so. A document that is damaged or has no verdict is an error.
-func StoredCheck(args []string) (_ *CheckDoc, units map[string]string, _ error) {
+func StoredCheck(args []string) (doc StoredVerdict, _ error) {
 	if len(args) != 1 {
-		return nil, nil, nil
+		return doc, nil
 	}
 	dir := runs.Folder(args[0])
 	if st, err := os.Stat(args[0]); err != nil || !st.IsDir() || !foreign.Exists(dir.Path(runs.MarkerFile)) && !foreign.Exists(dir.Path(runs.ConfigFile)) {
-		return nil, nil, nil
-	}
-	var doc struct {
-		Check *CheckDoc         `json:"model_check"`
-		Units map[string]string `json:"units"`
+		return doc, nil
 	}
 	name := dir.Path("summary.json")
 	err := runs.ReadJSON(name, &doc)
@@ -81,17 +87,17 @@ func StoredCheck(args []string) (_ *CheckDoc, units map[string]string, _ error) 
 	}
 	switch {
 	case err == nil:
-		return doc.Check, doc.Units, nil
+		return doc, nil
 	case errors.Is(err, fs.ErrNotExist):
 		nan := Number(math.NaN())
 		text := fmt.Sprintf("The verdict about the model is not known, because %s is missing: %s.", name, remedy)
 		if foreign.Exists(dir.Path(runs.LiveFolder)) {
 			text = "The model is judged when the run has ended."
 		}
-		return &CheckDoc{Summary: text, P: nan, Reduced: nan, Expected: [2]Number{nan, nan},
-			Flags: []flagDoc{}, Notes: []flagDoc{}, Word: "unknown"}, nil, nil
+		return StoredVerdict{Check: &CheckDoc{Summary: text, P: nan, Reduced: nan, Expected: [2]Number{nan, nan},
+			Flags: []flagDoc{}, Notes: []flagDoc{}, Word: "unknown"}}, nil
 	}
-	return nil, nil, &exit.Error{Code: exit.Data, Err: fmt.Errorf("the verdict about the model cannot be read: %w", err), Hint: remedy}
+	return doc, &exit.Error{Code: exit.Data, Err: fmt.Errorf("the verdict about the model cannot be read: %w", err), Hint: remedy}
 }
 
 // Verdict is the verdict in one word; it is "not judged" where there is none.

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/app/apptest"
+	"github.com/euryale-dev/euryale/app/exit"
 )
 
 func TestMain(m *testing.M) { apptest.Main(m) }
@@ -177,6 +178,36 @@ generated quantities {
 	}
 	if code, out, _ := apptest.Do(t, "sample", "stan", model, "--explain", "--json"); code != 0 || !strings.Contains(out, `"explain"`) {
 		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
+// Laplace's approximation is used where it is asked for, and its check is told; where it is too rough no strict run passes, nor does its folder, and it is refused where nothing can be integrated out.
+func TestLaplaceIsTold(t *testing.T) {
+	const program = `data { int J; array[J] int y; real width; }
+parameters { real mu; vector[J] x; }
+model { mu ~ normal(0, 2); x ~ normal(mu, width); y ~ bernoulli_logit(x); }
+`
+	model, dir := apptest.Write(t, "groups.stan", program), filepath.Join(t.TempDir(), "run")
+	run := func(width string, more ...string) (code int, stderr string) {
+		data := apptest.Write(t, "groups.json", `{"J": 12, "y": [0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1], "width": `+width+`}`)
+		code, _, stderr = apptest.Do(t, append([]string{"sample", "stan", model, "--data", data, "--out", dir, "--overwrite", "--no-report", "--coordinates", "laplace", "--draws", "150", "--chains", "2"}, more...)...)
+		return code, stderr
+	}
+	if code, stderr := run("0.5"); code != 0 || !strings.Contains(stderr, "x is integrated out by Laplace's approximation") || !strings.Contains(stderr, "Pareto shape of the weights that correct it") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if code, stderr := run("40", "--strict"); code != exit.Failed || !strings.Contains(stderr, "Laplace's approximation") || strings.Contains(stderr, "sampling again") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if code, out, stderr := apptest.Do(t, "diagnose", dir, "--strict"); code != exit.Failed || !strings.Contains(out, "sample all parameters, without Laplace's approximation") {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+	if code, stderr := run("0.5", "--warmup", "100"); code != exit.WrongUsage || !strings.Contains(stderr, "150 draws or more") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	model = apptest.Write(t, "one.stan", "data { int J; array[J] int y; real width; } parameters { real mu; } model { mu ~ normal(0, width); y ~ bernoulli_logit(mu); }")
+	if code, stderr := run("1"); code != exit.WrongUsage || !strings.Contains(stderr, "--coordinates chosen") {
+		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
 

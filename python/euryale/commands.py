@@ -1308,7 +1308,7 @@ def invert_rsoxs(
     chains: int | None = None,
     checkpoint: Text | None = None,
     choose_energies: int | None = None,
-    coordinates: Literal["chosen", "declared"] | None = None,
+    coordinates: Literal["chosen", "declared", "laplace"] | None = None,
     draws: int | None = None,
     evidence: bool = False,
     max_tree_depth: int | None = None,
@@ -1333,10 +1333,11 @@ def invert_rsoxs(
     choose_energies : int
         Choose this many photon energies for a measurement, from the tables of constants, and do not
         fit.
-    coordinates : Literal["chosen", "declared"]
+    coordinates : Literal["chosen", "declared", "laplace"]
         Coordinates in which the chains move: chosen (in the warm-up, for hierarchies, processes and
-        scales; what is normal given the rest is integrated out), or declared (those of the model)
-        (default chosen).
+        scales; what is normal given the rest is integrated out), declared (those of the model), or
+        laplace (what is normal but for the data, such as effects of groups in counts, is integrated out
+        by Laplace's approximation, corrected draw by draw) (default chosen).
     draws : int
         Draws to keep per chain (default 1000).
     evidence : bool
@@ -2532,7 +2533,7 @@ def sample_assembly(
     *,
     chains: int | None = None,
     checkpoint: Text | None = None,
-    coordinates: Literal["chosen", "declared"] | None = None,
+    coordinates: Literal["chosen", "declared", "laplace"] | None = None,
     draws: int | None = None,
     evidence: bool = False,
     max_tree_depth: int | None = None,
@@ -2552,10 +2553,11 @@ def sample_assembly(
         Number of independent chains (default 4).
     checkpoint : Text
         Time between checkpoints (default 10s).
-    coordinates : Literal["chosen", "declared"]
+    coordinates : Literal["chosen", "declared", "laplace"]
         Coordinates in which the chains move: chosen (in the warm-up, for hierarchies, processes and
-        scales; what is normal given the rest is integrated out), or declared (those of the model)
-        (default chosen).
+        scales; what is normal given the rest is integrated out), declared (those of the model), or
+        laplace (what is normal but for the data, such as effects of groups in counts, is integrated out
+        by Laplace's approximation, corrected draw by draw) (default chosen).
     draws : int
         Draws to keep per chain (default 1000).
     evidence : bool
@@ -2592,7 +2594,7 @@ def sample_curve(
     by: Text | None = None,
     chains: int | None = None,
     checkpoint: Text | None = None,
-    coordinates: Literal["chosen", "declared"] | None = None,
+    coordinates: Literal["chosen", "declared", "laplace"] | None = None,
     correlation_xy: Text | Sequence[Text] | None = None,
     draws: int | None = None,
     evidence: bool = False,
@@ -2627,10 +2629,11 @@ def sample_curve(
         Number of independent chains (default 4).
     checkpoint : Text
         Time between checkpoints (default 10s).
-    coordinates : Literal["chosen", "declared"]
+    coordinates : Literal["chosen", "declared", "laplace"]
         Coordinates in which the chains move: chosen (in the warm-up, for hierarchies, processes and
-        scales; what is normal given the rest is integrated out), or declared (those of the model)
-        (default chosen).
+        scales; what is normal given the rest is integrated out), declared (those of the model), or
+        laplace (what is normal but for the data, such as effects of groups in counts, is integrated out
+        by Laplace's approximation, corrected draw by draw) (default chosen).
     correlation_xy : Text | Sequence[Text]
         Correlation of the errors of a column of `sigma_x` with those of y in the same row: a column or
         a number, such as x=0.3; may be repeated.
@@ -2688,7 +2691,7 @@ def sample_expr(
     *,
     chains: int | None = None,
     checkpoint: Text | None = None,
-    coordinates: Literal["chosen", "declared"] | None = None,
+    coordinates: Literal["chosen", "declared", "laplace"] | None = None,
     draws: int | None = None,
     evidence: bool = False,
     max_tree_depth: int | None = None,
@@ -2708,10 +2711,11 @@ def sample_expr(
         Number of independent chains (default 4).
     checkpoint : Text
         Time between checkpoints (default 10s).
-    coordinates : Literal["chosen", "declared"]
+    coordinates : Literal["chosen", "declared", "laplace"]
         Coordinates in which the chains move: chosen (in the warm-up, for hierarchies, processes and
-        scales; what is normal given the rest is integrated out), or declared (those of the model)
-        (default chosen).
+        scales; what is normal given the rest is integrated out), declared (those of the model), or
+        laplace (what is normal but for the data, such as effects of groups in counts, is integrated out
+        by Laplace's approximation, corrected draw by draw) (default chosen).
     draws : int
         Draws to keep per chain (default 1000).
     evidence : bool
@@ -2748,7 +2752,7 @@ def sample_g2(
     bounds: Mapping[str, Sequence[float]] | None = None,
     chains: int | None = None,
     checkpoint: Text | None = None,
-    coordinates: Literal["chosen", "declared"] | None = None,
+    coordinates: Literal["chosen", "declared", "laplace"] | None = None,
     draws: int | None = None,
     drop_invalid: bool = False,
     evidence: bool = False,
@@ -2779,10 +2783,11 @@ def sample_g2(
         Number of independent chains (default 4).
     checkpoint : Text
         Time between checkpoints (default 10s).
-    coordinates : Literal["chosen", "declared"]
+    coordinates : Literal["chosen", "declared", "laplace"]
         Coordinates in which the chains move: chosen (in the warm-up, for hierarchies, processes and
-        scales; what is normal given the rest is integrated out), or declared (those of the model)
-        (default chosen).
+        scales; what is normal given the rest is integrated out), declared (those of the model), or
+        laplace (what is normal but for the data, such as effects of groups in counts, is integrated out
+        by Laplace's approximation, corrected draw by draw) (default chosen).
     draws : int
         Draws to keep per chain (default 1000).
     drop_invalid : bool
@@ -2831,7 +2836,7 @@ def sample_spectrum(
     chebyshev: bool = False,
     checkpoint: Text | None = None,
     config: Text | None = None,
-    coordinates: Literal["chosen", "declared"] | None = None,
+    coordinates: Literal["chosen", "declared", "laplace"] | None = None,
     draws: int | None = None,
     errors: Literal["marginal", "conditional"] | None = None,
     evidence: bool = False,
@@ -2882,10 +2887,11 @@ def sample_spectrum(
         Time between checkpoints (default 10s).
     config : Text
         Configuration file of rvspecfit (default config.yaml, if it exists).
-    coordinates : Literal["chosen", "declared"]
+    coordinates : Literal["chosen", "declared", "laplace"]
         Coordinates in which the chains move: chosen (in the warm-up, for hierarchies, processes and
-        scales; what is normal given the rest is integrated out), or declared (those of the model)
-        (default chosen).
+        scales; what is normal given the rest is integrated out), declared (those of the model), or
+        laplace (what is normal but for the data, such as effects of groups in counts, is integrated out
+        by Laplace's approximation, corrected draw by draw) (default chosen).
     draws : int
         Draws to keep per chain (default 500).
     errors : Literal["marginal", "conditional"]
@@ -2968,7 +2974,7 @@ def sample_stan(
     *,
     chains: int | None = None,
     checkpoint: Text | None = None,
-    coordinates: Literal["chosen", "declared"] | None = None,
+    coordinates: Literal["chosen", "declared", "laplace"] | None = None,
     data: Data | Sequence[Data] | None = None,
     draws: int | None = None,
     evidence: bool = False,
@@ -2991,10 +2997,11 @@ def sample_stan(
         Number of independent chains (default 4).
     checkpoint : Text
         Time between checkpoints (default 10s).
-    coordinates : Literal["chosen", "declared"]
+    coordinates : Literal["chosen", "declared", "laplace"]
         Coordinates in which the chains move: chosen (in the warm-up, for hierarchies, processes and
-        scales; what is normal given the rest is integrated out), or declared (those of the model)
-        (default chosen).
+        scales; what is normal given the rest is integrated out), declared (those of the model), or
+        laplace (what is normal but for the data, such as effects of groups in counts, is integrated out
+        by Laplace's approximation, corrected draw by draw) (default chosen).
     data : Data | Sequence[Data]
         File with the variables of the data block: JSON, R dump or a table, or - for standard input; may
         be repeated.
@@ -3041,7 +3048,7 @@ def sample_twotime(
     chains: int | None = None,
     checkpoint: Text | None = None,
     config: Text | None = None,
-    coordinates: Literal["chosen", "declared"] | None = None,
+    coordinates: Literal["chosen", "declared", "laplace"] | None = None,
     draws: int | None = None,
     evidence: bool = False,
     fixed: Mapping[str, float] | None = None,
@@ -3082,10 +3089,11 @@ def sample_twotime(
         Time between checkpoints (default 10s).
     config : Text
         Configuration file of homodyne, xpcsjax or heterodyne; flags override it.
-    coordinates : Literal["chosen", "declared"]
+    coordinates : Literal["chosen", "declared", "laplace"]
         Coordinates in which the chains move: chosen (in the warm-up, for hierarchies, processes and
-        scales; what is normal given the rest is integrated out), or declared (those of the model)
-        (default chosen).
+        scales; what is normal given the rest is integrated out), declared (those of the model), or
+        laplace (what is normal but for the data, such as effects of groups in counts, is integrated out
+        by Laplace's approximation, corrected draw by draw) (default chosen).
     draws : int
         Draws to keep per chain (default 1000).
     evidence : bool
