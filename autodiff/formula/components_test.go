@@ -91,6 +91,48 @@ func TestPeaks(t *testing.T) {
 	}
 }
 
+// A voigt whose gaussian is narrow is the lorentzian L and sigma^2/2 L” with the derivative sigma L”, to all digits, however narrow it is. It goes over
+// into the function of Faddeeva without a step, also far from the centre of one without gamma.
+func TestNarrowVoigt(t *testing.T) {
+	const x, gamma = 0.7, 1.0
+	f, err := formula.Parse("voigt(x, 2, 0, s, g)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(x, s, g float64) (value, slope float64) {
+		t.Helper()
+		width := ad.Const([]float64{s})
+		y, err := f.Node(map[string]*ad.Node{"x": ad.Const([]float64{x}), "s": width, "g": ad.Scalar(g)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := ad.Eval(append(ad.Grad(ad.Sum(y), width), y)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v[1].Data().([]float64)[0], v[0].Data().([]float64)[0]
+	}
+	d := x*x + gamma*gamma
+	line, bend := 2/math.Pi*gamma/d, 2/math.Pi*gamma*(6*x*x-2*gamma*gamma)/(d*d*d)
+	for _, s := range []float64{1e-4, 1e-9, 1e-100, 1e-200} {
+		value, slope := at(x, s, gamma)
+		if math.Abs(value-line-s*s/2*bend) > 1e-14*line || math.Abs(slope-s*bend) > 1e-6*s*math.Abs(bend) {
+			t.Errorf("sigma %g: %.17g with the derivative %g, want %.17g and %g", s, value, slope, line, s*bend)
+		}
+	}
+	edge := math.Sqrt(d) / 100
+	far, _ := at(x, edge*(1-1e-12), gamma)
+	near, _ := at(x, edge*(1+1e-12), gamma)
+	if math.Abs(far-near) > 1e-13*far {
+		t.Errorf("at the edge voigt is %.17g on one side and %.17g on the other", far, near)
+	}
+	for _, place := range []float64{0, 5, 1e10} { // a gaussian, also where it is 0
+		if v, slope := at(place, 1, 0); math.Abs(v-2/math.Sqrt(2*math.Pi)*math.Exp(-place*place/2)) > 1e-15 || math.IsNaN(slope) {
+			t.Errorf("without gamma at %g: %g, %g", place, v, slope)
+		}
+	}
+}
+
 // Backgrounds are integrals, convolutions keep areas and widen peaks as they should, and splines pass through their knots.
 func TestFunctionsOfRows(t *testing.T) {
 	var x, g, reversed []float64

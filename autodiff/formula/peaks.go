@@ -29,9 +29,29 @@ func lorentzian(in []*ad.Node) *ad.Node {
 }
 
 // voigt is a gaussian of width sigma convolved with a lorentzian of width gamma: amplitude Re w((x - center + i gamma)/(sigma sqrt 2))/(sigma sqrt(2 pi)).
+//
+// Where |x - center + i gamma| is more than 100 sigma, it is voigtFar, since there the derivative of w is the difference of numbers that hardly differ.
 func voigt(in []*ad.Node) *ad.Node {
-	u, a, s := scaled(in)
-	return ad.Mul(ad.Scale(1/math.Sqrt(2*math.Pi), ad.Div(a, s)), ad.FaddeevaRe(ad.Scale(math.Sqrt2/2, u), ad.Scale(math.Sqrt2/2, ad.Div(in[4], s))))
+	x, a, s, gamma, one := ad.Sub(in[0], in[2]), in[1], in[3], in[4], ad.Scalar(1)
+	distance := ad.Add(ad.Square(x), ad.Square(gamma))
+	far := ad.Mul(ad.Greater(distance, ad.Scale(1e4, ad.Square(s))), ad.GreaterEqual(gamma, ad.Scalar(0)))
+	width := ad.Where(far, one, s) // that of the values that are used
+	near := ad.Mul(ad.Scale(1/math.Sqrt(2*math.Pi), ad.Div(a, width)),
+		ad.FaddeevaRe(ad.Scale(math.Sqrt2/2, ad.Div(x, width)), ad.Scale(math.Sqrt2/2, ad.Div(gamma, width))))
+	return ad.Where(far, voigtFar(x, a, s, gamma, ad.Where(far, distance, one)), near)
+}
+
+// voigtFar is the asymptotic series of voigt, a/pi Im(z + s^2 z^3 + 3 s^4 z^5 + 15 s^6 z^7) with z = 1/(x - i gamma) and 1/|z|^2 = distance: the lorentzian and what the
+// width of the gaussian adds to it. The terms that are left out are 105 (s |z|)^8 of it.
+func voigtFar(x, a, s, gamma, distance *ad.Node) *ad.Node {
+	share := ad.Div(ad.Square(s), ad.Square(distance)) // s^2 z^2 is this times (x + i gamma)^2
+	re := ad.Mul(share, ad.Sub(ad.Square(x), ad.Square(gamma)))
+	im := ad.Mul(share, ad.Scale(2, ad.Mul(x, gamma)))
+	sum, turned := ad.Scalar(15), ad.Scalar(0)
+	for _, c := range []float64{3, 1, 1} {
+		sum, turned = ad.Shift(ad.Sub(ad.Mul(sum, re), ad.Mul(turned, im)), c), ad.Add(ad.Mul(sum, im), ad.Mul(turned, re))
+	}
+	return ad.Mul(ad.Scale(1/math.Pi, ad.Div(a, distance)), ad.Add(ad.Mul(gamma, sum), ad.Mul(x, turned)))
 }
 
 // pseudoVoigt is (1 - fraction) gaussian + fraction lorentzian, with a common full width 2 sigma at half maximum.
