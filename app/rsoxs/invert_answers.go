@@ -28,6 +28,26 @@ type AnswersDoc struct {
 	Information   []InformationDoc        `json:"information"`   // worth of each photon energy
 	Correlations  []CorrelationDoc        `json:"correlations"`  // correlations beyond 0.9
 	Undetermined  []string                `json:"undetermined"`  // moves of parameters that data and priors barely notice
+	Held          []HeldDoc               `json:"held"`          // values that the fit takes for known, those first on which the sample's parameters hang most
+}
+
+// HeldDoc says how far the answers hang on a value that is held.
+type HeldDoc struct {
+	Name  string                  `json:"name"` // parameter that would search for the value
+	Value frame.Number            `json:"value"`
+	Error frame.Number            `json:"error"` // error that such a value usually has, or the largest that the residuals would not show
+	Seen  frame.Number            `json:"seen"`  // error from which on the residuals would show it
+	Moves map[string]frame.Number `json:"moves"` // changes of the estimates in standard deviations if the value is higher by the error
+}
+
+// held says how far the answers hang on the values that are held.
+func (m *measurement) held(s *measured.Solution) ([]HeldDoc, error) {
+	list, err := m.Held(s)
+	out := []HeldDoc{}
+	for _, h := range list {
+		out = append(out, HeldDoc{h.Name, frame.Number(h.Value), frame.Number(h.Error), frame.Number(h.Seen), numbered(h.Moves)})
+	}
+	return out, exit.With(exit.Failed, err)
 }
 
 // NuisanceDoc is a parameter of the measurement.
@@ -104,7 +124,10 @@ func (m *measurement) answers(a *frame.App, s *measured.Solution, doc *MeasuredD
 		doc.Correlations = append(doc.Correlations, CorrelationDoc{c.A, c.B, frame.Number(c.Value)})
 	}
 	doc.Undetermined = append([]string{}, id.Undetermined...)
-	return a.WhileWaiting("the worth of the energies", func() error {
+	return a.WhileWaiting("the worth of the energies", func() (err error) {
+		if doc.Held, err = m.held(s); err != nil {
+			return err
+		}
 		exact, err := m.Interpolation(s)
 		if err != nil {
 			return exit.With(exit.Failed, err)

@@ -70,6 +70,11 @@ func (t *Task) Check(s *Solution) (check.Verdict, error) { return t.check(s, nil
 
 func (t *Task) check(s *Solution, priors []check.Prior) (check.Verdict, error) {
 	v, err := t.checkMended(s, priors, 0)
+	if note, fail := t.hanging(s); err == nil && note != nil {
+		v.Notes = append(v.Notes, *note)
+	} else if err == nil {
+		err = fail
+	}
 	if other := t.undecided(s); err == nil && len(other) > 0 {
 		v.OK, v.Flags = false, append(v.Flags, other...)
 	}
