@@ -135,7 +135,7 @@ func (t *Task) Sample(ctx context.Context, s *Solution, set infer.Settings) (*in
 
 // UsualWarmup and UsualDraws are how many draws of a chain adapt and are kept, since the posterior of a measured pattern is close to the
 // normal distribution that its metric comes from: draws are nearly independent.
-const UsualWarmup, UsualDraws = 60, 500
+const UsualWarmup, UsualDraws = 60, 300
 
 // UsualAccept is the target acceptance rate.
 const UsualAccept = 0.8
