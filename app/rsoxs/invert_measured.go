@@ -149,7 +149,7 @@ func (m *measurement) solve(ctx context.Context, a *frame.App, checkpoint string
 		}
 	} else {
 		fmt.Fprintf(a.Stdout, "%s%s\n%s", m.lines(s), draws.WithLimit(s.Status, s.Status.Message()), doc.remarks(m.shared(s)))
-		if err := a.PrintVerdict(doc.Check, doc.Warnings, nil); err != nil {
+		if err := a.PrintVerdict(doc.Check, doc.Warnings, cautions(a, v)); err != nil {
 			return err
 		}
 		fmt.Fprintf(a.Stdout, "results in %s\n", m.dir)
@@ -217,7 +217,9 @@ func (m *measurement) sample(ctx context.Context, a *frame.App, s *measured.Solu
 		},
 		Check: func(fit *infer.Fit) (check.Verdict, error) {
 			compared.fill(fit)
-			return m.CheckDraws(fit)
+			v, err := m.CheckDraws(fit)
+			compared.notes = append(compared.notes, cautions(a, v)...)
+			return v, err
 		},
 		Notes: func() []string { return compared.notes },
 		Report: func(fit *infer.Fit, verdict check.Verdict) error {
@@ -227,6 +229,16 @@ func (m *measurement) sample(ctx context.Context, a *frame.App, s *measured.Solu
 			}
 			return m.page(a, s, x, fit.Summary().HTML(), fit, verdict)
 		}}, checkpoint)
+}
+
+// cautions are the notes of a verdict that limit what an agreement means, which are printed without --verbose too.
+func cautions(a *frame.App, v check.Verdict) (list []string) {
+	for _, n := range v.Notes {
+		if n.Kind == measured.KindHeld && !a.Verbose {
+			list = append(list, n.Text)
+		}
+	}
+	return list
 }
 
 // MeasuredDoc is the JSON document of invert rsoxs for fits of measured patterns; it is also written to fit.json.

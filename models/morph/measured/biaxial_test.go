@@ -74,7 +74,7 @@ func TestConstantsOfThreeAxes(t *testing.T) {
 		spoil func(d map[string]any)
 		says  string
 	}{
-		{func(d map[string]any) { d["options"] = map[string]any{"closed": true} }, "material 1, crystal.txt, has constants along three axes, and closed forms know two: leave options.closed out"},
+		{func(d map[string]any) { d["options"] = map[string]any{"closed": true} }, "crystal.txt has constants along three axes, and closed forms know two: leave options.closed out"},
 		{func(d map[string]any) {
 			d["options"], d["constants"] = map[string]any{"matrix": true}, []any{table, [][]float64{row, row}}
 		}, "the matrix, material 2, has constants along three axes, and a matrix is isotropic"},

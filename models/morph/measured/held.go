@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/euryale-dev/euryale/infer/check"
@@ -26,6 +25,9 @@ type Held struct {
 	// Moves are the changes of the estimates, in their standard deviations, if the value is higher by Error.
 	Moves map[string]float64
 }
+
+// KindHeld is the note on held values.
+const KindHeld = "held values"
 
 const (
 	// usualShare is how far values are off about which nothing else is known, and usualTurn that of angles in degrees.
@@ -194,8 +196,8 @@ func (t *Task) hanging(s *Solution) (*check.Flag, error) {
 	if parts == nil {
 		return nil, nil
 	}
-	return &check.Flag{Kind: "held values", Remedy: remedy, Note: true,
-		Text: "the answers hang on values that are held, errors of which the residuals would not show: " + strings.Join(parts, "; ")}, nil
+	return &check.Flag{Kind: KindHeld, Remedy: remedy, Note: true,
+		Text: "the answers hang on values that are held, whose errors the residuals would not show: " + strings.Join(parts, "; ")}, nil
 }
 
 // priorOf is the prior about a held value that is proposed.
@@ -228,5 +230,6 @@ func (t *Task) higher(h *Held) string {
 	case bare == "width" || slices.Contains(t.Model.Lengths, bare):
 		unit = " nm"
 	}
-	return strings.TrimRight(fmt.Sprintf("%s, held at %s, is higher by %.2g%s", h.Name, strconv.FormatFloat(h.Value, 'g', 4, 64), h.Error, unit), " ")
+	unit = strings.TrimRight(unit, " ")
+	return fmt.Sprintf("%s, held at %.4g%s, is higher by %.2g%s", h.Name, h.Value, unit, h.Error, unit)
 }

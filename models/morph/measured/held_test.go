@@ -48,7 +48,7 @@ func TestHeldValuesMoveFitsAsForetold(t *testing.T) {
 		}
 	}
 	v, err := k.Check(s)
-	i := slices.IndexFunc(v.Notes, func(f check.Flag) bool { return f.Kind == "held values" })
+	i := slices.IndexFunc(v.Notes, func(f check.Flag) bool { return f.Kind == measured.KindHeld })
 	if err != nil || !v.OK || i < 0 || !strings.Contains(v.Notes[i].Text, "shell moves by") || !strings.Contains(v.Notes[i].Remedy, "to the parameters") {
 		t.Errorf("%v, %v", v, err)
 	}

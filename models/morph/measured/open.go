@@ -309,14 +309,15 @@ func (t *Task) constants(p *morph.Problem, folder string) error {
 		if err != nil {
 			return fmt.Errorf("measured: constants of material %d: %w", i+1, err)
 		}
+		name = cmp.Or(name, fmt.Sprintf("material %d", i+1))
 		first.Names, first.Tables = append(first.Names, name), append(first.Tables, table)
-		t.Read = append(t.Read, table.amplifies(cmp.Or(name, fmt.Sprintf("material %d", i+1)))...)
+		t.Read = append(t.Read, table.amplifies(name)...)
 	}
 	for i, table := range first.Tables {
 		switch {
 		case table.Second == nil:
 		case p.IsClosed():
-			return fmt.Errorf("measured: material %d, %s, has constants along three axes, and closed forms know two: leave options.closed out, which computes with voxels, or take a model of voxels", i+1, first.Names[i])
+			return fmt.Errorf("measured: %s has constants along three axes, and closed forms know two: leave options.closed out, which computes with voxels, or take a model of voxels", first.Names[i])
 		case p.Options.Matrix && i == len(first.Tables)-1:
 			return fmt.Errorf("measured: the matrix, material %d, has constants along three axes, and a matrix is isotropic: give DeltaPara, BetaPara, DeltaPerp, BetaPerp", i+1)
 		}
@@ -375,7 +376,7 @@ func openTable(raw json.RawMessage, folder string, energies []float64) (Table, s
 		}
 		t.Constants = append(t.Constants, rsoxs.Constants{DeltaPara: r[0], BetaPara: r[1], DeltaPerp: r[2], BetaPerp: r[3]})
 	}
-	return t, cmp.Or(name, "constants"), nil
+	return t, name, nil
 }
 
 // parameters takes over the parameters of a problem: those of the morphology first, then the nuisances in the order of their list, those of
