@@ -53,9 +53,7 @@ func (p *Problem) Spread() (name string, wider *Problem) {
 	k := *p
 	k.Model = cmp.Or(map[string]string{"core_shell": "particles", "rod": "rods"}[p.Model], p.Model)
 	for _, name = range []string{"size_sd", "radius_sd"} {
-		_, searched := p.Parameters[name]
-		_, held := p.Fixed[name]
-		if has(problemModels[k.Model].Params, name) && p.IsClosed() && !searched && !held {
+		if has(problemModels[k.Model].Params, name) && p.IsClosed() && !p.gives(name) {
 			k.Parameters = maps.Clone(p.Parameters)
 			if k.Parameters == nil {
 				k.Parameters = map[string]ProblemParam{}
@@ -79,12 +77,22 @@ func (p *Problem) checkClosed(m Definition) (bad []string) {
 		bad = append(bad, fmt.Sprintf("the model %s is a closed form at the pixels of a detector, and the data are simulated patterns on the grid of voxels: it fits measured patterns only", p.Model))
 	}
 	bad = append(bad, p.checkPlaces()...)
+	if size, share := p.gives("second_size"), p.gives("second_share"); size != share {
+		bad = append(bad, "a second population of sizes has a mean size and a share: give both second_size and second_share, or neither")
+	}
 	for _, q := range middle {
 		if _, ok := p.Parameters[q.Name]; ok && m.Centred {
 			bad = append(bad, fmt.Sprintf("%s is searched, and the intensities of a closed form do not depend on where the particle is: leave it out", q.Name))
 		}
 	}
 	return bad
+}
+
+// gives reports whether a problem searches for a parameter or holds it.
+func (p *Problem) gives(name string) bool {
+	_, searched := p.Parameters[name]
+	_, held := p.Fixed[name]
+	return searched || held
 }
 
 // checkOptions refuses options of closed forms that a model does not have.
@@ -162,6 +170,11 @@ func order(at Values) *ad.Node {
 	return nil
 }
 
+// sizes is the distribution of the sizes of bodies, with the relative standard deviation of a name.
+func (p *Problem) sizes(at Values, sd string) particle.Spread {
+	return particle.Spread{SD: at(sd), LogNormal: p.Options.LogNormal, Points: 15, Second: at("second_size"), Share: at("second_share")}
+}
+
 // coreShells is the closed form of balls in shells.
 func coreShells(p *Problem, at Values, q float64) ClosedForm {
 	sd := p.largest("size_sd", 0)
@@ -169,7 +182,8 @@ func coreShells(p *Problem, at Values, q float64) ClosedForm {
 		Reach: particle.Reach{Q: q, Size: (p.largest("radius", 0)+p.largest("shell", 0))*(1+6*sd+6*p.largest("shell_sd", 0)) + p.widest()},
 		Local: p.Options.Local}
 	if p.Model == "particles" {
-		c.Sizes = particle.Spread{SD: at("size_sd"), LogNormal: p.Options.LogNormal, Points: 15}
+		c.Sizes = p.sizes(at, "size_sd")
+		c.Reach.Size *= max(1, p.largest("second_size", 0))
 		c.Shells = particle.Spread{SD: at("shell_sd"), LogNormal: p.Options.LogNormal, Points: 7}
 		s, err := p.structure(at, q, func(r, f *ad.Node) particle.Structure { return particle.HardSpheres{Radius: r, Fraction: f} })
 		if err != nil {
@@ -233,12 +247,12 @@ func cylinders(p *Problem, at Values, q float64) ClosedForm {
 	if c.Length == nil {
 		return refused("%s has no length, and a closed form needs one: give it under parameters or fixed", p.Model)
 	}
-	if p.Model == "rods" && at("radius_sd") != nil {
+	if p.Model == "rods" && (at("radius_sd") != nil || at("second_size") != nil) {
 		if c.Radial {
-			return refused("radius_sd is given with options.radial: rods of radial molecules have one radius, so leave one of them out")
+			return refused("radius_sd or second_size is given with options.radial: rods of radial molecules have one radius, so leave one of them out")
 		}
 		var size *ad.Node
-		m, size = m.sized(particle.Spread{SD: at("radius_sd"), LogNormal: p.Options.LogNormal, Points: 15})
+		m, size = m.sized(p.sizes(at, "radius_sd"))
 		c.Radius = ad.Mul(c.Radius, size)
 		if c.Hole != nil {
 			c.Hole = ad.Mul(c.Hole, size)
@@ -273,9 +287,9 @@ func stacks(p *Problem, at Values, q float64) ClosedForm {
 func ellipsoids(p *Problem, at Values, q float64) ClosedForm {
 	m := p.members(at)
 	c := particle.Ellipsoid{HalfAxis: at("half_axis"), Equator: at("equator"), Aligned: order(at), Edge: p.edge(at)}
-	if sd := at("size_sd"); sd != nil {
+	if at("size_sd") != nil || at("second_size") != nil {
 		var size *ad.Node
-		m, size = m.sized(particle.Spread{SD: sd, LogNormal: p.Options.LogNormal, Points: 15})
+		m, size = m.sized(p.sizes(at, "size_sd"))
 		c.HalfAxis, c.Equator = ad.Mul(c.HalfAxis, size), ad.Mul(c.Equator, size)
 	}
 	c.Axis = m.direction()
@@ -319,6 +333,8 @@ var (
 	leastSD, leastAngle = 0.01, 0.5
 	orientation         = []Parameter{usually("theta_deg", 0, "mean angle of the axis from +z in degrees; default 0"), usually("phi_deg", 0, "mean angle of the axis about +z in degrees; default 0"),
 		spread("theta_sd_deg", "theta in degrees").within(leastAngle, 90), spread("phi_sd_deg", "phi in degrees").within(leastAngle, 90)}
+	second = []Parameter{optional("second_size", "mean size of a second population over the first's; default none").within(0.02, 50),
+		optional("second_share", "share of the bodies that are of the second population").within(0, 1)}
 	discs = []Parameter{optional("hard_radius", "radius of hard discs around each in nm; default none").positive(),
 		optional("hard_share", "share of the film that the discs cover").within(0, 0.7)}
 	filled = needed("fraction", "volume fraction of the material").within(0, 1)
@@ -326,13 +342,13 @@ var (
 
 func init() {
 	problemModels["particles"] = Definition{About: "cores in shells, of many sizes (closed); materials: core, shell",
-		Params: []Parameter{needed("radius", "mean radius of the core in nm").positive(), needed("shell", "mean thickness of the shell in nm").positive(), aligned, optional("decay", "exponent with which S falls off outwards; default none"), edge,
+		Params: slices.Concat([]Parameter{needed("radius", "mean radius of the core in nm").positive(), needed("shell", "mean thickness of the shell in nm").positive(), aligned, optional("decay", "exponent with which S falls off outwards; default none"), edge,
 			optional("size_sd", "relative standard deviation of the radius; default none").within(leastSD, 0.9), optional("shell_sd", "relative standard deviation of the shell; default none").within(leastSD, 0.9),
-			optional("hard_radius", "radius of hard spheres around each in nm; default none").positive(), optional("hard_share", "volume fraction of the spheres").within(0, 0.5)},
+			optional("hard_radius", "radius of hard spheres around each in nm; default none").positive(), optional("hard_share", "volume fraction of the spheres").within(0, 0.5)}, second),
 		Closed: coreShells, Round: true}
 	problemModels["rods"] = Definition{About: "cylinders of many sizes and directions (closed); material: rods",
 		Params: slices.Concat([]Parameter{needed("radius", "mean outer radius in nm").positive(), needed("length", "length in nm").positive(), aligned, optional("hole", "radius of the hole in nm; default no hole").positive(), edge,
-			optional("radius_sd", "relative standard deviation of the radius; default none").within(leastSD, 0.9)}, orientation, discs),
+			optional("radius_sd", "relative standard deviation of the radius; default none").within(leastSD, 0.9)}, second, orientation, discs),
 		Closed: cylinders}
 	problemModels["stacks"] = Definition{About: "lamellae in grains of many directions (closed); material: lamellae",
 		Params: slices.Concat([]Parameter{needed("period", "distance between lamellae in nm").positive(), needed("lamella", "thickness of a lamella in nm").positive(), aligned, needed("grain", "sd of the Gaussian envelope in nm").positive(), edge,
@@ -341,7 +357,7 @@ func init() {
 		Closed: stacks}
 	problemModels["ellipsoids"] = Definition{About: "ellipsoids of revolution (closed); material: ellipsoids",
 		Params: slices.Concat([]Parameter{needed("half_axis", "half axis of revolution in nm").positive(), needed("equator", "half axes across it in nm").positive(), aligned, edge,
-			optional("size_sd", "relative standard deviation of the size; default none").within(leastSD, 0.9)}, orientation, discs),
+			optional("size_sd", "relative standard deviation of the size; default none").within(leastSD, 0.9)}, second, orientation, discs),
 		Closed: ellipsoids}
 	period := needed("period", "mean distance between domains in nm").positive()
 	length := needed("length", "correlation length in nm").positive()

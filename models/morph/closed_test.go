@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ import (
 )
 
 // closedValues are starts of the parameters of closed forms.
-var closedValues = map[string]float64{"radius": 5, "shell": 3, "aligned": 0.7, "decay": 1, "width": 0.6, "size_sd": 0.1, "shell_sd": 0.1, "hard_radius": 12, "hard_share": 0.2, "length": 14, "hole": 2,
+var closedValues = map[string]float64{"radius": 5, "shell": 3, "aligned": 0.7, "decay": 1, "width": 0.6, "size_sd": 0.1, "second_size": 1.4, "second_share": 0.3, "shell_sd": 0.1, "hard_radius": 12, "hard_share": 0.2, "length": 14, "hole": 2,
 	"radius_sd": 0.1, "theta_deg": 60, "phi_deg": 20, "theta_sd_deg": 10, "phi_sd_deg": 5, "period": 9, "lamella": 4, "grain": 9, "tilt_deg": 10, "interface": 1.2,
 	"disorder": 1, "half_axis": 6, "equator": 4, "spread": 0.2, "fraction": 0.3}
 
@@ -120,6 +121,43 @@ func TestIsotropicMaterialsNeedNoTransformsOfTheOrder(t *testing.T) {
 	}
 }
 
+// Two populations of sizes have the sum of the intensities of each, by their shares.
+func TestTwoPopulations(t *testing.T) {
+	dir := farfield.Detector{Rows: 3, Columns: 4, PixelY: 2.1, PixelX: 2}.Directions(farfield.Pose{Distance: ad.Scalar(14), PoniY: ad.Scalar(2.4), PoniX: ad.Scalar(3.3)})
+	contrast := farfield.Tensor(ad.Const([]float64{-2e-3, 3e-3, 1e-3, 5e-4}))
+	for model, lengths := range map[string][]string{"particles": {"radius"}, "rods": {"radius"}, "ellipsoids": {"half_axis", "equator"}} {
+		image := func(factor float64, more map[string]float64) *ad.Node {
+			p := &Problem{Model: model, Parameters: map[string]ProblemParam{}}
+			given := map[string]*ad.Node{}
+			set := func(name string, x float64) {
+				p.Parameters[name], given[name] = ProblemParam{Start: StartValues{x}}, ad.Scalar(x)
+			}
+			for name, x := range map[string]float64{"radius": 4, "shell": 3, "length": 12, "half_axis": 5, "equator": 3, "aligned": 0.4, "theta_deg": 50, "phi_deg": 20} {
+				if has(problemModels[model].Params, name) {
+					if slices.Contains(lengths, name) {
+						x *= factor
+					}
+					set(name, x)
+				}
+			}
+			for name, x := range more {
+				set(name, x)
+			}
+			c := p.Closed(p.Values(given), 0.7)
+			return c.Intensities(ad.Scalar(1.45), dir, []farfield.Contrast{contrast, contrast}[:c.Materials], 0.3)[0]
+		}
+		v, err := ad.Eval(image(1, nil), image(1.8, nil), image(1, map[string]float64{"second_size": 1.8, "second_share": 0.3}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range v[2].Float64s() {
+			if want := 0.7*v[0].Float64s()[i] + 0.3*v[1].Float64s()[i]; !(math.Abs(got/want-1) < 1e-9) {
+				t.Errorf("%s: pixel %d has the intensity %g, and both populations %g", model, i, got, want)
+			}
+		}
+	}
+}
+
 // What a closed form cannot do is told.
 func TestClosedFormsThatCannotBe(t *testing.T) {
 	for want, doc := range map[string]string{
@@ -128,6 +166,7 @@ func TestClosedFormsThatCannotBe(t *testing.T) {
 		"where the particle is":        `{"model": "core_shell", "options": {"closed": true}, "parameters": {"x": {"start": 10}}, "data": "a.nc", "constants": []}`,
 		"options.around is set":        `{"model": "core_shell", "options": {"around": true}, "grid": {"shape": [4, 4, 4], "voxel": 2}, "parameters": {"radius": {"start": 10}}, "data": "a.nc", "constants": []}`,
 		"options.local is set":         `{"model": "rods", "options": {"local": true}, "parameters": {"radius": {"start": 10}}, "data": "a.nc", "constants": []}`,
+		"give both second_size and":    `{"model": "particles", "parameters": {"radius": {"start": 10}, "shell": {"start": 5}, "second_size": {"start": 2}}, "data": "a.nc", "constants": []}`,
 		"needs the parameter fraction": `{"model": "debye_bueche", "parameters": {"length": {"start": 10}}, "data": "a.nc", "constants": []}`,
 	} {
 		if _, err := ParseProblem([]byte(doc)); err == nil || !strings.Contains(err.Error(), want) {

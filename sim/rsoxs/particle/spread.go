@@ -15,6 +15,9 @@ type Spread struct {
 	SD        *ad.Node // standard deviation relative to the mean, below 1; nil for no spread
 	LogNormal bool
 	Points    int // number of nodes of the quadrature. Default 21
+	// Second is the mean size of a second population, relative to that of the first, with the same relative spread, and Share the share of
+	// the particles that belong to it; nil for one population. The first one then has the mean 1.
+	Second, Share *ad.Node
 }
 
 // quadrature holds nodes and weights, vectors or nil for the single node 1.
@@ -27,6 +30,19 @@ type quadrature struct {
 const leastSpread = 1e-4
 
 func (s Spread) nodes() quadrature {
+	q := s.first()
+	if s.Second == nil || s.Share == nil {
+		return q
+	}
+	if q.x == nil {
+		q.x, q.w = ad.Full(1, 1), ad.Full(1, 1)
+	}
+	first := ad.Sub(ad.Scalar(1), s.Share)
+	return quadrature{2 * q.number, ad.Concat(0, q.x, ad.Mul(s.Second, q.x)), ad.Concat(0, ad.Mul(first, q.w), ad.Mul(s.Share, q.w))}
+}
+
+// first returns the nodes of the first population.
+func (s Spread) first() quadrature {
 	if s.SD == nil {
 		return quadrature{number: 1}
 	}
