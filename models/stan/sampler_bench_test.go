@@ -32,7 +32,7 @@ const (
 )
 
 // samplers are those that are compared: ours first.
-var samplers = []string{"ours", "stanli", "nutpie", "nutpie-lowrank"}
+var samplers = []string{"ours", "stanli", "nutpie", "nutpie-lowrank", "owalnuts", "blackjax"}
 
 // samplerRow is what one run of a sampler on one posterior yields.
 type samplerRow struct {
@@ -60,7 +60,7 @@ func (r samplerRow) counts() float64 {
 // kept in a folder, and a row that is there is not made again. It needs
 //
 //	EURYALE_POSTERIORDB  a copy of posteriordb (scripts/posteriordb.sh)
-//	EURYALE_PYTHON       Python with stanli, nutpie, bridgestan and stanio
+//	EURYALE_PYTHON       Python with stanli, nutpie, bridgestan, stanio, owalnuts and blackjax
 //	EURYALE_ROWS         optional: the folder of the rows, bench/posteriordb otherwise
 //	EURYALE_POSTERIORS   optional: a regular expression for the names of posteriors
 //	EURYALE_SEEDS        optional: the number of seeds, 1 otherwise
