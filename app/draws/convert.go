@@ -190,7 +190,7 @@ func outKind(out, to string) (string, error) {
 		return kind, nil
 	}
 	if ext == ".csv" {
-		return "", exit.Usage("convert to %s: the input holds draws and no fits, and CmdStan uses one file per chain, so OUT must be a folder: leave out .csv, or give --to csv", out)
+		return "", exit.Usage("convert to %s: the input holds neither fits (fit.json) nor correlations, which become one table, and CmdStan has a file for each chain of draws, so OUT must be a folder: leave out .csv, or give --to csv; tables are drawn by plot table and read by fit curve as they are", out)
 	}
 	return "", exit.Usage("convert to %s: the extension %s does not select a format: use .zarr, .nc, .json, .arrow or none, or give --to", out, ext)
 }
