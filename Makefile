@@ -161,6 +161,11 @@ nvrtc: ## NVIDIA's run-time compiler, assembler and headers in .peers, for tests
 page: ## a page that fits files which are dropped on it, the program as WebAssembly, into dist/page for any web server
 	$(GO) run ./internal/page dist/page
 
+LITE ?= 0.8.6
+lab: ## JupyterLite with the notebooks' kernel as WebAssembly, into dist/lab for any web server (fetches jupyterlite-core by pip)
+	test -f bin/jupyterlite_core-$(LITE)-py3-none-any.whl || $(PYTHON) -m pip download -q --no-deps -d bin jupyterlite-core==$(LITE)
+	$(GO) run ./internal/page -notebooks bin/jupyterlite_core-$(LITE)-py3-none-any.whl dist/lab
+
 HUGO ?= github.com/gohugoio/hugo@v0.152.2
 site: page ## the documents as a site that can be searched, with that page, into dist/site
 	cd site && CGO_ENABLED=0 $(GO) run $(HUGO) --destination ../dist/site --cleanDestinationDir
@@ -194,4 +199,4 @@ peers: ## a Python environment in .peers, and a clone of the assemblies' referen
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build static cluster run doors test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-posteriordb bench-baseline bench-compare kernel notebooks executed pictures cover errors lint fmt kernels ptx nvrtc golden golden-pack cross page site wheels release-files peers clean
+.PHONY: help build static cluster run doors test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-posteriordb bench-baseline bench-compare kernel notebooks executed pictures cover errors lint fmt kernels ptx nvrtc golden golden-pack cross page lab site wheels release-files peers clean

@@ -254,4 +254,28 @@ function wrong(code, path) {
 	return e;
 }
 
+// host gives Go's programs files in memory and what else they ask of Node. It calls tell with 1 or 2 and the text that a program writes there.
+function host(tell) {
+	const decoders = { 1: new TextDecoder(), 2: new TextDecoder() };
+	const files = new Files((fd, bytes) => tell(fd, decoders[fd].decode(bytes, { stream: true })));
+	globalThis.fs = files;
+	globalThis.process = {
+		pid: 1, ppid: 0,
+		getuid: () => 0, getgid: () => 0, geteuid: () => 0, getegid: () => 0, getgroups: () => [],
+		umask: () => 0o022, cwd: () => files.cwd, chdir: (path) => { files.find(path); files.cwd = "/" + files.parts(path).join("/"); },
+	};
+	globalThis.path = { resolve: (...parts) => "/" + files.parts(parts.join("/")).join("/") };
+	return files;
+}
+
+// compiledFrom fetches a program that gzip packed, and compiles it.
+async function compiledFrom(name) {
+	const answer = await fetch(name);
+	if (!answer.ok) throw new Error(`${name}: ${answer.status} ${answer.statusText}`);
+	const bytes = new Uint8Array(await answer.arrayBuffer());
+	const packed = bytes[0] === 0x1f && bytes[1] === 0x8b; // some servers unpack it
+	const body = packed ? new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")) : bytes;
+	return WebAssembly.compileStreaming(new Response(body, { headers: { "Content-Type": "application/wasm" } }));
+}
+
 if (typeof module !== "undefined") module.exports = { Files };

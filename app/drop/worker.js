@@ -6,15 +6,7 @@
 
 importScripts("files.js");
 
-const decoders = { 1: new TextDecoder(), 2: new TextDecoder() };
-const files = new Files((fd, bytes) => postMessage({ kind: fd === 1 ? "out" : "note", text: decoders[fd].decode(bytes, { stream: true }) }));
-globalThis.fs = files;
-globalThis.process = {
-	pid: 1, ppid: 0,
-	getuid: () => 0, getgid: () => 0, geteuid: () => 0, getegid: () => 0, getgroups: () => [],
-	umask: () => 0o022, cwd: () => files.cwd, chdir: (path) => { files.find(path); files.cwd = "/" + files.parts(path).join("/"); },
-};
-globalThis.path = { resolve: (...parts) => "/" + files.parts(parts.join("/")).join("/") };
+const files = host((fd, text) => postMessage({ kind: fd === 1 ? "out" : "note", text }));
 
 importScripts("wasm_exec.js");
 
@@ -22,14 +14,7 @@ let compiled = null;
 
 // program fetches and compiles the program once.
 function program() {
-	compiled ??= (async () => {
-		const answer = await fetch("euryale.wasm.gz");
-		if (!answer.ok) throw new Error(`euryale.wasm.gz: ${answer.status} ${answer.statusText}`);
-		const bytes = new Uint8Array(await answer.arrayBuffer());
-		const packed = bytes[0] === 0x1f && bytes[1] === 0x8b; // some servers unpack it
-		const body = packed ? new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")) : bytes;
-		return WebAssembly.compileStreaming(new Response(body, { headers: { "Content-Type": "application/wasm" } }));
-	})();
+	compiled ??= compiledFrom("euryale.wasm.gz");
 	return compiled;
 }
 

@@ -1,19 +1,22 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command page writes the page on which files are dropped: the program as WebAssembly and what shows its answers, to be served as
-// plain files by any server.
+// Command page writes pages that need no server of ours: the page on which files are dropped, and notebooks. The program, or the kernel, is WebAssembly,
+// and any web server can serve the files.
 //
 //	go run ./internal/page FOLDER
+//	go run ./internal/page -notebooks JUPYTERLITE.whl FOLDER
 package main
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -22,11 +25,17 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: go run ./internal/page FOLDER")
+	notebooks := flag.String("notebooks", "", "the package jupyterlite-core of Python, to make notebooks from")
+	flag.Parse()
+	if flag.NArg() != 1 {
+		fmt.Fprintln(os.Stderr, "usage: go run ./internal/page [-notebooks JUPYTERLITE.whl] FOLDER")
 		os.Exit(64)
 	}
-	if err := write(os.Args[1]); err != nil {
+	make := write
+	if *notebooks != "" {
+		make = func(dir string) error { return writeNotebooks(dir, *notebooks) }
+	}
+	if err := make(flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "Error:", err)
 		os.Exit(1)
 	}
@@ -34,18 +43,31 @@ func main() {
 
 // write fills a folder, from the top of the repository.
 func write(dir string) error {
-	root, err := exec.Command("go", "env", "GOROOT").Output()
+	support, err := wasmSupport()
 	if err != nil {
 		return err
 	}
+	if err := copies(dir, map[string]string{
+		"app/drop/page.html": "index.html", "app/drop/page.css": "page.css", "app/drop/page.js": "page.js",
+		"app/drop/worker.js": "worker.js", "app/drop/files.js": "files.js", support: "wasm_exec.js",
+	}); err != nil {
+		return err
+	}
+	return packed(filepath.Join(dir, "euryale.wasm.gz"), []string{"GOOS=js", "GOARCH=wasm"}, "build", "-trimpath", "-ldflags=-s -w", "./cmd/euryale")
+}
+
+// wasmSupport is the file by which Go's programs run in pages.
+func wasmSupport() (string, error) {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	return filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"), err
+}
+
+// copies copies files into a folder, each under a name of its own.
+func copies(dir string, files map[string]string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for from, to := range map[string]string{
-		"app/drop/page.html": "index.html", "app/drop/page.css": "page.css", "app/drop/page.js": "page.js",
-		"app/drop/worker.js": "worker.js", "app/drop/files.js": "files.js",
-		filepath.Join(strings.TrimSpace(string(root)), "lib", "wasm", "wasm_exec.js"): "wasm_exec.js",
-	} {
+	for from, to := range files {
 		b, err := os.ReadFile(from)
 		if err == nil {
 			err = atomicfile.WriteBytes(filepath.Join(dir, to), b)
@@ -54,19 +76,25 @@ func write(dir string) error {
 			return err
 		}
 	}
-	return program(filepath.Join(dir, "euryale.wasm.gz"))
+	return nil
 }
 
-// program compiles the program and packs it.
-func program(name string) error {
+// packed compiles a program by the go command, whose last argument is the package, and packs it by gzip.
+func packed(name string, environment []string, args ...string) error {
 	dir, err := os.MkdirTemp("", "euryale-page")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	plain := filepath.Join(dir, "euryale.wasm")
-	compile := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", plain, "./cmd/euryale")
-	compile.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
+	plain := filepath.Join(dir, "program.wasm")
+	last := len(args) - 1
+	if args[0] == "run" { // a program that compiles another
+		args = append(args, "-o", plain)
+	} else {
+		args = slices.Insert(args, last, "-o", plain)
+	}
+	compile := exec.Command("go", args...)
+	compile.Env = append(os.Environ(), environment...)
 	if out, err := compile.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}

@@ -44,7 +44,7 @@ var changes = []change{
 	{"kernel.go", "		case v := <-ctl:\n", "		case v := <-ctl:\n			sockets := sockets\n			sockets.ShellSocket = sockets.ControlSocket\n"},
 	{"kernel.go", "	log.Println(\"Shutting down in response to shutdown_request\")\n", "	flush()\n"},
 	{"messages.go", "func WireMsgToComposedMsg(", "func unguarded("},
-	{"main.go", "	flag.Parse()\n", "	flag.Parse()\n	if flag.Arg(0) == \"run\" {\n		runFiles(flag.Args()[1:])\n		return\n	}\n"},
+	{"main.go", "	flag.Parse()\n", "	flag.Parse()\n	switch flag.Arg(0) {\n	case \"run\":\n		runFiles(flag.Args()[1:])\n		return\n	case \"page\":\n		runInPage()\n		return\n	}\n"},
 	// While a compiled type is taken in that mentions itself, such as a Node with inputs []*Node, it
 	// is known what it is; slices and functions of it are lost for cells otherwise.
 	{"gomacro/xreflect/fromreflect.go", "		t = v.reflectNamedOf(name, rtype.PkgPath(), rtype)\n", "		t = v.reflectNamedOf(name, rtype.PkgPath(), rtype)\n		if !v.rebuild() {\n			unwrap(t).option = OptDefault\n		}\n"},

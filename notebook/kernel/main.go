@@ -7,6 +7,7 @@
 //
 //	go run ./notebook/kernel -o bin/euryale-kernel
 //	go run ./notebook/kernel -o bin/euryale-kernel -install run/jupyter
+//	go run ./notebook/kernel -page -o kernel.wasm
 //
 // It needs no Jupyter. The kernel is built in bin/kernel-build, where the go command finds most of it
 // done when it is built again. The modules that it takes and their checksums stand in overlay/go.mod
@@ -22,6 +23,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,14 +33,15 @@ import (
 func main() {
 	log.SetFlags(0)
 	out := flag.String("o", "bin/euryale-kernel", "the kernel to write")
+	page := flag.Bool("page", false, "compile the kernel to WebAssembly, for notebooks in pages (make lab)")
 	install := flag.String("install", "", "a Jupyter data folder to install the kernel's description in, such as ~/.local/share/jupyter")
 	flag.Parse()
-	if err := run(*out, *install); err != nil {
+	if err := run(*out, *install, *page); err != nil {
 		log.Fatalf("kernel: %v", err)
 	}
 }
 
-func run(out, install string) error {
+func run(out, install string, page bool) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return err
@@ -49,6 +52,9 @@ func run(out, install string) error {
 	root, err := moduleRoot()
 	if err != nil {
 		return err
+	}
+	if page {
+		buildEnvironment = append(buildEnvironment, "GOOS=js", "GOARCH=wasm")
 	}
 	told, err := build(root, out, os.Stderr, "build")
 	if err != nil {
@@ -75,6 +81,9 @@ var patterns = []string{
 // checkout is waited for. The screen shows which part is under way and how many packages are compiled.
 func build(root, out string, screen io.Writer, verb ...string) (told string, err error) {
 	dir := filepath.Join(root, "bin", "kernel-build")
+	if slices.Contains(buildEnvironment, "GOOS=js") { // has other bindings
+		dir += "-page"
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}

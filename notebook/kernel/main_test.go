@@ -10,7 +10,7 @@ import (
 
 // A folder is no place for the kernel's file.
 func TestOutputIsNoFolder(t *testing.T) {
-	if err := run(t.TempDir(), ""); err == nil || !strings.Contains(err.Error(), "is a folder: name the file") {
+	if err := run(t.TempDir(), "", false); err == nil || !strings.Contains(err.Error(), "is a folder: name the file") {
 		t.Error(err)
 	}
 }
