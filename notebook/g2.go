@@ -73,7 +73,7 @@ func (d *G2) Fit(model string, options ...Settings) *G2Fits {
 	must("Fit "+model, d.suits(m))
 	ctx, end := interruptible()
 	defer end()
-	fits, err := g2.FitAll(ctx, m, d.Curves, o.settings("Fit "+model))
+	fits, err := g2.FitAll(ctx, m, d.Curves, o.settings("Fit "+model, m))
 	must("Fit "+model, err)
 	return &G2Fits{d, m, fits}
 }
@@ -85,7 +85,7 @@ func (d *G2) Sample(model string, options ...Settings) *Posterior {
 	must("Sample", err)
 	o := one("Sample", options)
 	must("Sample "+model, o.takes("Sample", "sample g2", &g2.Request{}, &setting.Sampler{}, "Bin"))
-	s := o.settings("Sample " + model)
+	s := o.settings("Sample "+model, m)
 	if o.Bin == 0 && len(d.Curves) > 0 {
 		o.Bin = d.Curves[0].Bin
 	}

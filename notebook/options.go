@@ -39,10 +39,11 @@ type Settings struct {
 	DropInvalid bool
 }
 
-// settings are the options of the models of g2.
-func (o Settings) settings(step string) g2.Settings {
+// settings are the options of a model of g2, whose parameters they may name.
+func (o Settings) settings(step string, m g2.Model) g2.Settings {
 	var r g2.Request
 	setting.Copy(&r, o)
+	r.Model = m.Name
 	_, s, err := r.Resolve()
 	must(step, err)
 	return s

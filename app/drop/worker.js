@@ -33,7 +33,7 @@ onmessage = async ({ data }) => {
 		files.cwd = "/work";
 		const go = new Go();
 		go.argv = ["euryale", ...data.args];
-		go.env = { TMPDIR: "/tmp", HOME: "/work", NO_COLOR: "1" };
+		go.env = { TMPDIR: "/tmp", HOME: "/work", NO_COLOR: "1", GOMEMLIMIT: "3GiB" };
 		let code = 0;
 		go.exit = (c) => { code = c; };
 		await go.run(await WebAssembly.instantiate(module, go.importObject));

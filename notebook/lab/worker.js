@@ -21,7 +21,7 @@ function kernel() {
 		const module = await compiledFrom("kernel.wasm.gz");
 		const go = new Go();
 		go.argv = ["kernel", "page"];
-		go.env = { TMPDIR: "/tmp", HOME: "/work", NO_COLOR: "1" };
+		go.env = { TMPDIR: "/tmp", HOME: "/work", NO_COLOR: "1", GOMEMLIMIT: "3GiB" };
 		const ready = new Promise((resolve) => { globalThis.euryaleReady = resolve; });
 		const ended = go.run(await WebAssembly.instantiate(module, go.importObject)).then(() => { throw new Error("the kernel has ended: restart it"); });
 		await Promise.race([ready, ended]);
