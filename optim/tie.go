@@ -34,7 +34,7 @@ func newTies(p *Problem, exprs map[string]*ad.Node) (*ties, error) {
 		if e == nil || e.Err() != nil || e.Size() != 1 {
 			return nil, fmt.Errorf("optim: %s is tied to %v: want an expression with one element", name, e)
 		}
-		if !math.IsInf(p.Lower[i], -1) || !math.IsInf(p.Upper[i], 1) {
+		if p.Lower != nil && (!math.IsInf(p.Lower[i], -1) || !math.IsInf(p.Upper[i], 1)) {
 			return nil, fmt.Errorf("optim: %s is tied and has bounds %g..%g: put the bounds on the parameters that it depends on", name, p.Lower[i], p.Upper[i])
 		}
 		names = append(names, name)

@@ -75,4 +75,8 @@ func TestStartsFollowTies(t *testing.T) {
 	if _, err := held.Guess(context.Background()); err != nil || !held.linear {
 		t.Errorf("linear %t: %v", held.linear, err)
 	}
+	tied := &Problem{Expr: "a + b*x", Y: "y", Tied: map[string]string{"a": "2*b"}, Data: held.Data} // without bounds
+	if _, err := tied.Guess(context.Background()); err != nil || !tied.linear {
+		t.Errorf("linear %t: %v", tied.linear, err)
+	}
 }
