@@ -138,6 +138,9 @@ func (m *Workspace) judgeRow(l optim.Linearised, r *optim.BatchResult, axis Axis
 			flags |= 1 << slices.Index(bitKinds, t.kind)
 		}
 	}
+	if flags == 0 && int(w.dof()) <= d.OnBounds { // as in Judge
+		flags = UnjudgedBit
+	}
 	return flags, slices.Min(append(adjusted, 1))
 }
 

@@ -81,6 +81,9 @@ func (m *Workspace) Judge(d Data, s Settings) (Verdict, error) {
 	} else {
 		w.verdict(&v, level)
 		w.sizeBeforeOutliers(&v)
+		if len(v.Flags) == 0 && v.DoF <= d.OnBounds { // bounds alone keep the model off some points, so that agreement means nothing
+			v.add(NothingLeft(), false)
+		}
 	}
 	v.OK = len(v.Flags) == 0
 	return v, nil

@@ -19,3 +19,23 @@ func TestUnjudged(t *testing.T) {
 		}
 	}
 }
+
+// A fit that a bound alone keeps off as many points as it has parameters is not judged to agree, but a misfit is still named.
+func TestBoundsAreNoPoints(t *testing.T) {
+	fit := func(z float64, onBounds int) check.Verdict {
+		v, err := check.Judge(check.Data{Z: []float64{z, -z}, Jacobian: []float64{1, 1}, Names: []string{"a"}, OnBounds: onBounds}, check.Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	if v := fit(0.5, 0); !v.OK {
+		t.Error(v)
+	}
+	if v := fit(0.5, 1); v.OK || !strings.Contains(v.String(), "as many parameters as points") {
+		t.Error(v)
+	}
+	if v := fit(50, 1); v.OK || strings.Contains(v.String(), "as many parameters as points") {
+		t.Error(v)
+	}
+}
