@@ -209,7 +209,7 @@ func (f *curveFlags) problem(a *frame.App, files []string, text string) (*expr.P
 		used = append(used, y.Names()...)
 	}
 	if n := p.DropEmpty(used); n > 0 {
-		a.Note("%s: %s left out, in which a cell that is needed is empty", name, errtext.Count(n, "row"))
+		a.Note("%s: %s left out, in which a cell that is needed is empty or nan", name, errtext.Count(n, "row"))
 	}
 	return p, nil
 }

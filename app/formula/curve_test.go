@@ -120,7 +120,7 @@ func TestCurveMistakes(t *testing.T) {
 	if code, _, stderr := apptest.Do(t, "fit", "curve", counts, "exp(a + b*x)", "--sigma", "poisson"); code != 0 || !strings.Contains(stderr, "roots of the counts of y that the formula predicts") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	if code, _, stderr := apptest.Do(t, "fit", "curve", hole, "a + b*t"); code != 0 || !strings.Contains(stderr, "1 row left out, in which a cell that is needed is empty") {
+	if code, _, stderr := apptest.Do(t, "fit", "curve", hole, "a + b*t"); code != 0 || !strings.Contains(stderr, "1 row left out, in which a cell that is needed is empty or nan") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

@@ -101,6 +101,13 @@ func (p *Problem) labels(formula, name string) error {
 			return fmt.Errorf("%q uses %s, whose value in %s is %q and no number, which makes it a column of labels: correct the value, or use the column only as an index", formula, name, p.Row(i), foreign.Short(l, 40))
 		}
 	}
+	if len(c.Labels) > 1 {
+		_, first := strconv.ParseFloat(c.Labels[0], 64)
+		if _, err := strconv.ParseFloat(c.Labels[1], 64); err == nil && first != nil {
+			return fmt.Errorf("%q uses %s, whose first value, in %s, is %q and no number: if this is a row of units, delete it, or write the units into the header, as %s [%s]",
+				formula, name, p.Row(0), foreign.Short(c.Labels[0], 40), name, foreign.Short(c.Labels[0], 40))
+		}
+	}
 	return fmt.Errorf("%q uses %s, which is a column of labels such as %q and not of numbers: write its numbers without quotation marks, or use it only as an index", formula, name, c.Labels[0])
 }
 

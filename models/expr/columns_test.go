@@ -16,6 +16,7 @@ import (
 func TestColumnsThatCannotBeUsed(t *testing.T) {
 	for want, document := range map[string]string{
 		`"y" uses y, whose value in row 3 is "six" and no number`:                                                             `{"expr": "b", "data": {"y": [1, 2, "six"]}, "start": {"b": 1}}`,
+		`"y" uses y, whose first value, in row 1, is "mV" and no number: if this is a row of units, delete it`:                `{"expr": "b", "data": {"y": ["mV", "2"]}, "start": {"b": 1}}`,
 		`"b*x" uses x, which is a column of labels such as "1" and not of numbers: write its numbers without quotation marks`: `{"expr": "b*x", "data": {"x": ["1", "2"], "y": [1, 2]}, "start": {"b": 1}}`,
 		`y: "y" uses y, which is a column of labels such as "1"`:                                                              `{"expr": "b", "data": {"y": ["1", "2"]}, "start": {"b": 1}}`,
 		`"sigma" uses s, which is a column of labels`:                                                                         `{"expr": "b", "data": {"y": [1, 2], "s": ["1", "1"]}, "sigma": "s", "start": {"b": 1}}`,
