@@ -132,6 +132,14 @@ func resultTable(r *nexus.Result, covariance bool) *csv.Table {
 		}
 		t.Tau, t.G2, t.Err = append(t.Tau, r.Delays()...), append(t.G2, g2...), append(t.Err, sd...)
 		t.Bin = append(t.Bin, slices.Repeat([]int{bin}, n)...)
+		t.Q, t.Phi = append(t.Q, slices.Repeat([]float64{r.QMap.Q(bin)}, n)...), append(t.Phi, slices.Repeat([]float64{r.QMap.Phi(bin)}, n)...)
+	}
+	unknown := func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+	if axis, _ := r.QMap.Axis(0); axis != "q" || slices.ContainsFunc(t.Q, unknown) {
+		t.Q = nil
+	}
+	if other, _ := r.QMap.Axis(1); other != "phi" || slices.ContainsFunc(t.Phi, unknown) {
+		t.Phi = nil
 	}
 	return t
 }

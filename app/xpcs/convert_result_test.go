@@ -36,6 +36,9 @@ func TestFitsOfConvertedTable(t *testing.T) {
 	}
 	want, got, plain := fitted(t, "a_results.hdf"), fitted(t, "g2.csv"), fitted(t, "plain.csv")
 	for i, b := range want.Bins {
+		if q := got.Bins[i].Q; q != b.Q {
+			t.Errorf("bin %d: q is %v in the table, %v in the result", b.Bin, q, b.Q)
+		}
 		for name, v := range b.X {
 			if x, sd := got.Bins[i].X[name], got.Bins[i].SD[name]; math.Abs(float64(x-v)) > 1e-3*float64(b.SD[name]) || math.Abs(float64(sd/b.SD[name]-1)) > 1e-3 {
 				t.Errorf("bin %d: %s is %g +- %g of the table, %g +- %g of the result", b.Bin, name, x, sd, v, b.SD[name])
