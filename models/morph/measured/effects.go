@@ -32,6 +32,24 @@ type effect struct {
 	// when reports whether a model can have it at all; nil for always.
 	when func(t *Task) bool
 	say  func(m moved) (text, remedy string)
+	// value says that the text has the value of the parameter, not by how much it differs.
+	value bool
+}
+
+// tells describes changes of an effect; where a parameter is held whose value the text has, it says the value that would fit better.
+func (e effect) tells(m moved) (text, remedy string) {
+	text, remedy = e.say(m)
+	at, _ := m.most()
+	name := m.names[at]
+	x, held := m.Fixed[name]
+	switch {
+	case !held:
+	case e.value:
+		text = fmt.Sprintf("%s held at %.4g%s would fit better at about %.4g%s (a rough estimate)", name, x, m.unit(name), x+m.by[at], m.unit(name))
+	case e.of != nil && m.by[at] > 0: // a square of a change, to which the square of the value does not add
+		text = fmt.Sprintf("a larger %s than the one held, %.4g%s, would fit better", name, x, m.unit(name))
+	}
+	return text, remedy
 }
 
 // moved are changes of parameters that would fit better, with their standard deviations.
@@ -64,6 +82,16 @@ func (m moved) free(name, value string) string {
 	return fmt.Sprintf("add %q: %s to the parameters", name, value)
 }
 
+// addAll is a remedy that searches for parameters, or for the first of them that a problem holds.
+func (m moved) addAll(remedy string) string {
+	for _, name := range m.names {
+		if _, held := m.Fixed[name]; held {
+			return m.add(name)
+		}
+	}
+	return remedy
+}
+
 // add says how to search for a parameter.
 func (m moved) add(name string) string { return m.free(name, "{}") }
 
@@ -90,14 +118,11 @@ func alone(t *Task) bool { return len(t.More) == 0 }
 // effects are what verdicts look for by name.
 var effects = []effect{
 	{kind: "beam centre", params: []string{"centre_x", "centre_y"}, step: 0.02, say: func(m moved) (string, string) {
-		text, remedy := "a beam centre shifted", `add "centre_x": {}, "centre_y": {} to the parameters`
+		text := "a beam centre shifted"
 		for i, name := range m.names {
 			text += fmt.Sprintf("%s by about %s pixels along %s", []string{"", " and"}[i], check.Rough(m.by[i]), name[len(name)-1:])
-			if _, held := m.Fixed[name]; held {
-				remedy = m.add(name)
-			}
 		}
-		return text + " (a rough estimate) would fit better", remedy
+		return text + " (a rough estimate) would fit better", m.addAll(`add "centre_x": {}, "centre_y": {} to the parameters`)
 	}},
 	{kind: "blur", params: []string{"resolution"}, step: 0.5, finite: true, of: func(x float64) float64 { return x * x }, say: func(m moved) (string, string) {
 		if m.by[0] < 0 {
@@ -105,12 +130,12 @@ var effects = []effect{
 		}
 		return fmt.Sprintf("images that are blurred by about %.2g pixels (a rough estimate) would fit better", math.Sqrt(m.by[0])), m.add("resolution")
 	}},
-	{kind: "background", params: []string{"background"}, step: 0.01, finite: true, say: simply("a constant background of about %s counts/s (a rough estimate) would fit better", "background")},
-	{kind: "background that falls with q", params: []string{"background_q4"}, step: 0.01, finite: true,
+	{kind: "background", value: true, params: []string{"background"}, step: 0.01, finite: true, say: simply("a constant background of about %s counts/s (a rough estimate) would fit better", "background")},
+	{kind: "background that falls with q", value: true, params: []string{"background_q4"}, step: 0.01, finite: true,
 		say: simply(fmt.Sprintf("a background that falls with q^-4, of about %%s counts/s at q = %g 1/nm (a rough estimate), would fit better", q0), "background_q4")},
-	{kind: "fluorescence", simpler: "background", params: []string{"fluorescence_{N}"}, step: 0.01, finite: true, say: func(m moved) (string, string) {
+	{kind: "fluorescence", simpler: "background", value: true, params: []string{"fluorescence_{N}"}, step: 0.01, finite: true, say: func(m moved) (string, string) {
 		i, energy := m.most()
-		return fmt.Sprintf("light that is the same in all directions and differs between energies would fit better, most at %.6g eV, about %s counts/s (a rough estimate)", energy, check.Rough(m.by[i])), `add "fluorescence_1": {} and so on to the parameters, one for each energy`
+		return fmt.Sprintf("light that is the same in all directions and differs between energies would fit better, most at %.6g eV, about %s counts/s (a rough estimate)", energy, check.Rough(m.by[i])), m.addAll(`add "fluorescence_1": {} and so on to the parameters, one for each energy`)
 	}},
 	{kind: "dark counts", simpler: "background", params: []string{"dark"}, step: 0.01, finite: true, when: func(t *Task) bool { return t.darkens() },
 		say: simply("dark counts that differ by about %s in a second and pixel (a rough estimate) from those of the model would fit better", "dark")},
@@ -118,17 +143,17 @@ var effects = []effect{
 		return fmt.Sprintf("pixels that hold about %s counts more in each frame, whatever its exposure (a rough estimate), would fit better", check.Rough(m.by[0])), fmt.Sprintf("subtract it by \"pedestal\": %.3g in the problem, or %s", m.by[0], m.add("pedestal"))
 	}},
 	{kind: "scale", params: []string{"log_scale"}, step: 0.01, weak: 1, say: simply("intensities on another scale, whose logarithm differs by about %s (a rough estimate), would fit better", "log_scale")},
-	{kind: "flux", params: []string{"scale_{N}"}, step: 0.01, weak: 0.2, usual: 0.02, say: func(m moved) (string, string) {
+	{kind: "flux", value: true, params: []string{"scale_{N}"}, step: 0.01, weak: 0.2, usual: 0.02, say: func(m moved) (string, string) {
 		i, energy := m.most()
 		return fmt.Sprintf("a flux that differs between energies would fit better, most at %.6g eV, by about %s %% (a rough estimate)", energy, check.Rough(100*math.Expm1(m.by[i]))),
 			m.free(m.names[i], m.within(0.02)) + ", or check the flux, the exposure and the optical constants there"
 	}},
-	{kind: "exposure", params: []string{"exposure_{N}"}, step: 0.01, weak: 0.2, usual: 0.02, say: func(m moved) (string, string) {
+	{kind: "exposure", value: true, params: []string{"exposure_{N}"}, step: 0.01, weak: 0.2, usual: 0.02, say: func(m moved) (string, string) {
 		i, energy := m.most()
 		return fmt.Sprintf("an exposure or flux (i0) other than that of the file would fit better, most at %.6g eV, by about %s %% (a rough estimate)", energy, check.Rough(100*math.Expm1(m.by[i]))),
 			"check the exposure and the flux there, or " + m.free(m.names[i], m.within(0.02))
 	}},
-	{kind: "photon energy", params: []string{"energy_shift"}, step: 0.002, weak: 0.5, when: (*Task).tabulated, say: func(m moved) (string, string) {
+	{kind: "photon energy", value: true, params: []string{"energy_shift"}, step: 0.002, weak: 0.5, when: (*Task).tabulated, say: func(m moved) (string, string) {
 		return fmt.Sprintf("photon energies that are about %s eV above their nominal values (a rough estimate) would fit better", check.Rough(m.by[0])), m.free("energy_shift", `{"prior": "normal(0, 0.2)"}`)
 	}},
 	{kind: "tilt of the detector", simpler: "beam centre", params: []string{"rot1", "rot2"}, step: 0.002, weak: 0.05, when: alone, say: func(m moved) (string, string) {
@@ -136,14 +161,14 @@ var effects = []effect{
 		for i, name := range m.names {
 			text += fmt.Sprintf("%s by about %s mrad about its %s axis", []string{"", " and"}[i], check.Rough(1e3*m.by[i]), map[string]string{"rot1": "vertical", "rot2": "horizontal"}[name])
 		}
-		return text + " (a rough estimate) would fit better", `give the rotations of the calibration, or add "rot1": {}, "rot2": {} to the parameters`
+		return text + " (a rough estimate) would fit better", m.addAll(`give the rotations of the calibration, or add "rot1": {}, "rot2": {} to the parameters`)
 	}},
 	{kind: "scale of q", simpler: "beam centre", params: []string{"distance"}, step: 0.001, when: alone, say: func(m moved) (string, string) {
 		return fmt.Sprintf("a detector that is farther away by about %s %% (a rough estimate) would fit better", check.Rough(100*m.by[0]/m.Model.Data.Geometry.Distance)), "check the distance and the size of the voxels"
 	}},
 	{kind: "absorption", params: []string{"thickness"}, step: 1, when: func(t *Task) bool { return t.Model.Matrix != nil && len(t.energies()) > 1 },
 		say: simply("absorption by about %s nm more of the surrounding material (a rough estimate) would fit better", "thickness")},
-	{kind: "polarisation", params: []string{"purity"}, step: -0.01, weak: 0.1, when: (*Task).anisotropic, say: func(m moved) (string, string) {
+	{kind: "polarisation", value: true, params: []string{"purity"}, step: -0.01, weak: 0.1, when: (*Task).anisotropic, say: func(m moved) (string, string) {
 		return fmt.Sprintf("light of which about %s %% (a rough estimate) is polarised across the nominal direction would fit better", check.Rough(-100*m.by[0])), m.free("purity", `{"prior": "normal(0.98, 0.02)"}`)
 	}},
 	{kind: "edges", params: []string{"width"}, step: sharpest / 2, when: func(t *Task) bool { return t.knows("width") }, say: func(m moved) (string, string) {

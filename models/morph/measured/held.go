@@ -221,15 +221,20 @@ func (t *Task) higher(h *Held) string {
 			}
 		}
 	}
-	unit := ""
-	switch n, _, ok := nuisanceOf(bare, len(t.energies()), len(t.Model.Tables)); {
-	case ok:
-		unit = " " + t.binned(n.Unit)
-	case strings.HasSuffix(bare, "_deg"):
-		unit = " degrees"
-	case bare == "width" || slices.Contains(t.Model.Lengths, bare):
-		unit = " nm"
-	}
-	unit = strings.TrimRight(unit, " ")
+	unit := t.unit(h.Name)
 	return fmt.Sprintf("%s, held at %.4g%s, is higher by %.2g%s", h.Name, h.Value, unit, h.Error, unit)
+}
+
+// unit is that of a parameter after a space; empty for none.
+func (t *Task) unit(name string) string {
+	bare := t.bare(name)
+	switch n, _, ok := nuisanceOf(bare, len(t.energies()), len(t.Model.Tables)+len(matrixOf(t.Model))); {
+	case ok && n.Unit != "":
+		return " " + t.binned(n.Unit)
+	case strings.HasSuffix(bare, "_deg"):
+		return " degrees"
+	case bare == "width" || slices.Contains(t.Model.Lengths, bare):
+		return " nm"
+	}
+	return ""
 }

@@ -212,7 +212,7 @@ func (t *Task) searching(s *Solution, l looked) rival {
 			}
 			m.by, m.sd = append(m.by, by), append(m.sd, sd)
 		}
-		text, remedy := l.say(m)
+		text, remedy := l.tells(m)
 		return strings.Replace(text, " (a rough estimate)", "", 1), remedy
 	}}
 }

@@ -50,3 +50,25 @@ func TestProposedPriors(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// A value that is held is told with the value that would fit better: its change alone would read as the value, as a negative background.
+func TestHeldValuesAreTold(t *testing.T) {
+	held := map[string]float64{"background": 4.4, "energy_shift": 0.2, "purity": 0.9, "resolution": 1.5, "fluorescence_1": 3, "rot1": 0.01}
+	said := map[string]string{
+		"background": "background held at 4.4 counts/s would fit better at about 4.01 counts/s", "photon energy": "energy_shift held at 0.2 eV would fit better at about -0.19 eV",
+		"polarisation": "purity held at 0.9 would fit better at about 0.51", "fluorescence": "fluorescence_1 held at 3 counts/s would fit better at about 2.61 counts/s",
+		"blur": "images that are sharper", "tilt of the detector": "turned further by about -390 mrad",
+	}
+	k := &Task{Fixed: held, Model: &Model{Data: &Data{Frames: []Frame{{Energy: 280}}}}}
+	for _, e := range effects {
+		want, ok := said[e.kind]
+		if !ok {
+			continue
+		}
+		params := []string{strings.Replace(e.params[0], "{N}", "1", 1)}
+		text, remedy := e.tells(moved{k, params, []float64{-0.39}, []float64{1}})
+		if !strings.Contains(text, want) || e.kind != "blur" && !strings.Contains(remedy, "in place of holding it at") {
+			t.Errorf("%s: %s: %s", e.kind, text, remedy)
+		}
+	}
+}

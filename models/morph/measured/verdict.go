@@ -359,7 +359,7 @@ func (e effect) seen(column []float64) []float64 {
 
 // direction returns how an effect would change the residuals.
 func (c *inspection) direction(e effect) (check.Direction, error) {
-	d := check.Direction{Kind: e.kind, Of: e.where, Say: func(p, sd []float64) (string, string) { return e.say(moved{c.Task, e.params, p, sd}) }}
+	d := check.Direction{Kind: e.kind, Of: e.where, Say: func(p, sd []float64) (string, string) { return e.tells(moved{c.Task, e.params, p, sd}) }}
 	for _, name := range e.params {
 		var column []float64
 		var err error
