@@ -65,6 +65,9 @@ func sayShape(skew, kurtosis float64, allowed string) Flag {
 	switch {
 	case kurtosis > 0.2 && kurtosis > math.Abs(skew):
 		f.Text = fmt.Sprintf("the residuals have heavier tails than %s (excess kurtosis %+.2g)", allowed, kurtosis)
+	case kurtosis < -0.2 && -kurtosis > 2*math.Abs(skew): // the scatter of kurtosis is twice that of skewness
+		f.Text = fmt.Sprintf("the residuals have lighter tails than %s (excess kurtosis %+.2g)", allowed, kurtosis)
+		f.Remedy = "look for values that were rounded or clipped, for a periodic disturbance, or for a mixture of two levels"
 	case math.Abs(skew) > 0.1:
 		f.Text = fmt.Sprintf("the residuals are skewed (skewness %+.2g)", skew)
 		f.Remedy = "use a skewed distribution, or look for a baseline or a cut that acts on one side only"
