@@ -154,6 +154,7 @@ function hear({ data }) {
 	}
 	if (data.kind === "file") show(data.name, data.bytes);
 	if (data.kind === "done") {
+		wrapSentences($("text"));
 		const seconds = ((performance.now() - started) / 1000).toFixed(1);
 		const wrong = $("said").textContent.match(/^Error: [^]*/m);
 		if (data.code !== 0) state(wrong ? wrong[0].slice(7).trim() : `The program ended with ${data.code}.`, true);
@@ -168,6 +169,16 @@ function hear({ data }) {
 		if (data.code === 0 && reports.length > 0) worker.postMessage({ kind: "read", name: reports[0].name });
 		ended();
 	}
+}
+
+// wrapSentences lets the sentences of an output wrap, but not its tables.
+function wrapSentences(output) {
+	output.replaceChildren(...output.textContent.split(/(?<=\n)/).map((line) => {
+		const span = document.createElement("span");
+		span.textContent = line;
+		if (/[.:]\s*$/.test(line) || line.startsWith("- ")) span.className = "sentence";
+		return span;
+	}));
 }
 
 // show puts a report into the page, and offers other files as a download.
