@@ -7,7 +7,9 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -97,7 +99,11 @@ func readAny(path string) (*snapshot, error) {
 
 // fits compares the settings of the checkpoint at path with those of a run.
 func (s *snapshot) fits(path, settings string) error {
-	if s.settings != settings {
+	was, is := rulesOf(s.settings), rulesOf(settings)
+	switch {
+	case was != "" && is != "" && was != is:
+		return fmt.Errorf("%w %s was made by another version of the program, which adapts chains by other rules (number %s, and %s here), so that the same draws cannot be continued: resume with that version, or begin a new run in another folder", ErrCheckpoint, path, was, is)
+	case s.settings != settings:
 		return fmt.Errorf("%w %s belongs to another run: %s: resume with the settings of that run, or choose another path", ErrCheckpoint, path, differences(s.settings, settings))
 	}
 	return nil
@@ -108,6 +114,13 @@ func (c *Settings) keepTo(s *snapshot) {
 	if s.old && c.Coordinates == ChosenCoordinates {
 		c.Independent = true
 	}
+}
+
+// rulesOf returns the number of the rules of the warm-up in the fingerprint of a run, "" where chains adapt independently.
+func rulesOf(settings string) string {
+	_, after, _ := strings.Cut("\n"+settings, "\nRounds=")
+	number, _, _ := strings.Cut(after, "\n")
+	return number
 }
 
 // differences names the settings that differ.
@@ -125,8 +138,8 @@ func differences(saved, wanted string) string {
 		}
 		delete(old, name)
 	}
-	for name, v := range old {
-		out = append(out, fmt.Sprintf("%s was %q and is not known", name, v))
+	for _, name := range slices.Sorted(maps.Keys(old)) {
+		out = append(out, fmt.Sprintf("%s was %q and is not known", name, old[name]))
 	}
 	return strings.Join(out, ", ")
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -195,6 +196,10 @@ func TestResumeRefuses(t *testing.T) {
 	refuse("another seed", independent(1, 2), other, "TargetAccept")
 	refuse("another dimension", independent(1, 2, 3), cfg, "parameters")
 	refuse("another model", independent(1, 3), cfg, "the same model and data")
+	earlier := &snapshot{settings: "Seed=0\nRounds=4\n"}
+	if err := earlier.fits(path, fmt.Sprintf("Seed=0\nRounds=%d\n", roundRules)); !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), "another version of the program") {
+		t.Errorf("rules of an earlier version: error %v", err)
+	}
 
 	write := func(b []byte) {
 		if err := os.WriteFile(path, b, 0o600); err != nil {

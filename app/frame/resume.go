@@ -133,7 +133,7 @@ func (a *App) Patiently(ctx context.Context, save func() error) error {
 
 // Unreadable describes a checkpoint that cannot be read and what to do about it.
 func (a *App) Unreadable(dir runs.Folder, err error) error {
-	return &exit.Error{Code: exit.Data, Err: err, Hint: fmt.Sprintf("remove %s, then %s: this makes the run again from its start", dir.Path("checkpoint"), a.Again)}
+	return &exit.Error{Code: exit.Data, Err: err, Hint: fmt.Sprintf("remove %s, then %s: this makes the run again from its start, in place of the draws and results there", dir.Path("checkpoint"), a.Again)}
 }
 
 // NotSaved reports a checkpoint that could not be written.
