@@ -133,7 +133,7 @@ func TestExitCodes(t *testing.T) {
 		{"summary " + apptest.Write(t, "a.json", "{}") + " " + apptest.Write(t, "b.json", "{}"), 64, "name it alone"},
 		{"convert " + csv, 64, "convert needs a name for the output"},
 		{"convert " + csv + " out.xyz", 64, "the extension .xyz does not select a format"},
-		{"convert " + csv + " out.csv", 64, "one file per chain"},
+		{"convert " + csv + " out.csv", 64, "a file for each chain"},
 		{"convert " + csv + " out --to excel", 64, "zarr, netcdf, json, csv, arrow"},
 		{"convert " + csv + " " + csv + " --to csv", 64, "is also the input"},
 		{"convert " + csv + " out.nc --compress 10", 64, "0 to 9"},
