@@ -12,6 +12,7 @@ import (
 
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/optim"
+	"github.com/euryale-dev/euryale/tensor"
 )
 
 // The search for starts begins near 0 in unconstrained space, from where a climb does not find a mode that is narrow or far. After the
@@ -28,6 +29,8 @@ const (
 	// modeStarts is the number of draws from the prior from which climbs start where there are more parameters or fewer points. What
 	// the points would have cost is theirs.
 	modeStarts = 8
+	// modeWide is how many times as far as the starts of chains the climbs begin of which no prior says where.
+	modeWide = 5
 	// modeDraws is the number of draws from the prior that say where its points lie.
 	modeDraws = 256
 	// mostCandidates bounds the points that are ordered for climbs.
@@ -58,6 +61,7 @@ type modePoint struct {
 func (m *modeFinder) tryFromPrior() {
 	p, ok := m.target.(priorPointer)
 	if !ok {
+		m.tryFromAfar()
 		return
 	}
 	warmup, sampling := m.fit.Gradients()
@@ -82,6 +86,22 @@ func (m *modeFinder) tryFromPrior() {
 	m.limit = m.calls + int(modeEffort*gradients)
 	for _, x := range m.candidates(points) {
 		if !m.explains(x) && !m.tryPoint(x.q) {
+			return
+		}
+	}
+}
+
+// tryFromAfar climbs from places that are spread modeWide times as far as those of the search for starts, where there is no prior to draw from.
+func (m *modeFinder) tryFromAfar() {
+	warmup, sampling := m.fit.Gradients()
+	m.limit = m.calls + int((modePoints+modeEffort)*float64(warmup+sampling))
+	src := tensor.NewStream(m.fit.cfg.Seed, purposeModes, 0)
+	for range modeStarts {
+		q := make([]float64, m.target.Dim())
+		for i := range q {
+			q[i] = modeWide * m.fit.cfg.InitRadius * (2*src.Float64() - 1)
+		}
+		if m.tryFrom(q, "a search from afar"); m.calls >= m.limit {
 			return
 		}
 	}

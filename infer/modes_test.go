@@ -73,3 +73,29 @@ func TestMissedModes(t *testing.T) {
 		t.Errorf("of %d runs with all chains in one mode, only %d tell of the other", alone, told)
 	}
 }
+
+// Chains of a target without priors begin near 0. A mode that is far from there is told, as climbs from afar lead to it.
+func TestModesFarFromZero(t *testing.T) {
+	t.Parallel()
+	pair := twoModes(3, 0.3)
+	far := infer.Func(3, func(q, g []float64) float64 { // the first mode at 0, the second at 12
+		lp, err := pair.LogProbGrad([]float64{q[0] - 6, q[1], q[2]}, g)
+		if err != nil {
+			return math.NaN()
+		}
+		return lp
+	})
+	told := 0
+	for seed := range uint64(10) {
+		fit, err := infer.Sample(context.Background(), far, infer.Settings{Seed: seed, Warmup: 200, Draws: 400})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if missed := fit.MissedModes(); len(missed) == 1 && math.Abs(missed[0].At[0]-12) < 0.1 && !fit.Diagnose().OK() {
+			told++
+		}
+	}
+	if told < 7 { // eight places within 10 of 0 all lie on this side of 6 in 17 % of the runs
+		t.Errorf("%d of 10 runs tell of the mode", told)
+	}
+}
