@@ -123,7 +123,8 @@ func (t *Task) sample() []string {
 // suppositions are the values that are held, with the errors that such values usually have.
 func (t *Task) suppositions() (list []Held) {
 	add := func(name string, value float64) {
-		if h := (Held{Name: name, Value: value, Error: t.usualError(name, value)}); h.Error > 0 {
+		h := Held{Name: name, Value: value, Error: t.usualError(name, value)}
+		if h.Error > 0 && !slices.Contains(t.Names(), name) { // a parameter may be among the values that are held, too, and is searched for
 			list = append(list, h)
 		}
 	}

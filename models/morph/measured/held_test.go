@@ -19,7 +19,7 @@ import (
 func TestHeldValuesMoveFitsAsForetold(t *testing.T) {
 	k := smallOf(t, 3, true)
 	k.Params = slices.DeleteFunc(k.Params, func(p measured.Param) bool { return p.Name == "resolution" || p.Name == "background" })
-	k.Fixed = map[string]float64{"resolution": truthOf["resolution"], "background": truthOf["background"], "width": 1}
+	k.Fixed = map[string]float64{"resolution": truthOf["resolution"], "background": truthOf["background"], "width": 1, k.Params[0].Name: 1} // the last one is searched for
 	k = &measured.Task{Model: k.Model, Params: k.Params, Fixed: k.Fixed}
 	s, err := k.Fit(t.Context(), optim.Settings{})
 	if err != nil {

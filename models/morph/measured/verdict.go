@@ -185,7 +185,8 @@ func (t *Task) inspect(s *Solution) (*inspection, []looked, error) {
 			if e.when != nil && !e.when(t) {
 				continue
 			}
-			e.params = t.expanded(e.params)
+			// A value that is held may be one of another effect, too, whose words tell more.
+			e.params = slices.DeleteFunc(t.expanded(e.params), func(n string) bool { return slices.Contains(all.Names(), n) })
 			if len(e.params) == 0 {
 				continue
 			}
