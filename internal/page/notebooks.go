@@ -129,8 +129,9 @@ func addExtension(file string) error {
 	if !ok {
 		return fmt.Errorf("%s has no jupyter-config-data: give another version of jupyterlite-core", file)
 	}
+	// The application is a variable of the page, so that tests and people in the browser's console reach it.
 	page["appName"], page["defaultKernelName"], page["exposeAppInBrowser"], page["contentsAllJsonFile"] = "Euryale", "euryale", true, "all.json"
-	page["federated_extensions"] = []any{map[string]any{"name": extension, "load": "extension.js", "extension": "./extension", "liteExtension": true}}
+	page["federated_extensions"] = []any{map[string]any{"name": extension, "load": "extension.js", "extension": "./extension"}}
 	if b, err = json.MarshalIndent(config, "", "  "); err != nil {
 		return err
 	}
