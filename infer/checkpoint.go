@@ -116,10 +116,13 @@ func (c *Settings) keepTo(s *snapshot) {
 	}
 }
 
-// rulesOf returns the number of the rules of the warm-up in the fingerprint of a run, "" where chains adapt independently.
+// rulesOf returns the number of the rules of the warm-up, or of SMC, in the fingerprint of a run, "" where chains adapt independently.
 func rulesOf(settings string) string {
 	_, after, _ := strings.Cut("\n"+settings, "\nRounds=")
 	number, _, _ := strings.Cut(after, "\n")
+	if number == "" && strings.Contains(settings, fmt.Sprintf("Method=%d\n", SMC)) {
+		return "1"
+	}
 	return number
 }
 

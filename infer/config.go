@@ -375,6 +375,9 @@ func (c *Settings) fingerprint(t Target, names []string) (string, error) {
 	} else {
 		item("Warmup", c.warmup())
 	}
+	if c.Method == SMC {
+		item("Rounds", smcRules)
+	}
 	if pools {
 		item("Rounds", roundRules)
 		item("Coordinates", c.Coordinates)

@@ -143,6 +143,39 @@ func TestSampleInLanesOnDevice(t *testing.T) {
 	}
 }
 
+// The evidence that points in lanes on a device give, also on two, is that of the processor to rounding, and so are the first draws.
+func TestSMCOnDevice(t *testing.T) {
+	pretend.Shared(t)
+	schools := infer.NewModel("schools")
+	hierarchy(schools, infer.NonCentred())
+	flat := infer.NewModel("flat") // without priors
+	flat.Observe("y", dist.Normal(flat.Flat("mu", dist.IdentityTransform()), flat.Flat("sigma", dist.LowerTransform(0))), []float64{1, 2, 4, 2.5, 0.5})
+	for _, m := range []*infer.Model{schools, flat} {
+		cfg := infer.Settings{Method: infer.SMC, Seed: 3, Draws: 40}
+		var want *infer.Fit
+		for _, b := range []ad.Backend{ad.CPU{Threads: 1}, ad.CUDA{Strict: true}, ad.Several{{Device: 0}, {Device: 1}}} {
+			got, err := infer.Sample(context.Background(), onDevice(t, m, b), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = got
+				continue
+			}
+			if g, w := got.Evidence(), want.Evidence(); math.Abs(g.Log-w.Log) > 1e-6 || g.Levels != w.Levels {
+				t.Errorf("%v: want %v", g, w)
+			}
+			for i, row := range want.Column(0) {
+				for k, w := range row {
+					if g := got.Column(0)[i][k]; math.Abs(g-w) > 1e-6*max(1, math.Abs(w)) {
+						t.Fatalf("draw %d of chain %d is %v on the device, %v on the processor", k, i, g, w)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestGPUSpeedChEES measures 256 chains of ChEES on a GPU, of eight schools and of a regression of 100 coefficients;
 // scripts/gpu.sh starts it.
 func TestGPUSpeedChEES(t *testing.T) {

@@ -79,7 +79,7 @@ func coordinatesOf(t Target) (*family, error) {
 	if !ok {
 		return nil, nil
 	}
-	f := &family{Movement: m.Movement(), target: t}
+	f := &family{Movement: movement(m), target: t}
 	if f.Movement == nil {
 		return nil, nil
 	}

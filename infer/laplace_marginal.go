@@ -47,10 +47,10 @@ func approximate(t Target) (*marginal, error) {
 	none := fmt.Errorf("%w: no parameters were found that are normal but for what data tell of each of them", ErrLaplace)
 	full, ok := t.(Movable)
 	outputs, has := t.(Outputs)
-	if !ok || !has || full.Movement() == nil {
+	if !ok || !has || movement(full) == nil {
 		return nil, none
 	}
-	move := full.Movement()
+	move := movement(full)
 	density := &gaussian.Density{LogProb: move.LogProb, Inputs: move.Inputs, Given: move.Given, GivenValues: move.GivenValues}
 	a := density.Approximate()
 	if a == nil {

@@ -50,7 +50,7 @@ func integrate(t Target, changing bool) Target {
 	if !ok || !has {
 		return t
 	}
-	move := full.Movement()
+	move := movement(full)
 	if move == nil || len(move.Inputs) < 2 {
 		return t
 	}

@@ -28,9 +28,11 @@ type Movement struct {
 	// Given are the other inputs of the graph, with their values.
 	Given       []*ad.Node
 	GivenValues [][]float64
-	Located     []Located
-	Positive    []int // numbers of the Inputs that are the logarithm of one positive number
-	Heavy       []int // numbers of the Inputs whose priors have heavy tails
+	// Backend runs the density, nil for the processor.
+	Backend  ad.Backend
+	Located  []Located
+	Positive []int // numbers of the Inputs that are the logarithm of one positive number
+	Heavy    []int // numbers of the Inputs whose priors have heavy tails
 	// elements is the number of elements of other parameters whose conditional distribution each input decides on, and that are integrated out; nil for none.
 	elements []int
 }
@@ -49,6 +51,14 @@ type Movable interface {
 	Movement() *Movement
 }
 
+// movement returns that of a target whose density runs on the processor, nil for others: chains on devices move in the coordinates of the model.
+func movement(t Movable) *Movement {
+	if d, ok := t.(interface{ Device() string }); ok && d.Device() != "cpu" {
+		return nil
+	}
+	return t.Movement()
+}
+
 // locations lists by the name of a distribution whether a location and a scale stand first among its parameters, and what its logarithm has.
 var locations = map[string]struct {
 	at  int
@@ -58,10 +68,10 @@ var locations = map[string]struct {
 // Movement describes the log density.
 func (p *Posterior) Movement() *Movement {
 	n := len(p.model.params)
-	if p.Device() != "cpu" || n == 0 {
+	if n == 0 {
 		return nil
 	}
-	m := &Movement{LogProb: p.whole[0], Inputs: p.inputs[:n], Given: append(slices.Clone(p.inputs[n:]), p.places()...), GivenValues: p.givenValues()}
+	m := &Movement{Backend: p.model.backend, LogProb: p.whole[0], Inputs: p.inputs[:n], Given: append(slices.Clone(p.inputs[n:]), p.places()...), GivenValues: p.givenValues()}
 	var leaves []*ad.Node
 	for _, q := range p.model.params {
 		leaves, m.Names = append(leaves, q.node), append(m.Names, q.name)

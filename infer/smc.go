@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -37,6 +38,8 @@ const (
 	smcMetric = 500
 	// smcLevels bounds the steps of beta.
 	smcLevels = 2000
+	// smcRules is the number of the rules by which points move, part of the fingerprint of a run.
+	smcRules = 2
 )
 
 const purposeSMC uint32 = 191
@@ -48,11 +51,12 @@ type smcRun struct {
 	islands []island
 	workers []*smcWorker
 
-	beta  float64
-	level int
-	step  float64
-	rate  float64 // of acceptance in the last round
-	err   error
+	metric hamiltonian.Metric
+	beta   float64
+	level  int
+	step   float64
+	rate   float64 // of acceptance in the last round
+	err    error
 }
 
 // island is a cloud of points that moves apart from the others, but for beta, metric and step size.
@@ -67,6 +71,8 @@ type island struct {
 type smcPoint struct {
 	q          []float64
 	base, rest float64
+	// g is the gradient of the log density of the target, slope that of base.
+	g, slope []float64
 }
 
 // lp is the log density at beta; minus infinity where it is not a number.
@@ -81,13 +87,15 @@ func (p *smcPoint) lp(beta float64) float64 {
 	return lp
 }
 
-// smcWorker moves points, one at a time.
-type smcWorker struct {
-	path             *temperedPath
-	fixed            *hamiltonian.FixedLength
-	metric           hamiltonian.Metric
-	p                hamiltonian.Point
-	momentum, choice tensor.Stream
+// tempered writes the gradient of the log density at beta.
+func (p *smcPoint) tempered(dst []float64, beta float64) {
+	if beta == 0 {
+		copy(dst, p.slope)
+		return
+	}
+	for i, v := range p.slope {
+		dst[i] = (1-beta)*v + beta*p.g[i]
+	}
 }
 
 func newSMC(r *run, t Target) (*smcRun, error) {
@@ -96,11 +104,8 @@ func newSMC(r *run, t Target) (*smcRun, error) {
 		return nil, err
 	}
 	s := &smcRun{run: r, path: path, step: math.Pow(float64(t.Dim()), -0.25), islands: make([]island, len(r.chains))}
-	for range r.cfg.Parallel {
-		w := &smcWorker{path: path.Clone().(*temperedPath), p: hamiltonian.NewPoint(t.Dim())}
-		w.fixed = hamiltonian.NewFixedLength(w.path, &w.metric, 1, r.cfg.MaxEnergyError, &w.momentum, &w.choice)
-		w.fixed.Jitter, w.fixed.Interrupt = true, r.stop.Load
-		s.workers = append(s.workers, w)
+	if err := s.addWorkers(); err != nil {
+		return nil, err
 	}
 	for i, c := range r.chains {
 		c.started = true
@@ -140,49 +145,42 @@ func (s *smcRun) sample() {
 
 // begin draws the points at beta = 0.
 func (s *smcRun) begin() error {
-	n := s.cfg.Draws
+	n, dim := s.cfg.Draws, s.path.Dim()
 	points, err := s.path.draw(n*len(s.chains), s.cfg.Seed)
 	if err != nil {
 		return err
 	}
+	all := make([]int, len(points))
 	for i := range s.islands {
-		s.islands[i].points = make([]smcPoint, n)
+		s.islands[i].points, s.islands[i].gradients = make([]smcPoint, n), n
 		for k := range n {
-			s.islands[i].points[k].q = points[i*n+k]
+			s.islands[i].points[k] = smcPoint{q: points[i*n+k], g: make([]float64, dim), slope: make([]float64, dim)}
+			all[i*n+k] = i*n + k
 		}
 	}
-	s.each(func(w *smcWorker, _ int, p *smcPoint) error { return w.evaluate(p, 0) })
-	return s.err
+	return s.each(all, func(w *smcWorker, some []int) error {
+		for lane, i := range some {
+			w.lanes[lane].at = s.point(i)
+			w.put(lane, w.lanes[lane].at.q)
+		}
+		return w.evaluate(w.busy[:len(some)])
+	})
 }
 
-// each calls f for all points.
-func (s *smcRun) each(f func(w *smcWorker, number int, p *smcPoint) error) {
-	n := s.cfg.Draws
+// point returns point i of all islands.
+func (s *smcRun) point(i int) *smcPoint { return &s.islands[i/s.cfg.Draws].points[i%s.cfg.Draws] }
+
+// each calls f for the points of some numbers, as many at once as workers have lanes. What points come together does not depend on the workers.
+func (s *smcRun) each(numbers []int, f func(w *smcWorker, some []int) error) error {
+	lanes := len(s.workers[0].lanes)
 	errs := make([]error, len(s.workers))
-	parallel.Do(len(s.workers), n*len(s.islands), func(worker, i int) {
+	parallel.Do(len(s.workers), (len(numbers)+lanes-1)/lanes, func(worker, i int) {
 		if errs[worker] == nil && !s.stop.Load() {
 			defer given.Caught(&errs[worker])
-			errs[worker] = f(s.workers[worker], i, &s.islands[i/n].points[i%n])
+			errs[worker] = f(s.workers[worker], numbers[i*lanes:min((i+1)*lanes, len(numbers))])
 		}
 	})
-	s.err = errors.Join(s.err, errors.Join(errs...))
-}
-
-// evaluate computes the parts of the log density at a point, and leaves the gradient in the worker.
-func (w *smcWorker) evaluate(p *smcPoint, beta float64) error {
-	w.path.beta = beta
-	w.fixed.Count++
-	lp, err := w.path.LogProbGrad(p.q, w.p.G)
-	if err != nil && !hamiltonian.Recoverable(err) {
-		return err
-	}
-	if p.base, p.rest = w.path.base, w.path.rest; err != nil || math.IsNaN(lp) || math.IsNaN(p.rest) {
-		p.rest = math.Inf(-1)
-	}
-	if math.IsInf(p.rest, 1) || math.IsInf(p.base, 1) {
-		return ErrInfinite
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // advance makes one step of beta.
@@ -281,7 +279,7 @@ func (l *island) resample(step float64, u tensor.Stream) error {
 			at += w[k]
 		}
 		p := l.points[k]
-		p.q = append([]float64(nil), p.q...)
+		p.q, p.g, p.slope = slices.Clone(p.q), slices.Clone(p.g), slices.Clone(p.slope)
 		next = append(next, p)
 	}
 	l.points = next
@@ -292,23 +290,17 @@ func (l *island) resample(step float64, u tensor.Stream) error {
 func (s *smcRun) learnMetric() {
 	n := s.cfg.Draws * len(s.islands)
 	dim := s.path.Dim()
-	estimate, w := warmup.NewEstimator(LowRank, dim, false), s.workers[0]
+	estimate := warmup.NewEstimator(LowRank, dim, false)
 	count := min(n, max(smcMetric, 4*dim))
 	for k := range count {
-		i := k * n / count
-		p := s.islands[i/s.cfg.Draws].points[i%s.cfg.Draws]
-		if s.err = w.evaluate(&p, s.beta); s.err != nil {
-			return
-		}
-		s.islands[i/s.cfg.Draws].gradients++
-		if !math.IsInf(p.lp(s.beta), -1) {
-			estimate.Add(p.q, append([]float64(nil), w.p.G...))
+		if p := s.point(k * n / count); !math.IsInf(p.lp(s.beta), -1) {
+			g := make([]float64, dim)
+			p.tempered(g, s.beta)
+			estimate.Add(p.q, g)
 		}
 	}
 	if m, ok := estimate.Metric(); ok {
-		for _, w := range s.workers {
-			w.metric = m
-		}
+		s.metric = m
 	}
 }
 
@@ -330,38 +322,27 @@ func (s *smcRun) move() error {
 	return s.err
 }
 
-// round moves every point once, and learns the step size.
+// round moves every point once, and learns the step size. Points whose trajectories are about as long move together.
 func (s *smcRun) round(round int) {
-	steps := min(smcSteps, max(1, int(math.Ceil(2*smcLength/s.step)))) // half of it on average
-	rates, counts := make([]float64, s.cfg.Draws*len(s.islands)), make([]int, s.cfg.Draws*len(s.islands))
-	s.each(func(w *smcWorker, i int, p *smcPoint) error {
-		w.momentum, w.choice = s.stream(uint32(2*i), round), s.stream(uint32(2*i+1), round)
-		count := w.fixed.Count
-		if err := w.evaluate(p, s.beta); err != nil {
-			return err
-		}
-		copy(w.p.Q, p.q)
-		w.p.Lp, w.fixed.Steps = p.lp(s.beta), steps
-		out, err := w.fixed.Move(&w.p, s.step)
-		if err != nil {
-			return err
-		}
-		if out.Index > 0 && !out.Aborted {
-			copy(p.q, w.p.Q)
-			p.base, p.rest = w.path.base, w.path.rest
-		}
-		rates[i], counts[i] = out.Rate(false), w.fixed.Count-count
-		return nil
-	})
+	longest := min(smcSteps, max(1, int(math.Ceil(2*smcLength/s.step)))) // half of it on average
+	n := s.cfg.Draws * len(s.islands)
+	moves, numbers := make([]smcMove, n), make([]int, n)
+	for i := range moves {
+		m := &moves[i]
+		m.momentum, m.choice = s.stream(uint32(2*i), round), s.stream(uint32(2*i+1), round)
+		m.steps, numbers[i] = 1+int(m.choice.Float64()*float64(longest)), i
+	}
+	slices.SortStableFunc(numbers, func(a, b int) int { return moves[a].steps - moves[b].steps })
+	s.err = s.each(numbers, func(w *smcWorker, some []int) error { return w.move(s, some, moves) })
 	if s.err != nil || s.stop.Load() {
 		return
 	}
 	sum := 0.0
-	for i, r := range rates {
-		sum += r
-		s.islands[i/s.cfg.Draws].gradients += counts[i]
+	for i := range moves {
+		sum += moves[i].rate
+		s.islands[i/s.cfg.Draws].gradients += moves[i].made
 	}
-	s.rate = sum / float64(len(rates))
+	s.rate = sum / float64(n)
 	s.step *= math.Exp(1.5 * (s.rate - smcAccept))
 }
 
@@ -508,6 +489,8 @@ func (s *smcRun) save(i int) []byte {
 		w.Floats(p.q)
 		w.Float(p.base)
 		w.Float(p.rest)
+		w.Floats(p.g)
+		w.Floats(p.slope)
 	}
 	return w.Encoded()
 }
@@ -521,10 +504,13 @@ func (s *smcRun) load(i int, b []byte) error {
 	}
 	s.beta, s.level, s.step, s.rate = beta, level, r.Float(), r.Float()
 	l.logZ, l.gradients = r.Float(), r.Int()
-	for range r.Count(8 * (s.path.Dim() + 3)) {
-		p := smcPoint{q: make([]float64, s.path.Dim())}
+	dim := s.path.Dim()
+	for range r.Count(8 * (3*dim + 5)) {
+		p := smcPoint{q: make([]float64, dim), g: make([]float64, dim), slope: make([]float64, dim)}
 		r.FloatsInto(p.q)
 		p.base, p.rest = r.Float(), r.Float()
+		r.FloatsInto(p.g)
+		r.FloatsInto(p.slope)
 		l.points = append(l.points, p)
 	}
 	r.End()

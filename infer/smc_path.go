@@ -12,6 +12,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/internal/graph"
+	"github.com/euryale-dev/euryale/infer/internal/lockstep"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -28,16 +29,16 @@ type temperedPath struct {
 	modes []normalPart
 	// group holds for each of the modes the number of the first that belongs to the same.
 	group []int
-	beta  float64
-	// base and rest are those of the place where the density was evaluated last.
-	base, rest          float64
-	wide, slope, across []float64
-	share               []float64
+	// across holds what a place is in units of each mode, and share the logarithm of what each adds to the density.
+	across, share []float64
 }
 
 // wideDensity is a target with a wide distribution around it.
 type wideDensity interface {
 	Target
+	// lanes is the density as a graph, for many places at once: the log density and its gradient, and those of the wide distribution if they
+	// are part of it. It is nil where there is no graph.
+	lanes() *lockstep.Density
 	// wideAt writes the gradient of the wide log density where the target was evaluated last, and returns it.
 	wideAt(q, g []float64) float64
 	drawWide(n int, seed uint64) ([][]float64, error)
@@ -126,66 +127,47 @@ func (t *temperedPath) Clone() Target {
 	c := *t
 	n := t.Dim()
 	c.wideDensity = t.wideDensity.Clone().(wideDensity)
-	c.wide, c.slope, c.across, c.share = make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, len(t.modes))
+	c.across, c.share = make([]float64, n*max(1, len(t.modes))), make([]float64, len(t.modes))
 	return &c
 }
 
-// LogProbGrad is the log density at the present beta.
-func (t *temperedPath) LogProbGrad(q, g []float64) (float64, error) {
-	lp, err := t.wideDensity.LogProbGrad(q, g)
-	if err != nil {
-		t.base, t.rest = math.NaN(), math.NaN()
-		return lp, err
+// alone computes the log density of the target and the base at one place, and the gradients of both.
+func (t *temperedPath) alone(q, g, slope []float64) (lp, base float64, err error) {
+	if lp, err = t.LogProbGrad(q, g); err != nil {
+		return lp, math.NaN(), err
 	}
-	t.base = t.mixture(q)
-	t.rest = lp - t.base
-	if t.beta == 0 {
-		copy(g, t.slope)
-		return t.base, nil
-	}
-	for i, s := range t.slope {
-		g[i] = (1-t.beta)*s + t.beta*g[i]
-	}
-	return t.base + t.beta*t.rest, nil
+	return lp, t.mixture(q, t.wideAt(q, slope), slope), nil
 }
 
-// mixture returns the log density of the mixture and leaves its gradient in slope.
-func (t *temperedPath) mixture(q []float64) float64 {
-	wide := t.wideAt(q, t.wide)
+// mixture returns the log density of the mixture, of which wide is that of the wide part. In slope is the gradient of that part, and afterwards
+// that of the mixture.
+func (t *temperedPath) mixture(q []float64, wide float64, slope []float64) float64 {
 	if len(t.modes) == 0 {
-		copy(t.slope, t.wide)
 		return wide
 	}
+	n := len(q)
 	wide -= math.Ln2
 	most := wide
 	for k, part := range t.modes {
 		t.share[k] = part.constant - math.Ln2 - math.Log(float64(len(t.modes)))
-		for _, z := range part.white(q, t.across) {
-			t.share[k] -= z * z / 2
-		}
+		z := part.white(q, t.across[k*n:(k+1)*n])
+		t.share[k] -= linalg.FastDot(z, z) / 2
 		most = max(most, t.share[k])
 	}
 	sum := math.Exp(wide - most)
-	for i, s := range t.wide {
-		t.slope[i] = sum * s
-	}
-	n := len(q)
+	linalg.Scale(slope, sum)
 	for k, part := range t.modes {
 		w := math.Exp(t.share[k] - most)
 		if w == 0 {
 			continue
 		}
 		sum += w
-		z := part.white(q, t.across)
+		z := t.across[k*n : (k+1)*n]
 		for i := range n {
-			for j := range i + 1 {
-				t.slope[i] -= w * part.root[i*n+j] * z[j]
-			}
+			slope[i] -= w * linalg.FastDot(part.root[i*n:i*n+i+1], z[:i+1])
 		}
 	}
-	for i := range t.slope {
-		t.slope[i] /= sum
-	}
+	linalg.Scale(slope, 1/sum)
 	return most + math.Log(sum)
 }
 
@@ -194,7 +176,7 @@ func (t *temperedPath) nearest(q []float64) (at int) {
 	most := math.Inf(-1)
 	for k, part := range t.modes {
 		lp := part.constant
-		for _, z := range part.white(q, t.across) {
+		for _, z := range part.white(q, t.across[:len(q)]) {
 			lp -= z * z / 2
 		}
 		if lp > most {
@@ -260,6 +242,18 @@ type aroundZero struct {
 
 func (t *aroundZero) Clone() Target { return &aroundZero{t.Target.Clone(), t.sd} }
 
+func (t *aroundZero) lanes() *lockstep.Density {
+	full, ok := t.Target.(Movable)
+	if !ok {
+		return nil
+	}
+	m := full.Movement()
+	if m == nil {
+		return nil
+	}
+	return &lockstep.Density{Outputs: append([]*ad.Node{m.LogProb}, ad.Grad(m.LogProb, m.Inputs...)...), Parameters: m.Inputs, Given: m.Given, Values: m.GivenValues, Backend: m.Backend}
+}
+
 func (t *aroundZero) wideAt(q, g []float64) float64 {
 	lp := 0.0
 	for i, v := range q {
@@ -287,8 +281,9 @@ func (t *aroundZero) from() string {
 // withinPrior is a Posterior whose program tells the priors apart from the rest.
 type withinPrior struct {
 	*Posterior
-	prog *ad.Program // log density, priors with Jacobians, and the gradients of both
-	at   *ad.State
+	outputs []*ad.Node // the log density and its gradient, and that of the priors with Jacobians and its gradient
+	prog    *ad.Program
+	at      *ad.State
 }
 
 // withPrior returns nil if there are parameters without a prior, or with one that cannot be drawn from.
@@ -309,17 +304,23 @@ func (p *Posterior) withPrior() (*withinPrior, error) {
 		}
 	}
 	sum, params := ad.AddN(prior...), p.inputs[:k]
-	outputs := append(append([]*ad.Node{p.whole[0], sum}, p.whole[1:1+k]...), ad.Grad(sum, params...)...)
+	outputs := slices.Concat(p.whole[:1+k], []*ad.Node{sum}, ad.Grad(sum, params...))
 	prog, err := p.model.program(ad.CPU{Threads: 1}, outputs, append(p.inputs[:len(p.inputs):len(p.inputs)], p.places()...))
 	if err != nil {
 		return nil, fmt.Errorf("infer: model %s: the path from the prior: %w", p.model.name, err)
 	}
-	return &withinPrior{Posterior: p, prog: prog}, nil
+	return &withinPrior{Posterior: p, outputs: outputs, prog: prog}, nil
 }
 
 // Clone is the method of Target.
 func (t *withinPrior) Clone() Target {
-	return &withinPrior{Posterior: t.Posterior.Clone().(*Posterior), prog: t.prog}
+	return &withinPrior{Posterior: t.Posterior.Clone().(*Posterior), outputs: t.outputs, prog: t.prog}
+}
+
+func (t *withinPrior) lanes() *lockstep.Density {
+	d := t.laneDensity()
+	d.Outputs = t.outputs
+	return d
 }
 
 // LogProbGrad is the log density of the posterior.
@@ -336,14 +337,14 @@ func (t *withinPrior) LogProbGrad(q, g []float64) (float64, error) {
 		}
 		return math.NaN(), err
 	}
-	copy(g, t.at.OutputSpan(2, 2+k))
+	copy(g, t.at.OutputSpan(1, 1+k))
 	return t.at.Output(0)[0], t.at.Err()
 }
 
 func (t *withinPrior) wideAt(_, g []float64) float64 {
 	k := len(t.model.params)
 	copy(g, t.at.OutputSpan(2+k, 2+2*k))
-	return t.at.Output(1)[0]
+	return t.at.Output(1 + k)[0]
 }
 
 func (t *withinPrior) drawWide(n int, seed uint64) (points [][]float64, err error) {

@@ -214,6 +214,87 @@ func TestSMCResumes(t *testing.T) {
 	}
 }
 
+// Points that move in the lanes of a program, from the priors and from a normal distribution, have the same bits on any number of threads, and
+// after a run that was saved on the way; a run of earlier rules is refused.
+func TestSMCInLanes(t *testing.T) {
+	flat := NewModel("flat")
+	mu, sigma := flat.Flat("mu", dist.IdentityTransform()), flat.Flat("sigma", dist.LowerTransform(0))
+	flat.Observe("y", dist.Normal(mu, sigma), []float64{1, 2, 4, 2.5, 0.5})
+	for name, m := range map[string]*Model{"priors": tempered()["schools"], "normal": flat} {
+		post := compiled(t, m)
+		cfg := Settings{Method: SMC, Draws: 45, Seed: 2, Parallel: 1}
+		whole, e := evidenceOf(t, post, cfg)
+		cfg.Parallel = 3
+		r := begunSMC(t, post, cfg, nil)
+		if w := r.islands.workers[0]; w.places == nil || w.within != (name == "priors") {
+			t.Errorf("%s: no lanes", name)
+		}
+		for range 3 {
+			if err := r.islands.advance(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, r := range []*run{r, begunSMC(t, post, cfg, r.islands)} {
+			r.islands.sample()
+			if got := r.islands.evidence(); r.islands.err != nil || !reflect.DeepEqual(got, e) {
+				t.Errorf("%s: evidence %v: want %v: %v", name, got, e, r.islands.err)
+			}
+			if got := newFit(r); !reflect.DeepEqual(got.Column(0), whole.Column(0)) {
+				t.Errorf("%s: other draws", name)
+			}
+		}
+	}
+	earlier := &snapshot{settings: "Seed=0\nMethod=2\n"}
+	if err := earlier.fits("run", fmt.Sprintf("Seed=0\nMethod=2\nRounds=%d\n", smcRules)); !errors.Is(err, ErrCheckpoint) || !strings.Contains(err.Error(), "another version of the program") {
+		t.Errorf("rules of an earlier version: error %v", err)
+	}
+}
+
+// begunSMC returns a run whose points are at beta = 0, or where those of another run are.
+func begunSMC(t *testing.T, target Target, cfg Settings, at *smcRun) *run {
+	t.Helper()
+	cfg, err := cfg.withDefaults(target.Dim())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := newRun(target, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.addChains(target)
+	for i := range r.states {
+		if at != nil {
+			r.states[i] = at.save(i)
+		}
+	}
+	if r.islands, err = newSMC(r, target); err == nil && at == nil {
+		err = r.islands.begin()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A lane whose matrix has no factor is a place without density, and others go on; a model in which that is an error of the whole run of the program goes
+// on one by one.
+func TestSMCRejectsPlaces(t *testing.T) {
+	m := NewModel("correlation")
+	x := m.Param("x", dist.Normal(0, 1))
+	matrix := ad.Stack(0, ad.Stack(0, ad.Scalar(1), x), ad.Stack(0, x, ad.Scalar(1)))
+	m.AddLogProb("determinant", ad.Sum(ad.Log(ad.Diag(ad.Cholesky(matrix))))) // sqrt(1 - x^2) within 1
+	post := compiled(t, m)
+	_, e := evidenceOf(t, post, Settings{Draws: 300, Seed: 1})
+	exact, n := 0.0, 4000
+	for i := range n {
+		x := (float64(i)+0.5)/float64(n)*2 - 1
+		exact += 2 / float64(n) * math.Exp(-x*x/2-halfLog2Pi) * math.Sqrt(1-x*x)
+	}
+	if want := math.Log(exact); math.Abs(e.Log-want) > 4*max(e.Error, 0.02) {
+		t.Errorf("%v: want %g", e, want)
+	}
+}
+
 // Islands that disagree are told.
 func TestIslandsDisagree(t *testing.T) {
 	e := &Evidence{Log: -3, Error: 0.8, Islands: []float64{-2, -5}, Levels: 4, From: "the priors"}

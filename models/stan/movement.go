@@ -13,10 +13,10 @@ var _ infer.Movable = (*Posterior)(nil)
 // Movement describes the log density to samplers that choose their coordinates: parameters whose distribution statement has a location and a scale that
 // are not known, and positive numbers.
 func (p *Posterior) Movement() *infer.Movement {
-	if p.density.Device() != "cpu" || len(p.inputs) == 0 {
+	if len(p.inputs) == 0 {
 		return nil
 	}
-	m := &infer.Movement{LogProb: p.lp, Inputs: p.inputs}
+	m := &infer.Movement{LogProb: p.lp, Inputs: p.inputs, Backend: p.backend}
 	priors := map[string]stage.Prior{}
 	for _, s := range p.machine.Priors() {
 		priors[s.Param] = s

@@ -32,6 +32,7 @@ type Posterior struct {
 	terms     []stage.Term // that statements add to it
 	assigned  []stage.Term
 	density   *ad.Program
+	backend   ad.Backend
 	state     *ad.State
 	point     []float64 // where state has the unconstrained numbers and the gradient
 	slope     []float64
@@ -284,7 +285,7 @@ func (p *Posterior) compileDensity(lp *ad.Node, s CompileSettings) error {
 		backend = ad.CPU{Threads: 1}
 	}
 	lp = ad.Condense(lp)
-	p.lp = lp
+	p.lp, p.backend = lp, backend
 	var err error
 	p.density, err = ad.Compile(append([]*ad.Node{lp}, ad.Grad(lp, p.inputs...)...), ad.Settings{Inputs: p.inputs, Backend: backend})
 	return err

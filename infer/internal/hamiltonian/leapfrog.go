@@ -62,10 +62,7 @@ type System struct {
 //
 //	z += eps/2 F^T g,  q += eps F z,  new g,  z += eps/2 F^T g
 func (s *System) Leapfrog(p *Point, eps float64) (err error) {
-	s.Count++
-	linalg.AddScaled(p.Z, eps/2, p.W)
-	s.Metric.Velocity(s.V, p.Z)
-	linalg.AddScaled(p.Q, eps, s.V)
+	s.Depart(p, eps)
 	if p.Lp, err = s.Target.LogProbGrad(p.Q, p.G); err != nil {
 		p.Lp = math.Inf(-1)
 		return err
@@ -73,9 +70,22 @@ func (s *System) Leapfrog(p *Point, eps float64) (err error) {
 	if math.IsInf(p.Lp, 1) {
 		return ErrInfinite
 	}
+	s.Arrive(p, eps)
+	return nil
+}
+
+// Depart is the first part of Leapfrog: it moves p to where the density is wanted.
+func (s *System) Depart(p *Point, eps float64) {
+	s.Count++
+	linalg.AddScaled(p.Z, eps/2, p.W)
+	s.Metric.Velocity(s.V, p.Z)
+	linalg.AddScaled(p.Q, eps, s.V)
+}
+
+// Arrive is the last part of Leapfrog, after the gradient.
+func (s *System) Arrive(p *Point, eps float64) {
 	s.Metric.Force(p.W, p.G)
 	linalg.AddScaled(p.Z, eps/2, p.W)
-	return nil
 }
 
 // Start evaluates the target at p.q.
