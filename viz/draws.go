@@ -264,13 +264,7 @@ func nearest(name string, names []string) string {
 // tiles arranges panels in rows.
 func tiles(title string, s selection, note string, panels []*panel, cols int) *Figure {
 	f := &Figure{Title: title, Note: s.note(note), Width: pageWidth, keys: s.chainKeys()}
-	f.grid = &grid{gapX: gutter, gapY: gutter}
-	cols = min(cols, len(panels))
-	for i := 0; i < len(panels); i += cols {
-		row := make([]*panel, cols)
-		copy(row, panels[i:min(i+cols, len(panels))])
-		f.grid.rows = append(f.grid.rows, row)
-	}
+	f.grid = &grid{rows: inRows(panels, min(cols, len(panels))), gapX: gutter, gapY: gutter, flows: true}
 	f.Height = float64(len(f.grid.rows))*(rowHeight+0.45) + 0.75
 	return f
 }

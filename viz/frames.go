@@ -185,7 +185,7 @@ func (f *Figure) Clone() *Figure {
 		return &c
 	}
 	g := f.grid
-	c.grid = &grid{rows: make([][]*panel, len(g.rows)), wide: g.wide, high: g.high, gapX: g.gapX, gapY: g.gapY, xLabel: g.xLabel, yLabel: g.yLabel}
+	c.grid = &grid{rows: make([][]*panel, len(g.rows)), wide: g.wide, high: g.high, gapX: g.gapX, gapY: g.gapY, flows: g.flows, xLabel: g.xLabel, yLabel: g.yLabel}
 	for j, row := range g.rows {
 		for _, p := range row {
 			if p != nil {

@@ -40,6 +40,7 @@ type keptFigure struct {
 	Wide    []float64      `json:"wide,omitempty"`
 	High    []float64      `json:"high,omitempty"`
 	Gaps    [2]vg.Length   `json:"gaps"`
+	Flows   bool           `json:"flows,omitempty"`
 	Labels  [2]string      `json:"labels"`
 	Keys    []keptKey      `json:"keys,omitempty"`
 }
@@ -170,7 +171,7 @@ func (f *Figure) Keep() ([]byte, error) {
 		return nil, ErrNotKept
 	}
 	g := f.grid
-	k := keptFigure{keptVersion, f.Title, f.Note, f.Caption, f.Width, f.Height, nil, g.wide, g.high, [2]vg.Length{g.gapX, g.gapY}, [2]string{g.xLabel, g.yLabel}, keepKeys(f.keys)}
+	k := keptFigure{keptVersion, f.Title, f.Note, f.Caption, f.Width, f.Height, nil, g.wide, g.high, [2]vg.Length{g.gapX, g.gapY}, g.flows, [2]string{g.xLabel, g.yLabel}, keepKeys(f.keys)}
 	total := 0
 	for _, row := range g.rows {
 		line := make([]*keptPanel, len(row))
@@ -188,6 +189,9 @@ func (f *Figure) Keep() ([]byte, error) {
 	}
 	var b bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if n := g.imageRows(); n > 0 {
+		w.Comment = rowsNote + strconv.Itoa(n)
+	}
 	if err := cmp.Or(json.NewEncoder(w).Encode(k), w.Close()); err != nil {
 		return nil, fmt.Errorf("viz: keep: %w", err)
 	}
@@ -280,7 +284,7 @@ func (k *keptFigure) figure() (*Figure, error) {
 	if k.Wide != nil && len(k.Wide) != len(k.Rows[0]) || k.High != nil && len(k.High) != len(k.Rows) {
 		return nil, fmt.Errorf("it has %d widths and %d heights of %d columns and %d rows", len(k.Wide), len(k.High), len(k.Rows[0]), len(k.Rows))
 	}
-	g := &grid{wide: k.Wide, high: k.High, gapX: k.Gaps[0], gapY: k.Gaps[1], xLabel: k.Labels[0], yLabel: k.Labels[1]}
+	g := &grid{wide: k.Wide, high: k.High, gapX: k.Gaps[0], gapY: k.Gaps[1], flows: k.Flows, xLabel: k.Labels[0], yLabel: k.Labels[1]}
 	for j, row := range k.Rows {
 		if len(row) != len(k.Rows[0]) {
 			return nil, fmt.Errorf("row %d has %d panels, but the first has %d", j+1, len(row), len(k.Rows[0]))

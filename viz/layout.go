@@ -17,6 +17,7 @@ type grid struct {
 	// Relative widths of columns and heights of rows; nil means all equal.
 	wide, high     []float64
 	gapX, gapY     vg.Length
+	flows          bool   // panels are side by side only because there is room
 	xLabel, yLabel string // labels common to all panels
 }
 

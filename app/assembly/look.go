@@ -52,7 +52,7 @@ func lookAtScript(name string) *frame.Look {
 	if err != nil || !scripted[0].Match(text) || !scripted[1].Match(text) {
 		return nil
 	}
-	l := &frame.Look{Kind: "Assembly scripts", Works: []string{simAssemblyCommand}}
+	l := &frame.Look{Kind: "Assembly scripts", Content: true, Works: []string{simAssemblyCommand}}
 	if s, err := script.Parse(name, text); err == nil && tooLarge(s) {
 		l.Note = fmt.Sprintf("The script has %d neurons and %d steps, which is too much to run on the spot: start it with Sim assembly, whose run shows its pictures while it goes on.", neurons(s), s.Rounds)
 		return l

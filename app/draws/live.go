@@ -111,12 +111,12 @@ func (l *live) run() {
 	}
 }
 
-// close ends the writing, and deletes the files of a run that is whole.
-func (l *live) close(whole bool) {
+// close ends the writing. The files stay until the run has written its draws.
+func (l *live) close() {
 	close(l.end)
 	<-l.ended
-	if whole {
-		os.RemoveAll(l.dir)
+	if time.Since(l.begun) > tune.LiveAfter {
+		l.write()
 	}
 }
 

@@ -23,7 +23,7 @@ func look(name string, folder bool) *frame.Look {
 	}
 	for _, name := range []string{"report.html", "fit.json", frame.FitsFile, runs.ConfigFile} { // a bootstrap that goes on has its settings only
 		if foreign.Exists(dir.Path(name)) {
-			return &frame.Look{Kind: "Fits", Table: foreign.Exists(dir.Path(frame.FitsFile))}
+			return &frame.Look{Kind: "Fits", Texts: frame.FitTexts(dir), Table: foreign.Exists(dir.Path(frame.FitsFile))}
 		}
 	}
 	return nil

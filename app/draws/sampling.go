@@ -121,7 +121,7 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 	in.Progress = func(p infer.Progress) { meter.Update(p); seen.update(p) }
 	fit, err := infer.Sample(ctx, s.Post, in)
 	meter.Close()
-	seen.close(err == nil && ctx.Err() == nil)
+	seen.close()
 	if unwritten != nil {
 		err = unwritten
 	}
@@ -153,6 +153,7 @@ func SampleInto(ctx context.Context, a *frame.App, s Sampling, resume string) er
 			return err
 		}
 		a.Note("%s\nsampling again, %s (--retries 0 keeps the first attempt)", rep, how)
+		os.RemoveAll(s.Dir.Path(runs.LiveFolder))
 		return SampleInto(ctx, a, s, "")
 	}
 	return finish(ctx, a, s, fit)
@@ -280,6 +281,7 @@ func finish(ctx context.Context, a *frame.App, s Sampling, fit *infer.Fit) error
 	if err := a.WhileWaiting("writing the draws and drawing the report", func() error { return s.save(doc, fit, rep, v) }); err != nil {
 		return err
 	}
+	os.RemoveAll(s.Dir.Path(runs.LiveFolder)) // the draws are written
 	if s.Chain.Extends > 0 {
 		s.Chain.Extends = 0
 		if err := frame.WriteJSON(s.Dir.Path(runs.ConfigFile), s.Config); err != nil {

@@ -57,14 +57,19 @@ func diagnoseCommand(a *frame.App) *cobra.Command {
 		Short: "Check whether draws can be trusted, and say what to do if not",
 		Long: `Check the tree depth, divergences, E-BFMI, effective sample size and R-hat of
 posterior draws from a run folder, CmdStan CSV files (one per chain), a Zarr
-folder, a netCDF 4 file or JSON.
+folder, a netCDF 4 file or JSON. The folder of a fit has no draws: for it, the
+command prints whether the fit converged and its models agree with their data.
 
   euryale diagnose run4
+  euryale diagnose fit
   euryale diagnose draws.zarr
   euryale diagnose output_*.csv --strict
 `,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if fit := heldFit(args); fit != "" {
+				return judgeFit(a, fit)
+			}
 			a.Verbose = true // the details are what the command is for
 			return judge(a, args, false)
 		},

@@ -16,7 +16,7 @@ func look(name string, folder bool) *frame.Look {
 	case folder:
 		return nil
 	case isProblem(name):
-		return &frame.Look{Kind: "Problems", Works: []string{"fit nlsq", "sample expr"}}
+		return &frame.Look{Kind: "Problems", Content: true, Works: []string{"fit nlsq", "sample expr"}}
 	case frame.Ends(name, ".csv", ".tsv", ".xlsx") && (filepath.Base(name) == frame.FitsFile || !ofRun(filepath.Dir(name))):
 		return &frame.Look{Kind: "Tables", Table: true, Pictures: []frame.Sight{frame.Plotted("Columns of the table", "table", name)}}
 	}

@@ -5,6 +5,7 @@ package formula
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -105,12 +106,20 @@ func (f *plotFlags) draw(t columns.Table) (*viz.Figure, error) {
 		curves = append(curves, f.curve(x, y, errors))
 	}
 	for _, y := range numbers {
-		if len(f.y) == 0 && y.Name != x.Name && len(curves) < mostDrawn {
+		if len(f.y) == 0 && y.Name != x.Name && len(curves) < mostDrawn && filled(y) {
 			curves = append(curves, f.curve(x, y, errors))
 		}
 	}
+	if len(curves) == 0 {
+		return nil, exit.With(exit.Data, fmt.Errorf("no column of numbers beside %q has a number: a picture needs two", x.Name))
+	}
 	figure, err := viz.Multiples("", curves...)
 	return figure, exit.With(exit.Data, err)
+}
+
+// filled reports whether a column has any number.
+func filled(c columns.Column) bool {
+	return slices.ContainsFunc(c.Values.([]float64), func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) })
 }
 
 // numbered returns the column of numbers with a name, or another one for the name "".

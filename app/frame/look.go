@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/runs"
 	"github.com/euryale-dev/euryale/viz"
 )
 
@@ -19,9 +21,11 @@ type Look struct {
 	Note     string // sentence about what is shown, or why not more
 	Pictures []Sight
 	Texts    []Sight
+	Content  bool     // the file is a text that people read
 	Table    bool     // the file is a table, whose rows can be sorted
 	Rows     *Rows    // a table beside the file, of which people choose rows; nil for none
 	Works    []string // commands that take it as their argument, such as "fit g2"
+	Given    []string // flags that these commands and pictures need, with what lies beside the file, as --name=value
 	// Together is what several of the kind are seen in; the names of the files follow the words of the command in each line. Nil for nothing.
 	Together *Look
 }
@@ -91,6 +95,14 @@ func DrawSights(run string) (all []Sight) {
 // DrawsTogether is what several runs of the same data are seen in.
 func DrawsTogether() *Look {
 	return &Look{Texts: []Sight{{Title: "Comparison", Args: []string{"compare"}}}}
+}
+
+// FitTexts returns the verdicts of a fit, if its folder has their document.
+func FitTexts(dir runs.Folder) []Sight {
+	if !foreign.Exists(dir.Path("fit.json")) {
+		return nil
+	}
+	return []Sight{{Title: "Verdict", Args: []string{"diagnose", string(dir)}}}
 }
 
 // DrawTexts returns the tables of a run with draws.

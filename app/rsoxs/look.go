@@ -33,7 +33,7 @@ func look(name string, folder bool) *frame.Look {
 		}
 		if b, err := foreign.ReadFile(name); err == nil {
 			if d, _ := foreign.DocumentOf(b); d == foreign.MorphologyProblem {
-				return &frame.Look{Kind: "Problems", Works: []string{invertCommand}}
+				return &frame.Look{Kind: "Problems", Content: true, Works: []string{invertCommand}}
 			}
 		}
 		return nil

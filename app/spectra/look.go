@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/app/frame"
@@ -28,12 +29,7 @@ func look(name string, folder bool) *frame.Look {
 		}
 		return lookAtRun(name)
 	case frame.Ends(low, ".h5", ".hdf5"):
-		f, err := hdf5.Open(name)
-		if err != nil {
-			return nil
-		}
-		defer f.Close()
-		if !f.Has("/arms") || !f.Has("/format_version") {
+		if !isLibrary(name) {
 			return nil
 		}
 		return lookAtLibrary(name)
@@ -51,7 +47,7 @@ func look(name string, folder bool) *frame.Look {
 
 // lookAtLibrary says how people look at a library of templates.
 func lookAtLibrary(name string) *frame.Look {
-	return &frame.Look{Kind: "Template libraries", Pictures: []frame.Sight{frame.Plotted("Spectrum of a star", "library", name), frame.Plotted("Parameters of the templates", "library", name, "--coverage")}}
+	return &frame.Look{Kind: "Template libraries", Pictures: []frame.Sight{frame.Plotted("Spectrum of a star", "library", name), {Title: "Parameters of the templates", Args: []string{"plot", "library", name, "--coverage"}, Still: true}}}
 }
 
 func lookAtRun(name string) *frame.Look {
@@ -126,10 +122,52 @@ func lookAtSpectrum(name string) *frame.Look {
 	if !many {
 		l.Together = &frame.Look{Works: l.Works, Pictures: []frame.Sight{{Title: "The spectra of a star", Args: []string{"plot", "spectrum", "--measured"}}}}
 	}
-	if foreign.Exists("config.yaml") {
-		l.Pictures = append(l.Pictures, frame.Sight{Title: title + ", fitted on the spot", Args: args[:len(args):len(args)]})
+	if foreign.Exists(configFile) {
+		l.Pictures = append(l.Pictures, fittedSights(title, args, nil)...)
+	} else if l.Given = libraryBeside(name); l.Given != nil {
+		l.Pictures = append(l.Pictures, fittedSights(title, args, l.Given)...)
 	}
 	return l
+}
+
+// configFile is the configuration that commands read where none is named.
+const configFile = "config.yaml"
+
+// fittedSights are pictures of a spectrum beside the templates of a library, which flags name.
+func fittedSights(title string, args, given []string) []frame.Sight {
+	line := append(slices.Clone(args), given...)
+	return []frame.Sight{{Title: title + ", fitted on the spot", Args: line}, {Title: "Cross-correlation with the templates", Args: append(slices.Clone(line), "--correlation")}}
+}
+
+// libraryBeside returns the flag for a configuration, or for the only library of templates, in the folder of spectra; nil if there is none.
+func libraryBeside(name string) []string {
+	dir := filepath.Dir(name)
+	if at := filepath.Join(dir, configFile); foreign.Exists(at) {
+		return []string{"--config=" + at}
+	}
+	var found []string
+	for _, pattern := range []string{"*.h5", "*.hdf5"} {
+		some, _ := filepath.Glob(filepath.Join(dir, pattern))
+		for _, file := range some {
+			if isLibrary(file) {
+				found = append(found, "--library="+file)
+			}
+		}
+	}
+	if len(found) != 1 {
+		return nil
+	}
+	return found
+}
+
+// isLibrary reports whether a file is a library of templates.
+func isLibrary(name string) bool {
+	f, err := hdf5.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return f.Has("/arms") && f.Has("/format_version")
 }
 
 // starsBeside returns the table of a fit that stands beside a file of many stars; nil if there is none.

@@ -54,7 +54,7 @@ func newPage(fields []frame.Field, program, executable string, opened []string) 
 	if err != nil {
 		return nil, err
 	}
-	p := &page{program: program, root: frame.Tree(fields), fields: fields, shelf: s, pictures: &pictures{fields: fields, program: program},
+	p := &page{program: program, root: frame.Tree(fields), fields: fields, shelf: s, pictures: newPictures(fields, program),
 		works: &works{program: executable, name: program}, mux: http.NewServeMux()}
 	files := http.FileServerFS(assets)
 	p.mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, "page.html") })
@@ -148,9 +148,11 @@ type itemDoc struct {
 	Pictures []sight     `json:"pictures"`
 	Texts    []sight     `json:"texts"`
 	Works    []string    `json:"works"`
+	Given    []string    `json:"given,omitempty"` // flags with which forms of commands begin
 	Table    bool        `json:"table"`
 	Rows     *frame.Rows `json:"rows,omitempty"`
 	Kept     []string    `json:"kept"` // pictures in the folder of a run
+	Content  string      `json:"content,omitempty"` // text of the file
 	Report   bool        `json:"report"`
 	Resume   string      `json:"resume"` // command that continues the run, or ""
 	Extend   int         `json:"extend"` // draws per chain of a finished run, to which others can be added, or 0
@@ -168,9 +170,12 @@ func (p *page) item(r *http.Request) (any, error) {
 		return p.together(all)
 	}
 	i := all[0]
-	d := itemDoc{ID: i.ID, Name: i.Name, Kind: i.Kind, Stamp: i.Stamp, Note: i.look.Note, Busy: i.Busy, Pictures: p.sights(i.look.Pictures), Texts: p.sights(i.look.Texts),
-		Works: append([]string{}, i.look.Works...), Table: i.look.Table || i.look.Rows != nil, Rows: i.look.Rows, Kept: []string{}}
+	d := itemDoc{ID: i.ID, Name: i.Name, Kind: i.Kind, Stamp: i.State, Note: i.look.Note, Busy: i.Busy, Pictures: p.sights(i.look.Pictures), Texts: p.sights(i.look.Texts),
+		Works: append([]string{}, i.look.Works...), Given: i.look.Given, Table: i.look.Table || i.look.Rows != nil, Rows: i.look.Rows, Kept: []string{}}
 	if !i.folder {
+		if i.look.Content {
+			d.Content = beginning(i.ID)
+		}
 		return d, nil
 	}
 	dir := runs.Folder(i.ID)
@@ -183,6 +188,23 @@ func (p *page) item(r *http.Request) (any, error) {
 	d.Report = err == nil
 	p.goesOn(&d, dir)
 	return d, nil
+}
+
+// mostContent is how much of a text is shown, in bytes.
+const mostContent = 100_000
+
+// beginning returns the text of a file, or what can be shown of it.
+func beginning(name string) string {
+	f, err := foreign.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	b, _ := io.ReadAll(io.LimitReader(f, mostContent+1))
+	if len(b) > mostContent {
+		return strings.ToValidUTF8(string(b[:mostContent]), "") + "\n... the file goes on"
+	}
+	return strings.ToValidUTF8(string(b), "?")
 }
 
 // goesOn says whether a run can be resumed or extended.
@@ -227,7 +249,7 @@ func (p *page) together(all []item) (any, error) {
 		if i.Kind != first.Kind || i.look.Together == nil {
 			return nil, fmt.Errorf("%s and %s are not seen together: choose several of one kind", first.Name, i.Name)
 		}
-		ids, names, stamps = append(ids, i.ID), append(names, i.Name), append(stamps, i.Stamp)
+		ids, names, stamps = append(ids, i.ID), append(names, i.Name), append(stamps, i.State)
 	}
 	of := func(list []frame.Sight) []sight {
 		list = slices.Clone(list)
@@ -238,7 +260,7 @@ func (p *page) together(all []item) (any, error) {
 	}
 	l := first.look.Together
 	return itemDoc{ID: strings.Join(ids, "\n"), Name: strings.Join(names, ", "), Kind: first.Kind, Stamp: strings.Join(stamps, "\n"), Pictures: of(l.Pictures), Texts: of(l.Texts),
-		Works: append([]string{}, l.Works...), Kept: []string{}}, nil
+		Works: append([]string{}, l.Works...), Given: first.look.Given, Kept: []string{}}, nil
 }
 
 // wordsOf returns how many words of a line name its command.
@@ -271,12 +293,25 @@ func (p *page) addKept(d *itemDoc, dir runs.Folder) {
 		switch offered := slices.ContainsFunc(d.Pictures, func(s sight) bool { return s.Line[1] == name }); {
 		case offered:
 		case foreign.Exists(again):
-			title := strings.ReplaceAll(name, "_", " ")
-			d.Pictures = append(d.Pictures, p.sights([]frame.Sight{frame.Plotted(title, "figure", again)})...)
+			d.Pictures = append(d.Pictures, p.sights([]frame.Sight{keptSight(name, again)})...)
 		default:
 			d.Kept = append(d.Kept, filepath.Base(f))
 		}
 	}
+}
+
+// mostHead is how much of a kept figure is read to find out how many rows it has, in bytes.
+const mostHead = 4096
+
+// keptSight is the sight of a figure that a fit left; along the rows of one that has images people slide.
+func keptSight(name, file string) frame.Sight {
+	s := frame.Plotted(strings.ReplaceAll(name, "_", " "), "figure", file)
+	if f, err := foreign.Open(file); err == nil {
+		defer f.Close()
+		head, _ := io.ReadAll(io.LimitReader(f, mostHead))
+		s.Sliders = []frame.Range{{Flag: "row", High: viz.KeptRows(head)}}
+	}
+	return s
 }
 
 func (p *page) sights(list []frame.Sight) []sight {

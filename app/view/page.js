@@ -86,6 +86,8 @@ function link(pictures) {
     if (!bins.delete(bin)) bins.add(bin);
     for (const q of pictures) q.give("bins", [...bins].join(","));
   };
+  const scripts = pictures.filter((p) => p.sight.line[1] === "script");
+  for (const p of scripts) p.alike = scripts.filter((q) => q !== p);
   for (const p of pictures) p.chosen = (draws) => { for (const q of pictures) q.highlight(draws); };
 }
 
@@ -121,9 +123,16 @@ async function open(id, anew) {
     const src = "kept?" + new URLSearchParams({ id, name, stamp: d.stamp });
     return make("article", { className: "card" }, make("h3", { textContent: name.replace(/\.\w+$/, "").replaceAll("_", " ") }), make("div", { className: "stage paper" }, make("img", { src, alt: name })));
   });
-  $("item").replaceChildren(make("div", { id: "head" }), make("div", { className: "texts", id: "texts" }), make("div", { className: "pictures" }, ...cards, ...kept), ...(d.table ? [new Table(d.id, tell, d.rows, (rows, v) => { for (const p of shown.pictures) p.give(rows.flag, v, rows.clears); }).element] : []));
+  $("item").replaceChildren(make("div", { id: "head" }), make("div", { className: "texts", id: "texts" }), make("div", { className: "pictures" }, ...cards, ...kept), ...(d.content ? [content(d)] : []), ...(d.table ? [new Table(d.id, tell, d.rows, (rows, v) => { for (const p of shown.pictures) p.give(rows.flag, v, rows.clears); }).element] : []));
   head(d);
   texts(d);
+}
+
+// content is the text of a file.
+function content(d) {
+  const pre = make("pre", { textContent: d.content, tabIndex: 0 });
+  pre.setAttribute("aria-label", "Text of " + d.name);
+  return make("section", { className: "file" }, make("h3", { textContent: "The file" }), pre);
 }
 
 function head(d) {
@@ -163,13 +172,13 @@ function head(d) {
 function progress(p) {
   const time = (s) => s > 5400 ? (s / 3600).toFixed(1) + " h" : s > 90 ? (s / 60).toFixed(1) + " min" : s.toFixed(0) + " s";
   const row = (tag, cells) => make("tr", {}, ...cells.map((c) => make(tag, { textContent: c })));
-  return make("div", { className: "progress" }, make("p", { className: "soft", textContent: time(p.elapsed_s) + " so far" + (p.remaining_s ? ", about " + time(p.remaining_s) + " left" : "") }),
+  return make("div", { className: "progress" }, make("p", { className: "soft", textContent: time(p.elapsed_s) + " so far" + (p.remaining_s ? ", about " + time(p.remaining_s) + " left" : (p.chains || []).every((c) => c.draw >= c.total) ? ": all draws are made, and the model is being judged" : "") }),
     make("table", {}, make("thead", {}, row("th", ["chain", "draws", "", "divergences", "step size", "gradients"])),
       make("tbody", {}, ...(p.chains || []).map((c) => row("td", [c.chain, c.draw + " of " + c.total, c.warmup ? "warm-up" : "sampling", c.divergences, Number(c.step_size.toPrecision(3)), c.gradients])))));
 }
 
 async function texts(d) {
-  const parts = d.texts.map((s) => ({ s, pre: make("pre", { tabIndex: 0 }), code: make("code") }));
+  const parts = d.texts.map((s) => ({ s, pre: make("pre", { tabIndex: 0, className: s.line[0] === "diagnose" ? "wraps" : "" }), code: make("code") }));
   const old = $("texts");
   const built = parts.map(({ s, pre, code }) => {
     pre.setAttribute("aria-label", s.title);
@@ -240,7 +249,7 @@ async function form(command, d) {
     tell(e.message);
     return;
   }
-  const fields = new Fields(f.flags, null);
+  const fields = new Fields(f.flags, null, d.given);
   const out = make("input", { type: "text", id: "form-out", value: f.out, autocomplete: "off" });
   const replace = make("input", { type: "checkbox", id: "form-replace" });
   $("form-title").textContent = command[0].toUpperCase() + command.slice(1) + ": " + d.name;

@@ -19,7 +19,8 @@ export class Picture {
 
   build() {
     const card = make("article", { className: "card" });
-    const top = make("div", { className: "top" }, make("h3", { textContent: this.sight.title }));
+    this.heading = make("h3", { textContent: this.sight.title });
+    const top = make("div", { className: "top" }, this.heading);
     const tools = make("div", { className: "tools" });
     tools.setAttribute("role", "toolbar");
     tools.setAttribute("aria-label", "Tools of the picture " + this.sight.title);
@@ -105,11 +106,19 @@ export class Picture {
   width() { return Math.min(Math.max(this.stage.clientWidth / size, 4.2), 13).toFixed(2); }
 
   redraw() {
+    for (const q of this.alike || []) q.follow(this.fields);
     const draws = this.fields.value("highlight");
     if (this.chosen && draws !== this.highlit) { this.chosen(draws); return; }
     this.view = null;
     this.past = [];
     this.draw();
+  }
+
+  // follow takes over what was slid in another picture of the same thing.
+  follow(fields) {
+    const moved = fields.inputs.filter((i) => i.slider && this.fields.value(i.flag.name) !== i.input.value.trim());
+    for (const i of moved) this.fields.set(i.flag.name, i.input.value.trim());
+    if (moved.length && this.shown) this.draw();
   }
 
   // highlight shows draws that were chosen in this picture or in another one.
@@ -150,6 +159,7 @@ export class Picture {
     this.stage.classList.add("waiting");
     const q = this.query();
     q.set("width", this.width());
+    if (!this.element.classList.contains("wide")) q.set("tallest", (0.85 * innerHeight / size).toFixed(2));
     if (night.matches) q.set("dark", "true");
     try {
       const p = await ask("picture?" + q);
@@ -157,7 +167,7 @@ export class Picture {
       this.element.classList.toggle("none", Boolean(p.none));
       if (p.none) {
         this.code.textContent = p.line;
-        this.note.textContent = p.none;
+        this.note.textContent = this.note.title = this.args().reduce((text, a) => text.replace(a + ": ", ""), p.none);
         this.note.hidden = false;
         this.shown = true;
         return;
@@ -184,13 +194,17 @@ export class Picture {
     this.url = URL.createObjectURL(new Blob([p.svg], { type: "image/svg+xml" }));
     this.image.src = this.url;
     this.image.hidden = false;
+    if (this.sight.line[1] === "figure" && p.title) this.heading.textContent = p.title;
     this.image.alt = [p.title, p.note].filter(Boolean).join(". ") || this.sight.title;
+    this.drawn = p.width.toFixed(2);
+    this.image.style.maxWidth = p.width < this.width() - 0.02 ? p.width * size + "px" : "";
     this.image.width = Math.round(p.width * size);
     this.image.height = Math.round(p.height * size);
     this.frames = p.frames;
     if (this.choose) this.choose.hidden = !p.frames.some((f) => (this.sight.binned ? f.image || /^bin \d/.test(f.title) : f.of[0] || f.of[1]));
     this.code.textContent = p.line;
     this.note.textContent = p.said;
+    this.note.title = "";
     this.note.hidden = !p.said;
     const f = p.frames[this.view ? this.view.panel : 0];
     for (const [b, on] of [[this.logX, f && f.logX], [this.logY, f && f.logY]]) {
@@ -318,7 +332,7 @@ export class Picture {
   }
 
   save(format) {
-    const a = make("a", { href: "save?" + this.query({ format, width: this.width() }), download: this.args()[1] + "." + format });
+    const a = make("a", { href: "save?" + this.query({ format, width: this.drawn }), download: this.args()[1] + "." + format });
     document.body.append(a);
     a.click();
     a.remove();
@@ -353,7 +367,7 @@ export class Fields {
       }
       input.id = id;
       if (input.type === "text" && /\b(file|folder|q[ -]map|library)\b/i.test(f.about)) input.setAttribute("list", "files");
-      this.inputs.push({ flag: f, input, initial: input.type === "checkbox" ? f.default === "true" : "" });
+      this.inputs.push({ flag: f, input, slider, initial: input.type === "checkbox" ? f.default === "true" : "" });
       if (changed) input.addEventListener("change", changed);
       const about = make("small", { textContent: f.about, id: id + "about" });
       input.setAttribute("aria-describedby", about.id);
@@ -368,7 +382,7 @@ export class Fields {
 
   value(name) { const x = this.inputs.find((i) => i.flag.name === name); return x && x.input.value.trim(); }
 
-  set(name, value) { const x = this.inputs.find((i) => i.flag.name === name); if (x) x.input.value = value; }
+  set(name, value) { const x = this.inputs.find((i) => i.flag.name === name); if (!x) return; x.input.value = value; if (x.slider) x.slider.value = value || x.flag.default; }
 
   // pairs are the settings that differ from their defaults, as [name, value].
   pairs() {

@@ -24,55 +24,95 @@ import (
 // kept is the number of pictures whose data are kept, so that zooming and pointing do not read files again.
 const kept = 12
 
-// drawn is a picture, or why there is none.
-type drawn struct {
-	figure *viz.Figure
-	said   string // what the command said beside drawing
-	err    string
-}
+// atOnce is the number of commands that draw at a time: each uses all processors, and one that takes long leaves room for another.
+const atOnce = 2
 
-// pictures draws what command lines plot. One picture is drawn at a time: each uses all processors.
+// pictures draws what command lines plot. Pictures that are kept wait for none that is being drawn.
 type pictures struct {
 	fields  []frame.Field
 	program string
+	drawing chan struct{} // has a place for each command that draws
 
 	mu   sync.Mutex
-	list []pictured
+	list []*pictured // the latest last
 }
 
-// pictured is a picture that is kept.
+func newPictures(fields []frame.Field, program string) *pictures {
+	return &pictures{fields: fields, program: program, drawing: make(chan struct{}, atOnce)}
+}
+
+// pictured is a picture that is kept, or why there is none.
 type pictured struct {
-	key string
-	drawn
+	key    string
+	ready  chan struct{} // closed when the command has ended
+	figure *viz.Figure
+	said   string // what the command said beside drawing
+	err    string
+	left   bool // whoever asked has left before it was drawn
+
+	mu sync.Mutex // for who shows it
 }
 
-// of returns the picture of a command line; the stamp is that of the file it shows.
-func (p *pictures) of(ctx context.Context, args []string, stamp string) drawn {
+// of returns the picture of a command line, which others may have asked for already; the stamp is that of the file it shows.
+func (p *pictures) of(ctx context.Context, args []string, stamp string) (*pictured, error) {
 	key := strings.Join(append(slices.Clone(args), stamp), "\x00")
-	if at := slices.IndexFunc(p.list, func(k pictured) bool { return k.key == key }); at >= 0 {
-		got := p.list[at]
-		p.list = append(slices.Delete(p.list, at, at+1), got)
-		return got.drawn
+	for {
+		k, mine := p.keep(key)
+		if mine {
+			p.draw(ctx, k, args)
+		}
+		select {
+		case <-k.ready:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if !k.left || ctx.Err() != nil {
+			return k, ctx.Err()
+		}
 	}
-	var said bytes.Buffer
-	f, code := frame.Draw(ctx, p.fields, p.program, append(slices.Clone(args), "--quiet"), &said)
-	d := drawn{figure: f, said: strings.TrimSpace(said.String())}
-	if code != exit.OK {
-		d = drawn{err: strings.TrimPrefix(d.said, "Error: ")}
+}
+
+// keep returns what is kept under a key, and whether it is new, so that the caller has to draw it.
+func (p *pictures) keep(key string) (k *pictured, isNew bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if at := slices.IndexFunc(p.list, func(k *pictured) bool { return k.key == key }); at >= 0 {
+		k = p.list[at]
+		p.list = append(slices.Delete(p.list, at, at+1), k)
+		return k, false
 	}
-	if ctx.Err() != nil {
-		return d
-	}
-	if p.list = append(p.list, pictured{key, d}); len(p.list) > kept {
+	k = &pictured{key: key, ready: make(chan struct{})}
+	if p.list = append(p.list, k); len(p.list) > kept {
 		p.list = slices.Delete(p.list, 0, 1)
 	}
-	return d
+	return k, true
+}
+
+// draw runs the command of a picture. One whose reader leaves is forgotten.
+func (p *pictures) draw(ctx context.Context, k *pictured, args []string) {
+	defer close(k.ready)
+	select {
+	case p.drawing <- struct{}{}:
+		defer func() { <-p.drawing }()
+		var said bytes.Buffer
+		f, code := frame.Draw(ctx, p.fields, p.program, append(slices.Clone(args), "--quiet"), &said)
+		if k.figure, k.said = f, strings.TrimSpace(said.String()); code != exit.OK {
+			k.figure, k.err = nil, strings.TrimPrefix(k.said, "Error: ")
+		}
+	case <-ctx.Done():
+	}
+	if k.left = ctx.Err() != nil; k.left {
+		p.mu.Lock()
+		p.list = slices.DeleteFunc(p.list, func(o *pictured) bool { return o == k })
+		p.mu.Unlock()
+	}
 }
 
 // wish is how a picture is to be shown.
 type wish struct {
 	args          []string
 	width, height float64 // inches; 0 for those that the picture has
+	tallest       float64 // height that a picture of few panels is made narrower for, in inches; 0 for none
 	panel         int     // panel that is zoomed or scaled; -1 for none
 	window        *viz.Window
 	logX, logY    *bool
@@ -90,7 +130,7 @@ func wishOf(q url.Values) (w wish, err error) {
 		}
 	}
 	numbers := map[string]float64{}
-	for _, name := range []string{"x0", "x1", "y0", "y1", "width", "height"} {
+	for _, name := range []string{"x0", "x1", "y0", "y1", "width", "height", "tallest"} {
 		text := q.Get(name)
 		if text == "" {
 			continue
@@ -101,7 +141,7 @@ func wishOf(q url.Values) (w wish, err error) {
 		}
 		numbers[name] = v
 	}
-	w.width, w.height = numbers["width"], numbers["height"]
+	w.width, w.height, w.tallest = numbers["width"], numbers["height"], numbers["tallest"]
 	if _, ok := numbers["x0"]; ok {
 		w.window = &viz.Window{XLow: numbers["x0"], XHigh: numbers["x1"], YLow: numbers["y0"], YHigh: numbers["y1"]}
 	}
@@ -117,24 +157,39 @@ func wishOf(q url.Values) (w wish, err error) {
 // Bounds of the size of pictures in inches.
 const (
 	narrowest = 2
-	widest    = 40
+	widest     = 40
+	leastPanel = 1.9 // width of panels side by side
+	legible    = 4.2 // width to which a picture is made narrower so that the window holds it
 )
+
+// fewRows are rows of panels that the window is to hold at once.
+const fewRows = 2
 
 // show hands the picture that a wish asks for to a function, alone: it is the caller's until the function returns, and then as it was.
 func (p *pictures) show(ctx context.Context, w wish, stamp string, use func(f *viz.Figure, said string) error) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	d := p.of(ctx, w.args, stamp)
+	d, err := p.of(ctx, w.args, stamp)
+	if err != nil {
+		return err
+	}
 	if d.figure == nil {
 		return &noPicture{d.err}
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	f := d.figure.Clone()
 	if w.width > 0 {
 		f.Height *= min(max(w.width, narrowest), widest) / f.Width
 		f.Width = min(max(w.width, narrowest), widest)
 	}
+	if w.width > 0 {
+		f.Reflow(leastPanel)
+	}
 	if w.height > 0 {
 		f.Height = min(max(w.height, narrowest), widest)
+	}
+	if w.tallest > 0 && f.Height > w.tallest && f.Rows() <= fewRows {
+		by := min(1, max(w.tallest/f.Height, legible/f.Width))
+		f.Width, f.Height = f.Width*by, f.Height*by
 	}
 	if w.panel >= 0 && (w.logX != nil || w.logY != nil) {
 		if err := f.Scale(w.panel, w.logX, w.logY); err != nil {

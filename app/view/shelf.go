@@ -33,7 +33,8 @@ type item struct {
 	ID    string `json:"id"` // its path as it was opened, by which requests name it
 	Name  string `json:"name"`
 	Kind  string `json:"kind"`
-	Stamp string `json:"stamp"` // changes when the file does
+	Stamp string `json:"-"`     // changes when the file does
+	State string `json:"stamp"` // changes when the file does, and when a run in the folder begins or ends
 	Busy  bool   `json:"busy"`  // whether a run goes on in the folder
 	Many  bool   `json:"many"`  // whether several of the kind can be looked at together
 
@@ -84,7 +85,7 @@ func (s *shelf) list() (items []item, note string, rev int) {
 		s.refresh()
 		s.at = time.Now()
 		s.took = s.at.Sub(begin)
-		if !slices.EqualFunc(before, s.items, func(a, b item) bool { return a.ID == b.ID && a.Stamp == b.Stamp && a.Busy == b.Busy }) {
+		if !slices.EqualFunc(before, s.items, func(a, b item) bool { return a.ID == b.ID && a.State == b.State }) {
 			s.rev++
 		}
 	}
@@ -137,7 +138,7 @@ func (s *shelf) refresh() {
 			continue
 		}
 		if l := f.Explore(); l != nil {
-			found = append(found, item{ID: explored + l.Title, Name: l.Title, Kind: l.Kind, Stamp: "-", look: l})
+			found = append(found, item{ID: explored + l.Title, Name: l.Title, Kind: l.Kind, Stamp: "-", State: "-", look: l})
 		}
 	}
 	s.items, s.known = found, now
@@ -169,14 +170,20 @@ func (s *shelf) see(name string, d fs.DirEntry) (item, bool) {
 		i.Stamp += newest(name)
 	}
 	if old, ok := s.known[name]; ok && old.Stamp == i.Stamp && old.folder == i.folder {
-		old.Busy = i.folder && runlock.Busy(name)
-		return old, old.look != nil
+		return old.now(), old.look != nil
 	}
 	if i.look = frame.LookOf(s.fields, name, i.folder); i.look == nil {
 		return i, false
 	}
-	i.Kind, i.Many, i.Busy = i.look.Kind, i.look.Together != nil, i.folder && runlock.Busy(name)
-	return i, true
+	i.Kind, i.Many = i.look.Kind, i.look.Together != nil
+	return i.now(), true
+}
+
+// now is the item with what is known of a run in its folder at this moment: it may end without a change of its files.
+func (i item) now() item {
+	i.Busy = i.folder && runlock.Busy(i.ID)
+	i.State = fmt.Sprint(i.Stamp, i.Busy)
+	return i
 }
 
 // stampOf changes when a file does.

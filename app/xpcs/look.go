@@ -84,5 +84,9 @@ func lookAtRun(dir runs.Folder) *frame.Look {
 	if command, err := dir.Command(); err != nil || command != fitTwotimeCommand || !foreign.Exists(dir.Path("data.npz")) {
 		return nil
 	}
-	return &frame.Look{Kind: "Fits", Pictures: []frame.Sight{frame.Plotted("Data, model and residuals", "twotime", string(dir)), {Title: "Diagonals", Args: []string{"plot", "twotime", string(dir), "--diagonals"}}}}
+	l := &frame.Look{Kind: "Fits", Texts: frame.FitTexts(dir), Pictures: []frame.Sight{frame.Plotted("Data, model and residuals", "twotime", string(dir))}}
+	if !foreign.Exists(dir.Path("plots", "lags.figure")) { // the same diagonals, as the fit drew them
+		l.Pictures = append(l.Pictures, frame.Sight{Title: "Diagonals", Args: []string{"plot", "twotime", string(dir), "--diagonals"}})
+	}
+	return l
 }
