@@ -38,3 +38,19 @@ func TestPlotTable(t *testing.T) {
 		}
 	}
 }
+
+// Columns without a number are left out of a picture of a table, unless they are asked for.
+func TestPlotTableOfEmptyColumns(t *testing.T) {
+	file := apptest.Write(t, "fits.csv", "bin,tau,tau_bound,alpha\n1,2,,3\n2,3,,4\n")
+	t.Chdir(t.TempDir())
+	if code, _, stderr := apptest.Do(t, "plot", "table", file, "a.svg"); code != exit.OK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	if b, err := os.ReadFile("a.svg"); err != nil || !strings.Contains(string(b), ">alpha<") || strings.Contains(string(b), "tau_bound") {
+		t.Errorf("%v: the picture shows other columns", err)
+	}
+	empty := apptest.Write(t, "none.csv", "bin,a,b\n1,,\n2,,\n")
+	if code, _, stderr := apptest.Do(t, "plot", "table", empty, "b.svg"); code != exit.Data || !strings.Contains(stderr, "number") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}

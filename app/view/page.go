@@ -151,7 +151,7 @@ type itemDoc struct {
 	Given    []string    `json:"given,omitempty"` // flags with which forms of commands begin
 	Table    bool        `json:"table"`
 	Rows     *frame.Rows `json:"rows,omitempty"`
-	Kept     []string    `json:"kept"` // pictures in the folder of a run
+	Kept     []string    `json:"kept"`              // pictures in the folder of a run
 	Content  string      `json:"content,omitempty"` // text of the file
 	Report   bool        `json:"report"`
 	Resume   string      `json:"resume"` // command that continues the run, or ""

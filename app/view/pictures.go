@@ -156,7 +156,7 @@ func wishOf(q url.Values) (w wish, err error) {
 
 // Bounds of the size of pictures in inches.
 const (
-	narrowest = 2
+	narrowest  = 2
 	widest     = 40
 	leastPanel = 1.9 // width of panels side by side
 	legible    = 4.2 // width to which a picture is made narrower so that the window holds it

@@ -1626,9 +1626,16 @@ def plot_experiment(
 def plot_figure(
     file: Data,
     output: Text | None = None,
+    *,
+    row: int | None = None,
     **common: Unpack[Common],
 ) -> Result:
     """Draw a picture of a fit again, from its numbers.
+
+    Parameters
+    ----------
+    row : int
+        Row of panels to draw, such as those of one energy, counted from 1; 0 draws all.
 
     ``euryale.help("plot figure")`` prints the rest; the keywords of all commands are those of `Common`.
     """
