@@ -202,7 +202,7 @@ func (f *Figure) plain() *Figure {
 		p.Height -= float64((noteText.height()*vg.Length(n) + 5) / vg.Inch)
 	}
 	if p.Title, p.Note = "", ""; f.Title != "" && len(f.keys) == 0 {
-		p.Height -= float64((titleText.height() + 5) / vg.Inch)
+		p.Height -= float64((titleText.height()*vg.Length(len(titleText.wrap(f.Title, text))) + 5) / vg.Inch)
 	}
 	return &p
 }
@@ -211,9 +211,15 @@ func (f *Figure) plain() *Figure {
 func (f *Figure) head(c draw.Canvas) (used vg.Length) {
 	const swatch vg.Length = 14
 	y := c.Max.Y - titleText.capital() - 1
-	if f.Title != "" {
-		titleText.draw(c.Canvas, vg.Point{X: c.Min.X, Y: y}, left, bottom, f.Title)
-		used = titleText.height() + 5
+	title := titleText.wrap(f.Title, c.Size().X)
+	for i, text := range title {
+		if i > 0 {
+			y -= titleText.height()
+		}
+		titleText.draw(c.Canvas, vg.Point{X: c.Min.X, Y: y}, left, bottom, text)
+	}
+	if len(title) > 0 {
+		used = titleText.height()*vg.Length(len(title)) + 5
 	}
 	var w vg.Length
 	for _, k := range f.keys {
@@ -224,7 +230,7 @@ func (f *Figure) head(c draw.Canvas) (used vg.Length) {
 	}
 	x := c.Max.X - w + 10
 	if x < c.Min.X+titleText.width(f.Title)+12 {
-		y, x = y-used, c.Min.X
+		y, x = y-min(used, titleText.height()+5), c.Min.X
 		used += tickText.height() + 4
 	}
 	for _, k := range f.keys {

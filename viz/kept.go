@@ -23,7 +23,7 @@ import (
 const (
 	keptVersion = 1
 	mostNumbers = 1_000_000 // numbers of a figure; larger ones are not kept
-	mostKept    = 256 << 20 // bytes of the document of a figure that is read
+	mostKept    = 64 << 20  // bytes of the document of a figure that is read; that of so many numbers has half of them
 	mostPanels  = 1000
 	mostInches  = 200
 )
@@ -256,7 +256,10 @@ func Kept(document []byte) (*Figure, error) {
 	if err != nil {
 		return nil, damaged(err)
 	}
-	text, err := io.ReadAll(io.LimitReader(r, mostKept))
+	text, err := io.ReadAll(io.LimitReader(r, mostKept+1))
+	if err == nil && len(text) > mostKept {
+		err = fmt.Errorf("it unpacks to more than %d MB", mostKept>>20)
+	}
 	if err != nil {
 		return nil, damaged(err)
 	}

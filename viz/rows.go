@@ -32,27 +32,47 @@ func (f *Figure) Row(n int) (*Figure, error) {
 	return c, nil
 }
 
-// Reflow puts panels that stand side by side because there is room into fewer columns, so that each is at least so many inches wide. Pictures
-// whose rows mean something, such as tables of images, stay as they are.
+// crowded is the share of the least width of a panel below which tables of images are taken apart, too.
+const crowded = 0.8
+
+// Reflow puts panels that stand side by side because there is room into fewer columns, so that each is at least so many inches wide, and so
+// those of a table of images that is crowded. Pictures whose columns belong together stay as they are. No row of panels is then too flat for
+// its letters.
 func (f *Figure) Reflow(least float64) {
 	g := f.grid
-	if g == nil || !g.flows || len(g.rows) == 0 {
+	if g == nil || len(g.rows) == 0 {
 		return
 	}
 	cols, rows := len(g.rows[0]), len(g.rows)
+	images := g.imageRows() > 0
+	may := g.flows || images && g.wide == nil && g.high == nil && f.Width < crowded*least*float64(cols)
 	fit := max(1, int(f.Width/least))
-	if fit >= cols {
-		return
+	if images && cols%fit != 0 {
+		fit = 1 // images of a row stay together
 	}
-	var panels []*panel
+	if may && fit < cols {
+		g.rows = inRows(g.panels(), fit)
+		if g.xLabel != "" || g.yLabel != "" {
+			bareInner(g.rows)
+		}
+		f.Height *= float64(len(g.rows)*cols) / float64(rows*fit)
+	}
+	const flattest, head = 1.5, 0.5 // inches of a row of panels, and above and below all
+	if !images && g.high == nil {
+		f.Height = max(f.Height, flattest*float64(len(g.rows))+head)
+	}
+}
+
+// panels are the panels of a grid, row by row, without its gaps.
+func (g *grid) panels() (all []*panel) {
 	for _, row := range g.rows {
-		panels = append(panels, row...)
+		for _, p := range row {
+			if p != nil {
+				all = append(all, p)
+			}
+		}
 	}
-	g.rows = inRows(panels, fit)
-	if g.xLabel != "" || g.yLabel != "" {
-		bareInner(g.rows)
-	}
-	f.Height *= float64(len(g.rows)*cols) / float64(rows*fit)
+	return all
 }
 
 // inRows arranges panels in rows of so many; nil panels at the end are left out.

@@ -41,9 +41,15 @@ func TestReflow(t *testing.T) {
 		t.Errorf("a kept picture has %d rows", kept.Rows())
 	}
 	im := Image{Z: [][]float64{{1, 2}, {3, 4}}}
-	table := must1(Images("table", [][]Image{{im, im}, {im, im}}))
-	if table.Reflow(20); table.Rows() != 2 {
-		t.Error("a table of images was put into other rows")
+	table := must1(Images("table", [][]Image{{im, im, im}, {im, {}, im}}))
+	if table.Reflow(1.9); table.Rows() != 2 {
+		t.Error("a table of images that has room was put into other rows")
+	}
+	if table.Width = 4; !strings.Contains(table.SVG(), "table") {
+		t.Error("the picture has no title")
+	}
+	if table.Reflow(1.9); table.Rows() != 5 || len(table.Frames()) != 5 {
+		t.Errorf("a crowded table of 5 images has %d rows", table.Rows())
 	}
 }
 

@@ -5,6 +5,7 @@ package formula
 
 import (
 	"path/filepath"
+	"slices"
 
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/runs"
@@ -17,11 +18,14 @@ func look(name string, folder bool) *frame.Look {
 		return nil
 	case isProblem(name):
 		return &frame.Look{Kind: "Problems", Content: true, Works: []string{"fit nlsq", "sample expr"}}
-	case frame.Ends(name, ".csv", ".tsv", ".xlsx") && (filepath.Base(name) == frame.FitsFile || !ofRun(filepath.Dir(name))):
+	case frame.Ends(name, ".csv", ".tsv", ".xlsx") && (slices.Contains(ofFits, filepath.Base(name)) || !ofRun(filepath.Dir(name))):
 		return &frame.Look{Kind: "Tables", Table: true, Pictures: []frame.Sight{frame.Plotted("Columns of the table", "table", name)}}
 	}
 	return nil
 }
+
+// ofFits are tables of fits that people look at.
+var ofFits = []string{frame.FitsFile, "curve.csv"}
 
 // ofRun reports whether a folder is that of a run, or one that a run makes below its own: their tables of draws and measures have pictures of
 // their own.

@@ -42,6 +42,9 @@ func look(name string, folder bool) *frame.Look {
 			return l
 		}
 	}
+	if !runs.Folder(filepath.Dir(name)).Ours() && scatter.Tabulated(name) {
+		return &frame.Look{Kind: "Measured patterns", Table: true, Pictures: []frame.Sight{frame.Plotted("Measured curves", "measured", name), frame.Plotted("Columns of the table", "table", name)}}
+	}
 	if frame.Ends(name, ".tif", ".tiff", ".nc", ".h5", ".hdf5", ".nxs", ".fits", ".fit") && !scatterFolder(filepath.Dir(name)) {
 		return lookAtMeasured(name)
 	}

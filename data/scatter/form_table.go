@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -32,6 +33,23 @@ var (
 	energyInName = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)[ _]?eV`)
 	unitInName   = regexp.MustCompile(`^(.*?)\s*[\(\[{](.*)[\)\]}]\s*$`)
 )
+
+// mostTabulated is the size of tables that are read to find out what they hold, in bytes.
+const mostTabulated = 4 << 20
+
+// Tabulated reports whether a table as text holds intensities against q: it names these columns, and a column or its name says the photon energy.
+func Tabulated(name string) bool {
+	info, err := os.Stat(name)
+	if err != nil || info.Size() > mostTabulated || !slices.Contains(tableEndings, strings.ToLower(filepath.Ext(name))) {
+		return false
+	}
+	t, err := readTable(name)
+	if err != nil || t.names == nil {
+		return false
+	}
+	_, _, _, err = t.points(name, Settings{})
+	return err == nil
+}
 
 // tablesIn lists the tables of a folder that have an energy in their names.
 func tablesIn(folder string) (out []string) {

@@ -53,7 +53,7 @@ func Open(name string, s Settings) (*Set, error) {
 }
 
 // Recognised reports whether a file or folder is of a form that holds measured patterns: images, netCDF, HDF5 or Zarr. Tables as text, of
-// which any could be one, are not recognised. It does not read the numbers of large files.
+// which any could be one, are not recognised; see Tabulated. It does not read the numbers of large files.
 func Recognised(name string) bool {
 	c, err := open(name, Settings{})
 	if err != nil {
