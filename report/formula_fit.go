@@ -22,11 +22,7 @@ func FormulaFit(file string, fit *expr.Fitted, s Settings) (*Page, error) {
 		return nil, err
 	}
 	b := &Album{Note: s.Note, DPI: s.DPI}
-	f := viz.Fact{Name: "verdict", Value: v.Summary(), Verdict: viz.Good}
-	if !v.OK {
-		f.Verdict = viz.Bad
-	}
-	page := viz.Report{Title: p.Y + " = " + p.Expr, Facts: s.facts([]viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: p.Expr}, {Name: "points", Value: fmt.Sprint(len(predicted))}}, f)}
+	page := viz.Report{Title: p.Y + " = " + p.Expr, Facts: s.facts([]viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: p.Expr}, {Name: "points", Value: fmt.Sprint(len(predicted))}}, fitFact(v))}
 	page.Sections = append(page.Sections, viz.Section{Title: "Parameters", Tables: []string{fittedRows(fit)}})
 	if name, x, ok := p.X(); ok {
 		drawn, err := exprFigure(fit, name, x, predicted)

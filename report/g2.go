@@ -17,7 +17,13 @@ import (
 // bins, the parameters against q, and what the model does not explain.
 func CurveFits(file string, model g2.Model, fits []g2.Fit, s Settings) *Page {
 	b := fitAlbum(model, fits, s)
-	p := &Page{Report: viz.Report{Title: "g2: " + model.Name, Facts: s.facts([]viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: model.Formula}}),
+	good := 0
+	for _, f := range fits {
+		if f.Status == "converged" && f.Check.OK {
+			good++
+		}
+	}
+	p := &Page{Report: viz.Report{Title: "g2: " + model.Name, Facts: s.facts([]viz.Fact{{Name: "file", Value: file}, {Name: "model", Value: model.Formula}}, countFact("bins", good, len(fits))),
 		Sections: []viz.Section{{Title: "Fits", Tables: []string{fitTable(model, fits)}, Figures: b.Figures()}, misfits(fits, b)}}}
 	p.Album = *b
 	return p

@@ -46,6 +46,7 @@ func Morphology(v Inversion, s Settings) *Page {
 // withPosterior adds the diagnosis and the pictures of a posterior to a page whose first section has the parameters; nil is a point fit.
 func withPosterior(r *viz.Report, b *Album, fit *infer.Fit, v check.Verdict, s Settings) {
 	if fit == nil {
+		r.Facts = append(r.Facts, fitFact(v))
 		return
 	}
 	rep := fit.Diagnose()

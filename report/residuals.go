@@ -5,6 +5,7 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/check"
@@ -64,6 +65,16 @@ func modelSection(v check.Verdict, b *Album) viz.Section {
 		}
 	}
 	return s
+}
+
+// fitFact is the verdict about the model of a point fit.
+func fitFact(v check.Verdict) viz.Fact {
+	return viz.Fact{Name: "verdict", Value: v.Summary(), Verdict: verdictIf(v.OK)}
+}
+
+// countFact is the verdict about the models of several bins or stars: those that converged to a model that agrees, of all.
+func countFact(what string, good, all int) viz.Fact {
+	return viz.Fact{Name: "verdict", Value: fmt.Sprintf("The fits of %d of %d %s converged to a model that agrees with the data.", good, all, what), Verdict: verdictIf(good == all)}
 }
 
 // verdictFact returns both parts of a verdict in their colours.

@@ -304,18 +304,20 @@ func (s *SpectraFits) Page(set Settings) *Page {
 	if s.Seen > len(s.Outcomes) {
 		text = fmt.Sprintf("The figures show the data and the model of the %d stars with the worst verdicts, out of %d, and the residuals in standard deviations.", len(s.Outcomes), s.Seen)
 	}
-	bad, failed := 0, 0
+	good, bad, failed := 0, 0, 0
 	for i := range s.Outcomes {
 		switch f := &s.Outcomes[i].Fit; {
 		case f.Err != nil:
 			failed++
 		case judged(f) != "agrees" && judged(f) != "not judged":
 			bad++
+		case judged(f) == "agrees" && f.Converged:
+			good++
 		}
 	}
 	p := &Page{Album: *b}
 	p.Report = viz.Report{Title: "Stellar spectra", Facts: set.facts([]viz.Fact{{Name: "files", Value: strings.Join(s.Files, ", ")}, {Name: "library", Value: s.Library}, {Name: "stars", Value: fmt.Sprint(max(s.Seen, len(s.Outcomes)))}},
-		viz.Fact{Name: "model", Value: fmt.Sprintf("of the stars shown, the model agrees with the data of %d and disagrees with those of %d; %d have no fit", len(s.Outcomes)-bad-failed, bad, failed)}),
+		viz.Fact{Name: "model", Value: fmt.Sprintf("of the stars shown, the model agrees with the data of %d and disagrees with those of %d; %d have no fit", len(s.Outcomes)-bad-failed, bad, failed)}, countFact("stars that are shown", good, len(s.Outcomes))),
 		Sections: []viz.Section{{Title: "Fits", Tables: []string{s.table()}}, s.verdicts(), {Title: title, Text: text, Figures: b.Figures()}}}
 	return p
 }

@@ -203,10 +203,6 @@ func TwotimeFit(file string, fit *motion.Fit, m *motion.Maps, s Settings) *Page 
 	b := &Album{Note: s.Note, DPI: s.DPI}
 	(*TwotimeMaps)(m).add(b)
 	figures := b.Figures()
-	verdict := viz.Fact{Name: "verdict", Value: fit.Verdict.Summary(), Verdict: viz.Good}
-	if !fit.Verdict.OK {
-		verdict.Verdict = viz.Bad
-	}
 	facts := twotimeFacts(file, fit.Problem)
 	if fit.Shared != nil {
 		facts = append(facts, viz.Fact{Name: "effective entries", Value: fmt.Sprintf("%.4g", fit.Shared.Effective)})
@@ -215,7 +211,7 @@ func TwotimeFit(file string, fit *motion.Fit, m *motion.Maps, s Settings) *Page 
 	for _, n := range slices.Concat(fit.Warned(), fit.Said()) {
 		text += "\n- " + n
 	}
-	p := &Page{Report: viz.Report{Title: "Fit of two-time correlations", Facts: s.facts(facts, verdict),
+	p := &Page{Report: viz.Report{Title: "Fit of two-time correlations", Facts: s.facts(facts, fitFact(fit.Verdict)),
 		Sections: []viz.Section{{Title: "Parameters", Text: text, Tables: []string{TwotimeTable(fit)}}, {Title: "Data and model", Figures: figures}}}}
 	p.Sections = append(p.Sections, modelSection(fit.Verdict, b))
 	p.Album = *b

@@ -64,10 +64,12 @@ footer { margin-top: 3.5rem; padding-top: .8rem; border-top: 1px solid var(--rul
   body { font-size: 10.5pt }
   main { max-width: none; padding: 0 }
   nav { display: none }
-  figure, table, dl, h2 { break-inside: avoid } h2 { break-after: avoid }
+  figure, dl, h2, tr { break-inside: avoid } h2, section > p:not(:last-child) { break-after: avoid }
+  section > p, section > ul, figcaption { max-width: none }
   figure > div, .table { overflow: visible; margin-right: 0 }
   .figures { display: block }
-  .figure { max-height: 105mm; margin: 0 auto }
+  .figure { max-height: 105mm; margin: 0 auto } .tall .figure { max-height: 215mm }
+  .many table { font-size: 7.4pt } .many th, .many td { padding-left: .5em; white-space: normal; overflow-wrap: anywhere } thead { display: table-header-group }
   footer { margin-top: 1rem }
 }
 `
@@ -105,11 +107,11 @@ var pageTemplate = template.Must(template.New("report").Parse(`<!doctype html>
 {{- if .Items}}
 <ul>{{range .Items}}<li>{{.}}</li>{{end}}</ul>{{end}}{{end}}
 {{- range .Tables}}
-<div class="table">{{.}}</div>{{end}}
+<div class="table{{if .Many}} many{{end}}">{{.HTML}}</div>{{end}}
 {{- if .Figures}}
 <div class="figures">
 {{- range .Figures}}
-<figure{{if .Wide}} class="wide"{{end}} data-frames="{{.Frames}}">
+<figure class="{{if .Wide}}wide{{end}}{{if .Tall}} tall{{end}}" data-frames="{{.Frames}}">
 <div>{{.Picture}}</div>
 <figcaption><b>Figure {{.Number}}.</b> {{with .Title}}{{.}}. {{end}}{{.Note}}<span class="cursor"></span></figcaption>
 </figure>{{end}}

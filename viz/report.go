@@ -36,7 +36,7 @@ type Fact struct {
 const longFact = 40
 
 // Long reports whether the value takes a line of its own on the page.
-func (f Fact) Long() bool { return utf8.RuneCountInString(f.Value) >= longFact }
+func (f Fact) Long() bool { return f.Verdict != 0 || utf8.RuneCountInString(f.Value) >= longFact }
 
 // Verdict is the colour of a Fact.
 type Verdict int
@@ -91,12 +91,12 @@ func (r Report) HTML() string {
 	for i, s := range r.Sections {
 		out := sectionData{ID: i + 1, Title: s.Title, Text: paragraphs(s.Text)}
 		for _, t := range s.Tables {
-			out.Tables = append(out.Tables, template.HTML(t))
+			out.Tables = append(out.Tables, tableData{HTML: template.HTML(t), Many: strings.Count(t, "</th>") > manyColumns})
 		}
 		for _, f := range s.Figures {
 			if f != nil {
 				number++
-				out.Figures = append(out.Figures, figureData{Number: number, Title: f.Title, Note: strings.TrimSpace(f.Note + " " + f.Caption), Wide: f.Width > 5, Picture: template.HTML(f.pageHTML()), Frames: f.pageFrames()})
+				out.Figures = append(out.Figures, figureData{Number: number, Title: f.Title, Note: strings.TrimSpace(f.Note + " " + f.Caption), Wide: f.Width > 5, Tall: f.Height > tallFigure*f.Width, Picture: template.HTML(f.pageHTML()), Frames: f.pageFrames()})
 			}
 		}
 		page.Sections = append(page.Sections, out)
@@ -158,14 +158,25 @@ type sectionData struct {
 	ID      int
 	Title   string
 	Text    []paragraph
-	Tables  []template.HTML
+	Tables  []tableData
 	Figures []figureData
+}
+
+// manyColumns are more than paper has room for in letters of the usual size.
+const manyColumns = 8
+
+// tallFigure is the height of a picture as a share of its width from which it takes a sheet of paper of its own.
+const tallFigure = 1.1
+
+type tableData struct {
+	HTML template.HTML
+	Many bool
 }
 
 type figureData struct {
 	Number      int
 	Title, Note string
-	Wide        bool
+	Wide, Tall  bool
 	Picture     template.HTML
 	Frames      string
 }

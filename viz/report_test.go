@@ -92,3 +92,16 @@ func TestLongFactsHaveALine(t *testing.T) {
 		}
 	}
 }
+
+// On paper, tall pictures have a sheet of their own and tables of many columns small letters, and verdicts take a whole line.
+func TestReportsOnPaper(t *testing.T) {
+	tall := must1(Fit(Curve{X: []float64{1, 2}, Y: []float64{1, 2}, Line: []float64{1, 2}}))
+	tall.Height = 2 * tall.Width
+	row := func(n int) string { return "<table><thead><tr>" + strings.Repeat("<th>a</th>", n) + "</tr></thead></table>" }
+	page := Report{Title: "r", Facts: []Fact{{Name: "file", Value: "f"}, {Name: "verdict", Value: "It agrees.", Verdict: Good}}, Sections: []Section{{Title: "s", Tables: []string{row(8), row(9)}, Figures: []*Figure{tall}}}}.HTML()
+	for text, n := range map[string]int{` tall"`: 1, `class="table many"`: 1, `class="table"`: 1, `<div class="long"><dt>verdict</dt>`: 1} {
+		if got := strings.Count(page, text); got != n {
+			t.Errorf("%q is there %d times", text, got)
+		}
+	}
+}
