@@ -97,7 +97,9 @@ func TestLongFactsHaveALine(t *testing.T) {
 func TestReportsOnPaper(t *testing.T) {
 	tall := must1(Fit(Curve{X: []float64{1, 2}, Y: []float64{1, 2}, Line: []float64{1, 2}}))
 	tall.Height = 2 * tall.Width
-	row := func(n int) string { return "<table><thead><tr>" + strings.Repeat("<th>a</th>", n) + "</tr></thead></table>" }
+	row := func(n int) string {
+		return "<table><thead><tr>" + strings.Repeat("<th>a</th>", n) + "</tr></thead></table>"
+	}
 	page := Report{Title: "r", Facts: []Fact{{Name: "file", Value: "f"}, {Name: "verdict", Value: "It agrees.", Verdict: Good}}, Sections: []Section{{Title: "s", Tables: []string{row(8), row(9)}, Figures: []*Figure{tall}}}}.HTML()
 	for text, n := range map[string]int{` tall"`: 1, `class="table many"`: 1, `class="table"`: 1, `<div class="long"><dt>verdict</dt>`: 1} {
 		if got := strings.Count(page, text); got != n {

@@ -28,12 +28,15 @@ type fitsJudged struct {
 	Fits []fitJudged `json:"fits"`
 }
 
-// heldFit returns the document of the fit in a folder that holds no draws, or "".
+// heldFit returns the document of the fit in a folder that holds no draws and will hold none, or "".
 func heldFit(args []string) string {
 	if len(args) != 1 {
 		return ""
 	}
 	dir := runs.Folder(args[0])
+	if command, err := dir.Command(); err == nil && strings.HasPrefix(command, "sample") {
+		return ""
+	}
 	drawn := slices.ContainsFunc([]string{runs.DrawsFolder, "chain-1.csv", runs.CheckpointFile, runs.LiveFolder}, func(name string) bool { return foreign.Exists(dir.Path(name)) })
 	if name := dir.Path("fit.json"); !drawn && foreign.Exists(name) {
 		return name

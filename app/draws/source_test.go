@@ -45,6 +45,9 @@ func TestFoldersWithoutDraws(t *testing.T) {
 		"expr":  {"the run did not finish", "euryale sample expr --resume expr"},
 	} {
 		for _, command := range []string{"summary " + dir, "diagnose " + dir, "convert " + dir + " x.nc", "plot trace " + dir, "loo " + dir} {
+			if command == "diagnose lm" {
+				continue // it judges fits
+			}
 			code, _, stderr := apptest.Do(t, strings.Fields(command)...)
 			if code != exit.NoInput || !strings.Contains(stderr, want[0]) || !strings.Contains(stderr, "Try: "+want[1]+"\n") {
 				t.Errorf("%s: exit %d: %s", command, code, stderr)
