@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/tensor"
@@ -29,8 +31,8 @@ const (
 	// modeStarts is the number of draws from the prior from which climbs start where there are more parameters or fewer points. What
 	// the points would have cost is theirs.
 	modeStarts = 8
-	// modeWide is how many times as far as the starts of chains the climbs begin of which no prior says where.
-	modeWide = 5
+	// modeFar is the number of climbs of which no prior says where they begin.
+	modeFar = 30
 	// modeDraws is the number of draws from the prior that say where its points lie.
 	modeDraws = 256
 	// mostCandidates bounds the points that are ordered for climbs.
@@ -41,6 +43,10 @@ const (
 	// purposeModes is the random stream of the draws.
 	purposeModes uint32 = 171
 )
+
+// modeWidths say how far such climbs begin, in turn: about 0, as a multiple of the distances at which chains start, or about the draws, as a multiple of their
+// standard deviations.
+var modeWidths = []struct{ about0, ofDraws float64 }{{5, 0}, {50, 0}, {0, 10}, {500, 0}, {0, 100}}
 
 // priorPointer is a target that can draw unconstrained points from its prior. Where a parameter has no prior, draw i has its value at
 // posterior(i), an unconstrained draw from the posterior.
@@ -57,60 +63,78 @@ type modePoint struct {
 	apart float64
 }
 
-// tryFromPrior climbs from points of the prior: from those of many that no known mode explains, or from a few where many are not enough.
+// tryFromPrior climbs from points of the prior, or of a wide distribution where there is no prior to draw from: from those of many that no known mode
+// explains, or from a few where many are not enough.
 func (m *modeFinder) tryFromPrior() {
-	p, ok := m.target.(priorPointer)
-	if !ok {
-		m.tryFromAfar()
-		return
+	draw, starts, by := m.pointsFromAfar, modeFar, "a search from afar"
+	if p, ok := m.target.(priorPointer); ok {
+		if one, err := p.priorPoints(modeStarts, m.fit.cfg.Seed, m.fit.thinned(modeStarts)); err == nil && len(one) > 0 {
+			draw, starts, by = func(n int) [][]float64 {
+				points, _ := p.priorPoints(n, m.fit.cfg.Seed, m.fit.thinned(n))
+				return points
+			}, modeStarts, "a search from the prior"
+		}
 	}
 	warmup, sampling := m.fit.Gradients()
 	gradients := float64(warmup + sampling)
 	n := min(int(modePoints*gradients), mostPoints)
 	if m.target.Dim() > modeDimension || n < fewestPoints*m.target.Dim() {
 		m.limit = m.calls + int((modePoints+modeEffort)*gradients)
-		if starts, err := p.priorPoints(modeStarts, m.fit.cfg.Seed, m.fit.thinned(modeStarts)); err == nil {
-			for _, q := range starts {
-				if !m.tryPoint(q) {
-					return
-				}
+		for _, q := range draw(starts) {
+			if m.tryFrom(q, by); m.calls >= m.limit {
+				return
 			}
 		}
 		return
 	}
-	draws, err := p.priorPoints(modeDraws, m.fit.cfg.Seed, m.fit.thinned(modeDraws))
-	if err != nil || len(draws) < modeDraws/2 {
-		return // no prior to draw from
+	draws := draw(modeDraws)
+	if len(draws) < modeDraws/2 {
+		return
 	}
 	points := m.evaluated(spreadAs(draws, n, m.fit.cfg.Seed))
 	m.limit = m.calls + int(modeEffort*gradients)
 	for _, x := range m.candidates(points) {
-		if !m.explains(x) && !m.tryPoint(x.q) {
+		if m.explains(x) {
+			continue
+		}
+		if m.tryFrom(x.q, by); m.calls >= m.limit {
 			return
 		}
 	}
 }
 
-// tryFromAfar climbs from places that are spread modeWide times as far as those of the search for starts, where there is no prior to draw from.
-func (m *modeFinder) tryFromAfar() {
-	warmup, sampling := m.fit.Gradients()
-	m.limit = m.calls + int((modePoints+modeEffort)*float64(warmup+sampling))
+// pointsFromAfar returns n places about 0 and about the draws that are spread more and more widely.
+func (m *modeFinder) pointsFromAfar(n int) [][]float64 {
 	src := tensor.NewStream(m.fit.cfg.Seed, purposeModes, 0)
-	for range modeStarts {
-		q := make([]float64, m.target.Dim())
+	centre, spread := m.placeOfDraws()
+	points := make([][]float64, n)
+	for k := range points {
+		far, q := modeWidths[k%len(modeWidths)], make([]float64, len(centre))
 		for i := range q {
-			q[i] = modeWide * m.fit.cfg.InitRadius * (2*src.Float64() - 1)
+			if q[i] = far.about0 * m.fit.cfg.InitRadius * (2*src.Float64() - 1); far.ofDraws > 0 {
+				q[i] = centre[i] + far.ofDraws*spread[i]*(2*src.Float64()-1)
+			}
 		}
-		if m.tryFrom(q, "a search from afar"); m.calls >= m.limit {
-			return
-		}
+		points[k] = q
 	}
+	return points
 }
 
-// tryPoint climbs from a point of the prior. It returns false when the evaluations are spent.
-func (m *modeFinder) tryPoint(q []float64) bool {
-	m.tryFrom(q, "a search from the prior")
-	return m.calls < m.limit
+// placeOfDraws returns means and standard deviations of the parameters of the target.
+func (m *modeFinder) placeOfDraws() (centre, spread []float64) {
+	n := m.target.Dim()
+	centre, spread = make([]float64, n), make([]float64, n)
+	draw := m.fit.thinned(modeDraws)
+	x := make([][]float64, n)
+	for k := range modeDraws {
+		for i, v := range m.sought(draw(k)) {
+			x[i] = append(x[i], v)
+		}
+	}
+	for i := range x {
+		centre[i], spread[i] = stat.MeanStdDev(x[i], nil)
+	}
+	return centre, spread
 }
 
 // thinned returns n unconstrained draws, evenly from all chains.
