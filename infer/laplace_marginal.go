@@ -29,8 +29,10 @@ import (
 
 const (
 	laplaceDraws = 8
-	// newtonSteps bounds the steps to the mode, and newtonHalvings those of one step.
-	newtonSteps, newtonHalvings = 100, 30
+	// newtonRuns bounds the evaluations on the way to the mode, and newtonHalvings the halvings of one step.
+	newtonRuns, newtonHalvings = 300, 30
+	// newtonDamping is the smallest number that damps a step. It grows by factors of 10.
+	newtonDamping = 1e-3
 	// newtonEnd is the square of the step, in standard deviations, after which one more step is the last.
 	newtonEnd = 1e-10
 )
@@ -38,7 +40,7 @@ const (
 // laplaced is what a marginal target has where it is approximate.
 type laplaced struct {
 	*gaussian.Approximation
-	mode *ad.Program // log density as declared, square of the step, the step, slope and the Nodes of the precision
+	mode *ad.Program // log density as declared, square of the step, the step, log det and the Nodes of the damped precision
 	prog *ad.Program // log density and its gradient
 }
 
@@ -59,31 +61,41 @@ func approximate(t Target) (*marginal, error) {
 	m := newMarginal(full, outputs, move, []gaussian.Block{{Inputs: a.Inputs}})
 	m.laplace = &laplaced{Approximation: a}
 	compile := func(outputs ...*ad.Node) (*ad.Program, error) {
-		return ad.Compile(outputs, ad.Settings{Inputs: slices.Concat(move.Inputs, move.Given), Backend: ad.CPU{Threads: 1}})
+		return ad.Compile(outputs, ad.Settings{Inputs: slices.Concat(move.Inputs, move.Given, []*ad.Node{a.Damping}), Backend: ad.CPU{Threads: 1}})
 	}
 	var errs [2]error
-	m.laplace.mode, errs[0] = compile(append([]*ad.Node{move.LogProb, ad.Sum(ad.Mul(a.Slope, a.Step)), a.Step}, a.Precision.Nodes()...)...)
+	m.laplace.mode, errs[0] = compile(append([]*ad.Node{move.LogProb, ad.Sum(ad.Mul(a.Slope, a.Step)), a.Step, a.LogDet()}, a.Damped.Nodes()...)...)
 	m.laplace.prog, errs[1] = compile(append([]*ad.Node{a.LogProb}, a.Gradient...)...)
 	return m, errors.Join(errs[:]...)
 }
 
 // toMode moves x to its mode given h, both in the input of the program for it, always from 0, so that the mode depends on h alone. The error is local to h where there is no mode.
+// Where the precision is not positive definite on the way, as beside heavy tails, Newton's method is damped.
 func (m *marginal) toMode(h []float64) (*ad.State, error) {
 	if m.at == nil {
 		m.at = graph.State(m.laplace.mode, len(m.move.Inputs), m.move.GivenValues)
 	}
 	s := m.at
-	span := s.InputSpan(0, len(m.move.Inputs))
+	span, damping := s.InputSpan(0, len(m.move.Inputs)), s.Input(len(m.move.Inputs)+len(m.move.GivenValues))
 	clear(span)
 	m.put(h, span)
+	damping[0] = 0
 	if err := s.Run(); err != nil {
 		return nil, atPoint(err)
 	}
 	x, next := make([]float64, len(s.Output(2))), make([]float64, len(s.Output(2)))
-	for range newtonSteps {
-		lp, square := s.Output(0)[0], s.Output(1)[0]
-		if !(square >= 0) {
-			return nil, Reject(errors.New("infer: Laplace: the second derivatives are not negative definite"))
+	for runs := 0; runs < newtonRuns; {
+		for ; !(s.Output(1)[0] >= 0) || math.IsNaN(s.Output(3)[0]); runs++ {
+			if damping[0] = max(newtonDamping, 10*damping[0]); damping[0] > 1e15 {
+				return nil, errNoMode
+			}
+			if err := s.Run(); err != nil {
+				return nil, atPoint(err)
+			}
+		}
+		lp, square, damped := s.Output(0)[0], s.Output(1)[0], damping[0]
+		if damping[0] /= 10; damping[0] < newtonDamping {
+			damping[0] = 0
 		}
 		step, part := slices.Clone(s.Output(2)), 1.0
 		for try := 0; ; try++ {
@@ -92,21 +104,26 @@ func (m *marginal) toMode(h []float64) (*ad.State, error) {
 			}
 			m.putBlock(next, span)
 			err := s.Run()
-			if err == nil && s.Output(0)[0] >= lp-1e-9*(1+math.Abs(lp)) {
+			if runs++; err == nil && s.Output(0)[0] >= lp-1e-9*(1+math.Abs(lp)) {
 				break
 			}
 			if try == newtonHalvings {
-				return nil, Reject(errors.New("infer: Laplace: no mode was found"))
+				return nil, errNoMode
 			}
 			part /= 2
 		}
 		copy(x, next)
-		if square < newtonEnd && part == 1 {
+		if square < newtonEnd && part == 1 && damped == 0 {
+			if math.IsNaN(s.Output(3)[0]) {
+				return nil, errNoMode
+			}
 			return s, s.Err()
 		}
 	}
-	return nil, Reject(errors.New("infer: Laplace: no mode was found"))
+	return nil, errNoMode
 }
+
+var errNoMode = Reject(errors.New("infer: Laplace: no mode was found"))
 
 // laplaceGrad is LogProbGrad.
 func (m *marginal) laplaceGrad(h, g []float64) (float64, error) {
@@ -137,7 +154,7 @@ func (m *marginal) weigh(h, all []float64, src *tensor.Stream) (more, log float6
 	span := s.InputSpan(0, n)
 	values := make([][]float64, len(m.laplace.Precision.Nodes()))
 	for k := range values {
-		values[k] = slices.Clone(s.Output(3 + k))
+		values[k] = slices.Clone(s.Output(4 + k))
 	}
 	mean := m.block(span)
 	copy(all, span)

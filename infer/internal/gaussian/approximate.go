@@ -30,7 +30,13 @@ type Approximation struct {
 	LogProb     *ad.Node
 	Gradient    []*ad.Node
 	Slope, Step *ad.Node
+	// Damping is an input, a number above 0 where the precision is not positive definite, as far from the mode. Step and Damped, the precision, depend on it.
+	Damping *ad.Node
+	Damped  Precision
 }
+
+// LogDet returns the logarithm of the determinant of the damped precision, NaN where that is not positive definite.
+func (a *Approximation) LogDet() *ad.Node { return a.Damped.logDet() }
 
 // Approximate returns the approximation for all arrays that are normal but for the data that are seen, nil where there are none. Precisions are those of nodes that are linear in
 // x, of each element of which the log density has a term of its own, and are compared with second derivatives.
@@ -66,8 +72,9 @@ func (n *integrator) approximation(which []int, p Precision) *Approximation {
 		size += u.Size()
 	}
 	h := n.Left([]Block{{Inputs: which}})
-	a := &Approximation{Inputs: which, Precision: p, Slope: rows(ad.Grad(n.lp, x...))}
-	a.Step = p.solve(a.Slope)
+	a := &Approximation{Inputs: which, Precision: p, Slope: rows(ad.Grad(n.lp, x...)), Damping: ad.Input("damping")}
+	a.Damped = p.damped(a.Damping)
+	a.Step = a.Damped.solve(a.Slope)
 	half := ad.Scale(0.5, p.logDet())
 	a.LogProb = ad.AddN(n.lp, ad.Neg(half), ad.Scalar(float64(size)/2*math.Log(2*math.Pi)))
 	v := ad.StopGradient(p.solve(ad.Neg(rows(ad.Grad(half, x...)))))

@@ -21,6 +21,8 @@ type Precision interface {
 	logDet() *ad.Node
 	solve(v *ad.Node) *ad.Node   // product of the inverse and a row
 	product(v *ad.Node) *ad.Node // product with a row
+	// damped adds a number to the diagonal where that is above 0. Independent numbers then have the absolute values of their precisions, too.
+	damped(by *ad.Node) Precision
 	cost() float64               // operations of factors and their gradient that the graph does not show, in elements of arrays
 }
 
@@ -41,6 +43,10 @@ func (d diagonal) product(v *ad.Node) *ad.Node                  { return ad.Mul(
 func (d diagonal) cost() float64                                { return 0 }
 func (d diagonal) Root(x []float64, values [][]float64) float64 { return divided(x, values[0]) }
 
+func (d diagonal) damped(by *ad.Node) Precision {
+	return diagonal{ad.Where(ad.Less(ad.Scalar(0), by), ad.Add(ad.Abs(d.row), by), d.row)}
+}
+
 // divided divides by the square roots of pivots, and returns half of the sum of their logarithms.
 func divided(x, pivot []float64) (half float64) {
 	for i, p := range pivot {
@@ -57,6 +63,8 @@ func (b band) Nodes() []*ad.Node         { return []*ad.Node{b.diagonal, b.besid
 func (b band) logDet() *ad.Node          { return logDetBand(b.diagonal, b.beside) }
 func (b band) solve(v *ad.Node) *ad.Node { return solveBand(b.diagonal, b.beside, v) }
 func (b band) cost() float64             { return 0 }
+
+func (b band) damped(by *ad.Node) Precision { return band{ad.Add(b.diagonal, by), b.beside} }
 
 func (b band) product(v *ad.Node) *ad.Node {
 	n, none := v.Size(), ad.Full(0, 1)
@@ -98,6 +106,11 @@ func (d dense) logDet() *ad.Node            { return ad.CholeskyLogDet(d.factor)
 func (d dense) solve(v *ad.Node) *ad.Node   { return ad.CholeskySolve(d.factor, v) }
 func (d dense) product(v *ad.Node) *ad.Node { return ad.MatMul(d.matrix, v) }
 func (d dense) cost() float64               { return 0 }
+
+func (d dense) damped(by *ad.Node) Precision {
+	matrix := ad.Add(d.matrix, ad.Mul(by, ad.Eye(d.matrix.Shape()[0])))
+	return dense{matrix, ad.CholeskyOrNaN(matrix)}
+}
 
 // Root solves with the transposed factor.
 func (d dense) Root(x []float64, values [][]float64) (half float64) {

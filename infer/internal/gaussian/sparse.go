@@ -158,6 +158,16 @@ func (p *sparse) back(x, l []float64) {
 	}
 }
 
+func (p *sparse) damped(by *ad.Node) Precision {
+	c, on := *p, make([]float64, len(p.row))
+	for _, k := range p.start[:len(p.order)] {
+		on[k] = 1
+	}
+	c.values = ad.Add(p.values, ad.Mul(by, ad.Const(on)))
+	c.factor = ad.Call(p.factored, c.values)
+	return &c
+}
+
 func (p *sparse) Nodes() []*ad.Node { return []*ad.Node{p.factor} }
 func (p *sparse) logDet() *ad.Node {
 	return ad.Scale(2, ad.Sum(ad.Log(gathered(p.factor, p.start[:len(p.order)]))))
