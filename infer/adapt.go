@@ -21,6 +21,9 @@ func (c *Settings) withoutMarginals(t Target) (Target, error) {
 	var m *marginal
 	var err error
 	if s, err := readAny(c.Resume); c.Resume != "" && err == nil && !strings.Contains(s.settings, "\nIntegrated=") { // it keeps what it began with
+		if c.Laplace {
+			c.Laplace, c.kept = false, "Laplace's approximation did not serve when the run began"
+		}
 		return t, nil
 	}
 	switch {
@@ -96,6 +99,9 @@ func (r *run) adapt(ctx context.Context, t Target) error {
 		settled, err = r.rounds(ctx, t)
 		if r.adapted = time.Since(begin); errors.Is(err, errApart) {
 			return err
+		}
+		if settled == nil && r.cfg.Laplace && ctx.Err() == nil && r.stopped == "" {
+			return unfitFor(err)
 		}
 	}
 	if settled != nil {

@@ -63,9 +63,9 @@ func (c *Settings) canBeginAgain() bool {
 	return c.Resume == "" && c.From == nil && (c.Sink.Write == nil || c.Sink.Open != nil)
 }
 
-// withAll returns the settings of the repetition.
-func (c Settings) withAll() Settings {
-	c.NoMarginals, c.Checkpoint.Overwrite, c.kept = true, true, true
+// withAll returns the settings of the repetition, where why says what was wrong.
+func (c Settings) withAll(why string) Settings {
+	c.Laplace, c.NoMarginals, c.Checkpoint.Overwrite, c.kept = false, true, true, why
 	return c
 }
 

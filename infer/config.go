@@ -167,8 +167,8 @@ type Settings struct {
 
 	// integrated says in words which parameters are integrated out.
 	integrated []string
-	// kept is true where parameters that were to be integrated out had to be left to the sampler.
-	kept bool
+	// kept says why parameters that were to be integrated out were left to the sampler, "" where they were not.
+	kept string
 	// moves says in words in which coordinates chains move, if not in the unconstrained parameters.
 	moves []string
 	// untilSettled is true where Warmup was not given.

@@ -75,8 +75,8 @@ func (f *Fit) Names() []string { return f.names }
 // Settings.Coordinates and Settings.NoMarginals.
 func (f *Fit) Coordinates() []string {
 	told := f.cfg.integrated
-	if f.cfg.kept {
-		told = []string{"no parameter is integrated out, since the density was not normal at some draws of a first attempt"}
+	if f.cfg.kept != "" {
+		told = []string{"no parameter is integrated out, since " + f.cfg.kept}
 	}
 	return slices.Concat(told, f.cfg.moves)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/diag"
@@ -31,11 +32,82 @@ const (
 	laplaceDraws = 8
 	// newtonRuns bounds the evaluations on the way to the mode, and newtonHalvings the halvings of one step.
 	newtonRuns, newtonHalvings = 300, 30
+	// newtonTrial is the number of modes after which no more than newtonMean evaluations may be spent on each in the mean.
+	newtonTrial, newtonMean = 200, 40
 	// newtonDamping is the smallest number that damps a step. It grows by factors of 10.
 	newtonDamping = 1e-3
 	// newtonEnd is the square of the step, in standard deviations, after which one more step is the last.
 	newtonEnd = 1e-10
 )
+
+// laplaceFault says why Laplace's approximation does not serve a posterior, which is then sampled with all parameters.
+type laplaceFault struct{ why string }
+
+func (e *laplaceFault) Error() string {
+	return ErrLaplace.Error() + ": " + e.why + ": sample all parameters"
+}
+func (e *laplaceFault) Unwrap() error { return ErrLaplace }
+
+// unfitFor returns the fault of a warm-up that failed.
+func unfitFor(err error) error {
+	var fault *laplaceFault
+	if errors.As(err, &fault) {
+		return fault
+	}
+	if err == nil {
+		err = errNoMode
+	}
+	return &laplaceFault{"chains do not move with Laplace's approximation (" + strings.TrimPrefix(err.Error(), "infer: ") + ")"}
+}
+
+const (
+	// laplaceTaken is the mean probability of the second decision about a draw below which chains would stay at few draws.
+	laplaceTaken = 0.8
+	// laplaceStep is the step, in units of the metric, below which chains creep.
+	laplaceStep = 0.01
+	// laplaceLooks bounds the number of draws whose weights are looked at.
+	laplaceLooks = 400
+)
+
+// judgeLaplace says at the end of a round that Laplace's approximation does not serve: where chains creep, since the mode jumps, and where many draws would not be taken.
+func (p *pool) judgeLaplace(now [][]drawn) error {
+	m := marginalOf(p.at)
+	if m == nil || m.laplace == nil {
+		return nil
+	}
+	longest := 0.0
+	for _, c := range p.members {
+		longest = max(longest, c.step)
+	}
+	if p.round > 1 && longest < laplaceStep {
+		return &laplaceFault{fmt.Sprintf("chains creep with Laplace's approximation, by steps of %.2g standard deviations", longest)}
+	}
+	if !p.settled {
+		return nil
+	}
+	m = m.Clone().(*marginal)
+	var logs []float64
+	for _, chain := range now {
+		every := (len(chain)*len(now) + laplaceLooks - 1) / laplaceLooks
+		for k := 0; k < len(chain); k += every {
+			log, err := m.logWeight(chain[k].z)
+			if err != nil {
+				log = math.Inf(-1)
+			}
+			logs = append(logs, log)
+		}
+	}
+	taken, pairs := 0.0, 0.0
+	for i, from := range logs {
+		for j := i + 1; j < len(logs); j++ {
+			taken, pairs = taken+math.Exp(-math.Abs(logs[j]-from)), pairs+1
+		}
+	}
+	if taken = (1 + taken/pairs) / 2; !(taken >= laplaceTaken) {
+		return &laplaceFault{fmt.Sprintf("only %.0f %% of the draws of Laplace's approximation would be taken", 100*taken)}
+	}
+	return nil
+}
 
 // laplaced is what a marginal target has where it is approximate.
 type laplaced struct {
@@ -46,7 +118,7 @@ type laplaced struct {
 
 // approximate returns the target with what can be integrated out by Laplace's approximation.
 func approximate(t Target) (*marginal, error) {
-	none := fmt.Errorf("%w: no parameters were found that are normal but for what data tell of each of them", ErrLaplace)
+	none := &laplaceFault{"no parameters were found that are normal but for what data tell of each of them"}
 	full, ok := t.(Movable)
 	outputs, has := t.(Outputs)
 	if !ok || !has || movement(full) == nil {
@@ -76,6 +148,9 @@ func (m *marginal) toMode(h []float64) (*ad.State, error) {
 		m.at = graph.State(m.laplace.mode, len(m.move.Inputs), m.move.GivenValues)
 	}
 	s := m.at
+	if m.modes++; m.tried && m.modes > newtonTrial && m.runs > newtonMean*m.modes {
+		return nil, &laplaceFault{fmt.Sprintf("Newton's method takes %d steps on average to the mode of Laplace's approximation", m.runs/m.modes)}
+	}
 	span, damping := s.InputSpan(0, len(m.move.Inputs)), s.Input(len(m.move.Inputs)+len(m.move.GivenValues))
 	clear(span)
 	m.put(h, span)
@@ -84,7 +159,9 @@ func (m *marginal) toMode(h []float64) (*ad.State, error) {
 		return nil, atPoint(err)
 	}
 	x, next := make([]float64, len(s.Output(2))), make([]float64, len(s.Output(2)))
-	for runs := 0; runs < newtonRuns; {
+	runs := 0
+	defer func() { m.runs += runs }()
+	for runs < newtonRuns {
 		for ; !(s.Output(1)[0] >= 0) || math.IsNaN(s.Output(3)[0]); runs++ {
 			if damping[0] = max(newtonDamping, 10*damping[0]); damping[0] > 1e15 {
 				return nil, errNoMode

@@ -144,27 +144,66 @@ func TestLaplaceRuns(t *testing.T) {
 	}
 }
 
-// An approximation that is too narrow for its weights is told.
-func TestLaplaceRefused(t *testing.T) {
-	m := NewModel("far too wide")
-	mu := m.Param("mu", dist.Normal(0, 1))
-	x := m.Param("x", dist.Normal(mu, 40), Shape(40))
-	var y []float64
-	for i := range 40 {
-		y = append(y, float64(i%3/2))
+// Where Laplace's approximation finds nothing, has no mode, creeps or is too far off, all parameters are sampled, which the fit tells; chains that adapt alone are refused.
+func TestLaplaceGivesWay(t *testing.T) {
+	var many, none, turned, far []float64
+	for i := range 20 {
+		many, none, turned, far = append(many, float64(i%3/2)), append(none, 1), append(turned, math.Cos(float64(i))), append(far, math.Tan(float64(i)))
 	}
-	m.Observe("y", dist.BernoulliLogit(x), y)
-	fit := mustSample(t, compiled(t, m), Settings{Seed: 1, Chains: 2, Draws: 400, Laplace: true})
-	k := slices.IndexFunc(fit.Diagnose(), func(a diag.Advice) bool { return a.Check == CheckLaplace })
-	if k < 0 || fit.Diagnose()[k].OK || !strings.Contains(fit.Diagnose().Verdict(), "Laplace") {
-		t.Errorf("the report is %s", fit.Diagnose())
-	}
-	// nothing to integrate out, and chains that adapt alone
-	plain := NewModel("plain")
-	plain.Observe("y", dist.Normal(plain.Param("a", dist.Normal(0, 1)), 1), []float64{1})
-	for _, cfg := range []Settings{{Laplace: true}, {Laplace: true, Independent: true}} {
-		if _, err := Sample(t.Context(), compiled(t, plain), cfg); err == nil || !errors.Is(err, ErrLaplace) {
-			t.Errorf("a run without anything to integrate out ends with %v", err)
+	for _, c := range []struct {
+		name, want string
+		wide       float64
+		of         func(m *Model, x *ad.Node)
+	}{
+		{"far too wide", "would be taken", 40, func(m *Model, x *ad.Node) { m.Observe("y", dist.BernoulliLogit(x), many) }},
+		{"separated", "would be taken", 40, func(m *Model, x *ad.Node) { m.Observe("y", dist.BernoulliLogit(x), none) }},
+		{"cosines", "steps on average", 3, func(m *Model, x *ad.Node) { m.Observe("y", dist.Normal(ad.Cos(x), 0.1), turned) }},
+		{"heavy tails", "would be taken", 5, func(m *Model, x *ad.Node) { m.Observe("y", dist.StudentT(2, x, 1), far) }},
+		{"nothing", "no parameters were found", 1, nil},
+	} {
+		m := NewModel(c.name)
+		mu := m.Param("mu", dist.Normal(0, c.wide))
+		if c.of != nil {
+			c.of(m, m.Param("x", dist.Normal(mu, c.wide), Shape(20)))
 		}
+		fit, err := Sample(t.Context(), compiled(t, m), Settings{Seed: 1, Chains: 2, Draws: 200, Laplace: true})
+		if err != nil || !strings.Contains(strings.Join(fit.Coordinates(), " "), c.want) {
+			t.Errorf("%s: told %q: %v", c.name, fit.Coordinates(), err)
+		}
+		t.Logf("%s: %v", c.name, fit.Coordinates())
+	}
+	p := counted(t, countedData["Bernoulli"], 3)
+	if _, err := Sample(t.Context(), p, Settings{Laplace: true, Independent: true}); err == nil || !errors.Is(err, ErrLaplace) {
+		t.Errorf("chains that adapt alone end with %v", err)
+	}
+}
+
+// An approximation that the warm-up lets pass is judged again by the weights of all draws.
+func TestLaplaceGivesWayAtTheEnd(t *testing.T) {
+	tier.SlowOnly(t)
+	m := NewModel("heavy tails")
+	mu, tau := m.Param("mu", dist.Normal(0, 5)), m.Param("tau", dist.HalfNormal(5))
+	r, y := tensor.NewStream(1, 2, 3), make([]float64, 8)
+	for i := range y {
+		y[i] = r.Normal() / math.Abs(r.Normal())
+	}
+	m.Observe("y", dist.StudentT(2, m.Param("x", dist.Normal(mu, tau), Shape(8)), 1), y)
+	fit := mustSample(t, compiled(t, m), Settings{Seed: 1, Laplace: true})
+	if told := strings.Join(fit.Coordinates(), " "); !strings.Contains(told, "too far off") || !fit.Diagnose().OK() {
+		t.Errorf("told %q: %s", told, fit.Diagnose())
+	}
+}
+
+// A run in which all parameters are sampled in place of Laplace's approximation goes on so.
+func TestLaplaceGivenUpResumes(t *testing.T) {
+	m := NewModel("plain")
+	m.Observe("y", dist.Normal(m.Param("a", dist.Normal(0, 1)), 1), []float64{1})
+	cfg := Settings{Seed: 3, Chains: 2, Draws: 30, Laplace: true, Checkpoint: Checkpoint{Path: filepath.Join(t.TempDir(), "run")}}
+	mustSample(t, compiled(t, m), cfg)
+	cfg.Draws, cfg.Resume = 60, cfg.Checkpoint.Path
+	resumed := mustSample(t, compiled(t, m), cfg)
+	cfg.Checkpoint, cfg.Resume = Checkpoint{}, ""
+	if straight := mustSample(t, compiled(t, m), cfg); bits(resumed) != bits(straight) || !strings.Contains(strings.Join(resumed.Coordinates(), " "), "did not serve") {
+		t.Errorf("a resumed run has other draws, or tells %q", resumed.Coordinates())
 	}
 }

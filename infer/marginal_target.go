@@ -32,6 +32,9 @@ type marginal struct {
 	recover *ad.Program // means and precisions of the blocks at parameters as declared
 
 	laplace *laplaced // nil where the density is exact; lp, prog and recover are then nil
+	// tried says that the way to modes is watched, of which there were modes so far, found in runs evaluations.
+	tried       bool
+	modes, runs int
 
 	run, at *ad.State
 }
@@ -99,7 +102,7 @@ func (m *marginal) Dim() (n int) {
 func (m *marginal) Clone() Target {
 	c := *m
 	full := m.full.Clone()
-	c.full, c.outputs, c.run, c.at = full.(Movable), full.(Outputs), nil, nil
+	c.full, c.outputs, c.run, c.at, c.modes, c.runs = full.(Movable), full.(Outputs), nil, nil, 0, 0
 	return &c
 }
 

@@ -217,6 +217,9 @@ func (p *pool) advance(i int, cfg Settings, modes *modeSearch) (seen []seenDraw,
 	c := newChain(&cfg, cfg.FirstChain+i, p.at.Clone(), p.stop)
 	defer given.CaughtAs(&err, c.fault)
 	c.outputs, c.pool = nil, modes
+	if m := marginalOf(c.target); m != nil {
+		m.tried = true
+	}
 	c.momentum = tensor.NewStream(cfg.Seed, purposeRounds+2*uint32(p.round), uint32(c.id))
 	c.choice = tensor.NewStream(cfg.Seed, purposeRounds+2*uint32(p.round)+1, uint32(c.id))
 	if member.q != nil {
@@ -334,7 +337,7 @@ func (p *pool) meet(seen [][]seenDraw, now [][]drawn, draws int) error {
 	if p.cfg.untilSettled && drift < settledDrift && p.smooth(draws) {
 		p.settled = true
 	}
-	return nil
+	return p.judgeLaplace(now)
 }
 
 // drift says how far the metric is from what the draws of all chains ask for.

@@ -36,10 +36,21 @@ func Sample(ctx context.Context, t Target, cfg Settings) (*Fit, error) {
 		return nil, err
 	}
 	fit, err := sample(ctx, t, cfg)
-	if !errors.Is(err, errApart) || ctx.Err() != nil || !cfg.canBeginAgain() {
+	if ctx.Err() != nil || !cfg.canBeginAgain() {
 		return fit, err
 	}
-	return sample(ctx, t, cfg.withAll())
+	var unfit *laplaceFault
+	switch {
+	case errors.Is(err, errApart):
+		return sample(ctx, t, cfg.withAll("the density was not normal at some draws of a first attempt"))
+	case errors.As(err, &unfit):
+		return sample(ctx, t, cfg.withAll(unfit.why))
+	case err == nil && fit.Stopped == "":
+		if a := fit.laplaceAdvice(); a != nil && !a.OK {
+			return sample(ctx, t, cfg.withAll("Laplace's approximation was too far off: "+a.Cause))
+		}
+	}
+	return fit, err
 }
 
 // sample is Sample with settings that are complete.

@@ -17,6 +17,7 @@ import (
 func TestSecondAttempts(t *testing.T) {
 	few := diag.Report{{Check: diag.CheckRHat, Cause: "1.012"}, {Check: diag.CheckESS, OK: true}}
 	diverged := diag.Report{{Check: diag.CheckRHat}, {Check: diag.CheckDivergence}}
+	approximate := append(diag.Report{{Check: infer.CheckLaplace, OK: true}}, few...)
 	for _, c := range []struct {
 		metric        *infer.Metric
 		rep           diag.Report
@@ -27,6 +28,7 @@ func TestSecondAttempts(t *testing.T) {
 		{&infer.Metric{}, few, "with twice the draws", 1000, 60, 0.8},
 		{&infer.Metric{}, diverged, "more carefully", 2000, 180, 0.99},
 		{nil, few, "more carefully", 2000, 180, 0.99},
+		{nil, approximate, "with all parameters, without Laplace's approximation", 500, 60, 0.8},
 	} {
 		cfg := &draws.ChainConfig{}
 		cfg.Draws, cfg.Warmup, cfg.TargetAccept, cfg.Retries = 500, 60, 0.8, 1

@@ -164,10 +164,9 @@ func interrupted(s Sampling) error {
 	return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted; the draws so far are kept in %s", s.Dir), Hint: "euryale " + s.Chain.Command + " --resume " + foreign.Typed(string(s.Dir))}
 }
 
-// mendable reports whether another attempt may mend what is wrong about draws: it makes no lighter tails, and no better approximation.
+// mendable reports whether another attempt may mend what is wrong about draws: it makes no lighter tails.
 func mendable(rep diag.Report) bool {
-	approximate := slices.ContainsFunc(rep.Problems(), func(a diag.Advice) bool { return a.Check == infer.CheckLaplace })
-	return !approximate && slices.ContainsFunc(rep.Problems(), func(a diag.Advice) bool { return a.Check != diag.CheckTails })
+	return slices.ContainsFunc(rep.Problems(), func(a diag.Advice) bool { return a.Check != diag.CheckTails })
 }
 
 // wrong says in one line what is wrong about draws.
@@ -185,7 +184,7 @@ const tempered = 30
 // usualWarmup is the number of draws of which a more careful attempt takes three times as many, where none was given.
 const usualWarmup = 500
 
-// Retry prepares another attempt: by tempered Monte Carlo where chains were at different places or a mode was missed, else more carefully, with a
+// Retry prepares another attempt: by tempered Monte Carlo where chains were at different places or a mode was missed, with all parameters where Laplace's approximation was used, else more carefully, with a
 // target acceptance rate of at least 0.99, three times the warm-up and four times the draws; or with twice the draws alone, where the metric is
 // that of the posterior and the draws were only too few. Whether and how a run is retried depends on
 // the draws alone, so a resumed run behaves in the same way.
@@ -195,6 +194,8 @@ func (s Sampling) Retry(rep diag.Report) (how string, err error) {
 	cfg.Attempt++
 	if len(cfg.Disagreed)+len(cfg.Missed) > 0 && cfg.MethodKind() == infer.NUTS && s.temperable() {
 		cfg.Method, how = "smc", "by tempered Monte Carlo, which weighs separate regions"
+	} else if slices.ContainsFunc(rep, func(a diag.Advice) bool { return a.Check == infer.CheckLaplace }) {
+		cfg.Coordinates, how = "chosen", "with all parameters, without Laplace's approximation"
 	} else if s.Metric != nil && tooFew(rep) && len(cfg.Disagreed)+len(cfg.Missed) == 0 {
 		cfg.Draws, how = 2*cfg.Draws, "with twice the draws"
 	} else {

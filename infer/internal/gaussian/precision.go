@@ -23,7 +23,7 @@ type Precision interface {
 	product(v *ad.Node) *ad.Node // product with a row
 	// damped adds a number to the diagonal where that is above 0. Independent numbers then have the absolute values of their precisions, too.
 	damped(by *ad.Node) Precision
-	cost() float64               // operations of factors and their gradient that the graph does not show, in elements of arrays
+	cost() float64 // operations of factors and their gradient that the graph does not show, in elements of arrays
 }
 
 var (
