@@ -18,7 +18,7 @@ type effect struct {
 	kind   string
 	params []string // parameters by whose change it would be seen; {N} stands for each energy
 	step   float64  // change that is tried of each
-	// finite says that the change is tried as it is; otherwise it is the derivative that counts.
+	// finite says that the change is tried as it is, where the derivative is 0; otherwise it is the derivative that counts.
 	finite bool
 	of     func(change float64) float64 // what a coefficient multiplies; nil for the change itself
 	// simpler is a kind of effect that this one resembles: it is only looked for where it explains much more.
@@ -130,16 +130,16 @@ var effects = []effect{
 		}
 		return fmt.Sprintf("images that are blurred by about %.2g pixels (a rough estimate) would fit better", math.Sqrt(m.by[0])), m.add("resolution")
 	}},
-	{kind: "background", value: true, params: []string{"background"}, step: 0.01, finite: true, say: simply("a constant background of about %s counts/s (a rough estimate) would fit better", "background")},
-	{kind: "background that falls with q", value: true, params: []string{"background_q4"}, step: 0.01, finite: true,
+	{kind: "background", value: true, params: []string{"background"}, step: 0.01, say: simply("a constant background of about %s counts/s (a rough estimate) would fit better", "background")},
+	{kind: "background that falls with q", value: true, params: []string{"background_q4"}, step: 0.01,
 		say: simply(fmt.Sprintf("a background that falls with q^-4, of about %%s counts/s at q = %g 1/nm (a rough estimate), would fit better", q0), "background_q4")},
-	{kind: "fluorescence", simpler: "background", value: true, params: []string{"fluorescence_{N}"}, step: 0.01, finite: true, say: func(m moved) (string, string) {
+	{kind: "fluorescence", simpler: "background", value: true, params: []string{"fluorescence_{N}"}, step: 0.01, say: func(m moved) (string, string) {
 		i, energy := m.most()
 		return fmt.Sprintf("light that is the same in all directions and differs between energies would fit better, most at %.6g eV, about %s counts/s (a rough estimate)", energy, check.Rough(m.by[i])), m.addAll(`add "fluorescence_1": {} and so on to the parameters, one for each energy`)
 	}},
-	{kind: "dark counts", simpler: "background", params: []string{"dark"}, step: 0.01, finite: true, when: func(t *Task) bool { return t.darkens() },
+	{kind: "dark counts", simpler: "background", params: []string{"dark"}, step: 0.01, when: func(t *Task) bool { return t.darkens() },
 		say: simply("dark counts that differ by about %s in a second and pixel (a rough estimate) from those of the model would fit better", "dark")},
-	{kind: "pedestal", simpler: "dark counts", params: []string{"pedestal"}, step: 0.01, finite: true, when: (*Task).exposed, say: func(m moved) (string, string) {
+	{kind: "pedestal", simpler: "dark counts", params: []string{"pedestal"}, step: 0.01, when: (*Task).exposed, say: func(m moved) (string, string) {
 		return fmt.Sprintf("pixels that hold about %s counts more in each frame, whatever its exposure (a rough estimate), would fit better", check.Rough(m.by[0])), fmt.Sprintf("subtract it by \"pedestal\": %.3g in the problem, or %s", m.by[0], m.add("pedestal"))
 	}},
 	{kind: "scale", params: []string{"log_scale"}, step: 0.01, weak: 1, say: simply("intensities on another scale, whose logarithm differs by about %s (a rough estimate), would fit better", "log_scale")},

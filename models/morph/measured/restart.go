@@ -187,8 +187,22 @@ func (r *restarts) score(x []float64) (float64, error) {
 	return sum, nil
 }
 
-// scaled moves the scales of intensities so that the model has as many counts as the data, and returns the sum of squares there.
-func (r *restarts) scaled(ctx context.Context, x []float64) (scored, error) {
+// unlit returns the expectations without the sample's scattering, on which its parameters have no influence; nil if there is no scale to leave
+// it out by.
+func (r *restarts) unlit(x []float64) ([]float64, error) {
+	for i, p := range r.Params {
+		if r.bare(p.Name) == "log_scale" {
+			x = slices.Clone(x)
+			x[i] = noScattering
+			return r.meansAt(x)
+		}
+	}
+	return nil, nil
+}
+
+// scaled moves the scales of intensities so that the model has as many counts as the data, and returns the sum of squares there. rest are the
+// expectations without the sample's scattering.
+func (r *restarts) scaled(ctx context.Context, x, rest []float64) (scored, error) {
 	if ctx.Err() != nil {
 		return scored{}, ctx.Err()
 	}
@@ -196,12 +210,6 @@ func (r *restarts) scaled(ctx context.Context, x []float64) (scored, error) {
 	for i, p := range r.Params {
 		if r.bare(p.Name) != "log_scale" {
 			continue
-		}
-		dark := slices.Clone(x)
-		dark[i] = noScattering
-		rest, err := r.meansAt(dark)
-		if err != nil {
-			return scored{}, err
 		}
 		means, err := r.meansAt(x)
 		if err != nil {
@@ -274,6 +282,10 @@ func (r *restarts) misfit() (bool, error) {
 
 // lengths returns starts at which one length of the sample is another than in the fit, where the sum of squares along it has a minimum.
 func (r *restarts) lengths(ctx context.Context) (out []scored, err error) {
+	rest, err := r.unlit(r.base.X)
+	if err != nil {
+		return nil, err
+	}
 	for _, name := range r.Model.Lengths {
 		i := slices.Index(r.Names(), name)
 		if i < 0 {
@@ -286,7 +298,7 @@ func (r *restarts) lengths(ctx context.Context) (out []scored, err error) {
 			if x[i] *= f; !(x[i] > low && x[i] < high) {
 				continue
 			}
-			next, err := r.scaled(ctx, x)
+			next, err := r.scaled(ctx, x, rest)
 			if err != nil {
 				return nil, err
 			}
@@ -319,8 +331,12 @@ func (r *restarts) spread(ctx context.Context, n int, seed uint64) (out []scored
 			at[k][i] = p.quantile((float64(cell)+random.Float64())/float64(n), slices.Contains(r.Model.Lengths, p.Name))
 		}
 	}
+	rest, err := r.unlit(r.Task.starts())
+	if err != nil {
+		return nil, err
+	}
 	for _, x := range at {
-		next, err := r.scaled(ctx, x)
+		next, err := r.scaled(ctx, x, rest)
 		if err != nil {
 			return nil, err
 		}

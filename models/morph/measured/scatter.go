@@ -42,7 +42,8 @@ const (
 	ofIndependent, tolerated = -0.4, 0.15
 )
 
-// difference is the residual of a pixel less the mean residual of the four beside it, with the means of all five.
+// difference is the residual of a pixel less the mean residual of the four beside it, with the means of all five as the counts around say
+// them: a model that misses a background has means of its own, by which right counts would scatter too much.
 type difference struct {
 	d     float64
 	means [5]float64
@@ -60,10 +61,11 @@ func differences(frames []*plane) (all []difference, pairs [][2]int) {
 			if y == 0 || x == 0 || y == q.rows-1 || x == q.columns-1 || !(q.mean[i] >= leastMean) {
 				continue
 			}
-			one := difference{d: c - q.mean[i], means: [5]float64{q.mean[i]}}
+			off := q.overAround(y, x)
+			one := difference{d: c - q.mean[i], means: [5]float64{off * q.mean[i]}}
 			for k, n := range [4]int{i - 1, i + 1, i - q.columns, i + q.columns} {
 				one.d -= (q.counts[n] - q.mean[n]) / 4
-				one.means[k+1] = q.mean[n]
+				one.means[k+1] = off * q.mean[n]
 			}
 			if far := farFromAll * usual.at(q.mean[i]); math.IsNaN(one.d) || one.d*one.d > far*far*one.variance(&counts, 0) {
 				continue
@@ -78,6 +80,19 @@ func differences(frames []*plane) (all []difference, pairs [][2]int) {
 		}
 	}
 	return all, pairs
+}
+
+// overAround is the ratio of the counts to their expectations in the pixels within two rows and columns.
+func (q *plane) overAround(y, x int) float64 {
+	counts, means := 0.0, 0.0
+	for v := max(0, y-2); v <= min(q.rows-1, y+2); v++ {
+		for u := max(0, x-2); u <= min(q.columns-1, x+2); u++ {
+			if c := q.counts[v*q.columns+u]; !math.IsNaN(c) {
+				counts, means = counts+c, means+q.mean[v*q.columns+u]
+			}
+		}
+	}
+	return max(counts, 1) / max(means, leastCounts)
 }
 
 // variance is that of a difference by a law.

@@ -12,6 +12,7 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/models/morph"
+	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -57,9 +58,11 @@ func gain(z, jacobian []float64, columns [][]float64) float64 {
 type inspection struct {
 	*Task
 	state *ad.State
+	all   *Task              // the task with all inputs as parameters
 	at    map[string]float64 // values of all inputs
 	order []string
 	mean  []float64
+	slope map[string][]float64 // derivatives of the residuals by input
 	scale []float64 // standard deviation of a count over the strength of its residual
 	apart []int     // the numbers that share no pixels with each other; nil for all
 }
@@ -127,7 +130,7 @@ func (t *Task) judge(s *Solution, priors []check.Prior) (check.Verdict, []looked
 	if err != nil {
 		return check.Verdict{}, nil, err
 	}
-	d, err := c.collect(s)
+	d, err := c.collect(s, list)
 	if err != nil {
 		return check.Verdict{}, nil, err
 	}
@@ -211,7 +214,7 @@ func (t *Task) inspect(s *Solution) (*inspection, []looked, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	c.state = program.NewState()
+	c.state, c.all = program.NewState(), &all
 	return c, list, nil
 }
 
@@ -229,8 +232,8 @@ func (c *inspection) means(name string, change float64) ([]float64, error) {
 	return slices.Clone(c.state.Output(0)), nil
 }
 
-// collect gathers the residuals, their Jacobian and where they lie.
-func (c *inspection) collect(s *Solution) (d check.Data, err error) {
+// collect gathers the residuals, their Jacobian and where they lie, and the derivatives for effects.
+func (c *inspection) collect(s *Solution, list []looked) (d check.Data, err error) {
 	if c.mean, err = c.means("", 0); err != nil {
 		return d, err
 	}
@@ -263,19 +266,15 @@ func (c *inspection) collect(s *Solution) (d check.Data, err error) {
 	}
 	c.findApart()
 	d.Z, d.Mean = c.thinned(d.Z), c.thinned(d.Mean)
+	if err := c.derive(list); err != nil {
+		return d, err
+	}
 	for _, p := range c.Params {
 		if c.isScale(p.Name) { // it moves no expectation
 			d.Jacobian = append(d.Jacobian, make([]float64, len(d.Z))...)
 			continue
 		}
-		h := 1e-3 * s.SD[slices.Index(s.Names, p.Name)]
-		if !(h > 0) || math.IsInf(h, 0) {
-			h = 1e-6 * max(1, math.Abs(c.at[p.Name]))
-		}
-		column, err := c.slope(p.Name, h)
-		if err != nil {
-			return d, err
-		}
+		column := c.slope[p.Name]
 		if !linalg.AllFinite(column) { // the expectation overflows beside the solution
 			clear(column)
 			d.Unknown = append(d.Unknown, p.Name)
@@ -322,20 +321,52 @@ func (c *inspection) thinned(x []float64) []float64 {
 // purposeCounts is the random stream that places counts within their probability.
 const purposeCounts uint32 = 157
 
-// slope returns the derivative of the residuals with respect to a parameter, by central differences.
-func (c *inspection) slope(name string, h float64) ([]float64, error) {
-	up, err := c.means(name, h)
-	if err != nil {
-		return nil, err
+// columnsAtOnce bounds how many derivatives one graph computes: they share what they have in common, and the memory of the graph.
+const columnsAtOnce = 48
+
+// derive computes the derivatives of the residuals with respect to the parameters and to those of effects. One graph has all of them, so that
+// what few of them change, such as the amplitudes of particles, is computed once.
+func (c *inspection) derive(list []looked) error {
+	c.slope = map[string][]float64{}
+	var names []string
+	for _, p := range c.Params {
+		if !c.isScale(p.Name) {
+			names = append(names, p.Name)
+		}
 	}
-	down, err := c.means(name, -h)
-	if err != nil {
-		return nil, err
+	for _, l := range list {
+		if !l.finite {
+			names = append(names, l.params...)
+		}
 	}
-	for i := range up {
-		up[i] = (up[i] - down[i]) / (2 * h * c.scale[i])
+	for group := range slices.Chunk(names, columnsAtOnce) {
+		var params []*ad.Node
+		var data []optim.Data
+		var at []float64
+		for i, n := range c.order {
+			if slices.Contains(group, n) {
+				params, at = append(params, c.all.in[i]), append(at, c.at[n])
+			} else {
+				data = append(data, optim.Data{Node: c.all.in[i], Values: []float64{c.at[n]}})
+			}
+		}
+		p, err := optim.FromGraphOn(c.backend(), c.all.mean, params, data...)
+		if err != nil {
+			return err
+		}
+		j := make([]float64, p.M*p.N)
+		if err := p.Jacobian(j, at); err != nil {
+			return err
+		}
+		for k, name := range p.Names {
+			column := j[k*p.M : (k+1)*p.M]
+			for i := range column {
+				column[i] /= c.scale[i]
+			}
+			c.slope[name] = c.thinned(column)
+		}
 	}
-	return c.thinned(up), nil
+	return nil
 }
 
 // unseen is by how many standard deviations the change that is tried moves all data together if it moves them by rounding errors alone,
@@ -362,21 +393,16 @@ func (e effect) seen(column []float64) []float64 {
 func (c *inspection) direction(e effect) (check.Direction, error) {
 	d := check.Direction{Kind: e.kind, Of: e.where, Say: func(p, sd []float64) (string, string) { return e.tells(moved{c.Task, e.params, p, sd}) }}
 	for _, name := range e.params {
-		var column []float64
-		var err error
-		if e.finite || name == "purity" {
-			if column, err = c.means(name, e.step); err == nil {
-				amount := e.amount()
-				for i := range column {
-					column[i] = (column[i] - c.mean[i]) / (amount * c.scale[i])
-				}
-				column = c.thinned(column)
+		column := c.slope[name]
+		if e.finite {
+			moved, err := c.means(name, e.step)
+			if err != nil {
+				return d, err
 			}
-		} else {
-			column, err = c.slope(name, e.step)
-		}
-		if err != nil {
-			return d, err
+			for i := range moved {
+				moved[i] = (moved[i] - c.mean[i]) / (e.amount() * c.scale[i])
+			}
+			column = c.thinned(moved)
 		}
 		for i, v := range column {
 			if !linalg.Finite(v) {

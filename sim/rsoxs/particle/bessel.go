@@ -6,6 +6,7 @@ package particle
 import (
 	"math"
 	"runtime"
+	"slices"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/parallel"
@@ -47,19 +48,15 @@ func power(x float64, n int) float64 {
 // reduced is an even function f_n(x) whose series is sum_k (-x^2/2)^k/(k! m (m+2) ... ) over its value 1/(m (m-2) ...) at 0, with m the
 // largest factor, and whose derivative is -x f_(n+1).
 func reduced(name string, n, m int, far func(n int, x float64) float64, x *ad.Node) *ad.Node {
-	first := 1.0
-	for i := m; i > 1; i -= 2 {
-		first /= float64(i)
-	}
-	near := float64(n + 1)
+	near := float64(n + 3)
+	series := even(m, near)
 	value := func(x float64) float64 {
-		if math.Abs(x) > near {
+		if !(math.Abs(x) <= near) {
 			return far(n, math.Abs(x))
 		}
-		sum, term := 0.0, first
-		for k := 1; math.Abs(term) > 1e-17*first; k++ {
-			sum += term
-			term *= -x * x / 2 / float64(k) / float64(m+2*k)
+		square, sum := x*x, 0.0
+		for _, c := range series {
+			sum = sum*square + c
 		}
 		return sum
 	}
@@ -77,4 +74,19 @@ func reduced(name string, n, m int, far func(n int, x float64) float64, x *ad.No
 		VJP: func(g, _ *ad.Node, in []*ad.Node) []*ad.Node {
 			return []*ad.Node{ad.Neg(ad.Mul(g, ad.Mul(in[0], reduced(name, n+1, m+2, far, in[0]))))}
 		}}, x)
+}
+
+// even returns the coefficients of the series of [reduced] in x^2, the highest power first, as many as count up to near.
+func even(m int, near float64) []float64 {
+	c := 1.0
+	for i := m; i > 1; i -= 2 {
+		c /= float64(i)
+	}
+	list := []float64{c}
+	for k, size := 1, c; size > 1e-18*list[0]; k++ {
+		c /= -2 * float64(k) * float64(m+2*k)
+		list, size = append(list, c), math.Abs(c)*math.Pow(near, float64(2*k))
+	}
+	slices.Reverse(list)
+	return list
 }
