@@ -156,7 +156,7 @@ func (t *Task) normalAt(s *Solution) (*cutNormal, error) {
 	if !slices.ContainsFunc(t.Params, func(p Param) bool { low, high := p.ends(); return !math.IsInf(low, 0) || !math.IsInf(high, 0) }) {
 		return nil, nil
 	}
-	at, err := t.sensitivity(s.X, t.scalesOf(s))
+	at, err := t.sensitivity(s.X, t.scalesOf(s), len(t.Params))
 	if err != nil {
 		return nil, err
 	}

@@ -394,7 +394,7 @@ func (t *Task) complete(s *Solution, scales map[string]float64) error {
 		}
 		k += len(p.values)
 	}
-	at, err := t.sensitivity(s.X, scales)
+	at, err := t.sensitivity(s.X, scales, len(t.Params))
 	if err != nil {
 		return err
 	}
@@ -409,7 +409,7 @@ func (t *Task) complete(s *Solution, scales map[string]float64) error {
 func (t *Task) information(x []float64, scales map[string]float64) ([]float64, error) {
 	n := len(t.Params)
 	out := make([]float64, n*n)
-	s, err := t.sensitivity(x, scales)
+	s, err := t.sensitivity(x, scales, len(t.Params))
 	if err != nil {
 		return nil, err
 	}
@@ -427,34 +427,62 @@ type sensitivity struct {
 	place    []int
 }
 
-// sensitivity computes the derivatives of the joined numbers at x.
-func (t *Task) sensitivity(x []float64, scales map[string]float64) (*sensitivity, error) {
+// fewestAtOnce is the number of columns of a Jacobian that one graph computes at least.
+const fewestAtOnce = 8
+
+// jacobian returns the values of a vector at x, and its derivatives by the parameters with an index, one after another. Graphs have as many
+// of the derivatives as most says: they share what few parameters change, such as the amplitudes of particles, and take memory for each.
+func (t *Task) jacobian(of *ad.Node, index []int, x []float64, most int) (values, j []float64, err error) {
+	for group := range slices.Chunk(index, max(most, fewestAtOnce)) {
+		var params []*ad.Node
+		var data []optim.Data
+		var at []float64
+		for i, n := range t.in {
+			if slices.Contains(group, i) {
+				params, at = append(params, n), append(at, x[i])
+			} else {
+				data = append(data, optim.Data{Node: n, Values: x[i : i+1]})
+			}
+		}
+		p, err := optim.FromGraphOn(t.backend(), of, params, data...)
+		if err != nil {
+			return nil, nil, err
+		}
+		if values == nil {
+			values = make([]float64, p.M)
+			if err := p.Residual(values, at); err != nil {
+				return nil, nil, err
+			}
+		}
+		from := len(j)
+		j = append(j, make([]float64, p.M*p.N)...)
+		if err := p.Jacobian(j[from:], at); err != nil {
+			return nil, nil, err
+		}
+	}
+	return values, j, nil
+}
+
+// sensitivity computes the derivatives of the joined numbers at x, in graphs of so many of them at most.
+func (t *Task) sensitivity(x []float64, scales map[string]float64, most int) (*sensitivity, error) {
 	s := &sensitivity{n: len(t.Params)}
-	var means, free []*ad.Node
-	var at []float64
+	var means []*ad.Node
 	for i, p := range t.Params {
 		if !t.isScale(p.Name) {
-			free, at, s.index = append(free, t.in[i]), append(at, x[i]), append(s.index, i)
+			s.index = append(s.index, i)
 		}
 	}
 	for _, p := range t.joined.parts {
 		means = append(means, p.expected(t.rates))
 	}
-	if len(free) == 0 {
+	if len(s.index) == 0 {
 		return s, nil
 	}
-	p, err := optim.FromGraphOn(t.backend(), ad.Concat(0, means...), free)
-	if err != nil {
+	var err error
+	if s.mean, s.j, err = t.jacobian(ad.Concat(0, means...), s.index, x, most); err != nil {
 		return nil, err
 	}
-	s.m = p.M
-	s.mean, s.j = make([]float64, s.m), make([]float64, len(free)*s.m)
-	if err := p.Residual(s.mean, at); err != nil {
-		return nil, err
-	}
-	if err := p.Jacobian(s.j, at); err != nil {
-		return nil, err
-	}
+	s.m = len(s.mean)
 	for _, q := range t.joined.parts {
 		scale := t.scaleAt(q, scales)
 		for i, v := range q.values {

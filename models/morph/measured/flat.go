@@ -35,7 +35,7 @@ func (t *Task) beyondFlat(s *Solution, scales map[string]float64) error {
 	if len(flat) == 0 {
 		return nil
 	}
-	at, err := t.sensitivity(s.X, scales)
+	at, err := t.sensitivity(s.X, scales, len(t.Params))
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (t *Task) beyondFlat(s *Solution, scales map[string]float64) error {
 
 // sensitivityOf is the sensitivity at a solution, with the differences of parameters without an effect of first order.
 func (t *Task) sensitivityOf(s *Solution) (*sensitivity, error) {
-	at, err := t.sensitivity(s.X, t.scalesOf(s))
+	at, err := t.sensitivity(s.X, t.scalesOf(s), len(t.Params))
 	if err != nil {
 		return nil, err
 	}

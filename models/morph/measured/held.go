@@ -68,7 +68,7 @@ func (t *Task) Held(s *Solution) ([]Held, error) {
 	if err := all.prepare(); err != nil {
 		return nil, err
 	}
-	at, err := all.sensitivity(all.starts(), all.scalesOf(s))
+	at, err := all.sensitivity(all.starts(), all.scalesOf(s), len(t.Params))
 	if err != nil {
 		return nil, err
 	}

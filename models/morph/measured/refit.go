@@ -128,7 +128,7 @@ func (r *refitter) gather(blocks int) error {
 		return err
 	}
 	scales := at.scalesOf(&Solution{Names: at.Names(), X: x})
-	s, err := at.sensitivity(x, scales)
+	s, err := at.sensitivity(x, scales, len(at.Params))
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/internal/linalg"
 	"github.com/euryale-dev/euryale/models/morph"
-	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -321,11 +320,7 @@ func (c *inspection) thinned(x []float64) []float64 {
 // purposeCounts is the random stream that places counts within their probability.
 const purposeCounts uint32 = 157
 
-// columnsAtOnce bounds how many derivatives one graph computes: they share what they have in common, and the memory of the graph.
-const columnsAtOnce = 48
-
-// derive computes the derivatives of the residuals with respect to the parameters and to those of effects. One graph has all of them, so that
-// what few of them change, such as the amplitudes of particles, is computed once.
+// derive computes the derivatives of the residuals with respect to the parameters and to those of effects.
 func (c *inspection) derive(list []looked) error {
 	c.slope = map[string][]float64{}
 	var names []string
@@ -339,32 +334,23 @@ func (c *inspection) derive(list []looked) error {
 			names = append(names, l.params...)
 		}
 	}
-	for group := range slices.Chunk(names, columnsAtOnce) {
-		var params []*ad.Node
-		var data []optim.Data
-		var at []float64
-		for i, n := range c.order {
-			if slices.Contains(group, n) {
-				params, at = append(params, c.all.in[i]), append(at, c.at[n])
-			} else {
-				data = append(data, optim.Data{Node: c.all.in[i], Values: []float64{c.at[n]}})
-			}
+	var index []int
+	var at []float64
+	for i, n := range c.order {
+		if at = append(at, c.at[n]); slices.Contains(names, n) {
+			index = append(index, i)
 		}
-		p, err := optim.FromGraphOn(c.backend(), c.all.mean, params, data...)
-		if err != nil {
-			return err
+	}
+	_, j, err := c.all.jacobian(c.all.mean, index, at, len(c.Params))
+	if err != nil {
+		return err
+	}
+	for k, i := range index {
+		column := j[k*len(c.scale) : (k+1)*len(c.scale)]
+		for i := range column {
+			column[i] /= c.scale[i]
 		}
-		j := make([]float64, p.M*p.N)
-		if err := p.Jacobian(j, at); err != nil {
-			return err
-		}
-		for k, name := range p.Names {
-			column := j[k*p.M : (k+1)*p.M]
-			for i := range column {
-				column[i] /= c.scale[i]
-			}
-			c.slope[name] = c.thinned(column)
-		}
+		c.slope[c.order[i]] = c.thinned(column)
 	}
 	return nil
 }
