@@ -62,8 +62,8 @@ type inspection struct {
 	order []string
 	mean  []float64
 	slope map[string][]float64 // derivatives of the residuals by input
-	scale []float64 // standard deviation of a count over the strength of its residual
-	apart []int     // the numbers that share no pixels with each other; nil for all
+	scale []float64            // standard deviation of a count over the strength of its residual
+	apart []int                // the numbers that share no pixels with each other; nil for all
 }
 
 // Check judges a solution: quantile residuals of the counts against their distribution, neighbouring pixels, patterns along q, azimuth

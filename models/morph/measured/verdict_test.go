@@ -121,8 +121,16 @@ func TestDefectsOfData(t *testing.T) {
 		"subtracted": {func(k *measured.Task) {
 			each(k, func(_ int, c float64) float64 { return max(0, c+distuv.Poisson{Lambda: 3000, Src: random}.Rand()-3000) })
 		}, "subtracted counts", `give the raw counts, or "pedestal": -`},
-		"dead pixel":  {func(k *measured.Task) { k.Model.Data.Frames[1].Counts[3*22+4] = 0 }, "bad pixels", "row 3, column 4 at 285 eV (0 counts"},
-		"nothing":     {func(*measured.Task) {}, "", ""},
+		"dead pixel": {func(k *measured.Task) { k.Model.Data.Frames[1].Counts[3*22+4] = 0 }, "bad pixels", "row 3, column 4 at 285 eV (0 counts"},
+		"nothing":    {func(*measured.Task) {}, "", ""},
+		"a background that the model lacks": {func(k *measured.Task) {
+			random := rand.New(rand.NewPCG(2, 5))
+			each(k, func(_ int, c float64) float64 {
+				return distuv.Binomial{N: c, P: 0.01, Src: random}.Rand() + distuv.Poisson{Lambda: 20, Src: random}.Rand()
+			})
+			k.Params[3].Start += math.Log(0.01)
+			k.Params[4].Start = 0.01*k.Params[4].Start + 1
+		}, "", ""},
 		"one outlier": {func(k *measured.Task) { k.Model.Data.Frames[0].Counts[3*22+4] *= 2 }, "", ""},
 		"dead row": {func(k *measured.Task) {
 			each(k, func(i int, c float64) float64 {
