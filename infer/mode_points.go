@@ -103,13 +103,17 @@ func (m *modeFinder) tryFromPrior() {
 	}
 }
 
-// pointsFromAfar returns n places about 0 and about the draws that are spread more and more widely.
+// pointsFromAfar returns n places about 0 and about the draws that are spread more and more widely. Where masses of modes are rough, since second derivatives
+// are too many, there are modeStarts places about 0, or slopes far away would be taken for modes.
 func (m *modeFinder) pointsFromAfar(n int) [][]float64 {
-	src := tensor.NewStream(m.fit.cfg.Seed, purposeModes, 0)
+	src, widths := tensor.NewStream(m.fit.cfg.Seed, purposeModes, 0), modeWidths
+	if m.target.Dim() > modeHessian {
+		n, widths = modeStarts, modeWidths[:1]
+	}
 	centre, spread := m.placeOfDraws()
 	points := make([][]float64, n)
 	for k := range points {
-		far, q := modeWidths[k%len(modeWidths)], make([]float64, len(centre))
+		far, q := widths[k%len(widths)], make([]float64, len(centre))
 		for i := range q {
 			if q[i] = far.about0 * m.fit.cfg.InitRadius * (2*src.Float64() - 1); far.ofDraws > 0 {
 				q[i] = centre[i] + far.ofDraws*spread[i]*(2*src.Float64()-1)
