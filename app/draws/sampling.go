@@ -164,9 +164,10 @@ func interrupted(s Sampling) error {
 	return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted; the draws so far are kept in %s", s.Dir), Hint: "euryale " + s.Chain.Command + " --resume " + foreign.Typed(string(s.Dir))}
 }
 
-// mendable reports whether another attempt may mend what is wrong about draws: it makes no lighter tails.
+// mendable reports whether another attempt may mend what is wrong about draws: it makes no lighter tails, and no bounded density.
 func mendable(rep diag.Report) bool {
-	return slices.ContainsFunc(rep.Problems(), func(a diag.Advice) bool { return a.Check != diag.CheckTails })
+	unbounded := slices.ContainsFunc(rep.Problems(), func(a diag.Advice) bool { return a.Check == diag.CheckBounded })
+	return !unbounded && slices.ContainsFunc(rep.Problems(), func(a diag.Advice) bool { return a.Check != diag.CheckTails })
 }
 
 // wrong says in one line what is wrong about draws.

@@ -386,3 +386,17 @@ func TestFitCurveFindsColumns(t *testing.T) {
 		t.Errorf("exit %d: %s%s", code, out, stderr)
 	}
 }
+
+// Data that leave sigma without a posterior are refused before the first draw, and told what would mend it.
+func TestSampleCurveWithoutPosterior(t *testing.T) {
+	for _, c := range []struct{ rows, formula, want string }{
+		{"1,3\n2,3\n3,3\n4,3\n5,3\n", "y = a + b*x", "passes through all 5 rows"},
+		{"1,1\n2,3\n3,2\n", "y = a + b*x + c*x^2", "3 rows and 3 parameters with flat priors leave sigma without an upper limit, want at least 5 rows"},
+	} {
+		data := apptest.Write(t, "data.csv", "x,y\n"+c.rows)
+		code, _, stderr := apptest.Do(t, "sample", "curve", data, c.formula, "--out", filepath.Join(t.TempDir(), "run"))
+		if code != exit.Data || !strings.Contains(stderr, c.want) || !strings.Contains(stderr, "sigma=lognormal(0, 1)") {
+			t.Errorf("exit %d: %s", code, stderr)
+		}
+	}
+}

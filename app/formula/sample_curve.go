@@ -253,6 +253,9 @@ func (f *curveFlags) startNear(ctx context.Context, a *frame.App, p *expr.Proble
 	if err != nil {
 		return ctx.Err()
 	}
+	if err := unscaled(p, r); err != nil {
+		return err
+	}
 	tellOpen(ctx, a, p, least, r, s)
 	p.Start = map[string]expr.Values{}
 	for i, n := range r.Names {
@@ -278,6 +281,39 @@ func (f *curveFlags) startNear(ctx context.Context, a *frame.App, p *expr.Proble
 	}
 	return nil
 }
+
+// unscaled says that there is no posterior of sigma with a flat prior, whose density is sigma^(k-n) for n rows and k parameters: it has no finite integral towards infinity where
+// n is at most k + 1 and these have flat priors, and none towards 0 where the formula passes through all points.
+func unscaled(p *expr.Problem, r *optim.Result) error {
+	if p.Sigma != "" || !slices.Contains(p.Flat, "sigma") || p.Bounds["sigma"] != (expr.Bounds{0, math.Inf(1)}) {
+		return nil
+	}
+	rows, flat := r.DoF()+len(r.Names), 0
+	for _, n := range r.Names {
+		if n, _, _ = strings.Cut(n, "["); slices.Contains(p.Flat, n) && p.Bounds[n] == (expr.Bounds{}) {
+			flat++
+		}
+	}
+	const remedy = "give a column of errors as --sigma, or a prior such as --prior \"sigma=lognormal(0, 1)\""
+	if rows <= flat+1 {
+		return exit.With(exit.Data, fmt.Errorf("there is no posterior: %s and %s with flat priors leave sigma without an upper limit, want at least %d rows: %s, or more rows", errtext.Count(rows, "row"), errtext.Count(flat, "parameter"), flat+2, remedy))
+	}
+	y, err := p.Observed()
+	if err != nil {
+		return err
+	}
+	largest := 0.0
+	for _, v := range y {
+		largest = max(largest, math.Abs(v))
+	}
+	if rms := math.Sqrt(2 * r.Cost / float64(rows)); rms <= exactFit*largest {
+		return exit.With(exit.Data, fmt.Errorf("there is no posterior: the formula passes through all %d rows, with residuals of %.2g, so that sigma, whose prior is flat, has no lower limit: %s", rows, rms, remedy))
+	}
+	return nil
+}
+
+// exactFit is the size of residuals, as a part of the largest value, that is rounding.
+const exactFit = 1e-10
 
 // tellOpen names parameters with flat priors that can grow without end, or shrink to where the formula ends, at a price in chi-square that the data do not raise further: the posterior then
 // has no finite integral, and chains wander off.

@@ -208,6 +208,16 @@ model { mu ~ normal(0, 2); x ~ normal(mu, width); y ~ bernoulli_logit(x); }
 	}
 }
 
+// A density that is unbounded is told after one attempt.
+func TestUnboundedDensityIsNotRepeated(t *testing.T) {
+	model := apptest.Write(t, "constant.stan", "data { vector[6] y; } parameters { real mu; real<lower=0> sigma; } model { y ~ normal(mu, sigma); }")
+	data := apptest.Write(t, "constant.json", `{"y": [3, 3, 3, 3, 3, 3]}`)
+	code, _, stderr := apptest.Do(t, "sample", "stan", model, "--data", data, "--out", filepath.Join(t.TempDir(), "run"), "--no-report", "--draws", "100", "--chains", "2", "--strict")
+	if code != exit.Failed || !strings.Contains(stderr, "bounded density") || strings.Contains(stderr, "sampling again") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
 // The coordinates that were chosen are told, if they are others than those of the model.
 func TestCoordinatesAreTold(t *testing.T) {
 	schools := apptest.Write(t, "schools.stan", `data { int J; vector[J] y; vector[J] s; }

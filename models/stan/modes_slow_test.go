@@ -19,8 +19,8 @@ import (
 	"github.com/euryale-dev/euryale/internal/peer"
 )
 
-// severalModes are the posteriors of posteriordb that have several modes: a mixture whose components have the same distribution.
-var severalModes = regexp.MustCompile(`^normal_5-normal_mixture_k`)
+// severalModes are the posteriors of posteriordb that have several modes: mixtures and topics that can change places.
+var severalModes = regexp.MustCompile(`^normal_5-normal_mixture_k|-ldaK`)
 
 // TestModesOfPosteriorDB samples every posterior of posteriordb that takes no more than 20 seconds, with three seeds at the defaults. None is said to lack
 // a mode unless it has several. EURYALE_POSTERIORS is a regular expression for their names.
