@@ -411,3 +411,21 @@ func logAddExp(a, b float64) float64 {
 	}
 	return a + math.Log1p(math.Exp(b-a))
 }
+
+// The time that is left is that of the slowest chain, or that of all draws where chains wait for others.
+func TestRemainingTime(t *testing.T) {
+	chain := func(draw int, running bool) ChainProgress {
+		return ChainProgress{Draw: draw, Total: 1000, Running: running}
+	}
+	for want, chains := range map[time.Duration][]ChainProgress{
+		30 * time.Second: {chain(250, true), chain(500, true)},
+		10 * time.Second: {chain(1000, false), chain(500, true)},
+		15 * time.Second: {chain(1000, false), chain(600, true), chain(0, false), chain(0, false)},
+		0:                {chain(0, true), chain(500, true)},
+	} {
+		got := Progress{Chains: chains, Elapsed: 10 * time.Second}.Remaining()
+		if got != want {
+			t.Errorf("%+v: %v, want %v", chains, got, want)
+		}
+	}
+}

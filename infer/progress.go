@@ -32,15 +32,26 @@ type ChainProgress struct {
 	Running   bool
 }
 
-// Remaining estimates the time to the end, from the draws of the slowest chain;
+// Remaining estimates the time to the end, from the draws of the slowest chain or, while chains wait for others to end, from those of all;
 // 0 when nothing is known.
 func (p Progress) Remaining() time.Duration {
 	var worst float64
+	done, total, waiting := 0, 0, false
 	for _, c := range p.Chains {
-		if c.Draw == 0 {
+		done, total = done+c.Draw, total+c.Total
+		switch {
+		case !c.Running && c.Draw < c.Total:
+			waiting = true
+		case c.Draw == 0:
 			return 0
+		default:
+			worst = math.Max(worst, float64(c.Total-c.Draw)/float64(c.Draw))
 		}
-		worst = math.Max(worst, float64(c.Total-c.Draw)/float64(c.Draw))
+	}
+	if waiting {
+		if worst = 0; done > 0 {
+			worst = float64(total-done) / float64(done)
+		}
 	}
 	return time.Duration(worst * float64(p.Elapsed))
 }

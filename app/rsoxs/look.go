@@ -4,6 +4,7 @@
 package rsoxs
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -23,7 +24,7 @@ func look(name string, folder bool) *frame.Look {
 		if l := lookAtPatterns(name); l != nil {
 			return l
 		}
-		if frame.Ends(name, ".zarr") || scatterFolder(name) {
+		if frame.Ends(name, ".zarr") && !runs.Folder(filepath.Dir(name)).Ours() || scatterFolder(name) { // those of runs hold draws
 			return lookAtMeasured(name)
 		}
 		return nil
@@ -99,7 +100,7 @@ func lookAtMeasured(name string) *frame.Look {
 		return nil
 	}
 	sight := frame.Plotted("Measured patterns", "measured", name, "--number=1")
-	if info, err := os.Stat(name); err == nil && info.Size() < mostMeasured {
+	if sizeOf(name) < mostMeasured {
 		set, err := scatter.Open(name, scatter.Settings{Unplaced: true})
 		if err != nil && !frame.Ends(name, ".tif", ".tiff") { // an image may need settings
 			return nil
@@ -109,6 +110,23 @@ func lookAtMeasured(name string) *frame.Look {
 		}
 	}
 	return &frame.Look{Kind: "Measured patterns", Pictures: []frame.Sight{sight}}
+}
+
+// sizeOf is the size of a file, or of the files in a folder as far as it matters, in bytes.
+func sizeOf(name string) (n int64) {
+	filepath.WalkDir(name, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if info, err := d.Info(); err == nil && !d.IsDir() {
+			n += info.Size()
+		}
+		if n >= mostMeasured {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return n
 }
 
 // scatterFolder reports whether a folder is a measurement, whose files are then not listed one by one.

@@ -25,7 +25,8 @@ const (
 	mostSeen  = 50_000
 	deepest   = 6
 	freshness = 2 * time.Second
-	patience  = 10 // times as long as a look took are between two
+	patience  = 10 // times as long as a look took are between two, but at most slowest
+	slowest   = 20 * time.Second
 )
 
 // item is a file or folder on the shelf.
@@ -79,7 +80,7 @@ func newShelf(fields []frame.Field, opened []string) (*shelf, error) {
 func (s *shelf) list() (items []item, note string, rev int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if time.Since(s.at) > max(freshness, patience*s.took) {
+	if time.Since(s.at) > max(freshness, min(patience*s.took, slowest), s.took) {
 		begin := time.Now()
 		before := s.items
 		s.refresh()
