@@ -9,8 +9,6 @@ import (
 	"maps"
 	"slices"
 
-	gt "gorgonia.org/tensor"
-
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/internal/graph"
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -257,20 +255,5 @@ func (p *Posterior) atValues(nodes, from, to []*ad.Node) ([][]float64, error) {
 	for i, d := range p.model.data {
 		from, to = append(from, d.node), append(to, graph.Like(d.node, p.data[i]))
 	}
-	dense, err := ad.Eval(ad.Substitute(nodes, from, to)...)
-	if err != nil {
-		return nil, err
-	}
-	out := make([][]float64, len(nodes))
-	for i, d := range dense {
-		out[i] = floats(d)
-	}
-	return out, nil
-}
-
-func floats(d *gt.Dense) []float64 {
-	if v, ok := d.Data().(float64); ok {
-		return []float64{v}
-	}
-	return d.Data().([]float64)
+	return ad.Numbers(ad.Substitute(nodes, from, to)...)
 }

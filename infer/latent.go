@@ -145,18 +145,18 @@ func (p *param) values() (low float64, count int, err error) {
 	if s.Lower == nil || !graph.Constant(s.Lower) {
 		return 0, 0, unknown
 	}
-	lower, err := ad.Eval(s.Lower)
+	lower, err := ad.Numbers(s.Lower)
 	if err != nil {
 		return 0, 0, unknown
 	}
-	low = math.Ceil(slices.Min(floats(lower[0])))
+	low = math.Ceil(slices.Min(lower[0]))
 	high := math.Inf(1)
 	if s.Upper != nil && graph.Constant(s.Upper) {
-		upper, err := ad.Eval(s.Upper)
+		upper, err := ad.Numbers(s.Upper)
 		if err != nil {
 			return 0, 0, unknown
 		}
-		high = math.Floor(slices.Max(floats(upper[0])))
+		high = math.Floor(slices.Max(upper[0]))
 	} else if s.Upper != nil {
 		return 0, 0, unknown
 	}
@@ -180,19 +180,18 @@ func (p *param) farEnough(low float64) (float64, error) {
 	if p.prior.CDFOf == nil || p.prior.Event > 0 || slices.ContainsFunc(p.prior.Params, func(n *ad.Node) bool { return !graph.Constant(n) }) {
 		return 0, none
 	}
-	theta, err := ad.Eval(p.prior.Params...)
+	theta, err := ad.Numbers(p.prior.Params...)
 	if err != nil {
 		return 0, none
 	}
-	sets, all := 1, make([][]float64, len(theta))
-	for i, v := range theta {
-		all[i] = floats(v)
-		sets = max(sets, len(all[i]))
+	sets := 1
+	for _, v := range theta {
+		sets = max(sets, len(v))
 	}
 	far := low
 	for k := range sets {
-		set := make([]float64, len(all))
-		for i, v := range all {
+		set := make([]float64, len(theta))
+		for i, v := range theta {
 			if len(v) != 1 && len(v) != sets {
 				return 0, none
 			}
@@ -363,8 +362,8 @@ func isZero(n *ad.Node) bool {
 	if !graph.Constant(n) {
 		return false
 	}
-	v, err := ad.Eval(n)
-	return err == nil && !slices.ContainsFunc(floats(v[0]), func(x float64) bool { return x != 0 })
+	v, err := ad.Numbers(n)
+	return err == nil && !slices.ContainsFunc(v[0], func(x float64) bool { return x != 0 })
 }
 
 // scatter adds the elements of a term to their units, and returns the sum of those that belong to none apart.

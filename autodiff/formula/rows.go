@@ -28,17 +28,11 @@ const mostRows = 5000
 
 // numbers are those of a node that depends on no input.
 func numbers(what string, n *ad.Node) ([]float64, error) {
-	v, err := ad.Eval(n)
+	v, err := ad.Numbers(n)
 	if err != nil {
 		return nil, fmt.Errorf("formula: %s needs a column or a number, without parameters and errors", what)
 	}
-	switch x := v[0].Data().(type) {
-	case float64:
-		return []float64{x}, nil
-	case []float64:
-		return slices.Clone(x), nil
-	}
-	return nil, fmt.Errorf("formula: %s needs numbers", what)
+	return v[0], nil
 }
 
 // faulty is a node with an error.

@@ -1,6 +1,8 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !page
+
 package hdf5
 
 import "gorgonia.org/tensor"

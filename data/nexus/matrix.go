@@ -3,11 +3,7 @@
 
 package nexus
 
-import (
-	"fmt"
-
-	"gorgonia.org/tensor"
-)
+import "fmt"
 
 // Matrix is a table of numbers, row by row.
 type Matrix struct {
@@ -43,9 +39,4 @@ func (m *Matrix) shape() string {
 		return "none"
 	}
 	return fmt.Sprintf("(%d, %d)", m.Rows, m.Cols)
-}
-
-// Dense returns the matrix as a Gorgonia tensor that shares its memory.
-func (m *Matrix) Dense() *tensor.Dense {
-	return tensor.New(tensor.WithShape(m.Rows, m.Cols), tensor.WithBacking(m.Data))
 }

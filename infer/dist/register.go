@@ -194,11 +194,11 @@ func (f Family) transformsAt(d Dist, t Transform, x float64) error {
 	const h = 1e-4
 	_, logJ := t.Apply(ad.Const([]float64{x}), 1)
 	y, _ := t.Apply(ad.Const([]float64{x - 2*h, x - h, x, x + h, x + 2*h}), 5)
-	values, err := ad.Eval(y, logJ)
+	values, err := ad.Numbers(y, logJ)
 	if err != nil {
 		return err
 	}
-	at, got := values[0].Float64s(), values[1].Float64s()[0]
+	at, got := values[0], values[1][0]
 	p, err := Numbers(d)
 	if err != nil {
 		return nil // a parameter is not a constant
@@ -276,11 +276,11 @@ func (f Family) logTail(d Dist, name string, x []float64) ([]float64, error) {
 	if name == "LogCCDFOf" {
 		n = d.LogCCDF(ad.Const(x))
 	}
-	values, err := ad.Eval(n)
+	values, err := ad.Numbers(n)
 	if err != nil {
 		return nil, err
 	}
-	return values[0].Float64s(), nil
+	return values[0], nil
 }
 
 // numbers returns numbers inside the support, in increasing order: draws, or, where there are none, numbers at all

@@ -323,17 +323,9 @@ func Numbers(d Dist) ([][]float64, error) {
 	if len(d.Params) == 0 {
 		return nil, nil
 	}
-	values, err := ad.Eval(d.Params...)
+	values, err := ad.Numbers(d.Params...)
 	if err != nil {
 		return nil, fmt.Errorf("dist: parameters of %s: %w", d.Name, errtext.Without("dist: ", err))
 	}
-	out := make([][]float64, len(values))
-	for i, v := range values {
-		if x, ok := v.Data().(float64); ok {
-			out[i] = []float64{x}
-			continue
-		}
-		out[i] = v.Data().([]float64)
-	}
-	return out, nil
+	return values, nil
 }

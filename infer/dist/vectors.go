@@ -39,11 +39,14 @@ func folded(from *ad.Node, n *ad.Node) *ad.Node {
 	if n.Err() != nil || !from.IsConst() {
 		return n
 	}
-	v, err := ad.Eval(n)
+	v, err := ad.Numbers(n)
 	if err != nil {
 		return n
 	}
-	return ad.FromDense(v[0])
+	if len(n.Shape()) == 0 {
+		return ad.Scalar(v[0][0])
+	}
+	return ad.Const(v[0], n.Shape()...)
 }
 
 // whitened returns L^-1 r for the vectors on the last axis of r. If there is one L for

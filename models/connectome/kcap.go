@@ -80,11 +80,11 @@ func (c KCap) soft(x, k *ad.Node) *ad.Node {
 // threshold is the sigmoid about the mean of the k-th largest and the next element.
 func threshold(x, k *ad.Node) *ad.Node {
 	last := len(x.Shape()) - 1
-	v, err := ad.Eval(k)
+	v, err := ad.Numbers(k)
 	if err != nil || last < 0 {
 		return fault(fmt.Errorf("connectome: Threshold cannot use k %v with inputs %v: k must be a constant, and the inputs need an axis of neurons, [..., n]", k, x))
 	}
-	at := int(v[0].Float64s()[0])
+	at := int(v[0][0])
 	if at < 1 {
 		return fault(fmt.Errorf("connectome: %d of %s are to fire: want at least 1", at, errtext.Count(x.Shape()[last], "neuron")))
 	}

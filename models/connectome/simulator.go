@@ -132,11 +132,11 @@ func (s Simulator) Hard(beta, p float64) ([]float64, error) {
 	if !(beta > 0 && p > 0 && p < 1) || math.IsInf(beta, 1) {
 		return nil, fmt.Errorf("connectome: the plasticity is %g and the probability %g: want both above 0, and the probability below 1", beta, p)
 	}
-	v, err := ad.Eval(s.dynamics(ad.Scalar(math.Log(beta)), ad.Scalar(math.Log(p/(1-p))), true))
+	v, err := ad.Numbers(s.dynamics(ad.Scalar(math.Log(beta)), ad.Scalar(math.Log(p/(1-p))), true))
 	if err != nil {
 		return nil, err
 	}
-	return v[0].Float64s(), nil
+	return v[0], nil
 }
 
 // dynamics runs the steps in all graphs.

@@ -287,11 +287,11 @@ func newSparseRun(stimulus *ad.Node, ws, wr *Sparse, beta *ad.Node, d Dynamics) 
 	if d.K == nil {
 		return nil, errors.New("the dynamics have no K: set it to the number of neurons that fire")
 	}
-	v, err := ad.Eval(d.K)
+	v, err := ad.Numbers(d.K)
 	if err != nil {
 		return nil, fmt.Errorf("the number K of neurons that fire must be a constant: %w", err)
 	}
-	if r.k = v[0].Float64s()[0]; !(r.k > 0) {
+	if r.k = v[0][0]; !(r.k > 0) {
 		return nil, fmt.Errorf("%g of %s are to fire: want more than 0", r.k, errtext.Count(r.n, "neuron"))
 	}
 	r.k = min(r.k, float64(r.n))

@@ -132,11 +132,11 @@ func (p *Problem) meanOf(r *optim.Result) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := ad.Eval(m)
+	v, err := ad.Numbers(m)
 	if err != nil {
 		return nil, err
 	}
-	return slices.Clone(v[0].Data().([]float64)), nil
+	return slices.Clone(v[0]), nil
 }
 
 // predicted takes residuals, which are in standard deviations if there are errors, from the observed values.

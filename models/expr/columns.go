@@ -76,11 +76,11 @@ func (p *Problem) observed(columns map[string]*ad.Node, n int) ([]float64, error
 	if err != nil {
 		return nil, fmt.Errorf("y: %w", err)
 	}
-	v, err := ad.Eval(ad.Broadcast(y, n))
+	v, err := ad.Numbers(ad.Broadcast(y, n))
 	if err != nil {
 		return nil, fmt.Errorf("y: %w", err)
 	}
-	out := slices.Clone(v[0].Data().([]float64))
+	out := slices.Clone(v[0])
 	for i, x := range out {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return nil, fmt.Errorf("y: %s is %g in %s: leave the row out", p.Y, x, p.Row(i))

@@ -275,11 +275,11 @@ func (p *Problem) penalties(names []string, vectors map[string]vector) (out []op
 			if n, err = folded(n); err != nil {
 				return nil, ofPrior(name, fmt.Errorf("prior of %s: %w", name, err))
 			}
-			value, err := ad.Eval(n)
+			value, err := ad.Numbers(n)
 			if err != nil {
 				return nil, ofPrior(name, fmt.Errorf("prior of %s: %w", name, err))
 			}
-			v[i] = value[0].Data().(float64)
+			v[i] = value[0][0]
 		}
 		if !linalg.Finite(v[0]) || !(v[1] > 0) || math.IsInf(v[1], 0) {
 			return nil, ofPrior(name, fmt.Errorf("prior of %s: %s: want a finite mean and a standard deviation above 0", name, p.Priors[name]))

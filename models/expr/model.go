@@ -266,11 +266,11 @@ func usedAsNumber(text, name string) bool {
 
 // folded evaluates a constant, so that a distribution can check it.
 func folded(n *ad.Node) (*ad.Node, error) {
-	v, err := ad.Eval(n)
+	v, err := ad.Numbers(n)
 	if err != nil {
 		return nil, err
 	}
-	return ad.Scalar(v[0].Data().(float64)), nil
+	return ad.Scalar(v[0][0]), nil
 }
 
 // unused returns an error for declared names that nothing uses: they are probably misspelt.

@@ -86,11 +86,11 @@ func (v *Inversion) newInspection(x []float64, s CheckSettings) (*inspection, er
 // predict fills mean, all and scale for images.
 func (c *inspection) predict() error {
 	flat := c.pattern.Intensity.Float64s()
-	seen, err := ad.Eval(c.here(c.scene.measured(ad.Const(flat, len(flat)), momentaOf(c.pattern))))
+	seen, err := ad.Numbers(c.here(c.scene.measured(ad.Const(flat, len(flat)), momentaOf(c.pattern))))
 	if err != nil {
 		return err
 	}
-	c.all = seen[0].Float64s()
+	c.all = seen[0]
 	for _, i := range c.index {
 		c.mean = append(c.mean, c.all[i])
 	}

@@ -41,10 +41,10 @@ func (t *Task) predict(ctx context.Context, m *rsoxs.Morphology, s Scene) (*rsox
 		return nil, err
 	}
 	flat := p.Intensity.Float64s()
-	seen, err := ad.Eval(s.measured(ad.Const(flat, len(flat)), momentaOf(p)))
+	seen, err := ad.Numbers(s.measured(ad.Const(flat, len(flat)), momentaOf(p)))
 	if err != nil {
 		return nil, err
 	}
-	copy(p.Intensity.Data().([]float64), seen[0].Float64s())
+	copy(p.Intensity.Data().([]float64), seen[0])
 	return p, nil
 }

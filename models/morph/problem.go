@@ -535,11 +535,11 @@ func (p *Problem) fields(s Scene) error {
 				return fmt.Errorf("morph: Build of the model %q returned material %d with %s of the shape %v: want %v, a number for each voxel", p.Model, i+1, name, f.Shape(), want)
 			}
 		}
-		v, err := ad.Eval(m.Vfrac)
+		v, err := ad.Numbers(m.Vfrac)
 		if err != nil {
 			return fmt.Errorf("morph: Build of the model %q, Vfrac of material %d: %w", p.Model, i+1, err)
 		}
-		if at := slices.IndexFunc(v[0].Float64s(), math.IsNaN); at >= 0 {
+		if at := slices.IndexFunc(v[0], math.IsNaN); at >= 0 {
 			ny, nx := want[1], want[2]
 			return fmt.Errorf("morph: Build of the model %q returned material %d with the volume fraction NaN in voxel (%d, %d, %d) at the starting values: want numbers from 0 to 1", p.Model, i+1, at/(ny*nx), at/nx%ny, at%nx)
 		}

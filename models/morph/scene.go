@@ -52,11 +52,11 @@ func (s Scene) optics(given rsoxs.Optics) (rsoxs.Optics, error) {
 	if s.Constants == nil {
 		return given, nil
 	}
-	v, err := ad.Eval(s.Constants)
+	v, err := ad.Numbers(s.Constants)
 	if err != nil {
 		return nil, err
 	}
-	shape, flat := v[0].Shape(), v[0].Float64s()
+	shape, flat := s.Constants.Shape(), v[0]
 	o := make(rsoxs.Optics, shape[0])
 	for e := range o {
 		for range shape[1] {
@@ -259,13 +259,13 @@ func (s Scene) Morphology(voxel float64) (*rsoxs.Morphology, error) {
 		nodes = append(nodes, s.Materials[i].Nodes()...)
 		m.Materials = append(m.Materials, s.Materials[i].Arrays(tensor.Float64))
 	}
-	values, err := ad.Eval(nodes...)
+	values, err := ad.Numbers(nodes...)
 	if err != nil {
 		return nil, err
 	}
 	for i := range m.Materials {
 		for _, f := range m.Materials[i].Fields() {
-			copy(f.Data().([]float64), values[0].Float64s())
+			copy(f.Data().([]float64), values[0])
 			values = values[1:]
 		}
 	}

@@ -78,11 +78,11 @@ func Transform(t *testing.T, tr dist.Transform, x ...float64) {
 func unconstrained(tr dist.Transform, y []float64) ([]float64, error) {
 	bounds := make([][]float64, len(tr.Bounds))
 	for i, b := range tr.Bounds {
-		v, err := ad.Eval(b)
+		v, err := ad.Numbers(b)
 		if err != nil {
 			return nil, err
 		}
-		bounds[i] = v[0].Float64s()
+		bounds[i] = v[0]
 	}
 	return tr.Unconstrain(y, []int{len(y)}, 0, bounds...)
 }
@@ -128,9 +128,9 @@ func transforms(t *testing.T, l dist.Family) {
 func constrained(t *testing.T, tr dist.Transform, x float64) float64 {
 	t.Helper()
 	y, _ := tr.Apply(ad.Const([]float64{x}), 1)
-	v, err := ad.Eval(y)
+	v, err := ad.Numbers(y)
 	if err != nil {
 		t.Fatalf("%s: %v", tr.Name, err)
 	}
-	return v[0].Float64s()[0]
+	return v[0][0]
 }

@@ -284,11 +284,11 @@ func constant(n *ad.Node) []float64 {
 	if n.Err() != nil || !graph.Constant(n) {
 		return nil
 	}
-	v, err := ad.Eval(graph.Row(n))
+	v, err := ad.Numbers(graph.Row(n))
 	if err != nil {
 		return nil
 	}
-	return v[0].Float64s()
+	return v[0]
 }
 
 // counted returns 1 to n.

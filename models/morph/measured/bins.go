@@ -24,13 +24,13 @@ type layout struct {
 // layOut finds where the pixels of a detector are, by its nominal geometry.
 func (d *Data) layOut(solidAngles bool) (*layout, error) {
 	dir := d.Detector.Directions(d.pose())
-	v, err := ad.Eval(dir.X, dir.Y, dir.Z, dir.SolidAngle)
+	v, err := ad.Numbers(dir.X, dir.Y, dir.Z, dir.SolidAngle)
 	if err != nil {
 		return nil, err
 	}
-	l := &layout{data: d, x: v[0].Float64s(), y: v[1].Float64s(), z: v[2].Float64s(), weight: ones(d.pixels()), solidAngles: solidAngles}
+	l := &layout{data: d, x: v[0], y: v[1], z: v[2], weight: ones(d.pixels()), solidAngles: solidAngles}
 	if solidAngles {
-		l.weight = v[3].Float64s()
+		l.weight = v[3]
 	}
 	return l, nil
 }

@@ -113,11 +113,11 @@ func (t Table) near(energy float64) []float64 {
 	if err != nil {
 		return nil
 	}
-	v, err := ad.Eval(x)
+	v, err := ad.Numbers(x)
 	if err != nil {
 		return nil
 	}
-	return v[0].Float64s()
+	return v[0]
 }
 
 // linear returns the constants between two rows.

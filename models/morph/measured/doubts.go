@@ -44,12 +44,12 @@ func (t *Task) cutOff(at morph.Values) ([]string, error) {
 	}
 	n := t.Model.Grid.Shape
 	for _, m := range t.Model.Scene(at).Materials {
-		v, err := ad.Eval(ad.Broadcast(m.Vfrac, n[0], n[1], n[2]))
+		v, err := ad.Numbers(ad.Broadcast(m.Vfrac, n[0], n[1], n[2]))
 		if err != nil {
 			return nil, err
 		}
 		most := 0.0
-		for i, f := range v[0].Float64s() {
+		for i, f := range v[0] {
 			z, y, x := i/(n[1]*n[2]), i/n[2]%n[1], i%n[2]
 			if z == 0 && n[0] > 1 || z == n[0]-1 && n[0] > 1 || y == 0 || y == n[1]-1 || x == 0 || x == n[2]-1 {
 				most = max(most, f)

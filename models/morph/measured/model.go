@@ -363,16 +363,16 @@ func (p *pass) farthest(number func(name string, usual float64) float64) (most f
 	dir := d.Directions(farfield.Pose{Distance: ad.Scalar(number("distance", g.Distance)),
 		PoniY: ad.Scalar(g.PoniY + d.PixelY*number("centre_y", 0)), PoniX: ad.Scalar(g.PoniX + d.PixelX*number("centre_x", 0)),
 		Rot1: ad.Scalar(number("rot1", g.Rot1)), Rot2: ad.Scalar(number("rot2", g.Rot2)), Rot3: ad.Scalar(number("rot3", g.Rot3))})
-	v, err := ad.Eval(dir.X, dir.Y)
+	v, err := ad.Numbers(dir.X, dir.Y)
 	if err != nil {
 		return 0, 0, err
 	}
 	for _, x := range v {
-		for _, u := range x.Float64s() {
+		for _, u := range x {
 			most = max(most, math.Abs(u))
 		}
 	}
-	return most, v[0].Size(), nil
+	return most, len(v[0]), nil
 }
 
 // intensity returns the intensity of fully polarised light with the field at an angle in degrees, on the padded detector.

@@ -231,13 +231,13 @@ func (d *Data) resolved(voxel float64) error {
 		return nil // a fan has no pixels that could be masked; the volume says what it cannot do
 	}
 	toPixels := d.Detector.Directions(d.pose())
-	x, err := ad.Eval(toPixels.X, toPixels.Y)
+	x, err := ad.Numbers(toPixels.X, toPixels.Y)
 	if err != nil {
 		return err
 	}
 	most := 0.0
-	alongY := x[1].Float64s()
-	for i, u := range x[0].Float64s() {
+	alongY := x[1]
+	for i, u := range x[0] {
 		if v := alongY[i]; d.Keep == nil || d.Keep[i] {
 			most = max(most, math.Abs(u), math.Abs(v))
 		}

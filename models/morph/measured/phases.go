@@ -105,11 +105,11 @@ func (t *Task) isotropicContrasts() (map[float64]complex128, error) {
 			if err != nil {
 				return nil, err
 			}
-			v, err := ad.Eval(c)
+			v, err := ad.Numbers(c)
 			if err != nil {
 				return nil, err
 			}
-			x := v[0].Float64s() // DeltaPara, BetaPara, DeltaPerp, BetaPerp
+			x := v[0] // DeltaPara, BetaPara, DeltaPerp, BetaPerp
 			if x[0] != x[2] || x[1] != x[3] {
 				return nil, fmt.Errorf("measured: method is phase, and the constants of %s at %g eV differ along and across the director: it finds isotropic voxels", t.Model.material(i), e)
 			}
@@ -207,11 +207,11 @@ func (g *gathering) layOut() error {
 		}
 	}
 	to := farfield.DirectionsTo(ad.Const(y), ad.Const(x), pose)
-	v, err := ad.Eval(to.X, to.Y, det.Directions(pose).SolidAngle)
+	v, err := ad.Numbers(to.X, to.Y, det.Directions(pose).SolidAngle)
 	if err != nil {
 		return err
 	}
-	g.x, g.y, g.solid = v[0].Float64s(), v[1].Float64s(), v[2].Float64s()
+	g.x, g.y, g.solid = v[0], v[1], v[2]
 	return nil
 }
 

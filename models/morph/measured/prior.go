@@ -34,11 +34,11 @@ func (p *Param) logPrior(x float64) float64 {
 	if p.Prior == nil {
 		return 0
 	}
-	v, err := ad.Eval(p.Prior.LogProb(ad.Scalar(x)))
+	v, err := ad.Numbers(p.Prior.LogProb(ad.Scalar(x)))
 	if err != nil {
 		return math.Inf(-1)
 	}
-	return v[0].Float64s()[0]
+	return v[0][0]
 }
 
 // priorPeak is the largest log density of a prior that is not Gaussian, over a fine grid of its range where it is wide, or near the start.

@@ -146,11 +146,11 @@ func families() []family {
 
 // logI0 is the logarithm of the modified Bessel function I_0.
 func logI0(x float64) float64 {
-	d, err := ad.Eval(ad.BesselLogI0e(ad.Scalar(x)))
+	d, err := ad.Numbers(ad.BesselLogI0e(ad.Scalar(x)))
 	if err != nil {
 		return math.NaN()
 	}
-	return d[0].Float64s()[0] + math.Abs(x)
+	return d[0][0] + math.Abs(x)
 }
 
 // skewLaplace is the density 2 tau (1 - tau)/sigma exp(-2/sigma ((1 - tau) 1[y < mu] (mu - y) + tau 1[y > mu] (y - mu))).

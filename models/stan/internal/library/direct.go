@@ -185,8 +185,8 @@ func directPoissonLog(y *ad.Node, p []*ad.Node) *ad.Node {
 
 // plus adds the product of known coefficients and x to e, but not where all of these are 0: 0 log 0 is 0.
 func plus(e, c, x *ad.Node) *ad.Node {
-	d, err := ad.Eval(c)
-	if err == nil && !slices.ContainsFunc(d[0].Float64s(), func(v float64) bool { return v != 0 }) {
+	d, err := ad.Numbers(c)
+	if err == nil && !slices.ContainsFunc(d[0], func(v float64) bool { return v != 0 }) {
 		return e
 	}
 	return ad.Add(e, ad.Mul(c, x))
@@ -205,11 +205,11 @@ func fixed(n *ad.Node, ok func(x float64) bool) bool {
 func mapped(n *ad.Node, f func(x float64) float64) *ad.Node {
 	from := n.Numbers()
 	if from == nil { // a sum of constants
-		d, err := ad.Eval(n)
+		d, err := ad.Numbers(n)
 		if err != nil {
 			return ad.Fail(err)
 		}
-		from = d[0].Float64s()
+		from = d[0]
 	}
 	out := make([]float64, len(from))
 	for i, x := range from {

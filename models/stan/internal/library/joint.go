@@ -86,11 +86,11 @@ func chosenOf(y value.Value, cols []*ad.Node) *ad.Node {
 
 // number evaluates a graph of known numbers.
 func number(n *ad.Node) float64 {
-	d, err := ad.Eval(n)
+	d, err := ad.Numbers(n)
 	if err != nil {
 		return math.NaN()
 	}
-	return d[0].Float64s()[0]
+	return d[0][0]
 }
 
 // outcomes is how many vectors a value holds.

@@ -143,11 +143,11 @@ func evaluate(v value.Value) (value.Value, error) {
 		}
 		return v, nil
 	}
-	d, err := ad.Eval(v.N)
+	d, err := ad.Numbers(v.N)
 	if err != nil {
 		return v, err
 	}
-	v.N, v.F = nil, slices.Clone(d[0].Float64s())
+	v.N, v.F = nil, slices.Clone(d[0])
 	return v, nil
 }
 

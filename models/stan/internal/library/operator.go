@@ -80,8 +80,8 @@ func operator(op string, a, b value.Value, t typing.Type) (value.Value, error) {
 // power is x^y. A known whole exponent makes a product, whose derivative exists where x is 0 or negative.
 func power(x, y *ad.Node) *ad.Node {
 	if y.IsConst() && y.Size() == 1 {
-		if d, err := ad.Eval(y); err == nil {
-			switch d[0].Float64s()[0] {
+		if d, err := ad.Numbers(y); err == nil {
+			switch d[0][0] {
 			case 1:
 				return x
 			case 2:

@@ -36,11 +36,11 @@ func drawn(name string, of func(x []*ad.Node, a []value.Value) (d dist.Dist, sha
 				p = append(p, slices.Clone(known))
 				continue
 			}
-			v, err := ad.Eval(n)
+			v, err := ad.Numbers(n)
 			if err != nil {
 				return value.Value{}, err
 			}
-			p = append(p, slices.Clone(v[0].Float64s()))
+			p = append(p, slices.Clone(v[0]))
 		}
 		out := make([]float64, value.Size(shape))
 		if err := d.Fill(c.Random, out, shape, p); err != nil {
@@ -229,12 +229,12 @@ func hidden() {
 			return value.Value{}, errRandom
 		}
 		all := forward(c.Args[0].Node(), c.Args[1].Node(), c.Args[2].Node())
-		v, err := ad.Eval(ad.Stack(0, all...))
+		v, err := ad.Numbers(ad.Stack(0, all...))
 		if err != nil {
 			return value.Value{}, err
 		}
 		k, n := c.Args[2].Size(), len(all)
-		alpha := v[0].Float64s()
+		alpha := v[0]
 		out := make([]float64, n)
 		next := -1
 		for t := n - 1; t >= 0; t-- {

@@ -133,11 +133,11 @@ func owensIntegral(h, a *ad.Node) *ad.Node {
 
 // order returns the known order of a Bessel function.
 func order(n *ad.Node) (int, bool) {
-	d, err := ad.Eval(n)
+	d, err := ad.Numbers(n)
 	if err != nil || n.Size() != 1 {
 		return 0, false
 	}
-	return int(d[0].Float64s()[0]), true
+	return int(d[0][0]), true
 }
 
 // bessel integrates over an angle with the trapezoidal rule, which converges exponentially for periodic functions.

@@ -303,12 +303,12 @@ func (l *laplace) approximate(likelihood func(theta *ad.Node) *ad.Node, k *ad.No
 // drawHidden draws hidden numbers given the observations.
 func (m *Machine) drawHidden(l *laplace) (value.Value, error) {
 	s := ad.Scale(0.5, ad.Add(l.covariance, ad.T(l.covariance)))
-	d, err := ad.Eval(l.theta, s)
+	d, err := ad.Numbers(l.theta, s)
 	if err != nil {
 		return value.Value{}, err
 	}
-	mean, factor := slices.Clone(d[0].Float64s()), make([]float64, l.n*l.n)
-	if !cholesky(d[1].Float64s(), factor, l.n) {
+	mean, factor := slices.Clone(d[0]), make([]float64, l.n*l.n)
+	if !cholesky(d[1], factor, l.n) {
 		return value.Value{}, errors.New("the covariance of the hidden numbers is not positive definite: add a small number to the diagonal of that before the observations")
 	}
 	z := make([]float64, l.n)

@@ -118,11 +118,11 @@ func (m *Machine) observe(s *syntax.Tilde, args []value.Value) bool {
 		return ad.Reshape(ad.Broadcast(x, full...), n)
 	}
 	o := &observation{at: s, family: family}
-	y, err := ad.Eval(spread(args[0]))
+	y, err := ad.Numbers(spread(args[0]))
 	if err != nil {
 		return false
 	}
-	o.y = slices.Clone(y[0].Float64s())
+	o.y = slices.Clone(y[0])
 	for _, a := range args[1:] {
 		p := spread(a)
 		if p.Err() != nil {

@@ -207,11 +207,11 @@ func (m *Machine) settled(v value.Value, args []value.Value) (value.Value, error
 	if v.N == nil {
 		return v, nil
 	}
-	d, err := ad.Eval(v.N)
+	d, err := ad.Numbers(v.N)
 	if err != nil {
 		return v, err
 	}
-	v.N, v.F = nil, slices.Clone(d[0].Float64s())
+	v.N, v.F = nil, slices.Clone(d[0])
 	return v, nil
 }
 
