@@ -17,6 +17,7 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/browser"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // looked is what the page knows about an item.
@@ -199,4 +200,30 @@ func TestBootstrapsGoOn(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	t.Error("the fit has not ended")
+}
+
+// A factor that is slid in one picture of a script is that of its other pictures, and the page shows the text of the script. Along the rows of
+// a picture of images of a fit people slide, too.
+func TestSlidersInBrowser(t *testing.T) {
+	tier.SlowOnly(t)
+	t.Chdir(t.TempDir())
+	script := "p: 0.1\nstimuli: {S: 30}\nareas: {A: {n: 300, k: 15}}\nwinners: [A]\nrun:\n  - {form: A, stimulus: S, steps: 5}\n  - {remember: f, area: A}\n  - {measure: kept, overlap: [A, f]}\n"
+	if err := os.WriteFile("tone.yaml", []byte(script), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := apptest.Do(t, "demo", "rsoxs", "--out", "scattering", "--quiet"); code != exit.OK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	p := browser.Open(t, serve(t).url+"#tone.yaml")
+	p.Wait("document.querySelectorAll('.card').length === 3 && document.querySelector('.card').picture.shown")
+	p.Wait("document.querySelector('.file pre').textContent.includes('stimulus: S')")
+	p.Eval("(() => { const s = document.querySelector('.card input[type=range]'); s.value = 2; s.dispatchEvent(new Event('input')) })()", nil)
+	p.Wait("[...document.querySelectorAll('.card')].every((c) => c.querySelector('input[type=range]').value === document.querySelector('.card input[type=range]').value && (!c.picture.shown || c.querySelector('code').textContent.includes('--beta-times=')))")
+	p.Eval("location.hash = 'scattering/fit'", nil)
+	p.Wait("document.querySelector('.head h2')?.textContent === 'scattering/fit' && document.querySelector('#texts pre')?.textContent.includes('agrees') && document.querySelector('.card')?.picture.shown")
+	p.Eval("(() => { const s = document.querySelector('.card input[type=range]'); s.value = 2; s.dispatchEvent(new Event('input')) })()", nil)
+	p.Wait("document.querySelector('.card code').textContent.includes('--row=2') && document.querySelector('.card').picture.frames.length === 3")
+	for _, f := range p.Failures {
+		t.Error(fmt.Sprint(f))
+	}
 }
