@@ -213,8 +213,9 @@ func (p *page) goesOn(d *itemDoc, dir runs.Folder) {
 	if d.Busy || c == nil || c.Annotations["resume"] == "" {
 		return
 	}
-	if dir.Checkpoint() == "" { // a bootstrap, whose fit is written when it has ended
-		if foreign.Exists(dir.Path(runs.ConfigFile)) && !foreign.Exists(dir.Path("fit.json")) {
+	if dir.Checkpoint() == "" { // a bootstrap or a simulation, whose results are written when it has ended
+		ended := slices.ContainsFunc([]string{"fit.json", "summary.json"}, func(name string) bool { return foreign.Exists(dir.Path(name)) })
+		if foreign.Exists(dir.Path(runs.ConfigFile)) && !ended {
 			d.Resume = d.Command
 		}
 		return

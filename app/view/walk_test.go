@@ -71,6 +71,9 @@ func TestEveryPictureOfEveryKind(t *testing.T) {
 				drawn[title] = (&view{t, v.url}).offersAll(p.Line) || drawn[title]
 			})
 		}
+		if d.Resume != "" {
+			t.Errorf("%s has ended and can be resumed by %s", i.Name, d.Resume)
+		}
 		if len(d.Pictures)+len(d.Works)+len(d.Texts) == 0 {
 			t.Errorf("%s: there is nothing to see or to do", i.Name)
 		}
