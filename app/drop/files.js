@@ -268,14 +268,12 @@ function host(tell) {
 	return files;
 }
 
-// compiledFrom fetches a program that gzip packed, and compiles it.
+// compiledFrom fetches a program that xz packed, and compiles it while it comes.
 async function compiledFrom(name) {
 	const answer = await fetch(name);
 	if (!answer.ok) throw new Error(`${name}: ${answer.status} ${answer.statusText}`);
-	const bytes = new Uint8Array(await answer.arrayBuffer());
-	const packed = bytes[0] === 0x1f && bytes[1] === 0x8b; // some servers unpack it
-	const body = packed ? new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")) : bytes;
-	return WebAssembly.compileStreaming(new Response(body, { headers: { "Content-Type": "application/wasm" } }));
+	const plain = new self["xz-decompress"].XzReadableStream(answer.body);
+	return WebAssembly.compileStreaming(new Response(plain, { headers: { "Content-Type": "application/wasm" } }));
 }
 
 if (typeof module !== "undefined") module.exports = { Files };

@@ -4,7 +4,7 @@
 // Runs the program beside the page: a message is a command line with new files, the answers are what it prints and the files it wrote.
 "use strict";
 
-importScripts("files.js");
+importScripts("files.js", "xz.js");
 
 const files = host((fd, text) => postMessage({ kind: fd === 1 ? "out" : "note", text }));
 
@@ -14,7 +14,7 @@ let compiled = null;
 
 // program fetches and compiles the program once.
 function program() {
-	compiled ??= compiledFrom("euryale.wasm.gz");
+	compiled ??= compiledFrom("euryale.wasm.xz");
 	return compiled;
 }
 

@@ -9,7 +9,6 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -18,8 +17,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/klauspost/compress/gzip"
 
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 )
@@ -41,6 +38,12 @@ func main() {
 	}
 }
 
+// unpacker is a library that unpacks what xz packed.
+const unpacker = "app/drop/xz-decompress.min.js"
+
+// loops are the packages that numbers are computed in. In others no function is copied to where it is called, which makes the program smaller.
+var loops = []string{"./kernels/...", "./autodiff/internal/cpu/...", "./sim/...", "./optim/...", "./models/spectra/...", "gonum.org/v1/gonum/...", "math/...", "runtime/...", "internal/..."}
+
 // write fills a folder, from the top of the repository.
 func write(dir string) error {
 	support, err := wasmSupport()
@@ -49,11 +52,15 @@ func write(dir string) error {
 	}
 	if err := copies(dir, map[string]string{
 		"app/drop/page.html": "index.html", "app/drop/page.css": "page.css", "app/drop/page.js": "page.js",
-		"app/drop/worker.js": "worker.js", "app/drop/files.js": "files.js", support: "wasm_exec.js",
+		"app/drop/worker.js": "worker.js", "app/drop/files.js": "files.js", unpacker: "xz.js", support: "wasm_exec.js",
 	}); err != nil {
 		return err
 	}
-	return packed(filepath.Join(dir, "euryale.wasm.gz"), []string{"GOOS=js", "GOARCH=wasm"}, "build", "-trimpath", "-ldflags=-s -w", "./cmd/euryale")
+	args := []string{"build", "-tags=page", "-trimpath", "-ldflags=-s -w", "-gcflags=all=-l"}
+	for _, p := range loops {
+		args = append(args, "-gcflags="+p+"=")
+	}
+	return packed(filepath.Join(dir, "euryale.wasm.xz"), []string{"GOOS=js", "GOARCH=wasm"}, append(args, "./cmd/euryale")...)
 }
 
 // wasmSupport is the file by which Go's programs run in pages.
@@ -79,7 +86,7 @@ func copies(dir string, files map[string]string) error {
 	return nil
 }
 
-// packed compiles a program by the go command, whose last argument is the package, and packs it by gzip.
+// packed compiles a program by the go command, whose last argument is the package, and packs it by xz: a third smaller than by gzip.
 func packed(name string, environment []string, args ...string) error {
 	dir, err := os.MkdirTemp("", "euryale-page")
 	if err != nil {
@@ -91,24 +98,25 @@ func packed(name string, environment []string, args ...string) error {
 	if args[0] == "run" { // a program that compiles another
 		args = append(args, "-o", plain)
 	} else {
-		args = slices.Insert(args, last, "-o", plain)
+		mod, err := withoutLetters(dir)
+		if err != nil {
+			return err
+		}
+		args = slices.Insert(args, last, "-modfile", mod, "-o", plain)
 	}
 	compile := exec.Command("go", args...)
 	compile.Env = append(os.Environ(), environment...)
 	if out, err := compile.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
-	from, err := os.Open(plain)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
 	return atomicfile.Write(name, true, func(w io.Writer) error {
-		z, err := gzip.NewWriterLevel(w, gzip.BestCompression)
-		if err != nil {
-			return err
+		// The decoder of the page knows dictionaries up to 64 MiB. Instructions of WebAssembly are not aligned, and the byte before says much of the next.
+		xz := exec.Command("xz", "--stdout", "--check=crc32", "--lzma2=preset=9e,dict=64MiB,lc=4,lp=0,pb=0", plain)
+		var faults strings.Builder
+		xz.Stdout, xz.Stderr = w, &faults
+		if err := xz.Run(); err != nil {
+			return fmt.Errorf("xz, which packs the program: %w: install it (xz-utils) if it is not there\n%s", err, faults.String())
 		}
-		_, err = io.Copy(z, from)
-		return errors.Join(err, z.Close())
+		return nil
 	})
 }

@@ -55,11 +55,11 @@ func writeNotebooks(dir, wheel string) error {
 	own := filepath.Join(dir, "extensions", extension)
 	if err := copies(own, map[string]string{
 		"notebook/lab/extension.js": "extension.js", "notebook/lab/worker.js": "worker.js", "notebook/lab/logo.svg": "logo.svg",
-		"app/drop/files.js": "files.js", support: "wasm_exec.js",
+		"app/drop/files.js": "files.js", unpacker: "xz.js", support: "wasm_exec.js",
 	}); err != nil {
 		return err
 	}
-	return packed(filepath.Join(own, "kernel.wasm.gz"), nil, "run", "./notebook/kernel", "-page")
+	return packed(filepath.Join(own, "kernel.wasm.xz"), nil, "run", "./notebook/kernel", "-page")
 }
 
 // unpackLite unpacks the pages that the Python package jupyterlite-core holds, but for what only those read who look for faults in them.

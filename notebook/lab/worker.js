@@ -5,7 +5,7 @@
 // the reply with the files that the cell wrote.
 "use strict";
 
-importScripts("files.js");
+importScripts("files.js", "xz.js");
 
 const files = host((fd, text) => postMessage({ kind: "stream", content: { name: fd === 1 ? "stdout" : "stderr", text } }));
 
@@ -18,7 +18,7 @@ let known = new Map(); // names of files with the dates that the notebook's fold
 let started = null;
 function kernel() {
 	started ??= (async () => {
-		const module = await compiledFrom("kernel.wasm.gz");
+		const module = await compiledFrom("kernel.wasm.xz");
 		const go = new Go();
 		go.argv = ["kernel", "page"];
 		go.env = { TMPDIR: "/tmp", HOME: "/work", NO_COLOR: "1", GOMEMLIMIT: "3GiB" };
