@@ -98,6 +98,40 @@ func TestTablesAreWrittenByOneWriter(t *testing.T) {
 	}
 }
 
+// Gorgonia's tensors are a tenth of the program, and meet callers only: engines take numbers, so that the page does without them.
+func TestEnginesTakeNumbers(t *testing.T) {
+	mayKnow := []string{"autodiff/gorgonia/", "tensor/device/", "kernels/cuda/drv/", "notebook/", "internal/", "examples/"}
+	known := 0
+	for _, src := range sources(t) {
+		if under(src.path, mayKnow) {
+			continue
+		}
+		for _, imported := range src.ast.Imports {
+			if !strings.HasPrefix(imported.Path.Value, `"gorgonia.org/`) {
+				continue
+			}
+			if known++; !leftOutOfPage(src.ast) {
+				t.Errorf("%s imports %s without the line //go:build !page: see decision 0039", src.path, imported.Path.Value)
+			}
+		}
+		ast.Inspect(src.ast, func(n ast.Node) bool {
+			if sel, ok := n.(*ast.SelectorExpr); ok && slices.Contains([]string{"Eval", "FromDense"}, sel.Sel.Name) {
+				if pkg, ok := sel.X.(*ast.Ident); ok && (pkg.Name == "ad" || pkg.Name == "tensor") {
+					t.Errorf("%s: %s.%s: use autodiff.Numbers", src.path, pkg.Name, sel.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+	if known < 4 {
+		t.Errorf("%d files import Gorgonia's packages: they are not found any more", known)
+	}
+}
+
+func leftOutOfPage(f *ast.File) bool {
+	return slices.ContainsFunc(f.Comments, func(c *ast.CommentGroup) bool { return c.List[0].Text == "//go:build !page" })
+}
+
 // A package that fails with the caller's line says that it builds graphs for its callers, or the line would be its own.
 func TestBuildersOfGraphsAreRegistered(t *testing.T) {
 	fails, registered := map[string]string{}, map[string]bool{}

@@ -39,26 +39,15 @@ func withoutLetters(dir string) (string, error) {
 		}
 		mod = fmt.Appendf(mod, "\nreplace %s => %s\n", m, own)
 	}
-	faces, err := filepath.Glob(filepath.Join(dir, "liberation", "liberation*", "data.go"))
-	if err != nil {
-		return "", err
-	}
-	for _, name := range faces {
-		face, same := filepath.Base(filepath.Dir(name)), "liberationsansregular"
-		if strings.Contains(face, "bold") {
-			same = "liberationsansbold"
-		}
-		if face == same {
-			continue
-		}
-		text := fmt.Sprintf("package %s\n\nimport %q\n\nvar TTF = %s.TTF\n", face, liberation+"/"+same, same)
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+	for _, in := range []string{"liberation/liberation*", "image/font/gofont/go*"} {
+		faces, err := filepath.Glob(filepath.Join(dir, in, "data.go"))
+		if err != nil {
 			return "", err
 		}
-	}
-	for _, face := range []string{"gobold", "gobolditalic", "goitalic", "goregular"} { // of equations in TeX
-		if err := os.WriteFile(filepath.Join(dir, "image", "font", "gofont", face, "data.go"), []byte("package "+face+"\n\nvar TTF []byte\n"), 0o644); err != nil {
-			return "", err
+		for _, name := range faces {
+			if err := sameAs(name); err != nil {
+				return "", err
+			}
 		}
 	}
 	name := filepath.Join(dir, "page.mod")
@@ -66,4 +55,17 @@ func withoutLetters(dir string) (string, error) {
 		return "", err
 	}
 	return name, os.WriteFile(filepath.Join(dir, "page.sum"), sum, 0o644)
+}
+
+// sameAs makes the package of a typeface, whose file is given, that of Liberation Sans under its name.
+func sameAs(file string) error {
+	face, same := filepath.Base(filepath.Dir(file)), "liberationsansregular"
+	if strings.Contains(face, "bold") {
+		same = "liberationsansbold"
+	}
+	if face == same {
+		return nil
+	}
+	text := fmt.Sprintf("package %s\n\nimport %q\n\nvar TTF = %s.TTF\n", face, liberation+"/"+same, same)
+	return os.WriteFile(file, []byte(text), 0o644)
 }
