@@ -14,9 +14,15 @@ import (
 )
 
 // DarkSVG returns the picture as SVG does, in colours for a dark surrounding: what is dark becomes light, and colours keep their hue. Images of
-// pixels keep their colours.
+// pixels keep their colours, except for pixels without a value.
 func (f *Figure) DarkSVG() string {
-	return inked.ReplaceAllStringFunc(f.SVG(), inDark)
+	c := f.Clone()
+	if c.grid != nil {
+		for _, p := range c.grid.panels() {
+			p.dark = true
+		}
+	}
+	return inked.ReplaceAllStringFunc(c.SVG(), inDark)
 }
 
 // inDark returns what stands for the colour of a stroke, an area or a letter in a dark surrounding.

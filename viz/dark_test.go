@@ -56,3 +56,20 @@ func TestDarkPicture(t *testing.T) {
 		t.Error("the dark picture has dark letters")
 	}
 }
+
+// Pixels without a value are dark in a dark surrounding.
+func TestDarkPixels(t *testing.T) {
+	f := must1(Heat(Image{Z: [][]float64{{1, 2}, {math.NaN(), 3}}}))
+	light, dark := f.SVG(), f.DarkSVG()
+	image := func(svg string) string {
+		_, after, _ := strings.Cut(svg, "data:image/png;base64,")
+		data, _, _ := strings.Cut(after, "\"")
+		return data
+	}
+	if image(light) == "" || image(light) == image(dark) || f.SVG() != light {
+		t.Error("pixels without a value are as light as in a light surrounding, or stay dark")
+	}
+	if c := darkened(absent); luminance(c) > 0.1 {
+		t.Errorf("they have a luminance of %.2f", luminance(c))
+	}
+}

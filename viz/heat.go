@@ -171,7 +171,11 @@ func (m *Image) pixels(ex, ey []float64, bar *colorbar) mark {
 		for _, c := range bar.colors {
 			palette = append(palette, c)
 		}
-		palette = append(palette, absent)
+		none := absent
+		if f.dark {
+			none = darkened(none)
+		}
+		palette = append(palette, none)
 		img := image.NewPaletted(image.Rect(0, 0, w, h), palette)
 		for j := range h {
 			row := img.Pix[(h-1-j)*img.Stride:]

@@ -23,6 +23,7 @@ type panel struct {
 	equal bool     // whether one unit of x is as long as one of y
 	bar   *colorbar
 	side  []sideLabel
+	dark  bool // whether it is drawn for a dark surrounding
 
 	spine []string     // lines of the label of the y axis
 	left  vg.Length    // width to the left, used to align the labels of a column
@@ -44,6 +45,7 @@ func asGuide(m mark) mark { return mark{guide: m.data, draw: m.draw} }
 type frame struct {
 	draw.Canvas
 	x, y *axis
+	dark bool // whether the surrounding is dark
 }
 
 // key is an entry of the legend.
@@ -142,7 +144,7 @@ func (p *panel) fitted(c draw.Canvas) draw.Canvas {
 
 // draw draws the panel around a frame that fills the canvas.
 func (p *panel) draw(c draw.Canvas) {
-	f := &frame{Canvas: c, x: &p.x, y: &p.y}
+	f := &frame{Canvas: c, x: &p.x, y: &p.y, dark: p.dark}
 	for _, m := range p.marks {
 		m.draw(f)
 	}
