@@ -6,7 +6,9 @@ package stan_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -21,6 +23,46 @@ type referencePosterior struct {
 	name, program string // the file of the program
 	data          []byte
 	chains        []map[string][]float64
+	// moments are the means of columns and of their squares, where the draws are not in the copy.
+	moments map[string][2]float64
+}
+
+// referenceDraws is the number of reference draws of a posterior.
+const referenceDraws = 10_000
+
+// referenceFiles lists the files of reference draws in dir, by name, also those of which there are only means and mean squares.
+func referenceFiles(dir string) (files []string) {
+	draws := filepath.Join(dir, "reference_posteriors", "draws", "draws")
+	files, _ = filepath.Glob(filepath.Join(draws, "*.json.zip"))
+	means, _ := filepath.Glob(filepath.Join(dir, "reference_posteriors", "summary_statistics", "mean_value", "mean_value", "*.json"))
+	for _, f := range means {
+		files = append(files, filepath.Join(draws, filepath.Base(f)+".zip"))
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}
+
+// readMoments reads means and mean squares.
+func (r *referencePosterior) readMoments(dir string) error {
+	r.moments = map[string][2]float64{}
+	for k, kind := range []string{"mean_value", "mean_squared_value"} {
+		b, err := os.ReadFile(filepath.Join(dir, "reference_posteriors", "summary_statistics", kind, kind, r.name+".json"))
+		if err != nil {
+			return err
+		}
+		var doc map[string]json.RawMessage
+		var names []string
+		var values []float64
+		if err := errors.Join(json.Unmarshal(b, &doc), json.Unmarshal(doc["names"], &names), json.Unmarshal(doc[kind], &values)); err != nil || len(names) != len(values) {
+			return fmt.Errorf("the reference has %d names and %d values: %w", len(names), len(values), err)
+		}
+		for i, name := range names {
+			m := r.moments[name]
+			m[k] = values[i]
+			r.moments[name] = m
+		}
+	}
+	return nil
 }
 
 // readReference reads a posterior of the database in dir, whose reference draws are in a file.
@@ -38,9 +80,10 @@ func readReference(dir, name, file string) (*referencePosterior, error) {
 	}
 	r := &referencePosterior{name: name, program: filepath.Join(dir, "models", "stan", meta.Model+".stan")}
 	if b, err = unzip(file); err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(b, &r.chains); err != nil || len(r.chains) == 0 {
+		if r.readMoments(dir) != nil {
+			return nil, err
+		}
+	} else if err := json.Unmarshal(b, &r.chains); err != nil || len(r.chains) == 0 {
 		return nil, fmt.Errorf("%s has %d chains: %w", file, len(r.chains), err)
 	}
 	r.data, err = unzip(filepath.Join(dir, "data", "data", meta.Data+".json.zip"))
@@ -65,6 +108,9 @@ func (r *referencePosterior) compile() (*stan.Posterior, error) {
 
 // columns are the names of the columns with reference draws, sorted.
 func (r *referencePosterior) columns() (names []string) {
+	if r.moments != nil {
+		return slices.Sorted(maps.Keys(r.moments))
+	}
 	for name := range r.chains[0] {
 		names = append(names, name)
 	}
@@ -103,9 +149,15 @@ func (r *referencePosterior) judge(draws func(name string) [][]float64) judged {
 		n, ns := diag.ESSMean(x), diag.ESSSD(x)
 		j.ESS, j.RHat = min(j.ESS, diag.ESSBulk(x)), max(j.RHat, diag.RHat(x))
 		m := float64(len(reference))
-		sd, wanted := diag.SD(own), diag.SD(reference)
-		kurtosis := fourth(reference) // how uncertain standard deviations are
-		zm := (diag.Mean(own) - diag.Mean(reference)) / math.Sqrt(sd*sd/n+wanted*wanted/m)
+		sd, mean, wanted := diag.SD(own), 0.0, 0.0
+		kurtosis := 0.0 // how uncertain standard deviations are
+		if r.moments != nil {
+			at := r.moments[column]
+			m, mean, wanted, kurtosis = referenceDraws, at[0], math.Sqrt(at[1]-at[0]*at[0]), min(fourth(own), heavyTail)
+		} else {
+			mean, wanted, kurtosis = diag.Mean(reference), diag.SD(reference), fourth(reference)
+		}
+		zm := (diag.Mean(own) - mean) / math.Sqrt(sd*sd/n+wanted*wanted/m)
 		zs := (sd - wanted) / (wanted * math.Sqrt((kurtosis-1)/4*(1/ns+1/m)))
 		if kurtosis > heavyTail { // means of so heavy tails say nothing
 			zm, zs = (diag.Quantile(own, 0.5)-diag.Quantile(reference, 0.5))/math.Hypot(diag.MCSEMedian(x), diag.MCSEMedian(chain)), 0

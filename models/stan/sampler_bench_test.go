@@ -72,7 +72,7 @@ func BenchmarkPeerSamplersOfPosteriorDB(b *testing.B) {
 	if _, err := os.Stat(filepath.Join(dir, "posterior_database")); err == nil {
 		dir = filepath.Join(dir, "posterior_database")
 	}
-	files, _ := filepath.Glob(filepath.Join(dir, "reference_posteriors", "draws", "draws", "*.json.zip"))
+	files := referenceFiles(dir)
 	only := regexp.MustCompile(os.Getenv("EURYALE_POSTERIORS"))
 	seeds := 1
 	if n, err := strconv.Atoi(os.Getenv("EURYALE_SEEDS")); err == nil && n > 0 {

@@ -27,8 +27,8 @@ const patience = 10 * time.Minute
 // EURYALE_POSTERIORS is a regular expression for the names of posteriors.
 func TestSamplingOfPosteriorDB(t *testing.T) {
 	dir := database(t)
-	files, err := filepath.Glob(filepath.Join(dir, "reference_posteriors", "draws", "draws", "*.json.zip"))
-	if err != nil || len(files) == 0 {
+	files := referenceFiles(dir)
+	if len(files) == 0 {
 		t.Skip("the copy of posteriordb has no reference draws: scripts/posteriordb.sh fetches them")
 	}
 	only := regexp.MustCompile(os.Getenv("EURYALE_POSTERIORS"))
