@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math"
 	"slices"
@@ -80,28 +79,19 @@ func startMeasured(ctx context.Context, a *frame.App, cfg *invertConfig, out str
 	return m.solve(ctx, a, "")
 }
 
+// resumeMeasured goes on with a posterior at its checkpoint. A fit, which takes seconds to minutes, begins at its start again, so that it ends
+// with the numbers of one that was not interrupted: from the best point so far it would end within its tolerance of them.
 func resumeMeasured(ctx context.Context, a *frame.App, cfg *invertConfig, dir runs.Folder) error {
 	m, err := openMeasured(a, cfg)
 	if err != nil {
 		return err
 	}
 	m.dir = dir
-	if checkpoint := dir.Path("checkpoint"); foreign.Exists(checkpoint) {
-		return m.solve(ctx, a, checkpoint)
+	checkpoint := dir.Path("checkpoint")
+	if !foreign.Exists(checkpoint) {
+		checkpoint = ""
 	}
-	var doc MeasuredDoc
-	switch err := runs.ReadJSON(dir.Path("fit.json"), &doc); {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return exit.With(exit.Data, err)
-	default:
-		var x []float64
-		for _, n := range m.Names() {
-			x = append(x, float64(doc.X[n]))
-		}
-		m.StartAt(x)
-	}
-	return m.solve(ctx, a, "")
+	return m.solve(ctx, a, checkpoint)
 }
 
 // solve fits and, with the method nuts, samples from starts around the fit.
@@ -163,12 +153,15 @@ func (m *measurement) solve(ctx context.Context, a *frame.App, checkpoint string
 	return nil
 }
 
-// interrupted keeps a fit without its verdict, from which a resumed run goes on.
+// interrupted keeps a fit without its verdict. That from which a posterior would have begun is no result.
 func (m *measurement) interrupted(a *frame.App, doc MeasuredDoc) error {
-	if err := (frame.Outputs{Folder: m.dir}).SaveParameters(a, doc); err != nil {
+	kept := "the best point so far"
+	if m.cfg.Problem.Method == "nuts" {
+		kept = "the run"
+	} else if err := (frame.Outputs{Folder: m.dir}).SaveParameters(a, doc); err != nil {
 		return err
 	}
-	return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted; the best point so far is kept in %s", m.dir), Hint: "euryale " + invertCommand + " --resume " + foreign.Typed(string(m.dir))}
+	return &exit.Error{Code: exit.Interrupted, Err: fmt.Errorf("interrupted; %s is kept in %s", kept, m.dir), Hint: "euryale " + invertCommand + " --resume " + foreign.Typed(string(m.dir))}
 }
 
 // fit runs the least-squares fit behind a bar that counts evaluations.
