@@ -231,3 +231,31 @@ func TestStoreWithoutAChunk(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// Two patterns that hold the same numbers are told, and two that hold next to nothing are not.
+func TestRepeatedPatterns(t *testing.T) {
+	for _, c := range []struct {
+		lit  float64 // counts of the pixels beyond the first 12
+		told bool
+	}{{3, true}, {0, false}} {
+		x := make([]float64, 2*6*6)
+		for i := range x {
+			if i%36 < 12 {
+				x[i] = 1
+			} else {
+				x[i] = c.lit * float64(i%36)
+			}
+		}
+		a, err := tensor.From(x, 2, 6, 6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := scatter.Open(save(t, "a.npy", func(f *os.File) error { return a.WriteNPY(f) }), scatter.Settings{Energies: []float64{280, 285}, Geometry: given, Exposure: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told := strings.Contains(strings.Join(set.Notes, "\n"), "patterns 1 and 2 hold the same numbers"); told != c.told {
+			t.Errorf("%g: %q", c.lit, set.Notes)
+		}
+	}
+}

@@ -498,6 +498,7 @@ func (s *Set) wholesome() error {
 		}
 		return s.defect("compare the file with others of the scan", "no pixel of any pattern is a number that can be used%s", why)
 	}
+	s.repeated()
 	if s.Rates {
 		return nil
 	}
@@ -514,4 +515,26 @@ func (s *Set) wholesome() error {
 		}
 	}
 	return nil
+}
+
+// leastAlike is the number of pixels with counts in which two patterns do not agree by chance.
+const leastAlike = 20
+
+// repeated doubts a pattern that holds the numbers of another one.
+func (s *Set) repeated() {
+	for i, f := range s.Frames {
+		lit := 0
+		for _, x := range f.Counts {
+			if x > 0 {
+				lit++
+			}
+		}
+		for k := range s.Frames[:i] {
+			same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
+			if lit >= leastAlike && slices.EqualFunc(f.Counts, s.Frames[k].Counts, same) {
+				s.note("patterns %d and %d hold the same numbers, which count twice: leave one of them out", k+1, i+1)
+				return
+			}
+		}
+	}
 }

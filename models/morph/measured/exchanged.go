@@ -12,12 +12,12 @@ import (
 // kindExchanged is the finding that two energies have taken each other's place.
 const kindExchanged = "exchanged energies"
 
-// exchanged are fits in which two neighbours of at least three energies change places, in the data or in rows of optical constants. A list of
+// exchanged are fits in which two neighbouring energies change places, in the data or in rows of optical constants. A list of
 // energies or rows in another order than the images looks like fluxes and constants that are off at both energies. Fits are those of the pair
 // whose exchange lowers the sum of squares most before a fit.
 func (t *Task) exchanged(s *Solution) ([]rival, error) {
 	energies := slices.Sorted(slices.Values(t.energies()))
-	if len(energies) < 3 {
+	if len(energies) < 2 {
 		return nil, nil
 	}
 	var all []rival

@@ -74,3 +74,15 @@ func TestExchangedEnergies(t *testing.T) {
 		})
 	}
 }
+
+// Two energies alone that have changed places are named, too.
+func TestTwoExchangedEnergies(t *testing.T) {
+	k := smallOf(t, 3, true)
+	f := k.Model.Data.Frames
+	f[0].Counts, f[1].Counts = f[1].Counts, f[0].Counts
+	fixed := map[string]float64{"aligned": truthOf["aligned"], "resolution": truthOf["resolution"], "centre_x": truthOf["centre_x"], "centre_y": truthOf["centre_y"]}
+	k.Params = slices.DeleteFunc(k.Params, func(p measured.Param) bool { _, held := fixed[p.Name]; return held })
+	if first, words := judged(t, &measured.Task{Model: k.Model, Params: k.Params, Fixed: fixed}); first != "exchanged energies" || !strings.Contains(words, "of 284 and 285 eV that change places") {
+		t.Errorf("%q: %s", first, words)
+	}
+}

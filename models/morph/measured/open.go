@@ -21,6 +21,7 @@ import (
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/data/scatter"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/errtext"
 	"github.com/euryale-dev/euryale/internal/spelling"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
@@ -358,7 +359,8 @@ func openTable(raw json.RawMessage, folder string, energies []float64) (Table, s
 	rows := [][]float64{{0, 0, 0, 0}}
 	if name == "" {
 		if err := json.Unmarshal(raw, &rows); err == nil && len(rows) != len(energies) && len(rows) != 1 {
-			return Table{}, "", fmt.Errorf("%d rows are given for %d energies, %v eV: give a row for each of them in this order, one row for all, or a table by energy in a file", len(rows), len(energies), energies)
+			return Table{}, "", fmt.Errorf("%d rows are given for %s, %v eV: give a row for each of them in this order, one row for all, or a table by energy in a file",
+				len(rows), fmt.Sprint(len(energies), errtext.Agree(len(energies), " energy", " energies")), energies)
 		} else if err != nil {
 			return Table{}, "", fmt.Errorf(`%.60s does not give optical constants: want a file, "vacuum", or %d rows of 4 numbers (6 for molecules with three optical axes), one for each of the energies %v eV`, raw, len(energies), energies)
 		}
