@@ -33,9 +33,6 @@ func TestNotebooks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "files", "table.csv"), []byte("1,2,3\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	t.Cleanup(server.Close)
 	p := browser.Open(t, server.URL+"/notebooks/index.html?path=curves.ipynb")
@@ -80,6 +77,8 @@ func TestNotebooks(t *testing.T) {
 		p.Eval("window.said", &out)
 		return out
 	}
+	p.Eval(`window.given = null; window.jupyterapp.serviceManager.contents.save("table.csv", { type: "file", format: "text", content: "1,2,3\n" }).then(() => { window.given = true }); 0`, nil)
+	patiently("a file is beside the notebook", "window.given")
 	for _, c := range []struct{ code, want string }{
 		{"x := 6 * 7\nx", "42"}, {`fmt.Println("a line")`, "a line"}, {`panic("no")`, "no"}, {"y := nothing", "nothing"},
 		{"import \"os\"\nb, err := os.ReadFile(\"table.csv\")\nstring(b)", "1,2,3"}, {`os.WriteFile("own.txt", []byte("kept"), 0o644)` + "\n\"written\"", "written"},
