@@ -298,6 +298,15 @@ func (p *Page) Type(selector, text string) {
 	p.Eval("document.activeElement.blur()", nil)
 }
 
+// Drop lets files or folders of this machine fall onto the page at a place.
+func (p *Page) Drop(x, y float64, paths ...string) {
+	p.t.Helper()
+	data := map[string]any{"items": []any{}, "files": paths, "dragOperationsMask": 1}
+	for _, kind := range []string{"dragEnter", "dragOver", "drop"} {
+		p.call("Input.dispatchDragEvent", map[string]any{"type": kind, "x": x, "y": y, "data": data}, nil)
+	}
+}
+
 // Resize makes the window of the page as wide and as high in CSS pixels.
 func (p *Page) Resize(width, height int) {
 	p.t.Helper()

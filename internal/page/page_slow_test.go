@@ -82,6 +82,9 @@ func TestPage(t *testing.T) {
 	run(t, p, "fit curve decay.csv a*exp(-t/tau)+c")
 	p.Wait("!document.getElementById('report').hidden")
 	var state string
+	if p.Eval("document.getElementById('said').textContent", &state); strings.Contains(state, "deleted") {
+		t.Errorf("notes: %s", state)
+	}
 	if p.Eval("document.getElementById('state').textContent", &state); !strings.HasPrefix(state, "Done in") {
 		t.Errorf("the page says %q", state)
 	}
@@ -160,6 +163,102 @@ func run(t *testing.T, p *browser.Page, line string) {
 	if p.Eval("document.getElementById('state').className", &class); class == "bad" || state == "" {
 		p.Eval("document.getElementById('said').textContent", &class)
 		t.Fatalf("%s: %q\n%s", line, state, class)
+	}
+}
+
+// Files and folders that are dropped get the commands that suit them, also while a command runs, which they leave alone.
+func TestOffers(t *testing.T) {
+	dir := t.TempDir()
+	top := filepath.Join(apptest.Root(), "app", "drop")
+	if err := copies(dir, map[string]string{filepath.Join(top, "page.html"): "index.html", filepath.Join(top, "page.css"): "page.css", filepath.Join(top, "page.js"): "page.js"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "worker.js"), []byte("onmessage = () => {};"), 0o644); err != nil { // never ends
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	t.Cleanup(server.Close)
+	p := browser.Open(t, server.URL+"/index.html")
+	p.Wait("document.readyState === 'complete'")
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"decay.csv":             "t,y\n0,1\n",
+		"comment.dat":           "# time (s)\tcounts\n0\t1\n",
+		"names.csv":             "dose of drug,Größe\n0,1\n",
+		"plain.txt":             "0 1\n1 2\n",
+		"g2.csv":                "delay,g2,err\n1,1.2,0.1\n",
+		"star.csv":              "wavelength (nm),flux\n500,1\n",
+		"line.stan":             "data { int N; } parameters { real a; } model { }",
+		"bare.stan":             "parameters { real a; } model { }",
+		"data.json":             `{"N": 3}`,
+		"broken.json":           `{"N": `,
+		"beads.h5":              "\x89HDF Euler_Angles",
+		"flow.hdf":              "\x89HDF twotime correlation_map",
+		"both.hdf":              "\x89HDF normalized_g2 correlation_map",
+		"library.h5":            "\x89HDF euryale-template-library",
+		"sample/posterior.json": `{"constants": [], "method": "nuts"}`,
+		"sample/problem.json":   `{"constants": []}`,
+		"sample/config.txt":     "CaseType = 0;\n",
+		"sample/Material1.txt":  "EnergyData0:\n{\n",
+		"sample/HDF5/E.h5":      "\x89HDF",
+	} {
+		os.MkdirAll(filepath.Dir(name), 0o755)
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	here, _ := os.Getwd()
+	drop := func(names string) (offers string) {
+		var paths []string
+		for name := range strings.FieldsSeq(names) {
+			paths = append(paths, filepath.Join(here, name))
+		}
+		p.Eval("document.getElementById('offers').replaceChildren(); document.getElementById('work').hidden = true; 0", nil)
+		p.Drop(200, 150, paths...)
+		p.Wait("!document.getElementById('work').hidden")
+		p.Eval("[...document.querySelectorAll('#offers button')].map(b => b.textContent).join('; ')", &offers)
+		return offers
+	}
+	for _, c := range [][2]string{
+		{"decay.csv", `fit curve decay.csv "a + b*t"; fit curve decay.csv "a*exp(-t/tau) + c"; sample curve decay.csv "a*exp(-t/tau) + c"`},
+		{"comment.dat", `fit curve comment.dat "a + b*time"; fit curve comment.dat "a*exp(-time/tau) + c"; sample curve comment.dat "a*exp(-time/tau) + c"`},
+		{"names.csv", `fit curve names.csv "a + b*dose_of_drug"; fit curve names.csv "a*exp(-dose_of_drug/tau) + c"; sample curve names.csv "a*exp(-dose_of_drug/tau) + c"`},
+		{"plain.txt", `fit curve plain.txt "a + b*x"; fit curve plain.txt "a*exp(-x/tau) + c"; sample curve plain.txt "a*exp(-x/tau) + c"`},
+		{"g2.csv", "fit g2 g2.csv; sample g2 g2.csv"},
+		{"bare.stan", "sample stan bare.stan; fit stan bare.stan"},
+		{"line.stan data.json", "sample stan line.stan --data data.json; fit stan line.stan --data data.json"},
+		{"decay.csv line.stan", "sample stan line.stan --data decay.csv; fit stan line.stan --data decay.csv"},
+		{"data.json", "sample stan line.stan --data data.json; fit stan line.stan --data data.json"},
+		{"beads.h5", "sim rsoxs beads.h5"},
+		{"flow.hdf", "fit twotime flow.hdf"},
+		{"both.hdf", "fit g2 both.hdf; sample g2 both.hdf --bin 1; fit twotime both.hdf"},
+		{"library.h5", ""},
+		{"star.csv", "fit spectra star.csv --library library.h5 --arm desi_b"},
+		{"sample", "invert rsoxs sample/problem.json; invert rsoxs sample/posterior.json"},
+	} {
+		if have := drop(c[0]); have != c[1] {
+			t.Errorf("%s: %q, want %q", c[0], have, c[1])
+		}
+	}
+	var s string
+	if p.Eval("[...given.keys()].join(' ')", &s); !strings.Contains(s, "sample/HDF5/E.h5") {
+		t.Errorf("the files are %s", s)
+	}
+	drop("library.h5")
+	if p.Eval("document.getElementById('command').value", &s); s != "" {
+		t.Errorf("the command is %q for a file that has none", s)
+	}
+	start(p, "sample curve decay.csv a*t")
+	drop("g2.csv")
+	if p.Eval("document.getElementById('command').value + document.getElementById('state').textContent + document.querySelector('#offers button').disabled", &s); s != "sample curve decay.csv a*tWorking …true" {
+		t.Errorf("a drop while a command runs leaves %q", s)
+	}
+	p.Eval("document.getElementById('stop').click(); 0", nil)
+	if p.Eval("document.querySelector('#offers button').disabled + document.getElementById('state').textContent", &s); !strings.HasPrefix(s, "falseStopped") {
+		t.Errorf("after Stop: %q", s)
+	}
+	if len(p.Failures) > 0 {
+		t.Errorf("the page reported %v", p.Failures)
 	}
 }
 
