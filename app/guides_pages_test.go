@@ -23,11 +23,6 @@ cp given/demo-xpcs/movie_results.hdf b_results.hdf
 cp given/demo-xpcs/movie_results.hdf empty_results.hdf
 cp given/demo-xpcs/movie_results.hdf A003_1_results.hdf
 cp given/demo-xpcs/movie_results.hdf A003_2_results.hdf`
-	schools     = `{"J": 8, "y": [28, 8, -3, 7, -1, 1, 18, 12], "sigma": [15, 10, 16, 11, 9, 11, 10, 18]}`
-	schoolsStan = `data { int<lower=0> J; vector[J] y; vector<lower=0>[J] sigma; }
-parameters { real mu; real<lower=0> tau; vector[J] theta; }
-model { mu ~ normal(0, 5); tau ~ cauchy(0, 5); theta ~ normal(mu, tau); y ~ normal(theta, sigma); }
-`
 	lineStan = `data { int<lower=0> N; vector[N] x; vector[N] y; }
 parameters { real a; real b; real<lower=0> sigma; }
 model { y ~ normal(a + b * x, sigma); }
@@ -48,13 +43,14 @@ var guides = map[string]guide{
 	"docs/guide/from-stan.md":         {quick: true},
 	"docs/guide/from-scipy.md":        {quick: true},
 	"docs/guide/from-brain.md":        {quick: true},
+	"docs/guide/assemblies.md":        {quick: true},
 	"docs/guide/gallery.md":           {},
 	"docs/guide/xpcs.md":              {given: demoMovie, own: `agbh\.tif|small\.hdf`},
 	"docs/guide/twotime.md":           {},
 	"docs/guide/spectra.md":           {own: `coadd-\*|night1|blue\.csv|star\.csv|coadd-main`},
 	"docs/guide/curves.md":            {files: curveTables()},
 	"docs/guide/scattering.md":        {own: `core_shell\.json|rods\.json|core-shell-run`},
-	"docs/guide/stan.md":              {files: map[string]string{"eight_schools.stan": schoolsStan, "schools.json": schools, "line.stan": lineStan, "points.csv": decayLine}},
+	"docs/guide/stan.md":              {files: map[string]string{"line.stan": lineStan, "points.csv": decayLine}},
 	"docs/guide/cluster.md":           {given: demoResults, files: map[string]string{"fits.yaml": "work: fit g2\nfiles: \"*.hdf\"\nbins: 1-3\n"}},
 	"docs/guide/cluster-queue.md":     {given: demoResults, files: map[string]string{"run.yaml": "work: fit g2\nfiles: \"*.hdf\"\nbins: 1-3\n"}},
 	"docs/guide/notebooks.md":         {},

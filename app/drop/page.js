@@ -6,6 +6,7 @@
 
 const $ = (id) => document.getElementById(id);
 const given = new Map(); // name to bytes
+const most = 1e9; // bytes that are given at once
 let worker = null, running = null, started = 0, since = 0;
 
 // demos are the demonstrations of the program with their command lines.
@@ -138,9 +139,14 @@ function button(label, act) {
 
 // take reads files, each a File or [name, File].
 async function take(list) {
-	const names = [];
-	for (const entry of list) {
-		const [name, f] = Array.isArray(entry) ? entry : [entry.name, entry];
+	const names = [], files = [...list].map((f) => (Array.isArray(f) ? f : [f.name, f]));
+	const total = files.reduce((sum, [, f]) => sum + f.size, 0);
+	if (total > most) {
+		state(`These ${files.length} files have ${size(total)}, and a page can hold ${size(most)}: give only those that the command needs, or install the program.`, true);
+		$("work").hidden = false;
+		return;
+	}
+	for (const [name, f] of files) {
 		let bytes;
 		try {
 			bytes = new Uint8Array(await f.arrayBuffer());

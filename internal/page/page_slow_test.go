@@ -248,6 +248,10 @@ func TestOffers(t *testing.T) {
 	if p.Eval("document.getElementById('command').value", &s); s != "" {
 		t.Errorf("the command is %q for a file that has none", s)
 	}
+	p.Eval("take([['raw/scan.bin', {size: 3e9}]])", nil)
+	if p.Eval("document.getElementById('state').textContent", &s); !strings.Contains(s, "3000 MB") {
+		t.Errorf("3 GB: %q", s)
+	}
 	start(p, "sample curve decay.csv a*t")
 	drop("g2.csv")
 	if p.Eval("document.getElementById('command').value + document.getElementById('state').textContent + document.querySelector('#offers button').disabled", &s); s != "sample curve decay.csv a*tWorking …true" {

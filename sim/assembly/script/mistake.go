@@ -65,7 +65,7 @@ func did(name string, known []string) string {
 		return fmt.Sprintf("did you mean %s?", meant)
 	}
 	if len(known) == 0 {
-		return "there is none"
+		return "there are none yet: add it first"
 	}
 	return "choose from " + errtext.Few(slices.Sorted(slices.Values(known)), 12)
 }
