@@ -175,7 +175,7 @@ func lineOf(c *cobra.Command) string {
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			text = strings.Join(list.GetSlice(), ",")
 		}
-		words = append(words, "--"+f.Name+"="+foreign.Typed(text))
+		words = append(words, "--"+f.Name+"="+foreign.TypedValue(text))
 	})
 	for _, arg := range c.Flags().Args() {
 		words = append(words, foreign.Typed(arg))

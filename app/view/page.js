@@ -12,6 +12,15 @@ const eye = new IntersectionObserver((entries) => {
   for (const e of entries) if (e.isIntersecting && !e.target.picture.shown && !e.target.picture.turn) e.target.picture.draw();
 }, { rootMargin: "300px" });
 
+// named is the item that the address names, or nothing.
+function named() {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return ""; // an address that was cut or typed
+  }
+}
+
 async function refresh() {
   try {
     const s = await ask("shelf?since=" + shown.rev);
@@ -24,7 +33,7 @@ async function refresh() {
       shown.list = text;
       list(s.items);
     }
-    if (shown.id === null && s.items.length) open(decodeURIComponent(location.hash.slice(1)) || s.items[0].id, true);
+    if (shown.id === null && s.items.length) open(named() || s.items[0].id, true);
     if (!s.items.length) $("item").replaceChildren(make("p", { className: "soft", textContent: "There is nothing here that Euryale knows how to show: it looks for results of correlators, frames of detectors, q maps, morphologies, scattering patterns, tables, problems, fits and runs." }));
     const now = (shown.id || "").split("\n").map((id) => (s.items.find((i) => i.id === id) || {}).stamp);
     if (now.every(Boolean) && now.join("\n") !== shown.stamp) open(shown.id, false);
@@ -316,7 +325,7 @@ $("menu").addEventListener("click", () => {
   const open = $("shelf").classList.toggle("open");
   $("menu").setAttribute("aria-expanded", String(open));
 });
-addEventListener("hashchange", () => { const id = decodeURIComponent(location.hash.slice(1)); if (id && id !== shown.id) open(id, true); });
+addEventListener("hashchange", () => { const id = named(); if (id && id !== shown.id) open(id, true); });
 
 async function loop() {
   if (!document.hidden) await refresh();

@@ -255,7 +255,7 @@ func typed(program string, args []string) string {
 	words := []string{program}
 	for _, a := range args {
 		if name, value, ok := strings.Cut(a, "="); ok && strings.HasPrefix(a, "--") {
-			words = append(words, name+"="+foreign.Typed(value))
+			words = append(words, name+"="+foreign.TypedValue(value))
 			continue
 		}
 		if !strings.HasPrefix(a, "--") {

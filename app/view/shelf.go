@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
@@ -106,7 +107,7 @@ func (s *shelf) find(id string) (item, bool) {
 // refresh looks for files again.
 func (s *shelf) refresh() {
 	var found []item
-	seen, now := 0, map[string]item{}
+	seen, odd, now := 0, 0, map[string]item{}
 	s.note = ""
 	for _, root := range s.opened {
 		depth := strings.Count(filepath.Clean(root), string(filepath.Separator))
@@ -121,6 +122,10 @@ func (s *shelf) refresh() {
 			if name != root && strings.HasPrefix(d.Name(), ".") || strings.Count(name, string(filepath.Separator))-depth > deepest {
 				return skip(d)
 			}
+			if !utf8.ValidString(name) || strings.Contains(name, "\n") {
+				odd++ // requests name one item a line, in UTF-8
+				return skip(d)
+			}
 			shown := noFlag(name)
 			i, ok := s.see(shown, d)
 			now[shown] = i
@@ -132,6 +137,9 @@ func (s *shelf) refresh() {
 			}
 			return nil
 		})
+	}
+	if odd > 0 {
+		s.note = strings.TrimSpace(fmt.Sprintf("%s Names with a line break, or that are not UTF-8, are left out, here %d: rename them to see what they hold.", s.note, odd))
 	}
 	slices.SortStableFunc(found, func(a, b item) int { return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name)) })
 	for _, f := range s.fields {

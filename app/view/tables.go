@@ -10,6 +10,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -41,12 +42,12 @@ func (t *tables) of(name, stamp string) (columns.Table, error) {
 	if t.key == name+stamp {
 		return t.table, nil
 	}
+	if info, err := os.Stat(name); err == nil && info.Size() > mostTable {
+		return nil, fmt.Errorf("the table has %d MB: the page shows rows of tables up to %d MB, and pictures of any", info.Size()>>20, mostTable>>20)
+	}
 	b, err := foreign.ReadFile(name)
 	if err != nil {
 		return nil, err
-	}
-	if len(b) > mostTable {
-		return nil, fmt.Errorf("the table has %d MB: the page shows rows of tables up to %d MB, and pictures of any", len(b)>>20, mostTable>>20)
 	}
 	got, _, err := columns.Read(b)
 	if err != nil {

@@ -310,6 +310,38 @@ func TestNamesLikeFlags(t *testing.T) {
 	if code, text := v.get("picture", url.Values{"line": {string(line)}}, &drawn); code != http.StatusOK || drawn.None != "" || drawn.SVG == "" {
 		t.Errorf("%d: %.300s", code, text)
 	}
+	line, _ = json.Marshal([]string{"plot", "table", shelf.Items[at].ID, "--threads=-5"})
+	var shown struct{ Line string }
+	if v.get("picture", url.Values{"line": {string(line)}}, &shown); !strings.HasSuffix(shown.Line, " --threads=-5") {
+		t.Errorf("the line shown is %s", shown.Line)
+	}
+}
+
+// Tables of g2 offer their fits and samplers, and files that no request can name are told of.
+func TestTablesOfG2(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"a.csv": "tau,g2,g2_err\n1e-3,1.2,0.01\n1e-2,1.1,0.01\n1e-1,1.0,0.01\n", "delays.txt": "tau (ms) g2\n1 1.2\n2 1.1\n", "notes.txt": "tau and g2 are here\n", "two\nlines.csv": "a,b\n1,2\n", "none\xff.csv": "a,b\n1,2\n"} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Skip(err) // some file systems refuse such names
+		}
+	}
+	v := serve(t)
+	var shelf struct {
+		Items []struct{ ID, Kind string }
+		Note  string
+	}
+	v.get("shelf", nil, &shelf)
+	kinds := map[string]string{}
+	for _, i := range shelf.Items {
+		kinds[i.ID] = i.Kind
+	}
+	if kinds["a.csv"] != "Tables of g2" || kinds["delays.txt"] != "Tables of g2" || kinds["notes.txt"] != "" || len(kinds) != 3 || !strings.Contains(shelf.Note, "here 2") {
+		t.Errorf("%v, note %q", kinds, shelf.Note)
+	}
+	var item struct{ Works []string }
+	if v.get("item", url.Values{"id": {"a.csv"}}, &item); !slices.Equal(item.Works, []string{"fit g2", "sample g2"}) {
+		t.Errorf("%v", item.Works)
+	}
 }
 
 // The page shows nothing but what was opened, runs nothing but commands that it offers, and says why it refuses.

@@ -4,9 +4,12 @@
 package xpcs
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/data/csv"
 	"github.com/euryale-dev/euryale/data/frames"
 	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/internal/foreign"
@@ -21,6 +24,9 @@ func look(name string, folder bool) *frame.Look {
 	}
 	if frame.Ends(name, ".imm") {
 		return lookAtFrames(name)
+	}
+	if frame.Ends(name, ".csv", ".txt", ".dat") {
+		return lookAtCurves(name)
 	}
 	if !frame.Ends(name, ".hdf", ".h5", ".hdf5", ".nxs") {
 		return nil
@@ -58,6 +64,21 @@ func look(name string, folder bool) *frame.Look {
 		return nil
 	}
 	return lookAtFrames(name)
+}
+
+// mostCurves is the size of tables up to which they are read to find out whether they hold g2, in bytes.
+const mostCurves = 16 << 20
+
+// lookAtCurves says how people look at tables of g2, or returns nil for other tables.
+func lookAtCurves(name string) *frame.Look {
+	if info, err := os.Stat(name); err != nil || info.Size() > mostCurves || runs.Folder(filepath.Dir(name)).Ours() {
+		return nil
+	}
+	if t, err := csv.Open(name); err != nil || t.Len() == 0 {
+		return nil
+	}
+	return &frame.Look{Kind: "Tables of g2", Table: true, Works: []string{"fit g2", "sample g2"}, Pictures: []frame.Sight{frame.Plotted("Columns of the table", "table", name)},
+		Together: &frame.Look{Works: []string{"fit g2"}}}
 }
 
 // lookAtFrames says how people look at the frames of a detector, or returns nil if there are none.

@@ -38,6 +38,16 @@ func Typed(s string) string {
 	return s
 }
 
+// TypedValue writes the value of a flag behind its "=" as Typed writes a word: there, a number below 0 or a name that begins with a hyphen is
+// taken for no flag.
+func TypedValue(s string) string {
+	rest := strings.TrimLeft(s, "-")
+	if rest == "" && s != "" {
+		return s
+	}
+	return s[:len(s)-len(rest)] + Typed(rest)
+}
+
 func alphanumeric(r rune) bool {
 	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }

@@ -60,6 +60,15 @@ func TestWordsOfShells(t *testing.T) {
 	}
 }
 
+// The value of a flag stays what it is, also if it begins with a hyphen.
+func TestTypedValue(t *testing.T) {
+	for value, want := range map[string]string{"-5": "-5", "": "''", "-": "-", "--a b": "--'a b'", "a;b": "'a;b'", "-1:2": "-1:2", "-$(x)": "-'$(x)'"} {
+		if got := foreign.TypedValue(value); got != want {
+			t.Errorf("%q: %s, want %s", value, got, want)
+		}
+	}
+}
+
 // Names are typed as they are if nothing speaks against it, and never with what controls a terminal.
 func TestTyped(t *testing.T) {
 	for name, want := range map[string]string{"run7/a_master.h5": "run7/a_master.h5", "run 7.h5": "'run 7.h5'", "it's": `'it'\''s'`, "-rf": "./-rf", "é": "é", "a\nb": `$'a\012b'`, "it's\x1b": `$'it\'s\033'`, "": "''"} {
