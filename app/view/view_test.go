@@ -338,9 +338,12 @@ func TestTablesOfG2(t *testing.T) {
 	if kinds["a.csv"] != "Tables of g2" || kinds["delays.txt"] != "Tables of g2" || kinds["notes.txt"] != "" || len(kinds) != 3 || !strings.Contains(shelf.Note, "here 2") {
 		t.Errorf("%v, note %q", kinds, shelf.Note)
 	}
-	var item struct{ Works []string }
-	if v.get("item", url.Values{"id": {"a.csv"}}, &item); !slices.Equal(item.Works, []string{"fit g2", "sample g2"}) {
-		t.Errorf("%v", item.Works)
+	var item struct {
+		Works    []string
+		Pictures []struct{ Line []string }
+	}
+	if v.get("item", url.Values{"id": {"a.csv"}}, &item); !slices.Equal(item.Works, []string{"fit g2", "sample g2"}) || !slices.Equal(item.Pictures[0].Line, []string{"plot", "table", "a.csv", "--log-x"}) {
+		t.Errorf("%+v", item)
 	}
 }
 

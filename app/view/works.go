@@ -23,7 +23,8 @@ const (
 	mostSaid   = 1 << 20 // bytes that are kept of what a command says
 )
 
-// work is a command that was started from the page. It is a process of its own: what happens to the page does not harm it.
+// work is a command that was started from the page. It is a process of its own, which ends as by Ctrl-C when
+// the page does. Where the page is killed, it ends when it next writes a line; a run can then be resumed from its last checkpoint.
 type work struct {
 	ID    int       `json:"id"`
 	Line  string    `json:"line"`

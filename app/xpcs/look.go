@@ -74,10 +74,15 @@ func lookAtCurves(name string) *frame.Look {
 	if info, err := os.Stat(name); err != nil || info.Size() > mostCurves || runs.Folder(filepath.Dir(name)).Ours() {
 		return nil
 	}
-	if t, err := csv.Open(name); err != nil || t.Len() == 0 {
+	t, err := csv.Open(name)
+	if err != nil || t.Len() == 0 {
 		return nil
 	}
-	return &frame.Look{Kind: "Tables of g2", Table: true, Works: []string{"fit g2", "sample g2"}, Pictures: []frame.Sight{frame.Plotted("Columns of the table", "table", name)},
+	columns := frame.Plotted("Columns of the table", "table", name)
+	if slices.Min(t.Tau) > 0 {
+		columns.Args = append(columns.Args, "--log-x") // delays span decades
+	}
+	return &frame.Look{Kind: "Tables of g2", Table: true, Works: []string{"fit g2", "sample g2"}, Pictures: []frame.Sight{columns},
 		Together: &frame.Look{Works: []string{"fit g2"}}}
 }
 
