@@ -26,7 +26,7 @@ func (p *page) form(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	first := filepath.Base(all[0].Name)
+	first := filepath.Base(all[0].ID)
 	name := strings.ReplaceAll(r.URL.Query().Get("command"), " ", "-") + "-" + strings.TrimSuffix(first, filepath.Ext(first)) + writes(c)
 	flags := p.fieldsOf(c)
 	slices.SortStableFunc(flags, func(a, b field) int { return boolInt(b.required()) - boolInt(a.required()) })

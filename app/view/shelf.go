@@ -17,6 +17,7 @@ import (
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
+	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/runlock"
 	"github.com/euryale-dev/euryale/runs"
 )
@@ -174,7 +175,7 @@ func (s *shelf) see(name string, d fs.DirEntry) (item, bool) {
 	if err != nil || !info.IsDir() && !info.Mode().IsRegular() {
 		return item{}, false
 	}
-	i := item{ID: name, Name: s.short(name), folder: info.IsDir(), Stamp: stampOf(info)}
+	i := item{ID: name, Name: foreign.Text(s.short(name)), folder: info.IsDir(), Stamp: stampOf(info)}
 	if i.folder {
 		i.Stamp += newest(name)
 	}

@@ -320,22 +320,25 @@ func TestNamesLikeFlags(t *testing.T) {
 // Tables of g2 offer their fits and samplers, and files that no request can name are told of.
 func TestTablesOfG2(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for name, text := range map[string]string{"a.csv": "tau,g2,g2_err\n1e-3,1.2,0.01\n1e-2,1.1,0.01\n1e-1,1.0,0.01\n", "delays.txt": "tau (ms) g2\n1 1.2\n2 1.1\n", "notes.txt": "tau and g2 are here\n", "two\nlines.csv": "a,b\n1,2\n", "none\xff.csv": "a,b\n1,2\n"} {
+	for name, text := range map[string]string{"a.csv": "tau,g2,g2_err\n1e-3,1.2,0.01\n1e-2,1.1,0.01\n1e-1,1.0,0.01\n", "delays.txt": "tau (ms) g2\n1 1.2\n2 1.1\n", "notes.txt": "tau and g2 are here\n", "two\nlines.csv": "a,b\n1,2\n", "none\xff.csv": "a,b\n1,2\n", "\u202egnp.csv": "a,b\n1,2\n"} {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Skip(err) // some file systems refuse such names
 		}
 	}
 	v := serve(t)
 	var shelf struct {
-		Items []struct{ ID, Kind string }
+		Items []struct{ ID, Name, Kind string }
 		Note  string
 	}
 	v.get("shelf", nil, &shelf)
 	kinds := map[string]string{}
 	for _, i := range shelf.Items {
 		kinds[i.ID] = i.Kind
+		if strings.ContainsRune(i.Name, '\u202e') {
+			t.Errorf("%q is listed as what it is not", i.Name)
+		}
 	}
-	if kinds["a.csv"] != "Tables of g2" || kinds["delays.txt"] != "Tables of g2" || kinds["notes.txt"] != "" || len(kinds) != 3 || !strings.Contains(shelf.Note, "here 2") {
+	if kinds["a.csv"] != "Tables of g2" || kinds["delays.txt"] != "Tables of g2" || kinds["notes.txt"] != "" || len(kinds) != 4 || !strings.Contains(shelf.Note, "here 2") {
 		t.Errorf("%v, note %q", kinds, shelf.Note)
 	}
 	var item struct {
