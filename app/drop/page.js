@@ -284,6 +284,7 @@ function show(name, bytes) {
 	setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }
 
+$("guides").hidden = !/\/try\/(index\.html)?$/.test(location.pathname); // beside the site
 $("choose").onchange = (e) => take(e.target.files);
 $("run").onclick = start;
 $("command").onkeydown = (e) => { if (e.key === "Enter") start(); };

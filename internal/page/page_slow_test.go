@@ -244,6 +244,10 @@ func TestOffers(t *testing.T) {
 	if p.Eval("[...given.keys()].join(' ')", &s); !strings.Contains(s, "sample/HDF5/E.h5") {
 		t.Errorf("the files are %s", s)
 	}
+	var alone bool
+	if p.Eval("document.getElementById('guides').hidden", &alone); !alone {
+		t.Error("a page that stands alone has a link to guides")
+	}
 	drop("library.h5")
 	if p.Eval("document.getElementById('command').value", &s); s != "" {
 		t.Errorf("the command is %q for a file that has none", s)

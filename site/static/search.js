@@ -1,7 +1,7 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Finds pages that have all words that were typed, those in a title first.
+// Finds pages that have all words that were typed, those in a title and guides first.
 "use strict";
 
 (() => {
@@ -24,13 +24,13 @@
 		for (const p of await load()) {
 			const title = p.title.toLowerCase(), text = p.text.toLowerCase();
 			if (!words.every((w) => title.includes(w) || text.includes(w))) continue;
-			const count = words.reduce((n, w) => n + 50 * title.includes(w) + Math.min(20, text.split(w).length - 1), 0);
+			const count = words.reduce((n, w) => n + 50 * title.includes(w) + Math.min(20, text.split(w).length - 1), 25 * p.path.startsWith("guide/"));
 			hits.push([count, p]);
 		}
 		hits.sort((a, b) => b[0] - a[0]);
 		list.replaceChildren(...hits.slice(0, 12).map(([, p]) => {
 			const item = document.createElement("li"), link = document.createElement("a"), part = document.createElement("small");
-			link.href = root + p.path + "/";
+			link.href = root + (p.path && p.path + "/");
 			link.textContent = p.title;
 			part.textContent = around(p.text, words[0]);
 			item.append(link, part);
