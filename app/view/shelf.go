@@ -112,9 +112,16 @@ func (s *shelf) refresh() {
 	s.note = ""
 	for _, root := range s.opened {
 		depth := strings.Count(filepath.Clean(root), string(filepath.Separator))
-		filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		start := root
+		if info, err := os.Stat(root); err == nil && info.IsDir() {
+			start += string(filepath.Separator) // so that a link to a folder is followed
+		}
+		filepath.WalkDir(start, func(name string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return nil // a folder that cannot be read holds nothing to look at
+			}
+			if name == start {
+				name = root
 			}
 			if seen++; seen > mostSeen {
 				s.note = fmt.Sprintf("There are more than %d files here: only the first are listed. Open a folder below.", mostSeen)

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -314,6 +315,27 @@ func TestNamesLikeFlags(t *testing.T) {
 	var shown struct{ Line string }
 	if v.get("picture", url.Values{"line": {string(line)}}, &shown); !strings.HasSuffix(shown.Line, " --threads=-5") {
 		t.Errorf("the line shown is %s", shown.Line)
+	}
+}
+
+// A folder that is opened by a link shows what it holds.
+func TestLinkToFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := errors.Join(os.Mkdir("data", 0o755), os.WriteFile("data/a.csv", []byte("a,b\n1,2\n2,3\n"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("data", "link"); err != nil {
+		t.Skip(err) // not everyone may make links
+	}
+	v := serve(t, "link")
+	var shelf struct{ Items []struct{ ID string } }
+	if v.get("shelf", nil, &shelf); len(shelf.Items) == 0 || shelf.Items[0].ID != filepath.Join("link", "a.csv") {
+		t.Fatalf("%+v", shelf)
+	}
+	line, _ := json.Marshal([]string{"plot", "table", shelf.Items[0].ID})
+	var drawn struct{ None, SVG string }
+	if code, text := v.get("picture", url.Values{"line": {string(line)}}, &drawn); code != http.StatusOK || drawn.SVG == "" {
+		t.Errorf("%d: %.300s", code, text)
 	}
 }
 
