@@ -374,3 +374,23 @@ func ProblemModels() string {
 	}
 	return b.String()
 }
+
+// PartName returns what the model calls its material i, counted from 0, as its About lists them, or "matrix" for the one after these; empty where it
+// gives no name.
+func (p *Problem) PartName(i int) string {
+	m := problemModels[p.Model]
+	_, list, ok := strings.Cut(m.About, "material: ")
+	if !ok {
+		_, list, ok = strings.Cut(m.About, "materials: ")
+	}
+	names := strings.Split(list, ", ")
+	switch {
+	case !ok:
+		return ""
+	case i < len(names):
+		return names[i]
+	case i == len(names) && p.Options.Matrix:
+		return "matrix"
+	}
+	return ""
+}

@@ -55,6 +55,8 @@ type Data struct {
 	Frames []Frame
 	// Keep says which pixels count, in all frames; nil for all.
 	Keep []bool
+	// Bin is the number of pixels of the file along each side that are added up to one of Detector, over which the model is averaged; 0 is 1.
+	Bin int
 }
 
 // check returns what is wrong with the numbers, all of it.

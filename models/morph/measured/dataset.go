@@ -15,7 +15,7 @@ import (
 // Datasets returns what a fit says of each measurement, as arrays with named axes that xarray reads: data, model, residual (in standard
 // deviations) and mask by energy, polarization, exposure and pixel, or bin; q in 1/nm and chi in degrees of the pixels; for images the reduced
 // I(q), its parts along and across the electric field and A(q), of data and model in the same pixels; and the parameters with their standard
-// deviations, name_sd. x are the parameters in the order of Names, sd their standard deviations.
+// deviations, name_sd, or name_error where name_sd is a parameter itself, as radius_sd is. x are the parameters in the order of Names, sd their standard deviations.
 func (t *Task) Datasets(x, sd []float64) ([]*tensor.Dataset, error) {
 	images, err := t.Images(x)
 	if err != nil {
@@ -304,6 +304,10 @@ func (w *record) parameters(x, sd []float64) {
 	units := w.Units()
 	for i, name := range w.Names() {
 		w.variable(name, units[name], "", []float64{x[i]}, nil)
-		w.variable(name+"_sd", units[name], "standard deviation of "+name, []float64{sd[i]}, nil)
+		of := name + "_sd"
+		if slices.Contains(w.Names(), of) {
+			of = name + "_error"
+		}
+		w.variable(of, units[name], "standard deviation of "+name, []float64{sd[i]}, nil)
 	}
 }

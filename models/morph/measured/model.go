@@ -77,6 +77,7 @@ type pass struct {
 	fields   [][]*farfield.Fields // of the materials of each box
 	lights   []*light
 	taps     int        // of the blur to each side
+	averages []*ad.Node // matrices of the averages over pixels that were added up, by which an image is multiplied; nil until they are needed
 	blur     []*ad.Node // its matrices, by which an image is multiplied from the left and from the right; nil until they are needed
 
 	closed morph.ClosedForm // in place of volume and fields

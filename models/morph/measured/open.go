@@ -165,7 +165,7 @@ func (t *Task) read(p *morph.Problem, folder string) (groups []group, err error)
 			t.Read = append(t.Read, "  "+n)
 		}
 		of := p.Of(i)
-		r := Reading{Loss: p.Loss, SolidAngle: of.SolidAngle == nil || *of.SolidAngle, Wedges: of.Anisotropy, Transmission: of.Transmission, Round: p.IsRound()}
+		r := Reading{Loss: p.Loss, SolidAngle: of.SolidAngle == nil || *of.SolidAngle, Wedges: of.Anisotropy, Transmission: of.Transmission, Round: p.IsRound(), Bin: of.Bin}
 		if f.Nuisances != nil {
 			groups = append(groups, group{suffix: fmt.Sprintf("@%d", i+1), sets: []*scatter.Set{s}, nuisances: f.Nuisances, reading: r})
 			continue
@@ -310,7 +310,7 @@ func (t *Task) constants(p *morph.Problem, folder string) error {
 		if err != nil {
 			return fmt.Errorf("measured: constants of material %d: %w", i+1, err)
 		}
-		name = cmp.Or(name, fmt.Sprintf("material %d", i+1))
+		name = cmp.Or(name, p.PartName(i), fmt.Sprintf("material %d", i+1))
 		first.Names, first.Tables = append(first.Names, name), append(first.Tables, table)
 		t.Read = append(t.Read, table.amplifies(name)...)
 	}

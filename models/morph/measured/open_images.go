@@ -16,7 +16,7 @@ func init() { kinds[scatter.Images] = images }
 // images makes data of the pixels of a detector: counts, or rates with errors, from which counts are recovered where the two give them
 // back.
 func images(set *scatter.Set, r Reading) (*Data, []string, error) {
-	d := &Data{Keep: set.Keep}
+	d := &Data{Keep: set.Keep, Bin: r.Bin}
 	d.Detector, d.Geometry = detectorOf(set)
 	counts := set.CheckCounts()
 	if counts == nil && (r.Loss == "" || noises[r.Loss].whole) {

@@ -26,6 +26,8 @@ type Reading struct {
 	Wedges morph.Wedges
 	// Round says that patterns vary with the direction as the electric field does, as those of balls do and those of rods do not.
 	Round bool
+	// Bin is the number of pixels along each side that the reader adds up to one; 0 is 1.
+	Bin int
 }
 
 // kind makes data of a set of files of one kind. The file of a kind registers it.
