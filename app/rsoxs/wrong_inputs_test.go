@@ -72,7 +72,17 @@ func TestWrongInputs(t *testing.T) {
 	}{
 		"no geometry":   {func(w *wrongInput) { w.set("geometry", nil) }, []string{`"geometry": {`, "distance"}},
 		"distance in m": {func(w *wrongInput) { w.set("geometry", geometry("distance", 0.01)) }, []string{"0.01", "mm"}},
-		"pixels of 0":   {func(w *wrongInput) { w.set("geometry", geometry("pixel", 0)) }, []string{"pixel"}},
+		"pixels of 0":   {func(w *wrongInput) { w.set("geometry", geometry("pixel", 0)) }, []string{"geometry.pixel is 0: want a length in mm above 0"}},
+		"a distance of 0": {func(w *wrongInput) {
+			w.set("data", map[string]any{"file": "counts.npy", "geometry": geometry("distance", 0)}, "geometry", nil)
+		}, []string{"geometry.distance is 0: want a length in mm above 0"}},
+		"three pixels": {func(w *wrongInput) {
+			for i := range w.counts {
+				if w.counts[i] += 100; i > 2 {
+					w.counts[i] = math.NaN()
+				}
+			}
+		}, []string{"only 3 of 168 pixels of its patterns can be used", "333 pixels are not finite", "look at its masks"}},
 		"coarse voxels": {func(w *wrongInput) {
 			w.set("grid", map[string]any{"shape": []int{4, 4, 4}, "voxel": 20}, "options", map[string]any{"matrix": true})
 		}, []string{"q reaches", "the voxels of 20 nm end at 0.157"}},

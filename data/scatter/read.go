@@ -489,6 +489,33 @@ func (s *Set) tell(t *tally, l *layout) {
 // highestRate is the number of counts of the brightest hundredth of the pixels in a second above which an exposure is doubtful.
 const highestRate = 1e5
 
+// Images with fewer usable pixels than fewestPixels, and than a share of leastShare of all, were spoiled.
+const fewestPixels, leastShare = 10, 0.02
+
+// enough refuses images of which hardly any pixel is left.
+func (s *Set) enough() error {
+	if s.Kind != Images {
+		return nil
+	}
+	n, all := 0, 0
+	for _, f := range s.Frames {
+		all += len(f.Counts)
+		for _, x := range f.Counts {
+			if !math.IsNaN(x) {
+				n++
+			}
+		}
+	}
+	if n >= fewestPixels || float64(n) >= leastShare*float64(all) {
+		return nil
+	}
+	why := ""
+	if len(s.unusable) > 0 {
+		why = " (" + strings.Join(s.unusable, ", ") + ")"
+	}
+	return s.defect("compare the file with others of the scan, and look at its masks", "only %d of %d pixels of its patterns can be used%s, too few for a fit", n, all, why)
+}
+
 // wholesome refuses sets of which nothing is left, and doubts exposures.
 func (s *Set) wholesome() error {
 	if len(s.Frames) == 0 {
@@ -497,6 +524,9 @@ func (s *Set) wholesome() error {
 			why = ": " + strings.Join(s.unusable, ", ")
 		}
 		return s.defect("compare the file with others of the scan", "no pixel of any pattern is a number that can be used%s", why)
+	}
+	if err := s.enough(); err != nil {
+		return err
 	}
 	s.repeated()
 	if s.Rates {

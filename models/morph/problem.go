@@ -158,6 +158,9 @@ func ParseProblemIn(b []byte, base string) (*Problem, error) {
 	if err := strictKeys(b, reflect.TypeFor[Problem](), ""); err != nil {
 		return nil, fmt.Errorf("morph: problem: %w", err)
 	}
+	if err := lengthsOf0(b); err != nil {
+		return nil, fmt.Errorf("morph: problem: %w", err)
+	}
 	p := &Problem{}
 	d := json.NewDecoder(bytes.NewReader(b))
 	if err := d.Decode(p); err != nil {

@@ -54,6 +54,41 @@ func (n *DataFiles) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// lengthsOf0 returns an error if a problem, or a file of its data, says that the distance or the pixels of the detector are 0, which read
+// would stand for what the files say.
+func lengthsOf0(b []byte) error {
+	type said struct {
+		Geometry map[string]json.RawMessage `json:"geometry"`
+	}
+	var all struct {
+		said
+		Data json.RawMessage `json:"data"`
+	}
+	var files []json.RawMessage
+	if json.Unmarshal(b, &all) != nil {
+		return nil // the decoder says what is wrong
+	}
+	if json.Unmarshal(all.Data, &files) != nil {
+		files = []json.RawMessage{all.Data}
+	}
+	list := []said{all.said}
+	for _, f := range files {
+		var own said
+		if json.Unmarshal(f, &own) == nil {
+			list = append(list, own)
+		}
+	}
+	for _, s := range list {
+		for _, key := range []string{"distance", "pixel"} {
+			var x float64
+			if raw, ok := s.Geometry[key]; ok && json.Unmarshal(raw, &x) == nil && x == 0 {
+				return fmt.Errorf("geometry.%s is %s: want a length in mm above 0, or leave it out where the files say it", key, raw)
+			}
+		}
+	}
+	return nil
+}
+
 // MarshalJSON writes one file without a list, and one of which no more is said as its name.
 func (n DataFiles) MarshalJSON() ([]byte, error) {
 	var all []any
