@@ -66,7 +66,7 @@ func readableFiles(a *frame.App, args []string, lost *frame.Lost) (good []string
 // imagesError adds an exit code and a hint to an error from reading images.
 func imagesError(err error) error {
 	if none := (*morph.NoPatternsError)(nil); errors.As(err, &none) {
-		return &exit.Error{Code: exit.NoInput, Err: err, Hint: "name the folder that a simulation wrote; measured patterns are reduced by invert rsoxs, whose fit.nc has I(q), I_para, I_perp and A of data and model"}
+		return &exit.Error{Code: exit.NoInput, Err: err, Hint: "name the folder that a simulation wrote, or files of measured patterns"}
 	}
 	return exit.Input(err)
 }

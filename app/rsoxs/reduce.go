@@ -37,7 +37,7 @@ var layouts = map[string][]string{"all": {"I", "I_para", "I_perp", "A"}, "i_only
 func reduceRSoXS(a *frame.App) *cobra.Command {
 	var f reduceFlags
 	c := &cobra.Command{
-		Use:   "rsoxs DIR|FILE... [OUT.csv|.xlsx|.parquet]",
+		Use:   "rsoxs DIR|FILE... [OUT.csv|.xlsx|.parquet|.nc|.zarr]",
 		Short: "Reduce scattering patterns to I(q) and anisotropy",
 		Long: `Reduce scattering patterns to curves over q (1/nm): I, the mean over all
 directions; I_para and I_perp, the means over wedges along and across the
@@ -51,12 +51,19 @@ component of q in the plane of the detector; abs, |q| on the Ewald sphere,
 separately for each energy; or common, |q| on one axis for all energies.
 --layout integrated writes the map over the directions chi and q.
 ` + voxelHelp + `
+
+Measured patterns (netCDF, Zarr, NeXus, TIFF and FITS folders, NPY, or a problem
+file of invert rsoxs, whose masks and geometry hold) are reduced over |q| by the
+geometry of the detector, per solid angle, with standard deviations, about the
+field's own angle; .nc and .zarr are arrays that xarray opens.
+
 The table is written to the file that is named last, in the format of its
 extension, or else to standard output.
 
   euryale reduce rsoxs HDF5 curves.csv
   euryale reduce rsoxs HDF5/Energy_285.20.h5 --radii true --wedge 20
   euryale reduce rsoxs HDF5 --phys-size 2.5 --axis common --layout i_a --json
+  euryale reduce rsoxs scan.nxs curves.nc
 `,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return runReduceRSoXS(a, args, f) },
@@ -99,9 +106,22 @@ func runReduceRSoXS(a *frame.App, args []string, f reduceFlags) error {
 	if err != nil {
 		return err
 	}
+	arrays, args, err := arrayFile(a, args)
+	if err != nil {
+		return err
+	}
 	out, args, err := a.TableFile("reduce rsoxs", args)
 	if err != nil {
 		return err
+	}
+	p, folder, err := measuredFiles(args)
+	switch {
+	case err != nil:
+		return err
+	case p != nil:
+		return f.reduceMeasured(a, p, folder, out, arrays)
+	case arrays != "":
+		return exit.Usage("%s: curves of simulated patterns are written as .csv, .xlsx or .parquet; .nc and .zarr are for measured ones", arrays)
 	}
 	lost := frame.LostOf("file", len(args))
 	doc, err := f.reduceFiles(a, r, args, lost)

@@ -23,7 +23,7 @@ type Document struct {
 var (
 	FormulaProblem = &Document{What: "a problem of a formula", Takes: []string{"sample expr FILE", "fit nlsq FILE", "sbc --problem FILE", "convert FILE OUT.stan"},
 		keys: [][]string{{"expr"}}}
-	MorphologyProblem = &Document{What: "a problem of an inversion", Takes: []string{"invert rsoxs FILE"},
+	MorphologyProblem = &Document{What: "a problem of an inversion", Takes: []string{"invert rsoxs FILE", "reduce rsoxs FILE"},
 		keys: [][]string{{"model", "grid"}, {"model", "parameters", "constants"}}}
 	CircuitProblem = &Document{What: "a circuit to be trained", Takes: []string{"train connectome FILE"},
 		keys: [][]string{{"stimuli", "areas", "fibres", "steps"}, {"stimuli", "areas", "fibers", "steps"}, {"areas", "task"}}}
