@@ -61,7 +61,10 @@ func measuredFiles(args []string) (p *morph.Problem, folder string, err error) {
 		if simulated(name) {
 			continue
 		}
-		if _, err := os.Stat(name); err != nil || !scatter.Recognised(name) && !scatter.Tabulated(name) {
+		switch _, err := os.Stat(name); {
+		case err != nil && len(p.Data) > 0:
+			return nil, "", &exit.Error{Code: exit.NoInput, Err: fmt.Errorf("there is no file or folder %s", name), Hint: "curves are written to names that end in .csv, .xlsx, .parquet, .nc or .zarr"}
+		case err != nil || !scatter.Recognised(name) && !scatter.Tabulated(name):
 			return nil, "", nil // the reader of simulated patterns says what it lacks
 		}
 		p.Data = append(p.Data, morph.DataFile{File: name})
@@ -110,6 +113,9 @@ func (f *reduceFlags) reduceMeasured(a *frame.App, p *morph.Problem, folder, tab
 		return exit.Usage("--radii, --axis, --phys-size and --morphology are for simulated patterns: measured ones are reduced over |q|, by the geometry of the detector")
 	}
 	list, read, err := measured.Reduce(p, folder, measured.Reduction{Wedge: f.Wedge, Directions: f.Layout == "integrated"})
+	if err != nil && folder == "" {
+		return &exit.Error{Code: exit.Data, Err: err, Hint: "energies, geometry, masks and other settings that files lack are those of a problem file of invert rsoxs: reduce rsoxs PROBLEM.json"}
+	}
 	if err != nil {
 		return exit.Input(err)
 	}

@@ -92,6 +92,27 @@ func TestReduceMeasured(t *testing.T) {
 	if all := rows("cosine.json", "--layout", "integrated"); all[0]["chi"] >= all[len(all)-1]["chi"] {
 		t.Errorf("the map goes from %v to %v", all[0], all[len(all)-1])
 	}
+	file := func(name string, angle float64) map[string]any {
+		return map[string]any{"file": name, "masks": []any{map[string]any{"file": "mask.npy", "keep": "zero"}}, "polarization": angle}
+	}
+	b, err := os.ReadFile("flat.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document map[string]any
+	if err := json.Unmarshal(b, &document); err != nil {
+		t.Fatal(err)
+	}
+	document["data"] = []any{file("flat.npy", 0), file("cosine.npy", 90)}
+	if b, err = json.Marshal(document); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("two.json", b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if both := rows("two.json"); len(both) != 2*len(even) || both[len(both)-1]["polarization"] != 90 {
+		t.Errorf("two files of one detector have %d lines, want %d", len(both), 2*len(even))
+	}
 	for _, out := range []string{"c.nc", "c.zarr"} {
 		if code, _, stderr := apptest.Do(t, "reduce", "rsoxs", "flat.json", out); code != 0 {
 			t.Fatal(stderr)
@@ -123,6 +144,8 @@ func TestReduceMeasured(t *testing.T) {
 		{[]string{"flat.json", "cosine.json"}, 64, "one problem file"},
 		{[]string{"flat.json", "--radii", "true"}, 64, "measured ones are reduced over |q|"},
 		{[]string{"none.nc"}, 66, "none.nc"},
+		{[]string{"flat.npy"}, 65, "reduce rsoxs PROBLEM.json"},
+		{[]string{"c.nc", "curves.xyz"}, 66, "end in .csv"},
 	} {
 		if code, _, stderr := apptest.Do(t, append([]string{"reduce", "rsoxs"}, c.args...)...); code != c.code || !strings.Contains(stderr, c.want) {
 			t.Errorf("%v: code %d, want %d; %s", c.args, code, c.code, stderr)

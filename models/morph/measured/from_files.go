@@ -83,8 +83,8 @@ func (d *Data) unite(keep []bool) {
 // sameGeometry is how far two geometries may differ, in mm and rad, that count as one.
 const sameGeometry = 1e-6
 
-// together returns why two files are not of one measurement.
-func together(a, b *scatter.Set) error {
+// oneDetector returns why the images of two files are not of one detector at one place.
+func oneDetector(a, b *scatter.Set) error {
 	if a.Rows != b.Rows || a.Columns != b.Columns {
 		return fmt.Errorf("measured: %s has images of %d x %d pixels, and %s of %d x %d: give each detector nuisances of its own, {\"file\": ..., \"nuisances\": {}}", a.Name, a.Rows, a.Columns, b.Name, b.Rows, b.Columns)
 	}
@@ -95,6 +95,14 @@ func together(a, b *scatter.Set) error {
 		if math.Abs(u-v) > sameGeometry {
 			return fmt.Errorf(`measured: the %s is %g in %s and %g in %s (mm, rad): give one with "geometry"`, n, u, a.Name, v, b.Name)
 		}
+	}
+	return nil
+}
+
+// together returns why two files are not of one measurement.
+func together(a, b *scatter.Set) error {
+	if err := oneDetector(a, b); err != nil {
+		return err
 	}
 	for _, way := range [][2]*scatter.Set{{a, b}, {b, a}} {
 		has := way[1].Energies()

@@ -35,6 +35,7 @@ const chiBins = 180
 // and else the scatter of the pixels in a bin. Relative paths start from a folder.
 func Reduce(p *morph.Problem, folder string, r Reduction) (list []*tensor.Dataset, read []string, err error) {
 	var detectors [][]*scatter.Set
+	var solidAngles []bool
 	for i, f := range p.Data {
 		s, err := scatter.Open(below(folder, f.File), p.Settings(folder, i))
 		if err != nil {
@@ -47,14 +48,15 @@ func Reduce(p *morph.Problem, folder string, r Reduction) (list []*tensor.Datase
 		for _, n := range s.Notes {
 			read = append(read, "  "+n)
 		}
-		at := slices.IndexFunc(detectors, func(d []*scatter.Set) bool { return together(d[0], s) == nil })
+		at := slices.IndexFunc(detectors, func(d []*scatter.Set) bool { return oneDetector(d[0], s) == nil })
 		if at < 0 {
-			at, detectors = len(detectors), append(detectors, nil)
+			of := p.Of(i).SolidAngle
+			at, detectors, solidAngles = len(detectors), append(detectors, nil), append(solidAngles, of == nil || *of)
 		}
 		detectors[at] = append(detectors[at], s)
 	}
-	for _, sets := range detectors {
-		d, err := r.of(sets, p.Of(0).SolidAngle)
+	for i, sets := range detectors {
+		d, err := r.of(sets, solidAngles[i])
 		if err != nil {
 			return nil, nil, err
 		}
@@ -63,8 +65,8 @@ func Reduce(p *morph.Problem, folder string, r Reduction) (list []*tensor.Datase
 	return list, read, nil
 }
 
-// of reduces the images of one detector.
-func (r Reduction) of(sets []*scatter.Set, solidAngle *bool) (*tensor.Dataset, error) {
+// of reduces the images of one detector, whose pixels may hold their solid angles.
+func (r Reduction) of(sets []*scatter.Set, solidAngles bool) (*tensor.Dataset, error) {
 	d := &Data{}
 	d.Detector, d.Geometry = detectorOf(sets[0])
 	var from []*scatter.Set
@@ -76,7 +78,7 @@ func (r Reduction) of(sets []*scatter.Set, solidAngle *bool) (*tensor.Dataset, e
 			from = append(from, s)
 		}
 	}
-	l, err := d.layOut(solidAngle == nil || *solidAngle)
+	l, err := d.layOut(solidAngles)
 	if err != nil {
 		return nil, err
 	}
