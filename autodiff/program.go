@@ -47,6 +47,8 @@ type Program struct {
 	device   *cuda.Code // nil on the processor
 }
 
+func init() { compiler.Of = func(p any) *compiler.Program { return p.(*Program).code } }
+
 // Compile makes a Program that computes the outputs.
 func Compile(outputs []*Node, s Settings) (*Program, error) {
 	if bad := firstErr(outputs...); bad != nil {

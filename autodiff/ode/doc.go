@@ -15,7 +15,7 @@
 // The step length adapts to the tolerances, and a step ends at every requested time. Gradients are
 // those of the steps that were made, with their lengths held fixed; they are exact for the numbers
 // returned, are computed by the adjoint of each step, and cost about four times as much as the
-// solution.
+// solution. Steps of explicit methods on small systems of scalars run as machine code where there is any, with the same results.
 package ode
 
 import "github.com/euryale-dev/euryale/internal/given"

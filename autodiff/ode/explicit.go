@@ -126,6 +126,10 @@ func (s *solver) explicit(t, h float64) (next, estimate []float64, err error) {
 	k := slopes{s.stages, m}
 	each := s.n * len(s.table.c)
 	s.inner = slices.Grow(s.inner[:len(s.path)*each], each)[:(len(s.path)+1)*each] // without those of a step that was refused
+	if s.fused != nil {
+		s.fused.step(t, h, s.inner[len(s.path)*each:])
+		return s.next, s.estimate, nil
+	}
 	kept, at := s.inner[len(s.path)*each:], s.stepIn[2:2+m]
 	for i, c := range s.table.c {
 		s.stepIn[0] = t + c*h
@@ -146,6 +150,10 @@ func (s *solver) explicit(t, h float64) (next, estimate []float64, err error) {
 // explicitBackward propagates the gradient back over a step whose stages have the given states. With the gradients g_i of the states of the
 // stages, that of a slope is h (b_i lambda + sum a_ji g_j).
 func (s *solver) explicitBackward(at place, states []float64) error {
+	if s.fused != nil {
+		s.fused.pull(at, states)
+		return nil
+	}
 	n := s.n
 	pull := slopes{s.pull, n}
 	in := s.backIn

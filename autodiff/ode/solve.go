@@ -206,9 +206,10 @@ type problem struct {
 	step *ad.Program
 	// Program from t, h, y, p and a gradient to those of y and p: the gradient of the rates, or for Rodas of the next y.
 	back  *ad.Program
-	order float64   // exponent of the step-size controller
-	known bool      // the times are, so that they have no gradient
-	pool  sync.Pool // idle workspaces, each a *solver
+	order float64       // exponent of the step-size controller
+	known bool          // the times are, so that they have no gradient
+	whole func() *fused // step as machine code; nil where there is none
+	pool  sync.Pool     // idle workspaces, each a *solver
 }
 
 func newProblem(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, state []*ad.Node, p *ad.Node, s Settings) (*problem, error) {
@@ -300,6 +301,7 @@ func (pr *problem) schedule(y0, times *ad.Node) error {
 	}
 	pr.known = times.Numbers() != nil
 	pr.pool.New = func() any { return newSolver(pr) }
+	pr.whole = sync.OnceValue(pr.newFused)
 	return ascending(times.Numbers())
 }
 

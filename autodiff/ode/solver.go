@@ -27,6 +27,7 @@ type solver struct {
 	inner, stages, pull, next, estimate, zero []float64
 	// Inputs and outputs of the programs.
 	stepIn, stepOut, backIn, backOut []float64
+	fused                            *fusedSolver // nil unless steps are one piece of code
 }
 
 // place is the time and the length of a step.
@@ -44,6 +45,7 @@ func newSolver(pr *problem) *solver {
 	s.next, s.estimate, s.zero = make([]float64, 2*n), make([]float64, 2*n*len(pr.table.e)), make([]float64, 2*n)
 	s.stepIn, s.stepOut = s.step.InputSpan(0, 2+m), s.step.OutputSpan(0, m)
 	s.backIn, s.backOut = s.back.InputSpan(0, 2+m+pr.k), s.back.OutputSpan(0, pr.parts+pr.k)
+	s.fuse()
 	return s
 }
 
@@ -61,6 +63,10 @@ func (s *solver) parameters(p []float64) {
 		return
 	}
 	copy(s.rhs.InputSpan(2+s.parts, 2+s.parts+s.k), p)
+	if s.fused != nil {
+		s.fused.parameters(s.n, p)
+		return
+	}
 	copy(s.back.InputSpan(2+s.parts, 2+s.parts+s.k), p)
 	copy(s.step.InputSpan(2+2*s.parts, 2+2*s.parts+s.k), p)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Program is a graph made ready to run: arrays, and the jobs on them in order.
@@ -14,8 +15,12 @@ type Program struct {
 	Outputs []*Value
 	Jobs    []*Job
 	planner
-	InBufs, OutBufs []int // arrays of the inputs and of the outputs
+	InBufs, OutBufs []int    // arrays of the inputs and of the outputs
+	Kept            sync.Map // what machines make of the program once, by keys of their own
 }
+
+// Of returns the code of a Program of package autodiff, which sets it for the packages below autodiff.
+var Of func(program any) *Program
 
 // Build makes the program that computes roots from inputs, pass by pass; trace, unless
 // nil, is told what each pass has made.

@@ -39,6 +39,7 @@ type machineJob[T Real] struct {
 	call     *Call
 	partials [][]float64 // partial results of each sum of kind Total, by block
 	parts    [][]T       // partial results of each sum of kind Scattered, block after block
+	straight *bound      // this job and some after it as machine code; nil for none
 }
 
 // NewMachine allocates the memory of a program and binds its jobs to it.
@@ -70,6 +71,7 @@ func NewMachine[T Real](p *compiler.Program, o Settings) *Machine[T] {
 	}
 	m.workers = []*worker[T]{newWorker(m)}
 	m.share.crew.take = m.takeBlocks
+	m.straighten()
 	return m
 }
 
@@ -162,6 +164,7 @@ func (m *Machine[T]) rebind() {
 	for i := range m.workers {
 		m.workers[i] = newWorker(m)
 	}
+	m.straighten()
 }
 
 // Store sets an array to numbers.

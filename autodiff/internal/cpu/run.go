@@ -16,8 +16,13 @@ func (m *Machine[T]) Run() error {
 		m.rebind()
 	}
 	w := m.workers[0]
-	for i := range m.jobs {
+	for i := 0; i < len(m.jobs); i++ {
 		j := &m.jobs[i]
+		if s := j.straight; s != nil {
+			s.code.Run(s.scratch, s.arena, nil)
+			i += s.jobs - 1
+			continue
+		}
 		if j.call != nil {
 			if err := j.call.run(j.call); err != nil {
 				return err

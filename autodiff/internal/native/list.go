@@ -1,0 +1,118 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package native
+
+import (
+	"math"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+)
+
+// Operation is what an entry of a List does.
+type Operation uint8
+
+const (
+	load Operation = iota
+	constant
+	store
+	call
+	Add
+	Sub
+	Mul
+	Div
+	Sqrt
+	Neg
+	Abs
+)
+
+// Memory names one of the two arrays that a List reads and writes.
+type Memory uint8
+
+const (
+	First Memory = iota
+	Second
+)
+
+// Value is the result of an entry of a List.
+type Value int32
+
+// List holds operations in the order in which they run.
+type List struct {
+	ops       []entry
+	constants map[uint64]Value
+	stores    map[home]bool // places that stores write, once they are asked for
+}
+
+type entry struct {
+	do       Operation
+	mem      Memory
+	in       [3]Value
+	operands int8
+	at       int32   // element of the memory
+	x        float64 // value of a constant
+	f        *compiler.Op
+}
+
+// Len returns the number of operations.
+func (l *List) Len() int { return len(l.ops) }
+
+func (l *List) add(e entry) Value {
+	l.ops = append(l.ops, e)
+	return Value(len(l.ops) - 1)
+}
+
+// Load returns an element of a memory as it is at this place of the list.
+func (l *List) Load(m Memory, at int) Value { return l.add(entry{do: load, mem: m, at: int32(at)}) }
+
+// Store writes v to an element of a memory.
+func (l *List) Store(m Memory, at int, v Value) {
+	l.add(entry{do: store, mem: m, at: int32(at), in: [3]Value{v}, operands: 1})
+}
+
+// Constant returns a number.
+func (l *List) Constant(x float64) Value {
+	bits := math.Float64bits(x)
+	v, known := l.constants[bits]
+	if !known {
+		if l.constants == nil {
+			l.constants = map[uint64]Value{}
+		}
+		v = l.add(entry{do: constant, x: x})
+		l.constants[bits] = v
+	}
+	return v
+}
+
+// Do returns the result of an operation on one operand or two.
+func (l *List) Do(o Operation, in ...Value) Value {
+	e := entry{do: o, operands: int8(len(in))}
+	copy(e.in[:], in)
+	return l.add(e)
+}
+
+// Call returns the function of an elementwise operation.
+func (l *List) Call(f *compiler.Op, in ...Value) Value {
+	e := entry{do: call, f: f, operands: int8(len(in))}
+	copy(e.in[:], in)
+	return l.add(e)
+}
+
+// of maps the operations that have machine code.
+var of = map[compiler.Code]Operation{compiler.Add: Add, compiler.Sub: Sub, compiler.Mul: Mul, compiler.Div: Div, compiler.Sqrt: Sqrt, compiler.Neg: Neg, compiler.Abs: Abs}
+
+// Apply returns the result of an elementwise operation of the compiler.
+func (l *List) Apply(op *compiler.Op, in ...Value) Value {
+	switch op.Code {
+	case compiler.Copy:
+		return in[0]
+	case compiler.Square:
+		return l.Do(Mul, in[0], in[0])
+	case compiler.Reciprocal:
+		return l.Do(Div, l.Constant(1), in[0])
+	}
+	if o, ok := of[op.Code]; ok {
+		return l.Do(o, in...)
+	}
+	return l.Call(op, in...)
+}

@@ -1,0 +1,197 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package native
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+)
+
+var (
+	exp   = &compiler.Op{Name: "exp", Arity: 1, F1: math.Exp}
+	hypot = &compiler.Op{Name: "hypot", Arity: 2, F2: math.Hypot}
+	fma   = &compiler.Op{Name: "fma", Arity: 3, F3: math.FMA}
+)
+
+// random returns a list of n entries, of which some load what others store, and a few call functions of Go.
+func random(r *rand.Rand, n, memory int) *List {
+	l := &List{}
+	values := []Value{l.Constant(0.5), l.Load(First, 0)}
+	pick := func() Value {
+		if r.IntN(3) > 0 {
+			return values[max(0, len(values)-1-r.IntN(4))]
+		}
+		return values[r.IntN(len(values))]
+	}
+	add := func(v Value) { values = append(values, v) }
+	for range n {
+		switch k := r.IntN(100); {
+		case k < 15:
+			add(l.Load(Memory(r.IntN(2)), r.IntN(memory)))
+		case k < 30:
+			l.Store(Memory(r.IntN(2)), r.IntN(memory), pick())
+		case k < 35:
+			add(l.Constant(r.NormFloat64()))
+		case k < 37:
+			add(l.Call(exp, pick()))
+		case k < 38:
+			add(l.Call(hypot, pick(), pick()))
+		case k < 39:
+			add(l.Call(fma, pick(), pick(), pick()))
+		case k < 45:
+			add(l.Do([]Operation{Neg, Abs, Sqrt}[r.IntN(3)], pick()))
+		default:
+			add(l.Do([]Operation{Add, Sub, Mul, Div}[r.IntN(4)], pick(), pick()))
+		}
+	}
+	return l
+}
+
+// interpret runs the list; v has room for a number of each operation.
+func (l *List) interpret(v, first, second []float64) {
+	for i := range l.ops {
+		o := &l.ops[i]
+		switch o.do {
+		case Add:
+			v[i] = v[o.in[0]] + v[o.in[1]]
+		case Sub:
+			v[i] = v[o.in[0]] - v[o.in[1]]
+		case Mul:
+			v[i] = v[o.in[0]] * v[o.in[1]]
+		case Div:
+			v[i] = v[o.in[0]] / v[o.in[1]]
+		case Neg:
+			v[i] = -v[o.in[0]]
+		case Sqrt:
+			v[i] = math.Sqrt(v[o.in[0]])
+		case Abs:
+			v[i] = math.Abs(v[o.in[0]])
+		case constant:
+			v[i] = o.x
+		case load:
+			v[i] = memory(o.mem, first, second)[o.at]
+		case store:
+			memory(o.mem, first, second)[o.at] = v[o.in[0]]
+		default:
+			v[i] = apply(o.f, o.operands, v[o.in[0]], v[o.in[1]], v[o.in[2]])
+		}
+	}
+}
+
+func memory(m Memory, first, second []float64) []float64 {
+	if m == First {
+		return first
+	}
+	return second
+}
+
+func apply(f *compiler.Op, operands int8, x, y, z float64) float64 {
+	switch operands {
+	case 1:
+		return f.F1(x)
+	case 2:
+		return f.F2(x, y)
+	}
+	return f.F3(x, y, z)
+}
+
+// Machine code has the bits of the interpreter, in lists that need more numbers than there are registers, and whatever runs beside it.
+func TestSameBits(t *testing.T) {
+	if !usable() {
+		t.Skip("there is no machine code on this machine")
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for k := range 300 {
+		memory := 3 + r.IntN(60)
+		l := random(r, 5+r.IntN(400), memory)
+		first, second := make([]float64, memory), make([]float64, memory)
+		for i := range first {
+			first[i], second[i] = r.NormFloat64(), r.NormFloat64()
+		}
+		a, b := slices.Clone(first), slices.Clone(second)
+		l.interpret(make([]float64, l.Len()), a, b)
+		c := Compile(l)
+		c.Run(c.Scratch(), first, second)
+		for i := range a {
+			if !same(a[i], first[i]) || !same(b[i], second[i]) {
+				t.Fatalf("list %d: elements %d are %v and %v, want %v and %v", k, i, first[i], second[i], a[i], b[i])
+			}
+		}
+	}
+}
+
+func same(x, y float64) bool { return x == y && math.Signbit(x) == math.Signbit(y) || x != x && y != y }
+
+// The collector frees the code of lists that are gone, and collections and profiles do not disturb code that runs.
+func TestCollections(t *testing.T) {
+	l := &List{}
+	x := l.Load(First, 0)
+	for range 2000 {
+		x = l.Do(Add, x, l.Constant(1))
+	}
+	l.Store(First, 1, x)
+	done := make(chan bool)
+	go func() {
+		for range 10 {
+			Compile(l)
+			runtime.GC()
+		}
+		close(done)
+	}()
+	c := Compile(l)
+	scratch, memory := c.Scratch(), make([]float64, 2)
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		if memory[0], memory[1] = 3, 0; true {
+			c.Run(scratch, memory, nil)
+		}
+		if memory[1] != 2003 {
+			t.Fatalf("the sum is %g, want 2003", memory[1])
+		}
+	}
+}
+
+func BenchmarkList(b *testing.B) {
+	l := &List{}
+	x, y, z := l.Load(First, 0), l.Load(First, 1), l.Load(First, 2)
+	for range 30 {
+		x, y, z = l.Do(Add, l.Do(Mul, x, y), z), l.Do(Sub, y, l.Do(Mul, x, l.Constant(0.001))), l.Do(Mul, z, l.Constant(0.5))
+	}
+	l.Store(First, 3, x)
+	l.Store(First, 4, l.Do(Add, y, z))
+	memory := []float64{1, 2, 3, 0, 0}
+	c := Compile(l)
+	b.Run("machine", func(b *testing.B) {
+		scratch := c.Scratch()
+		for b.Loop() {
+			c.Run(scratch, memory, nil)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*l.Len()), "ns/op-of-list")
+	})
+	b.Run("interpreted", func(b *testing.B) {
+		scratch := make([]float64, l.Len())
+		for b.Loop() {
+			l.interpret(scratch, memory, nil)
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*l.Len()), "ns/op-of-list")
+	})
+	empty := &List{}
+	empty.Store(First, 0, empty.Constant(1))
+	e := Compile(empty)
+	b.Run("enter", func(b *testing.B) {
+		scratch := e.Scratch()
+		for b.Loop() {
+			e.Run(scratch, memory, nil)
+		}
+	})
+}
