@@ -190,7 +190,10 @@ func (c *condenser) leaf(n *Node, w weight) {
 
 // term adds w times the sum of the elements of n, of which equal ones are computed once.
 func (c *condenser) term(n *Node, w weight) {
-	s := joinedRows(n)
+	var s *Node
+	if c.uses[n] <= 1 || n.op != addOp && n.op != subOp { // others need all rows of a sum, which then costs no more
+		s = joinedRows(n)
+	}
 	if s == nil {
 		s = Sum(n)
 	}

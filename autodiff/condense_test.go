@@ -110,6 +110,29 @@ func condensables() []condensable {
 	}
 }
 
+// Rows that another term needs are not computed once more, as of the logarithm of a standard deviation whose exponential scales data.
+func TestCondenseShared(t *testing.T) {
+	b, n := ad.Input("b", 3), 60
+	eta := ad.Add(ad.MatMul(known(ad.Gather(ad.Reshape(waves(12, 0.8), 4, 3), cycle(n, 4), 0)), b), ad.Scalar(2))
+	y := ad.Condense(ad.Add(ad.Sum(eta), ad.Dot(waves(n, 0.3), ad.Exp(ad.Neg(eta)))))
+	products, seen := 0, map[*ad.Node]bool{}
+	var visit func(n *ad.Node)
+	visit = func(n *ad.Node) {
+		if seen[n] {
+			return
+		}
+		if seen[n] = true; n.Op() != nil && n.Op().Name == "matmul" {
+			products++
+		}
+		for _, x := range n.In() {
+			visit(x)
+		}
+	}
+	if visit(y); products != 1 {
+		t.Errorf("%d products of matrices are computed, want 1", products)
+	}
+}
+
 func TestCondense(t *testing.T) {
 	for _, c := range condensables() {
 		t.Run(c.name, func(t *testing.T) {

@@ -103,19 +103,22 @@ func (f *family) conditional(l *located, q []*ad.Node, weight, pull *ad.Node) *c
 	all := func(x *ad.Node) *ad.Node { return graph.Row(ad.Broadcast(x, u.Shape()...)) }
 	nodes := []*ad.Node{l.Loc, l.Scale}
 	if l.use != nil {
-		nodes = append(nodes, l.use.offset, l.use.factor)
+		nodes = append(nodes, l.use.nodes()...)
 	}
 	nodes = ad.Substitute(nodes, f.Inputs, q)
 	c := &conditional{loc: all(nodes[0]), scale: all(nodes[1])}
 	offset, factor := c.loc, c.scale
 	switch {
 	case l.use == nil:
-	case l.use.matrix:
+	case l.use.matrix != nil:
 		c.matrix = true
-		offset, factor = ad.Add(nodes[2], ad.MatMul(nodes[3], c.loc)), ad.Mul(nodes[3], ad.Reshape(c.scale, 1, n))
-		tall := ad.Mul(ad.Reshape(ad.Sqrt(weight), weight.Size(), 1), factor)
-		c.root = ad.Cholesky(ad.Add(ad.Eye(n), ad.MatMul(ad.T(tall), tall)))
-		c.mean = ad.CholeskySolve(c.root, ad.MatMul(ad.T(factor), ad.Sub(pull, ad.Mul(weight, offset))))
+		m, row, column := nodes[3], nodes[4], nodes[5]
+		offset = ad.Add(nodes[2], ad.Mul(row, ad.MatMul(m, ad.Mul(column, c.loc))))
+		column = ad.Mul(column, c.scale)
+		// The product of a matrix that is known with itself is, too, where the factors of its rows are.
+		gram := ad.MatMul(ad.T(m), ad.Mul(ad.Reshape(ad.Mul(weight, ad.Square(row)), row.Size(), 1), m))
+		c.root = ad.Cholesky(ad.Add(ad.Eye(n), ad.Mul(ad.Mul(ad.Reshape(column, n, 1), ad.Reshape(column, 1, n)), gram)))
+		c.mean = ad.CholeskySolve(c.root, ad.Mul(column, ad.MatMul(ad.T(m), ad.Mul(row, ad.Sub(pull, ad.Mul(weight, offset))))))
 		return c
 	default:
 		offset, factor = ad.Add(nodes[2], ad.Mul(nodes[3], c.loc)), ad.Mul(nodes[3], c.scale)

@@ -123,7 +123,7 @@ func (f *family) locate(prior Located, uses []linearUse) {
 		l := located{Located: prior, use: use}
 		nodes := []*ad.Node{l.Loc, l.Scale}
 		if use != nil {
-			nodes = append(nodes, use.factor, use.offset)
+			nodes = append(nodes, use.nodes()...)
 		}
 		for k, u := range f.Inputs {
 			if k != l.Input && slices.ContainsFunc(nodes, func(n *ad.Node) bool { return graph.Reads(n, u) }) {

@@ -17,13 +17,21 @@ import (
 // It is where the observations tell about q, as the rate of a Poisson distribution does whose logarithm is a Gaussian process.
 type linearUse struct {
 	eta, offset *ad.Node
-	// factor is a matrix, or one number for each element of q.
-	factor *ad.Node
-	matrix bool
+	// factor has one number for each element of q where matrix is nil. Otherwise it is the matrix, of which rows and columns have factors.
+	factor              *ad.Node
+	matrix, row, column *ad.Node
+}
+
+// nodes are those that depend on other parameters.
+func (u *linearUse) nodes() []*ad.Node {
+	if u.matrix == nil {
+		return []*ad.Node{u.offset, u.factor}
+	}
+	return []*ad.Node{u.offset, u.matrix, u.row, u.column}
 }
 
 const (
-	mostUses = 6 // that are looked at for a parameter
+	mostUses = 16 // that are looked at for a parameter
 	// largestFactor is the number of elements up to which factors are matrices, since each gradient then decomposes one.
 	largestFactor = 200
 )
@@ -48,6 +56,7 @@ func linearUses(readers map[*ad.Node][]*ad.Node, q *ad.Node, others []*ad.Node) 
 		}
 	}
 	s.follow(q, nil, nil)
+	slices.Reverse(s.found)
 	return s.found
 }
 
@@ -55,6 +64,9 @@ func linearUses(readers map[*ad.Node][]*ad.Node, q *ad.Node, others []*ad.Node) 
 func (s *useSearch) follow(at, product, before *ad.Node) {
 	if s.examined++; s.examined > 200 {
 		return
+	}
+	if at != s.q && len(s.found) < mostUses { // those further on may be one of several ways
+		s.take(at, product, before)
 	}
 	for _, next := range s.readers[at] {
 		in := next.In()
@@ -78,29 +90,26 @@ func (s *useSearch) follow(at, product, before *ad.Node) {
 			}
 		}
 	}
-	if at != s.q && len(s.found) < mostUses {
-		s.take(at, product, before)
-	}
 }
 
 // take adds the use at a node if it depends on other parameters.
 func (s *useSearch) take(eta, product, before *ad.Node) {
 	zero := ad.Full(0, s.q.Shape()...)
-	use := linearUse{eta: eta, offset: graph.Row(ad.Substitute([]*ad.Node{eta}, []*ad.Node{s.q}, []*ad.Node{zero})[0]), matrix: product != nil}
+	use := linearUse{eta: eta, offset: graph.Row(ad.Substitute([]*ad.Node{eta}, []*ad.Node{s.q}, []*ad.Node{zero})[0])}
 	free := func(n *ad.Node) *ad.Node { return ad.Substitute([]*ad.Node{n}, []*ad.Node{s.q}, []*ad.Node{zero})[0] }
 	if product == nil {
 		use.factor = graph.Row(free(ad.Grad(eta, s.q)[0]))
 	} else {
 		m := product.In()[0]
-		column := free(ad.Grad(before, s.q)[0])
+		column := graph.Row(free(ad.Grad(before, s.q)[0]))
 		if n := max(s.q.Size(), eta.Size()); n > largestFactor || !s.varies[m] && !s.depends(column) {
 			return
 		}
 		y := ad.Input("product", product.Shape()...)
-		row := ad.Grad(ad.Substitute([]*ad.Node{eta}, []*ad.Node{product}, []*ad.Node{y})[0], y)[0]
-		use.factor = ad.Mul(ad.Mul(ad.Reshape(row, eta.Size(), 1), m), ad.Reshape(column, 1, s.q.Size()))
+		row := graph.Row(ad.Grad(ad.Substitute([]*ad.Node{eta}, []*ad.Node{product}, []*ad.Node{y})[0], y)[0])
+		use.matrix, use.row, use.column = m, row, column
 	}
-	if s.depends(use.factor) || s.depends(use.offset) {
+	if slices.ContainsFunc(use.nodes(), s.depends) {
 		s.found = append(s.found, use)
 	}
 }

@@ -125,6 +125,39 @@ func sines(n int) []float64 {
 	return y
 }
 
+// basis returns the values of so many sines at n places.
+func basis(n, functions int) []float64 {
+	out := make([]float64, n*functions)
+	for i := range out {
+		out[i] = math.Sin(math.Pi * float64(i%functions+1) * (float64(i/functions) + 0.5) / float64(n))
+	}
+	return out
+}
+
+// twoProcesses is a Gaussian process with a second one for the logarithm of its error, both by the sines of a basis.
+func twoProcesses(t *testing.T, n, functions int) *Posterior {
+	t.Helper()
+	m := NewModel("two processes")
+	process := func(name string, functions int) *ad.Node {
+		sd, length := m.Param("sd_"+name, dist.HalfNormal(1)), m.Param("length_"+name, dist.InverseGamma(3, 0.5))
+		order := make([]float64, functions)
+		for k := range order {
+			order[k] = float64(k + 1)
+		}
+		spectrum := ad.Mul(ad.Mul(sd, ad.Sqrt(length)), ad.Exp(ad.Scale(-0.25, ad.Square(ad.Mul(length, ad.Const(order))))))
+		return ad.MatMul(ad.Const(basis(n, functions), n, functions), ad.Mul(spectrum, m.Param(name, dist.Normal(0, 1), Shape(functions))))
+	}
+	src := tensor.NewStream(7, 2, 3)
+	y := make([]float64, n)
+	for i := range y {
+		x := float64(i) / float64(n)
+		y[i] = math.Sin(9*x) + math.Exp(-2+2*x)*src.Normal()
+	}
+	mean, logSD := process("mean", functions), process("error", (functions+1)/2)
+	m.Observe("y", dist.Normal(mean, ad.Exp(ad.Add(m.Param("level", dist.Normal(0, 2)), logSD))), y)
+	return compiled(t, m)
+}
+
 // Data that tell nothing of effects leave the posterior of their scale what its prior is. The density as declared grows without end where the scale is 0, over no part of the
 // posterior, which is no mode that was missed.
 func TestScaleOfUntoldEffectsHasNoOtherMode(t *testing.T) {

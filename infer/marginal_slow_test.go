@@ -28,6 +28,7 @@ func TestDenseMarginalsAgree(t *testing.T) {
 		{"correlated groups in standard form", func(t *testing.T) *Posterior { return correlatedGroups(t, 40, 400, true) }},
 		{"Gaussian process in standard form", func(t *testing.T) *Posterior { return noisyProcess(t, 60, false) }},
 		{"Gaussian process", func(t *testing.T) *Posterior { return noisyProcess(t, 60, true) }},
+		{"Gaussian process with another for its error", func(t *testing.T) *Posterior { return twoProcesses(t, 100, 30) }},
 		{"smooth trend", func(t *testing.T) *Posterior { return trend(t, 60) }},
 		{"level with a slope", func(t *testing.T) *Posterior { return levels(t, 60) }},
 	} {

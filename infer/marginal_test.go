@@ -97,6 +97,7 @@ var integratedModels = []struct {
 	{"correlated effects in standard form", func(t *testing.T) *Posterior { return correlatedGroups(t, 4, 1200, true) }, "[z mu]"},
 	{"a Gaussian process in standard form", func(t *testing.T) *Posterior { return noisyProcess(t, 12, false) }, "[z]"},
 	{"a Gaussian process", func(t *testing.T) *Posterior { return noisyProcess(t, 12, true) }, "[f]"},
+	{"a Gaussian process with another for its error", func(t *testing.T) *Posterior { return twoProcesses(t, 40, 12) }, "[mean]"},
 	{"a smooth trend", func(t *testing.T) *Posterior { return trend(t, 9) }, "[x]"},
 	{"a level with a slope", func(t *testing.T) *Posterior { return levels(t, 9) }, "[level slope]"},
 }

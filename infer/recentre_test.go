@@ -6,6 +6,7 @@ package infer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
@@ -196,6 +197,12 @@ func TestLinearUses(t *testing.T) {
 			m.AddLogProb("more", ad.Sum(ad.Cos(z)))
 			m.Observe("y", dist.Normal(ad.Mul(s, z), 1), []float64{1, 2})
 		}, dist.Normal(0, 1), 0},
+		"by several ways": {func(m *Model, z, s *ad.Node) {
+			eta := ad.Mul(s, z)
+			for k := range 5 {
+				m.AddLogProb(fmt.Sprint("way ", k), ad.Sum(ad.Cos(ad.Neg(ad.Add(s, ad.Scale(float64(k+2), ad.Sub(eta, s)))))))
+			}
+		}, dist.Normal(0, 1), 1},
 		"not linear": {func(m *Model, z, s *ad.Node) {
 			m.Observe("y", dist.Normal(ad.Mul(s, ad.Square(z)), 1), []float64{1, 2})
 		}, dist.Normal(0, 1), 0},

@@ -16,6 +16,21 @@ type coefficients struct {
 	number []float64
 	base   *ad.Node // in a row, nil for 1
 	at     []int    // element of base, nil without base
+	of     []factor // whose product an element of base is, where it is known
+}
+
+// factor is an array, of which each coefficient has an element as a factor.
+type factor struct {
+	node *ad.Node // in a row
+	at   []int
+}
+
+// factors lists the factors of the coefficients beside their numbers.
+func (c *coefficients) factors() []factor {
+	if c.of == nil && c.base != nil {
+		return []factor{{c.base, c.at}}
+	}
+	return c.of
 }
 
 // coefficients returns the elements of a node that does not depend on x.
@@ -32,7 +47,7 @@ func (s *sight) collect(n *ad.Node) *coefficients {
 	if v := constant(n); v != nil {
 		return &coefficients{number: v}
 	}
-	whole := &coefficients{ones(n.Size()), graph.Row(n), numbers(n.Size())}
+	whole := &coefficients{number: ones(n.Size()), base: graph.Row(n), at: numbers(n.Size())}
 	if n.Size() == 1 || n.Op() == nil {
 		return whole
 	}
@@ -76,14 +91,21 @@ func (c *coefficients) short() bool { return c.base == nil || c.base.Size() < le
 
 // selected returns the coefficients from[i].
 func (c *coefficients) selected(from []int) *coefficients {
-	out := &coefficients{number: make([]float64, len(from)), base: c.base}
-	if c.base != nil {
-		out.at = make([]int, len(from))
+	out := &coefficients{number: picked(c.number, from), base: c.base, at: picked(c.at, from)}
+	for _, f := range c.of {
+		out.of = append(out.of, factor{f.node, picked(f.at, from)})
 	}
+	return out
+}
+
+// picked returns the elements from[i] of a list that is there.
+func picked[T any](list []T, from []int) []T {
+	if list == nil {
+		return nil
+	}
+	out := make([]T, len(from))
 	for i, k := range from {
-		if out.number[i] = c.number[k]; c.base != nil {
-			out.at[i] = c.at[k]
-		}
+		out[i] = list[k]
 	}
 	return out
 }
@@ -96,12 +118,15 @@ func (c *coefficients) inverse() *coefficients {
 	if c.base != nil {
 		out.base = ad.Div(ad.Scalar(1), c.base)
 	}
+	for _, f := range c.of {
+		out.of = append(out.of, factor{ad.Div(ad.Scalar(1), f.node), f.at})
+	}
 	return out
 }
 
 // times returns the products of coefficients, with one element of the base for each pair of elements that occurs.
 func (c *coefficients) times(o *coefficients) *coefficients {
-	out := &coefficients{number: make([]float64, len(c.number)), base: cmp.Or(c.base, o.base), at: c.at}
+	out := &coefficients{number: make([]float64, len(c.number)), base: cmp.Or(c.base, o.base), at: c.at, of: slices.Concat(c.factors(), o.factors())}
 	for i := range out.number {
 		out.number[i] = c.number[i] * o.number[i]
 	}

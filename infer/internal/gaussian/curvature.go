@@ -33,7 +33,7 @@ type contributions struct {
 type curvatures struct {
 	*sight
 	parts []*contributions
-	dense []*ad.Node // symmetric matrices of which the transposed ones are added
+	dense []*ad.Node // symmetric matrices
 	wide  int        // rows of the products that have more than half of the elements of x
 }
 
@@ -150,9 +150,62 @@ func (c *curvatures) pair(left, right linear, weight *coefficients) bool {
 	if !possible {
 		return false
 	}
-	a, b := left.matrix(rows, c.size), right.matrix(rows, c.size)
-	c.dense = append(c.dense, ad.MatMul(ad.T(ad.Mul(a, ad.Reshape(weight.node(), rows, 1))), b))
+	m := c.separated(left, right, weight)
+	if m == nil {
+		a, b := left.matrix(rows, c.size), right.matrix(rows, c.size)
+		m = ad.MatMul(ad.T(ad.Mul(a, ad.Reshape(weight.node(), rows, 1))), b)
+	}
+	c.dense = append(c.dense, ad.Add(m, ad.T(m)))
 	return true
+}
+
+// separated returns J1^T diag(w) J2 where both matrices are known numbers K with factors u of their rows and v of their columns, so that it is diag(v1) K1^T diag(w u1 u2) K2 diag(v2);
+// nil for others.
+func (c *curvatures) separated(left, right linear, weight *coefficients) *ad.Node {
+	rows := len(weight.number)
+	a, b := left.separated(rows, c.size), right.separated(rows, c.size)
+	if a == nil || b == nil {
+		return nil
+	}
+	w := ad.Mul(weight.node(), ad.Mul(a.row, b.row))
+	return ad.Mul(ad.Mul(ad.Reshape(a.column, c.size, 1), ad.Reshape(b.column, 1, c.size)), ad.MatMul(ad.T(ad.Mul(a.known, ad.Reshape(w, rows, 1))), b.known))
+}
+
+// separated is a matrix of known numbers, of which rows and columns have factors.
+type separated struct{ known, row, column *ad.Node }
+
+// separated returns the matrix in this form, nil where it has another one.
+func (d linear) separated(rows, columns int) *separated {
+	if len(d) != 1 {
+		return nil
+	}
+	s, p, known := &separated{row: ad.Full(1, rows), column: ad.Full(1, columns)}, d[0], make([]float64, rows*columns)
+	for _, f := range p.factors() {
+		if at := along(p.row, f.at, rows); at != nil {
+			s.row = ad.Mul(s.row, gathered(f.node, at))
+		} else if at := along(p.col, f.at, columns); at != nil {
+			s.column = ad.Mul(s.column, gathered(f.node, at))
+		} else {
+			return nil
+		}
+	}
+	for e, v := range p.number {
+		known[p.row[e]*columns+p.col[e]] += v
+	}
+	s.known = ad.Const(known, rows, columns)
+	return s
+}
+
+// along returns the element of each of n lines that all entries of the line have, nil where they have several, and 0 for lines without entries.
+func along(line, at []int, n int) []int {
+	out, set := make([]int, n), make([]bool, n)
+	for e, i := range line {
+		if set[i] && out[i] != at[e] {
+			return nil
+		}
+		out[i], set[i] = at[e], true
+	}
+	return out
 }
 
 // gathered is what adding the contributions one by one takes, in elements of arrays.
@@ -197,7 +250,7 @@ func (d linear) matrix(rows, columns int) *ad.Node {
 		for e := range at {
 			at[e] = p.row[e]*columns + p.col[e]
 		}
-		sums = append(sums, ad.ScatterAdd((&coefficients{p.number, p.base, p.at}).node(), ad.Ints(at), 0, rows*columns))
+		sums = append(sums, ad.ScatterAdd(p.node(), ad.Ints(at), 0, rows*columns))
 	}
 	return ad.Reshape(ad.AddN(sums...), rows, columns)
 }

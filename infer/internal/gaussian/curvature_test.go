@@ -54,6 +54,17 @@ var graphs = map[string]struct {
 		scale := ad.Gather(h, ad.Ints([]int{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1}), 0)
 		return ad.Add(ad.Sum(ad.Square(ad.Sub(eta, ad.Index(h, 0, 1)))), ad.Sum(ad.Square(ad.Div(x, scale))))
 	}},
+	"factors of rows and columns": {12, nil, func(x, h *ad.Node) *ad.Node { // of which each pair of a row and a column has its own
+		known, rows := make([]float64, 60*12), make([]float64, 60)
+		for i := range known {
+			known[i] = math.Sin(float64(i * i))
+			rows[i/12] = math.Cos(float64(i / 12))
+		}
+		size := ad.Exp(ad.Mul(ad.Index(h, 0, 1), ad.Const(rows)))
+		spread := ad.Exp(ad.Mul(ad.Index(h, 0, 0), ad.Const(rows[:12])))
+		residual := ad.Div(ad.Sub(ad.Const(rows), ad.MatMul(ad.Const(known, 60, 12), ad.Mul(spread, x))), size)
+		return ad.Add(ad.Sum(ad.Square(residual)), ad.Sum(ad.Square(x)))
+	}},
 	"products of matrices": {4, []int{2, 2}, func(x, h *ad.Node) *ad.Node {
 		return ad.Add(ad.Sum(ad.Mul(ad.MatMul(x, ad.T(x)), ad.Reshape(ad.Concat(0, h, h), 2, 2))), ad.Scale(5, ad.Sum(ad.Square(x))))
 	}},

@@ -44,7 +44,7 @@ const (
 	// mostDearer is how many times as dear gradients may become, counted in elements of arrays, and mostTogether that where elements interact that are no neighbours. Chains then move
 	// well enough without.
 	mostDearer   = 8.0
-	mostTogether = 4.0
+	mostTogether = 10.0
 	// mostUntold is the same for coefficients of regressions with an unknown scale that data do not tell. Chains then move 10 to 200 times as well without.
 	mostUntold = 100.0
 	// fewestTogether is the number of elements from which on these are integrated out. Coefficients of small regressions are no obstacle.

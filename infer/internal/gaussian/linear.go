@@ -11,12 +11,10 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// part is a sparse matrix, of which each entry is a number times an element of a row of coefficients.
+// part is a sparse matrix, of which each entry is a coefficient.
 type part struct {
 	row, col []int
-	number   []float64
-	base     *ad.Node // coefficients in a row, which depend on the other parameters; nil for 1
-	at       []int    // element of base of each entry, nil without base
+	coefficients
 }
 
 // linear is the matrix of derivatives of a node that depends on x linearly, as a sum. Rows are the elements of the node, and columns those of x in a row.
@@ -66,7 +64,7 @@ func (s *sight) derivatives(n *ad.Node) linear {
 
 func (s *sight) look(n *ad.Node) linear {
 	if i := slices.Index(s.x, n); i >= 0 {
-		p := part{row: numbers(n.Size()), col: numbers(n.Size()), number: ones(n.Size())}
+		p := part{numbers(n.Size()), numbers(n.Size()), coefficients{number: ones(n.Size())}}
 		for k := range p.col {
 			p.col[k] += s.first[i]
 		}
@@ -178,16 +176,13 @@ func (d linear) selected(from []int) (out linear) {
 		for e, r := range p.row {
 			of[r] = append(of[r], e)
 		}
-		q := part{base: p.base}
+		var row, col, entries []int
 		for i, r := range from {
 			for _, e := range of[r] {
-				q.row, q.col, q.number = append(q.row, i), append(q.col, p.col[e]), append(q.number, p.number[e])
-				if p.base != nil {
-					q.at = append(q.at, p.at[e])
-				}
+				row, col, entries = append(row, i), append(col, p.col[e]), append(entries, e)
 			}
 		}
-		out = append(out, q)
+		out = append(out, part{row, col, *p.coefficients.selected(entries)})
 	}
 	return out
 }
@@ -234,9 +229,7 @@ func (d linear) scaled(c *coefficients) (out linear) {
 		return nil
 	}
 	for _, p := range d {
-		own := &coefficients{p.number, p.base, p.at}
-		product := own.times(c.selected(p.row))
-		out = append(out, part{p.row, p.col, product.number, product.base, product.at})
+		out = append(out, part{p.row, p.col, *p.coefficients.times(c.selected(p.row))})
 	}
 	return out
 }

@@ -95,7 +95,7 @@ func newDense(c *curvatures) dense {
 	})
 	sums := []*ad.Node{ad.Reshape(rows, n, n)}
 	for _, m := range c.dense {
-		sums = append(sums, ad.Neg(m), ad.Neg(ad.T(m)))
+		sums = append(sums, ad.Neg(m))
 	}
 	matrix := ad.AddN(sums...)
 	return dense{matrix, ad.CholeskyOrNaN(matrix)}
