@@ -85,6 +85,9 @@ bench-peers: ## beside other libraries, in turn with each of them: PEERS="./opti
 	@mkdir -p bench
 	@$(GO) test -p 1 -run '^$$' -bench '^BenchmarkPeer' -benchtime 1x -timeout 120m $(PEERS) 2>&1 | tee bench/peers.log | grep --line-buffered -E '^[|#]|FAIL|panic|we find' | tee bench/peers.txt
 
+performance: ## put what bench-peers and bench-posteriordb measured into docs/PERFORMANCE.md
+	$(GO) run ./internal/peer/page docs/PERFORMANCE.md
+
 bench-posteriordb: ## samplers beside each other over posteriordb, resumable, into bench/posteriordb.txt (EURYALE_POSTERIORDB, EURYALE_PYTHON)
 	@mkdir -p bench
 	@$(GO) test -p 1 -run '^$$' -bench BenchmarkPeerSamplersOfPosteriorDB -benchtime 1x -timeout 24h ./models/stan 2>&1 | tee bench/posteriordb.log | grep --line-buffered -E '^[|#]|FAIL|panic' | tee bench/posteriordb.txt
@@ -199,4 +202,4 @@ peers: ## a Python environment in .peers, and a clone of the assemblies' referen
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build static cluster run doors test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-posteriordb bench-baseline bench-compare kernel notebooks executed pictures cover errors lint fmt kernels ptx nvrtc golden golden-pack cross page lab site wheels release-files peers clean
+.PHONY: help build static cluster run doors test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-posteriordb performance bench-baseline bench-compare kernel notebooks executed pictures cover errors lint fmt kernels ptx nvrtc golden golden-pack cross page lab site wheels release-files peers clean

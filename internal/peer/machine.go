@@ -18,8 +18,8 @@ import (
 // head prints what the figures of a process hold for, and the titles of their table.
 var head = sync.OnceFunc(func() {
 	r := measured()
-	fmt.Printf("# %s, %d processors, %s %s/%s, commit %s, %s, load %s\n", processor(), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH,
-		commit(), time.Now().UTC().Format("2006-01-02 15:04"), load())
+	fmt.Printf("# %s, %d processors, %s %s/%s, commit %s\n", processor(), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, commit())
+	fmt.Printf("# load %s on %s\n", load(), time.Now().UTC().Format("2006-01-02 15:04"))
 	fmt.Printf("# floor of one thread: %.1f GB/s to and from memory, %.1f and %.1f Gflop/s (float64, float32: our matrix product of 768)\n",
 		r.bandwidth/1e9, r.flops64/1e9, r.flops32/1e9)
 	fmt.Println("| work | peer | CPU ms of one thread: ours | peer | peer/ours | ms of two threads: ours | peer | peer/ours | floor ms | ours/floor | differ by |")
