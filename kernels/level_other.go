@@ -32,10 +32,10 @@ var (
 	addCornerss       map[Level]addCornersFn
 	addScaled64s      map[Level]addScaledFn[float64]
 	addScaled32s      map[Level]addScaledFn[float32]
-	addScaledPair64s  map[Level]scaledPairFn[float64]
-	addScaledPair32s  map[Level]scaledPairFn[float32]
-	scaledPairSum64s  map[Level]scaledPairFn[float64]
-	scaledPairSum32s  map[Level]scaledPairFn[float32]
+	pairSums64s       map[Level]pairsFn[float64]
+	pairSums32s       map[Level]pairsFn[float32]
+	spreadPair64s     map[Level]pairsFn[float64]
+	spreadPair32s     map[Level]pairsFn[float32]
 	philoxes          map[Level]philoxFn
 	normalQuantiles   map[Level]quantileFn
 	fft64             map[Level]*fftKernels[float64]

@@ -23,16 +23,16 @@ func sumsqF64AVX2(a *float64, n int) float64
 func addScaledF64AVX2(dst *float64, x *float64, a float64, n int)
 
 //go:noescape
-func addScaledPairF64AVX2(c *float64, s *float64, x *float64, a float64, b float64, n int)
-
-//go:noescape
-func scaledPairSumF64AVX2(dst *float64, c *float64, s *float64, a float64, b float64, n int)
-
-//go:noescape
 func complexProductF64AVX2(dst *float64, x *float64, y *float64, n int)
 
 //go:noescape
 func complexProductConjF64AVX2(dst *float64, x *float64, y *float64, n int)
+
+//go:noescape
+func pairSumsF64AVX2(c *float64, s *float64, x *float64, at *int, weights *float64, rows int, n int)
+
+//go:noescape
+func spreadPairF64AVX2(c *float64, s *float64, x *float64, at *int, weights *float64, rows int, n int)
 
 //go:noescape
 func fillF64AVX2(dst *float64, v float64, n int)
@@ -59,16 +59,16 @@ func sumsqF32AVX2(a *float32, n int) float64
 func addScaledF32AVX2(dst *float32, x *float32, a float32, n int)
 
 //go:noescape
-func addScaledPairF32AVX2(c *float32, s *float32, x *float32, a float32, b float32, n int)
-
-//go:noescape
-func scaledPairSumF32AVX2(dst *float32, c *float32, s *float32, a float32, b float32, n int)
-
-//go:noescape
 func complexProductF32AVX2(dst *float32, x *float32, y *float32, n int)
 
 //go:noescape
 func complexProductConjF32AVX2(dst *float32, x *float32, y *float32, n int)
+
+//go:noescape
+func pairSumsF32AVX2(c *float32, s *float32, x *float32, at *int, weights *float32, rows int, n int)
+
+//go:noescape
+func spreadPairF32AVX2(c *float32, s *float32, x *float32, at *int, weights *float32, rows int, n int)
 
 //go:noescape
 func fillF32AVX2(dst *float32, v float32, n int)
@@ -92,16 +92,16 @@ func sumsqF64AVX512(a *float64, n int) float64
 func addScaledF64AVX512(dst *float64, x *float64, a float64, n int)
 
 //go:noescape
-func addScaledPairF64AVX512(c *float64, s *float64, x *float64, a float64, b float64, n int)
-
-//go:noescape
-func scaledPairSumF64AVX512(dst *float64, c *float64, s *float64, a float64, b float64, n int)
-
-//go:noescape
 func complexProductF64AVX512(dst *float64, x *float64, y *float64, n int)
 
 //go:noescape
 func complexProductConjF64AVX512(dst *float64, x *float64, y *float64, n int)
+
+//go:noescape
+func pairSumsF64AVX512(c *float64, s *float64, x *float64, at *int, weights *float64, rows int, n int)
+
+//go:noescape
+func spreadPairF64AVX512(c *float64, s *float64, x *float64, at *int, weights *float64, rows int, n int)
 
 //go:noescape
 func fillF64AVX512(dst *float64, v float64, n int)
@@ -128,16 +128,16 @@ func sumsqF32AVX512(a *float32, n int) float64
 func addScaledF32AVX512(dst *float32, x *float32, a float32, n int)
 
 //go:noescape
-func addScaledPairF32AVX512(c *float32, s *float32, x *float32, a float32, b float32, n int)
-
-//go:noescape
-func scaledPairSumF32AVX512(dst *float32, c *float32, s *float32, a float32, b float32, n int)
-
-//go:noescape
 func complexProductF32AVX512(dst *float32, x *float32, y *float32, n int)
 
 //go:noescape
 func complexProductConjF32AVX512(dst *float32, x *float32, y *float32, n int)
+
+//go:noescape
+func pairSumsF32AVX512(c *float32, s *float32, x *float32, at *int, weights *float32, rows int, n int)
+
+//go:noescape
+func spreadPairF32AVX512(c *float32, s *float32, x *float32, at *int, weights *float32, rows int, n int)
 
 //go:noescape
 func fillF32AVX512(dst *float32, v float32, n int)

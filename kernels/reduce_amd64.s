@@ -1696,195 +1696,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func addScaledPairF64AVX2(c *float64, s *float64, x *float64, a float64, b float64, n int)
-// Requires: AVX, FMA3
-TEXT ·addScaledPairF64AVX2(SB), NOSPLIT, $0-48
-	MOVQ         c+0(FP), AX
-	MOVQ         s+8(FP), CX
-	MOVQ         x+16(FP), DX
-	MOVQ         n+40(FP), BX
-	VBROADCASTSD a+24(FP), Y0
-	VBROADCASTSD b+32(FP), Y1
-
-four:
-	CMPQ        BX, $0x00000010
-	JLT         one
-	VMOVUPD     (AX), Y2
-	VMOVUPD     (CX), Y3
-	VMOVUPD     (DX), Y4
-	VFMADD231PD Y4, Y0, Y2
-	VFMADD231PD Y4, Y1, Y3
-	VMOVUPD     Y2, (AX)
-	VMOVUPD     Y3, (CX)
-	VMOVUPD     32(AX), Y2
-	VMOVUPD     32(CX), Y3
-	VMOVUPD     32(DX), Y4
-	VFMADD231PD Y4, Y0, Y2
-	VFMADD231PD Y4, Y1, Y3
-	VMOVUPD     Y2, 32(AX)
-	VMOVUPD     Y3, 32(CX)
-	VMOVUPD     64(AX), Y2
-	VMOVUPD     64(CX), Y3
-	VMOVUPD     64(DX), Y4
-	VFMADD231PD Y4, Y0, Y2
-	VFMADD231PD Y4, Y1, Y3
-	VMOVUPD     Y2, 64(AX)
-	VMOVUPD     Y3, 64(CX)
-	VMOVUPD     96(AX), Y2
-	VMOVUPD     96(CX), Y3
-	VMOVUPD     96(DX), Y4
-	VFMADD231PD Y4, Y0, Y2
-	VFMADD231PD Y4, Y1, Y3
-	VMOVUPD     Y2, 96(AX)
-	VMOVUPD     Y3, 96(CX)
-	ADDQ        $0x00000080, AX
-	ADDQ        $0x00000080, CX
-	ADDQ        $0x00000080, DX
-	SUBQ        $0x00000010, BX
-	JMP         four
-
-one:
-	CMPQ        BX, $0x00000004
-	JLT         rest
-	VMOVUPD     (AX), Y2
-	VMOVUPD     (CX), Y3
-	VMOVUPD     (DX), Y4
-	VFMADD231PD Y4, Y0, Y2
-	VFMADD231PD Y4, Y1, Y3
-	VMOVUPD     Y2, (AX)
-	VMOVUPD     Y3, (CX)
-	ADDQ        $0x00000020, AX
-	ADDQ        $0x00000020, CX
-	ADDQ        $0x00000020, DX
-	SUBQ        $0x00000004, BX
-	JMP         one
-
-rest:
-	TESTQ        BX, BX
-	JLE          done
-	LEAQ         window<>+0(SB), SI
-	MOVQ         BX, DI
-	NEGQ         DI
-	VMOVUPD      32(SI)(DI*8), Y2
-	VMASKMOVPD   (AX), Y2, Y3
-	VMASKMOVPD   (CX), Y2, Y4
-	VMASKMOVPD   (DX), Y2, Y2
-	VFMADD231PD  Y2, Y0, Y3
-	VFMADD231PD  Y2, Y1, Y4
-	TESTQ        $0x00000002, BX
-	JZ           below2ofc
-	VMOVUPS      X3, (AX)
-	VEXTRACTF128 $0x01, Y3, X3
-	ADDQ         $0x00000010, AX
-
-below2ofc:
-	TESTQ  $0x00000001, BX
-	JZ     below1ofc
-	VMOVSD X3, (AX)
-
-below1ofc:
-	TESTQ        $0x00000002, BX
-	JZ           below2ofs
-	VMOVUPS      X4, (CX)
-	VEXTRACTF128 $0x01, Y4, X4
-	ADDQ         $0x00000010, CX
-
-below2ofs:
-	TESTQ  $0x00000001, BX
-	JZ     below1ofs
-	VMOVSD X4, (CX)
-
-below1ofs:
-done:
-	VZEROUPPER
-	RET
-
-// func scaledPairSumF64AVX2(dst *float64, c *float64, s *float64, a float64, b float64, n int)
-// Requires: AVX, FMA3
-TEXT ·scaledPairSumF64AVX2(SB), NOSPLIT, $0-48
-	MOVQ         dst+0(FP), AX
-	MOVQ         c+8(FP), CX
-	MOVQ         s+16(FP), DX
-	MOVQ         n+40(FP), BX
-	VBROADCASTSD a+24(FP), Y0
-	VBROADCASTSD b+32(FP), Y1
-
-four:
-	CMPQ        BX, $0x00000010
-	JLT         one
-	VMOVUPD     (AX), Y2
-	VMOVUPD     (CX), Y3
-	VMOVUPD     (DX), Y4
-	VFMADD231PD Y3, Y0, Y2
-	VFMADD231PD Y4, Y1, Y2
-	VMOVUPD     Y2, (AX)
-	VMOVUPD     32(AX), Y2
-	VMOVUPD     32(CX), Y3
-	VMOVUPD     32(DX), Y4
-	VFMADD231PD Y3, Y0, Y2
-	VFMADD231PD Y4, Y1, Y2
-	VMOVUPD     Y2, 32(AX)
-	VMOVUPD     64(AX), Y2
-	VMOVUPD     64(CX), Y3
-	VMOVUPD     64(DX), Y4
-	VFMADD231PD Y3, Y0, Y2
-	VFMADD231PD Y4, Y1, Y2
-	VMOVUPD     Y2, 64(AX)
-	VMOVUPD     96(AX), Y2
-	VMOVUPD     96(CX), Y3
-	VMOVUPD     96(DX), Y4
-	VFMADD231PD Y3, Y0, Y2
-	VFMADD231PD Y4, Y1, Y2
-	VMOVUPD     Y2, 96(AX)
-	ADDQ        $0x00000080, AX
-	ADDQ        $0x00000080, CX
-	ADDQ        $0x00000080, DX
-	SUBQ        $0x00000010, BX
-	JMP         four
-
-one:
-	CMPQ        BX, $0x00000004
-	JLT         rest
-	VMOVUPD     (AX), Y2
-	VMOVUPD     (CX), Y3
-	VMOVUPD     (DX), Y4
-	VFMADD231PD Y3, Y0, Y2
-	VFMADD231PD Y4, Y1, Y2
-	VMOVUPD     Y2, (AX)
-	ADDQ        $0x00000020, AX
-	ADDQ        $0x00000020, CX
-	ADDQ        $0x00000020, DX
-	SUBQ        $0x00000004, BX
-	JMP         one
-
-rest:
-	TESTQ        BX, BX
-	JLE          done
-	LEAQ         window<>+0(SB), SI
-	MOVQ         BX, DI
-	NEGQ         DI
-	VMOVUPD      32(SI)(DI*8), Y2
-	VMASKMOVPD   (AX), Y2, Y3
-	VMASKMOVPD   (CX), Y2, Y4
-	VMASKMOVPD   (DX), Y2, Y2
-	VFMADD231PD  Y4, Y0, Y3
-	VFMADD231PD  Y2, Y1, Y3
-	TESTQ        $0x00000002, BX
-	JZ           below2ofdst
-	VMOVUPS      X3, (AX)
-	VEXTRACTF128 $0x01, Y3, X3
-	ADDQ         $0x00000010, AX
-
-below2ofdst:
-	TESTQ  $0x00000001, BX
-	JZ     below1ofdst
-	VMOVSD X3, (AX)
-
-below1ofdst:
-done:
-	VZEROUPPER
-	RET
-
 // func complexProductF64AVX2(dst *float64, x *float64, y *float64, n int)
 // Requires: AVX, FMA3
 TEXT ·complexProductF64AVX2(SB), NOSPLIT, $0-32
@@ -2073,6 +1884,248 @@ below2ofdst:
 	VMOVSD X0, (AX)
 
 below1ofdst:
+done:
+	VZEROUPPER
+	RET
+
+// func pairSumsF64AVX2(c *float64, s *float64, x *float64, at *int, weights *float64, rows int, n int)
+// Requires: AVX, FMA3
+TEXT ·pairSumsF64AVX2(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ s+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ at+24(FP), BX
+	MOVQ weights+32(FP), SI
+	MOVQ rows+40(FP), DI
+	MOVQ n+48(FP), R8
+
+four:
+	CMPQ    R8, $0x00000010
+	JLT     one
+	VMOVUPD (AX), Y0
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(AX), Y2
+	VMOVUPD 32(CX), Y3
+	VMOVUPD 64(AX), Y4
+	VMOVUPD 64(CX), Y5
+	VMOVUPD 96(AX), Y6
+	VMOVUPD 96(CX), Y7
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    DI, R11
+
+rowsOfFour:
+	MOVQ         (R9), R12
+	LEAQ         (DX)(R12*8), R12
+	VBROADCASTSD (R10), Y8
+	VBROADCASTSD 8(R10), Y9
+	VMOVUPD      (R12), Y10
+	VFMADD231PD  Y10, Y8, Y0
+	VFMADD231PD  Y10, Y9, Y1
+	VMOVUPD      32(R12), Y10
+	VFMADD231PD  Y10, Y8, Y2
+	VFMADD231PD  Y10, Y9, Y3
+	VMOVUPD      64(R12), Y10
+	VFMADD231PD  Y10, Y8, Y4
+	VFMADD231PD  Y10, Y9, Y5
+	VMOVUPD      96(R12), Y10
+	VFMADD231PD  Y10, Y8, Y6
+	VFMADD231PD  Y10, Y9, Y7
+	ADDQ         $0x00000008, R9
+	ADDQ         $0x00000010, R10
+	DECQ         R11
+	JNZ          rowsOfFour
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (CX)
+	VMOVUPD      Y2, 32(AX)
+	VMOVUPD      Y3, 32(CX)
+	VMOVUPD      Y4, 64(AX)
+	VMOVUPD      Y5, 64(CX)
+	VMOVUPD      Y6, 96(AX)
+	VMOVUPD      Y7, 96(CX)
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x00000080, DX
+	SUBQ         $0x00000010, R8
+	JMP          four
+
+one:
+	CMPQ    R8, $0x00000004
+	JLT     rest
+	VMOVUPD (AX), Y0
+	VMOVUPD (CX), Y1
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    DI, R11
+
+rowsOfOne:
+	MOVQ         (R9), R12
+	LEAQ         (DX)(R12*8), R12
+	VBROADCASTSD (R10), Y2
+	VBROADCASTSD 8(R10), Y3
+	VMOVUPD      (R12), Y4
+	VFMADD231PD  Y4, Y2, Y0
+	VFMADD231PD  Y4, Y3, Y1
+	ADDQ         $0x00000008, R9
+	ADDQ         $0x00000010, R10
+	DECQ         R11
+	JNZ          rowsOfOne
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      Y1, (CX)
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	SUBQ         $0x00000004, R8
+	JMP          one
+
+rest:
+	TESTQ      R8, R8
+	JLE        done
+	LEAQ       window<>+0(SB), R9
+	MOVQ       R8, R10
+	NEGQ       R10
+	VMOVUPD    32(R9)(R10*8), Y0
+	VMASKMOVPD (AX), Y0, Y1
+	VMASKMOVPD (CX), Y0, Y2
+	MOVQ       SI, SI
+
+rowsOfRest:
+	MOVQ         (BX), R9
+	LEAQ         (DX)(R9*8), R9
+	VBROADCASTSD (SI), Y3
+	VBROADCASTSD 8(SI), Y4
+	VMASKMOVPD   (R9), Y0, Y5
+	VFMADD231PD  Y5, Y3, Y1
+	VFMADD231PD  Y5, Y4, Y2
+	ADDQ         $0x00000008, BX
+	ADDQ         $0x00000010, SI
+	DECQ         DI
+	JNZ          rowsOfRest
+	VMASKMOVPD   Y1, Y0, (AX)
+	VMASKMOVPD   Y2, Y0, (CX)
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	SUBQ         $0x00000004, R8
+
+done:
+	VZEROUPPER
+	RET
+
+// func spreadPairF64AVX2(c *float64, s *float64, x *float64, at *int, weights *float64, rows int, n int)
+// Requires: AVX, FMA3
+TEXT ·spreadPairF64AVX2(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ s+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ at+24(FP), BX
+	MOVQ weights+32(FP), SI
+	MOVQ rows+40(FP), DI
+	MOVQ n+48(FP), R8
+
+four:
+	CMPQ    R8, $0x00000010
+	JLT     one
+	VMOVUPD (AX), Y0
+	VMOVUPD (CX), Y1
+	VMOVUPD 32(AX), Y2
+	VMOVUPD 32(CX), Y3
+	VMOVUPD 64(AX), Y4
+	VMOVUPD 64(CX), Y5
+	VMOVUPD 96(AX), Y6
+	VMOVUPD 96(CX), Y7
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    DI, R11
+
+rowsOfFour:
+	MOVQ         (R9), R12
+	LEAQ         (DX)(R12*8), R12
+	VBROADCASTSD (R10), Y8
+	VBROADCASTSD 8(R10), Y9
+	VMOVUPD      (R12), Y10
+	VFMADD231PD  Y0, Y8, Y10
+	VFMADD231PD  Y1, Y9, Y10
+	VMOVUPD      Y10, (R12)
+	VMOVUPD      32(R12), Y10
+	VFMADD231PD  Y2, Y8, Y10
+	VFMADD231PD  Y3, Y9, Y10
+	VMOVUPD      Y10, 32(R12)
+	VMOVUPD      64(R12), Y10
+	VFMADD231PD  Y4, Y8, Y10
+	VFMADD231PD  Y5, Y9, Y10
+	VMOVUPD      Y10, 64(R12)
+	VMOVUPD      96(R12), Y10
+	VFMADD231PD  Y6, Y8, Y10
+	VFMADD231PD  Y7, Y9, Y10
+	VMOVUPD      Y10, 96(R12)
+	ADDQ         $0x00000008, R9
+	ADDQ         $0x00000010, R10
+	DECQ         R11
+	JNZ          rowsOfFour
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x00000080, DX
+	SUBQ         $0x00000010, R8
+	JMP          four
+
+one:
+	CMPQ    R8, $0x00000004
+	JLT     rest
+	VMOVUPD (AX), Y0
+	VMOVUPD (CX), Y1
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    DI, R11
+
+rowsOfOne:
+	MOVQ         (R9), R12
+	LEAQ         (DX)(R12*8), R12
+	VBROADCASTSD (R10), Y2
+	VBROADCASTSD 8(R10), Y3
+	VMOVUPD      (R12), Y4
+	VFMADD231PD  Y0, Y2, Y4
+	VFMADD231PD  Y1, Y3, Y4
+	VMOVUPD      Y4, (R12)
+	ADDQ         $0x00000008, R9
+	ADDQ         $0x00000010, R10
+	DECQ         R11
+	JNZ          rowsOfOne
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	SUBQ         $0x00000004, R8
+	JMP          one
+
+rest:
+	TESTQ      R8, R8
+	JLE        done
+	LEAQ       window<>+0(SB), R9
+	MOVQ       R8, R10
+	NEGQ       R10
+	VMOVUPD    32(R9)(R10*8), Y0
+	VMASKMOVPD (AX), Y0, Y1
+	VMASKMOVPD (CX), Y0, Y2
+	MOVQ       SI, SI
+
+rowsOfRest:
+	MOVQ         (BX), R9
+	LEAQ         (DX)(R9*8), R9
+	VBROADCASTSD (SI), Y3
+	VBROADCASTSD 8(SI), Y4
+	VMASKMOVPD   (R9), Y0, Y5
+	VFMADD231PD  Y1, Y3, Y5
+	VFMADD231PD  Y2, Y4, Y5
+	VMASKMOVPD   Y5, Y0, (R9)
+	ADDQ         $0x00000008, BX
+	ADDQ         $0x00000010, SI
+	DECQ         DI
+	JNZ          rowsOfRest
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	SUBQ         $0x00000004, R8
+
 done:
 	VZEROUPPER
 	RET
@@ -4111,216 +4164,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func addScaledPairF32AVX2(c *float32, s *float32, x *float32, a float32, b float32, n int)
-// Requires: AVX, FMA3
-TEXT ·addScaledPairF32AVX2(SB), NOSPLIT, $0-40
-	MOVQ         c+0(FP), AX
-	MOVQ         s+8(FP), CX
-	MOVQ         x+16(FP), DX
-	MOVQ         n+32(FP), BX
-	VBROADCASTSS a+24(FP), Y0
-	VBROADCASTSS b+28(FP), Y1
-
-four:
-	CMPQ        BX, $0x00000020
-	JLT         one
-	VMOVUPS     (AX), Y2
-	VMOVUPS     (CX), Y3
-	VMOVUPS     (DX), Y4
-	VFMADD231PS Y4, Y0, Y2
-	VFMADD231PS Y4, Y1, Y3
-	VMOVUPS     Y2, (AX)
-	VMOVUPS     Y3, (CX)
-	VMOVUPS     32(AX), Y2
-	VMOVUPS     32(CX), Y3
-	VMOVUPS     32(DX), Y4
-	VFMADD231PS Y4, Y0, Y2
-	VFMADD231PS Y4, Y1, Y3
-	VMOVUPS     Y2, 32(AX)
-	VMOVUPS     Y3, 32(CX)
-	VMOVUPS     64(AX), Y2
-	VMOVUPS     64(CX), Y3
-	VMOVUPS     64(DX), Y4
-	VFMADD231PS Y4, Y0, Y2
-	VFMADD231PS Y4, Y1, Y3
-	VMOVUPS     Y2, 64(AX)
-	VMOVUPS     Y3, 64(CX)
-	VMOVUPS     96(AX), Y2
-	VMOVUPS     96(CX), Y3
-	VMOVUPS     96(DX), Y4
-	VFMADD231PS Y4, Y0, Y2
-	VFMADD231PS Y4, Y1, Y3
-	VMOVUPS     Y2, 96(AX)
-	VMOVUPS     Y3, 96(CX)
-	ADDQ        $0x00000080, AX
-	ADDQ        $0x00000080, CX
-	ADDQ        $0x00000080, DX
-	SUBQ        $0x00000020, BX
-	JMP         four
-
-one:
-	CMPQ        BX, $0x00000008
-	JLT         rest
-	VMOVUPS     (AX), Y2
-	VMOVUPS     (CX), Y3
-	VMOVUPS     (DX), Y4
-	VFMADD231PS Y4, Y0, Y2
-	VFMADD231PS Y4, Y1, Y3
-	VMOVUPS     Y2, (AX)
-	VMOVUPS     Y3, (CX)
-	ADDQ        $0x00000020, AX
-	ADDQ        $0x00000020, CX
-	ADDQ        $0x00000020, DX
-	SUBQ        $0x00000008, BX
-	JMP         one
-
-rest:
-	TESTQ        BX, BX
-	JLE          done
-	LEAQ         window<>+0(SB), SI
-	MOVQ         BX, DI
-	NEGQ         DI
-	VMOVUPS      32(SI)(DI*4), Y2
-	VMASKMOVPS   (AX), Y2, Y3
-	VMASKMOVPS   (CX), Y2, Y4
-	VMASKMOVPS   (DX), Y2, Y2
-	VFMADD231PS  Y2, Y0, Y3
-	VFMADD231PS  Y2, Y1, Y4
-	TESTQ        $0x00000004, BX
-	JZ           below4ofc
-	VMOVUPS      X3, (AX)
-	VEXTRACTF128 $0x01, Y3, X3
-	ADDQ         $0x00000010, AX
-
-below4ofc:
-	TESTQ   $0x00000002, BX
-	JZ      below2ofc
-	VMOVSD  X3, (AX)
-	VPSRLDQ $0x08, X3, X3
-	ADDQ    $0x00000008, AX
-
-below2ofc:
-	TESTQ  $0x00000001, BX
-	JZ     below1ofc
-	VMOVSS X3, (AX)
-
-below1ofc:
-	TESTQ        $0x00000004, BX
-	JZ           below4ofs
-	VMOVUPS      X4, (CX)
-	VEXTRACTF128 $0x01, Y4, X4
-	ADDQ         $0x00000010, CX
-
-below4ofs:
-	TESTQ   $0x00000002, BX
-	JZ      below2ofs
-	VMOVSD  X4, (CX)
-	VPSRLDQ $0x08, X4, X4
-	ADDQ    $0x00000008, CX
-
-below2ofs:
-	TESTQ  $0x00000001, BX
-	JZ     below1ofs
-	VMOVSS X4, (CX)
-
-below1ofs:
-done:
-	VZEROUPPER
-	RET
-
-// func scaledPairSumF32AVX2(dst *float32, c *float32, s *float32, a float32, b float32, n int)
-// Requires: AVX, FMA3
-TEXT ·scaledPairSumF32AVX2(SB), NOSPLIT, $0-40
-	MOVQ         dst+0(FP), AX
-	MOVQ         c+8(FP), CX
-	MOVQ         s+16(FP), DX
-	MOVQ         n+32(FP), BX
-	VBROADCASTSS a+24(FP), Y0
-	VBROADCASTSS b+28(FP), Y1
-
-four:
-	CMPQ        BX, $0x00000020
-	JLT         one
-	VMOVUPS     (AX), Y2
-	VMOVUPS     (CX), Y3
-	VMOVUPS     (DX), Y4
-	VFMADD231PS Y3, Y0, Y2
-	VFMADD231PS Y4, Y1, Y2
-	VMOVUPS     Y2, (AX)
-	VMOVUPS     32(AX), Y2
-	VMOVUPS     32(CX), Y3
-	VMOVUPS     32(DX), Y4
-	VFMADD231PS Y3, Y0, Y2
-	VFMADD231PS Y4, Y1, Y2
-	VMOVUPS     Y2, 32(AX)
-	VMOVUPS     64(AX), Y2
-	VMOVUPS     64(CX), Y3
-	VMOVUPS     64(DX), Y4
-	VFMADD231PS Y3, Y0, Y2
-	VFMADD231PS Y4, Y1, Y2
-	VMOVUPS     Y2, 64(AX)
-	VMOVUPS     96(AX), Y2
-	VMOVUPS     96(CX), Y3
-	VMOVUPS     96(DX), Y4
-	VFMADD231PS Y3, Y0, Y2
-	VFMADD231PS Y4, Y1, Y2
-	VMOVUPS     Y2, 96(AX)
-	ADDQ        $0x00000080, AX
-	ADDQ        $0x00000080, CX
-	ADDQ        $0x00000080, DX
-	SUBQ        $0x00000020, BX
-	JMP         four
-
-one:
-	CMPQ        BX, $0x00000008
-	JLT         rest
-	VMOVUPS     (AX), Y2
-	VMOVUPS     (CX), Y3
-	VMOVUPS     (DX), Y4
-	VFMADD231PS Y3, Y0, Y2
-	VFMADD231PS Y4, Y1, Y2
-	VMOVUPS     Y2, (AX)
-	ADDQ        $0x00000020, AX
-	ADDQ        $0x00000020, CX
-	ADDQ        $0x00000020, DX
-	SUBQ        $0x00000008, BX
-	JMP         one
-
-rest:
-	TESTQ        BX, BX
-	JLE          done
-	LEAQ         window<>+0(SB), SI
-	MOVQ         BX, DI
-	NEGQ         DI
-	VMOVUPS      32(SI)(DI*4), Y2
-	VMASKMOVPS   (AX), Y2, Y3
-	VMASKMOVPS   (CX), Y2, Y4
-	VMASKMOVPS   (DX), Y2, Y2
-	VFMADD231PS  Y4, Y0, Y3
-	VFMADD231PS  Y2, Y1, Y3
-	TESTQ        $0x00000004, BX
-	JZ           below4ofdst
-	VMOVUPS      X3, (AX)
-	VEXTRACTF128 $0x01, Y3, X3
-	ADDQ         $0x00000010, AX
-
-below4ofdst:
-	TESTQ   $0x00000002, BX
-	JZ      below2ofdst
-	VMOVSD  X3, (AX)
-	VPSRLDQ $0x08, X3, X3
-	ADDQ    $0x00000008, AX
-
-below2ofdst:
-	TESTQ  $0x00000001, BX
-	JZ     below1ofdst
-	VMOVSS X3, (AX)
-
-below1ofdst:
-done:
-	VZEROUPPER
-	RET
-
 // func complexProductF32AVX2(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX, FMA3
 TEXT ·complexProductF32AVX2(SB), NOSPLIT, $0-32
@@ -4523,6 +4366,248 @@ below2ofdst:
 	VMOVSS X0, (AX)
 
 below1ofdst:
+done:
+	VZEROUPPER
+	RET
+
+// func pairSumsF32AVX2(c *float32, s *float32, x *float32, at *int, weights *float32, rows int, n int)
+// Requires: AVX, FMA3
+TEXT ·pairSumsF32AVX2(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ s+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ at+24(FP), BX
+	MOVQ weights+32(FP), SI
+	MOVQ rows+40(FP), DI
+	MOVQ n+48(FP), R8
+
+four:
+	CMPQ    R8, $0x00000020
+	JLT     one
+	VMOVUPS (AX), Y0
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(AX), Y2
+	VMOVUPS 32(CX), Y3
+	VMOVUPS 64(AX), Y4
+	VMOVUPS 64(CX), Y5
+	VMOVUPS 96(AX), Y6
+	VMOVUPS 96(CX), Y7
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    DI, R11
+
+rowsOfFour:
+	MOVQ         (R9), R12
+	LEAQ         (DX)(R12*4), R12
+	VBROADCASTSS (R10), Y8
+	VBROADCASTSS 4(R10), Y9
+	VMOVUPS      (R12), Y10
+	VFMADD231PS  Y10, Y8, Y0
+	VFMADD231PS  Y10, Y9, Y1
+	VMOVUPS      32(R12), Y10
+	VFMADD231PS  Y10, Y8, Y2
+	VFMADD231PS  Y10, Y9, Y3
+	VMOVUPS      64(R12), Y10
+	VFMADD231PS  Y10, Y8, Y4
+	VFMADD231PS  Y10, Y9, Y5
+	VMOVUPS      96(R12), Y10
+	VFMADD231PS  Y10, Y8, Y6
+	VFMADD231PS  Y10, Y9, Y7
+	ADDQ         $0x00000008, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          rowsOfFour
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, (CX)
+	VMOVUPS      Y2, 32(AX)
+	VMOVUPS      Y3, 32(CX)
+	VMOVUPS      Y4, 64(AX)
+	VMOVUPS      Y5, 64(CX)
+	VMOVUPS      Y6, 96(AX)
+	VMOVUPS      Y7, 96(CX)
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x00000080, DX
+	SUBQ         $0x00000020, R8
+	JMP          four
+
+one:
+	CMPQ    R8, $0x00000008
+	JLT     rest
+	VMOVUPS (AX), Y0
+	VMOVUPS (CX), Y1
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    DI, R11
+
+rowsOfOne:
+	MOVQ         (R9), R12
+	LEAQ         (DX)(R12*4), R12
+	VBROADCASTSS (R10), Y2
+	VBROADCASTSS 4(R10), Y3
+	VMOVUPS      (R12), Y4
+	VFMADD231PS  Y4, Y2, Y0
+	VFMADD231PS  Y4, Y3, Y1
+	ADDQ         $0x00000008, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          rowsOfOne
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, (CX)
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	SUBQ         $0x00000008, R8
+	JMP          one
+
+rest:
+	TESTQ      R8, R8
+	JLE        done
+	LEAQ       window<>+0(SB), R9
+	MOVQ       R8, R10
+	NEGQ       R10
+	VMOVUPS    32(R9)(R10*4), Y0
+	VMASKMOVPS (AX), Y0, Y1
+	VMASKMOVPS (CX), Y0, Y2
+	MOVQ       SI, SI
+
+rowsOfRest:
+	MOVQ         (BX), R9
+	LEAQ         (DX)(R9*4), R9
+	VBROADCASTSS (SI), Y3
+	VBROADCASTSS 4(SI), Y4
+	VMASKMOVPS   (R9), Y0, Y5
+	VFMADD231PS  Y5, Y3, Y1
+	VFMADD231PS  Y5, Y4, Y2
+	ADDQ         $0x00000008, BX
+	ADDQ         $0x00000008, SI
+	DECQ         DI
+	JNZ          rowsOfRest
+	VMASKMOVPS   Y1, Y0, (AX)
+	VMASKMOVPS   Y2, Y0, (CX)
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	SUBQ         $0x00000008, R8
+
+done:
+	VZEROUPPER
+	RET
+
+// func spreadPairF32AVX2(c *float32, s *float32, x *float32, at *int, weights *float32, rows int, n int)
+// Requires: AVX, FMA3
+TEXT ·spreadPairF32AVX2(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ s+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ at+24(FP), BX
+	MOVQ weights+32(FP), SI
+	MOVQ rows+40(FP), DI
+	MOVQ n+48(FP), R8
+
+four:
+	CMPQ    R8, $0x00000020
+	JLT     one
+	VMOVUPS (AX), Y0
+	VMOVUPS (CX), Y1
+	VMOVUPS 32(AX), Y2
+	VMOVUPS 32(CX), Y3
+	VMOVUPS 64(AX), Y4
+	VMOVUPS 64(CX), Y5
+	VMOVUPS 96(AX), Y6
+	VMOVUPS 96(CX), Y7
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    DI, R11
+
+rowsOfFour:
+	MOVQ         (R9), R12
+	LEAQ         (DX)(R12*4), R12
+	VBROADCASTSS (R10), Y8
+	VBROADCASTSS 4(R10), Y9
+	VMOVUPS      (R12), Y10
+	VFMADD231PS  Y0, Y8, Y10
+	VFMADD231PS  Y1, Y9, Y10
+	VMOVUPS      Y10, (R12)
+	VMOVUPS      32(R12), Y10
+	VFMADD231PS  Y2, Y8, Y10
+	VFMADD231PS  Y3, Y9, Y10
+	VMOVUPS      Y10, 32(R12)
+	VMOVUPS      64(R12), Y10
+	VFMADD231PS  Y4, Y8, Y10
+	VFMADD231PS  Y5, Y9, Y10
+	VMOVUPS      Y10, 64(R12)
+	VMOVUPS      96(R12), Y10
+	VFMADD231PS  Y6, Y8, Y10
+	VFMADD231PS  Y7, Y9, Y10
+	VMOVUPS      Y10, 96(R12)
+	ADDQ         $0x00000008, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          rowsOfFour
+	ADDQ         $0x00000080, AX
+	ADDQ         $0x00000080, CX
+	ADDQ         $0x00000080, DX
+	SUBQ         $0x00000020, R8
+	JMP          four
+
+one:
+	CMPQ    R8, $0x00000008
+	JLT     rest
+	VMOVUPS (AX), Y0
+	VMOVUPS (CX), Y1
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    DI, R11
+
+rowsOfOne:
+	MOVQ         (R9), R12
+	LEAQ         (DX)(R12*4), R12
+	VBROADCASTSS (R10), Y2
+	VBROADCASTSS 4(R10), Y3
+	VMOVUPS      (R12), Y4
+	VFMADD231PS  Y0, Y2, Y4
+	VFMADD231PS  Y1, Y3, Y4
+	VMOVUPS      Y4, (R12)
+	ADDQ         $0x00000008, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          rowsOfOne
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	SUBQ         $0x00000008, R8
+	JMP          one
+
+rest:
+	TESTQ      R8, R8
+	JLE        done
+	LEAQ       window<>+0(SB), R9
+	MOVQ       R8, R10
+	NEGQ       R10
+	VMOVUPS    32(R9)(R10*4), Y0
+	VMASKMOVPS (AX), Y0, Y1
+	VMASKMOVPS (CX), Y0, Y2
+	MOVQ       SI, SI
+
+rowsOfRest:
+	MOVQ         (BX), R9
+	LEAQ         (DX)(R9*4), R9
+	VBROADCASTSS (SI), Y3
+	VBROADCASTSS 4(SI), Y4
+	VMASKMOVPS   (R9), Y0, Y5
+	VFMADD231PS  Y1, Y3, Y5
+	VFMADD231PS  Y2, Y4, Y5
+	VMASKMOVPS   Y5, Y0, (R9)
+	ADDQ         $0x00000008, BX
+	ADDQ         $0x00000008, SI
+	DECQ         DI
+	JNZ          rowsOfRest
+	ADDQ         $0x00000020, AX
+	ADDQ         $0x00000020, CX
+	ADDQ         $0x00000020, DX
+	SUBQ         $0x00000008, R8
+
 done:
 	VZEROUPPER
 	RET
@@ -5433,162 +5518,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func addScaledPairF64AVX512(c *float64, s *float64, x *float64, a float64, b float64, n int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·addScaledPairF64AVX512(SB), NOSPLIT, $0-48
-	MOVQ         c+0(FP), AX
-	MOVQ         s+8(FP), CX
-	MOVQ         x+16(FP), DX
-	MOVQ         n+40(FP), BX
-	VBROADCASTSD a+24(FP), Z0
-	VBROADCASTSD b+32(FP), Z1
-
-four:
-	CMPQ        BX, $0x00000020
-	JLT         one
-	VMOVUPD     (AX), Z2
-	VMOVUPD     (CX), Z3
-	VMOVUPD     (DX), Z4
-	VFMADD231PD Z4, Z0, Z2
-	VFMADD231PD Z4, Z1, Z3
-	VMOVUPD     Z2, (AX)
-	VMOVUPD     Z3, (CX)
-	VMOVUPD     64(AX), Z2
-	VMOVUPD     64(CX), Z3
-	VMOVUPD     64(DX), Z4
-	VFMADD231PD Z4, Z0, Z2
-	VFMADD231PD Z4, Z1, Z3
-	VMOVUPD     Z2, 64(AX)
-	VMOVUPD     Z3, 64(CX)
-	VMOVUPD     128(AX), Z2
-	VMOVUPD     128(CX), Z3
-	VMOVUPD     128(DX), Z4
-	VFMADD231PD Z4, Z0, Z2
-	VFMADD231PD Z4, Z1, Z3
-	VMOVUPD     Z2, 128(AX)
-	VMOVUPD     Z3, 128(CX)
-	VMOVUPD     192(AX), Z2
-	VMOVUPD     192(CX), Z3
-	VMOVUPD     192(DX), Z4
-	VFMADD231PD Z4, Z0, Z2
-	VFMADD231PD Z4, Z1, Z3
-	VMOVUPD     Z2, 192(AX)
-	VMOVUPD     Z3, 192(CX)
-	ADDQ        $0x00000100, AX
-	ADDQ        $0x00000100, CX
-	ADDQ        $0x00000100, DX
-	SUBQ        $0x00000020, BX
-	JMP         four
-
-one:
-	CMPQ        BX, $0x00000008
-	JLT         rest
-	VMOVUPD     (AX), Z2
-	VMOVUPD     (CX), Z3
-	VMOVUPD     (DX), Z4
-	VFMADD231PD Z4, Z0, Z2
-	VFMADD231PD Z4, Z1, Z3
-	VMOVUPD     Z2, (AX)
-	VMOVUPD     Z3, (CX)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x00000040, CX
-	ADDQ        $0x00000040, DX
-	SUBQ        $0x00000008, BX
-	JMP         one
-
-rest:
-	TESTQ       BX, BX
-	JLE         done
-	MOVQ        $-1, SI
-	BZHIQ       BX, SI, SI
-	KMOVW       SI, K1
-	VMOVUPD.Z   (AX), K1, Z2
-	VMOVUPD.Z   (CX), K1, Z3
-	VMOVUPD.Z   (DX), K1, Z4
-	VFMADD231PD Z4, Z0, Z2
-	VFMADD231PD Z4, Z1, Z3
-	VMOVUPD     Z2, K1, (AX)
-	VMOVUPD     Z3, K1, (CX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func scaledPairSumF64AVX512(dst *float64, c *float64, s *float64, a float64, b float64, n int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·scaledPairSumF64AVX512(SB), NOSPLIT, $0-48
-	MOVQ         dst+0(FP), AX
-	MOVQ         c+8(FP), CX
-	MOVQ         s+16(FP), DX
-	MOVQ         n+40(FP), BX
-	VBROADCASTSD a+24(FP), Z0
-	VBROADCASTSD b+32(FP), Z1
-
-four:
-	CMPQ        BX, $0x00000020
-	JLT         one
-	VMOVUPD     (AX), Z2
-	VMOVUPD     (CX), Z3
-	VMOVUPD     (DX), Z4
-	VFMADD231PD Z3, Z0, Z2
-	VFMADD231PD Z4, Z1, Z2
-	VMOVUPD     Z2, (AX)
-	VMOVUPD     64(AX), Z2
-	VMOVUPD     64(CX), Z3
-	VMOVUPD     64(DX), Z4
-	VFMADD231PD Z3, Z0, Z2
-	VFMADD231PD Z4, Z1, Z2
-	VMOVUPD     Z2, 64(AX)
-	VMOVUPD     128(AX), Z2
-	VMOVUPD     128(CX), Z3
-	VMOVUPD     128(DX), Z4
-	VFMADD231PD Z3, Z0, Z2
-	VFMADD231PD Z4, Z1, Z2
-	VMOVUPD     Z2, 128(AX)
-	VMOVUPD     192(AX), Z2
-	VMOVUPD     192(CX), Z3
-	VMOVUPD     192(DX), Z4
-	VFMADD231PD Z3, Z0, Z2
-	VFMADD231PD Z4, Z1, Z2
-	VMOVUPD     Z2, 192(AX)
-	ADDQ        $0x00000100, AX
-	ADDQ        $0x00000100, CX
-	ADDQ        $0x00000100, DX
-	SUBQ        $0x00000020, BX
-	JMP         four
-
-one:
-	CMPQ        BX, $0x00000008
-	JLT         rest
-	VMOVUPD     (AX), Z2
-	VMOVUPD     (CX), Z3
-	VMOVUPD     (DX), Z4
-	VFMADD231PD Z3, Z0, Z2
-	VFMADD231PD Z4, Z1, Z2
-	VMOVUPD     Z2, (AX)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x00000040, CX
-	ADDQ        $0x00000040, DX
-	SUBQ        $0x00000008, BX
-	JMP         one
-
-rest:
-	TESTQ       BX, BX
-	JLE         done
-	MOVQ        $-1, SI
-	BZHIQ       BX, SI, SI
-	KMOVW       SI, K1
-	VMOVUPD.Z   (AX), K1, Z2
-	VMOVUPD.Z   (CX), K1, Z3
-	VMOVUPD.Z   (DX), K1, Z4
-	VFMADD231PD Z3, Z0, Z2
-	VFMADD231PD Z4, Z1, Z2
-	VMOVUPD     Z2, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
 // func complexProductF64AVX512(dst *float64, x *float64, y *float64, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·complexProductF64AVX512(SB), NOSPLIT, $0-32
@@ -5754,6 +5683,246 @@ rest:
 	VMULPD         Z3, Z0, Z0
 	VFMSUBADD231PD Z2, Z1, Z0
 	VMOVUPD        Z0, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func pairSumsF64AVX512(c *float64, s *float64, x *float64, at *int, weights *float64, rows int, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·pairSumsF64AVX512(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ s+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ at+24(FP), BX
+	MOVQ weights+32(FP), SI
+	MOVQ rows+40(FP), DI
+	MOVQ n+48(FP), R8
+
+four:
+	CMPQ    R8, $0x00000020
+	JLT     one
+	VMOVUPD (AX), Z0
+	VMOVUPD (CX), Z1
+	VMOVUPD 64(AX), Z2
+	VMOVUPD 64(CX), Z3
+	VMOVUPD 128(AX), Z4
+	VMOVUPD 128(CX), Z5
+	VMOVUPD 192(AX), Z6
+	VMOVUPD 192(CX), Z7
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    DI, R11
+
+rowsOfFour:
+	MOVQ         (R9), R12
+	LEAQ         (DX)(R12*8), R12
+	VBROADCASTSD (R10), Z8
+	VBROADCASTSD 8(R10), Z9
+	VMOVUPD      (R12), Z10
+	VFMADD231PD  Z10, Z8, Z0
+	VFMADD231PD  Z10, Z9, Z1
+	VMOVUPD      64(R12), Z10
+	VFMADD231PD  Z10, Z8, Z2
+	VFMADD231PD  Z10, Z9, Z3
+	VMOVUPD      128(R12), Z10
+	VFMADD231PD  Z10, Z8, Z4
+	VFMADD231PD  Z10, Z9, Z5
+	VMOVUPD      192(R12), Z10
+	VFMADD231PD  Z10, Z8, Z6
+	VFMADD231PD  Z10, Z9, Z7
+	ADDQ         $0x00000008, R9
+	ADDQ         $0x00000010, R10
+	DECQ         R11
+	JNZ          rowsOfFour
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      Z1, (CX)
+	VMOVUPD      Z2, 64(AX)
+	VMOVUPD      Z3, 64(CX)
+	VMOVUPD      Z4, 128(AX)
+	VMOVUPD      Z5, 128(CX)
+	VMOVUPD      Z6, 192(AX)
+	VMOVUPD      Z7, 192(CX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	ADDQ         $0x00000100, DX
+	SUBQ         $0x00000020, R8
+	JMP          four
+
+one:
+	CMPQ    R8, $0x00000008
+	JLT     rest
+	VMOVUPD (AX), Z0
+	VMOVUPD (CX), Z1
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    DI, R11
+
+rowsOfOne:
+	MOVQ         (R9), R12
+	LEAQ         (DX)(R12*8), R12
+	VBROADCASTSD (R10), Z2
+	VBROADCASTSD 8(R10), Z3
+	VMOVUPD      (R12), Z4
+	VFMADD231PD  Z4, Z2, Z0
+	VFMADD231PD  Z4, Z3, Z1
+	ADDQ         $0x00000008, R9
+	ADDQ         $0x00000010, R10
+	DECQ         R11
+	JNZ          rowsOfOne
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      Z1, (CX)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000008, R8
+	JMP          one
+
+rest:
+	TESTQ     R8, R8
+	JLE       done
+	MOVQ      $-1, R9
+	BZHIQ     R8, R9, R9
+	KMOVW     R9, K1
+	VMOVUPD.Z (AX), K1, Z0
+	VMOVUPD.Z (CX), K1, Z1
+	MOVQ      SI, SI
+
+rowsOfRest:
+	MOVQ         (BX), R9
+	LEAQ         (DX)(R9*8), R9
+	VBROADCASTSD (SI), Z2
+	VBROADCASTSD 8(SI), Z3
+	VMOVUPD.Z    (R9), K1, Z4
+	VFMADD231PD  Z4, Z2, Z0
+	VFMADD231PD  Z4, Z3, Z1
+	ADDQ         $0x00000008, BX
+	ADDQ         $0x00000010, SI
+	DECQ         DI
+	JNZ          rowsOfRest
+	VMOVUPD      Z0, K1, (AX)
+	VMOVUPD      Z1, K1, (CX)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000008, R8
+
+done:
+	VZEROUPPER
+	RET
+
+// func spreadPairF64AVX512(c *float64, s *float64, x *float64, at *int, weights *float64, rows int, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·spreadPairF64AVX512(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ s+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ at+24(FP), BX
+	MOVQ weights+32(FP), SI
+	MOVQ rows+40(FP), DI
+	MOVQ n+48(FP), R8
+
+four:
+	CMPQ    R8, $0x00000020
+	JLT     one
+	VMOVUPD (AX), Z0
+	VMOVUPD (CX), Z1
+	VMOVUPD 64(AX), Z2
+	VMOVUPD 64(CX), Z3
+	VMOVUPD 128(AX), Z4
+	VMOVUPD 128(CX), Z5
+	VMOVUPD 192(AX), Z6
+	VMOVUPD 192(CX), Z7
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    DI, R11
+
+rowsOfFour:
+	MOVQ         (R9), R12
+	LEAQ         (DX)(R12*8), R12
+	VBROADCASTSD (R10), Z8
+	VBROADCASTSD 8(R10), Z9
+	VMOVUPD      (R12), Z10
+	VFMADD231PD  Z0, Z8, Z10
+	VFMADD231PD  Z1, Z9, Z10
+	VMOVUPD      Z10, (R12)
+	VMOVUPD      64(R12), Z10
+	VFMADD231PD  Z2, Z8, Z10
+	VFMADD231PD  Z3, Z9, Z10
+	VMOVUPD      Z10, 64(R12)
+	VMOVUPD      128(R12), Z10
+	VFMADD231PD  Z4, Z8, Z10
+	VFMADD231PD  Z5, Z9, Z10
+	VMOVUPD      Z10, 128(R12)
+	VMOVUPD      192(R12), Z10
+	VFMADD231PD  Z6, Z8, Z10
+	VFMADD231PD  Z7, Z9, Z10
+	VMOVUPD      Z10, 192(R12)
+	ADDQ         $0x00000008, R9
+	ADDQ         $0x00000010, R10
+	DECQ         R11
+	JNZ          rowsOfFour
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	ADDQ         $0x00000100, DX
+	SUBQ         $0x00000020, R8
+	JMP          four
+
+one:
+	CMPQ    R8, $0x00000008
+	JLT     rest
+	VMOVUPD (AX), Z0
+	VMOVUPD (CX), Z1
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    DI, R11
+
+rowsOfOne:
+	MOVQ         (R9), R12
+	LEAQ         (DX)(R12*8), R12
+	VBROADCASTSD (R10), Z2
+	VBROADCASTSD 8(R10), Z3
+	VMOVUPD      (R12), Z4
+	VFMADD231PD  Z0, Z2, Z4
+	VFMADD231PD  Z1, Z3, Z4
+	VMOVUPD      Z4, (R12)
+	ADDQ         $0x00000008, R9
+	ADDQ         $0x00000010, R10
+	DECQ         R11
+	JNZ          rowsOfOne
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000008, R8
+	JMP          one
+
+rest:
+	TESTQ     R8, R8
+	JLE       done
+	MOVQ      $-1, R9
+	BZHIQ     R8, R9, R9
+	KMOVW     R9, K1
+	VMOVUPD.Z (AX), K1, Z0
+	VMOVUPD.Z (CX), K1, Z1
+	MOVQ      SI, SI
+
+rowsOfRest:
+	MOVQ         (BX), R9
+	LEAQ         (DX)(R9*8), R9
+	VBROADCASTSD (SI), Z2
+	VBROADCASTSD 8(SI), Z3
+	VMOVUPD.Z    (R9), K1, Z4
+	VFMADD231PD  Z0, Z2, Z4
+	VFMADD231PD  Z1, Z3, Z4
+	VMOVUPD      Z4, K1, (R9)
+	ADDQ         $0x00000008, BX
+	ADDQ         $0x00000010, SI
+	DECQ         DI
+	JNZ          rowsOfRest
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000008, R8
 
 done:
 	VZEROUPPER
@@ -6740,162 +6909,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func addScaledPairF32AVX512(c *float32, s *float32, x *float32, a float32, b float32, n int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·addScaledPairF32AVX512(SB), NOSPLIT, $0-40
-	MOVQ         c+0(FP), AX
-	MOVQ         s+8(FP), CX
-	MOVQ         x+16(FP), DX
-	MOVQ         n+32(FP), BX
-	VBROADCASTSS a+24(FP), Z0
-	VBROADCASTSS b+28(FP), Z1
-
-four:
-	CMPQ        BX, $0x00000040
-	JLT         one
-	VMOVUPS     (AX), Z2
-	VMOVUPS     (CX), Z3
-	VMOVUPS     (DX), Z4
-	VFMADD231PS Z4, Z0, Z2
-	VFMADD231PS Z4, Z1, Z3
-	VMOVUPS     Z2, (AX)
-	VMOVUPS     Z3, (CX)
-	VMOVUPS     64(AX), Z2
-	VMOVUPS     64(CX), Z3
-	VMOVUPS     64(DX), Z4
-	VFMADD231PS Z4, Z0, Z2
-	VFMADD231PS Z4, Z1, Z3
-	VMOVUPS     Z2, 64(AX)
-	VMOVUPS     Z3, 64(CX)
-	VMOVUPS     128(AX), Z2
-	VMOVUPS     128(CX), Z3
-	VMOVUPS     128(DX), Z4
-	VFMADD231PS Z4, Z0, Z2
-	VFMADD231PS Z4, Z1, Z3
-	VMOVUPS     Z2, 128(AX)
-	VMOVUPS     Z3, 128(CX)
-	VMOVUPS     192(AX), Z2
-	VMOVUPS     192(CX), Z3
-	VMOVUPS     192(DX), Z4
-	VFMADD231PS Z4, Z0, Z2
-	VFMADD231PS Z4, Z1, Z3
-	VMOVUPS     Z2, 192(AX)
-	VMOVUPS     Z3, 192(CX)
-	ADDQ        $0x00000100, AX
-	ADDQ        $0x00000100, CX
-	ADDQ        $0x00000100, DX
-	SUBQ        $0x00000040, BX
-	JMP         four
-
-one:
-	CMPQ        BX, $0x00000010
-	JLT         rest
-	VMOVUPS     (AX), Z2
-	VMOVUPS     (CX), Z3
-	VMOVUPS     (DX), Z4
-	VFMADD231PS Z4, Z0, Z2
-	VFMADD231PS Z4, Z1, Z3
-	VMOVUPS     Z2, (AX)
-	VMOVUPS     Z3, (CX)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x00000040, CX
-	ADDQ        $0x00000040, DX
-	SUBQ        $0x00000010, BX
-	JMP         one
-
-rest:
-	TESTQ       BX, BX
-	JLE         done
-	MOVQ        $-1, SI
-	BZHIQ       BX, SI, SI
-	KMOVW       SI, K1
-	VMOVUPS.Z   (AX), K1, Z2
-	VMOVUPS.Z   (CX), K1, Z3
-	VMOVUPS.Z   (DX), K1, Z4
-	VFMADD231PS Z4, Z0, Z2
-	VFMADD231PS Z4, Z1, Z3
-	VMOVUPS     Z2, K1, (AX)
-	VMOVUPS     Z3, K1, (CX)
-
-done:
-	VZEROUPPER
-	RET
-
-// func scaledPairSumF32AVX512(dst *float32, c *float32, s *float32, a float32, b float32, n int)
-// Requires: AVX, AVX512F, BMI2
-TEXT ·scaledPairSumF32AVX512(SB), NOSPLIT, $0-40
-	MOVQ         dst+0(FP), AX
-	MOVQ         c+8(FP), CX
-	MOVQ         s+16(FP), DX
-	MOVQ         n+32(FP), BX
-	VBROADCASTSS a+24(FP), Z0
-	VBROADCASTSS b+28(FP), Z1
-
-four:
-	CMPQ        BX, $0x00000040
-	JLT         one
-	VMOVUPS     (AX), Z2
-	VMOVUPS     (CX), Z3
-	VMOVUPS     (DX), Z4
-	VFMADD231PS Z3, Z0, Z2
-	VFMADD231PS Z4, Z1, Z2
-	VMOVUPS     Z2, (AX)
-	VMOVUPS     64(AX), Z2
-	VMOVUPS     64(CX), Z3
-	VMOVUPS     64(DX), Z4
-	VFMADD231PS Z3, Z0, Z2
-	VFMADD231PS Z4, Z1, Z2
-	VMOVUPS     Z2, 64(AX)
-	VMOVUPS     128(AX), Z2
-	VMOVUPS     128(CX), Z3
-	VMOVUPS     128(DX), Z4
-	VFMADD231PS Z3, Z0, Z2
-	VFMADD231PS Z4, Z1, Z2
-	VMOVUPS     Z2, 128(AX)
-	VMOVUPS     192(AX), Z2
-	VMOVUPS     192(CX), Z3
-	VMOVUPS     192(DX), Z4
-	VFMADD231PS Z3, Z0, Z2
-	VFMADD231PS Z4, Z1, Z2
-	VMOVUPS     Z2, 192(AX)
-	ADDQ        $0x00000100, AX
-	ADDQ        $0x00000100, CX
-	ADDQ        $0x00000100, DX
-	SUBQ        $0x00000040, BX
-	JMP         four
-
-one:
-	CMPQ        BX, $0x00000010
-	JLT         rest
-	VMOVUPS     (AX), Z2
-	VMOVUPS     (CX), Z3
-	VMOVUPS     (DX), Z4
-	VFMADD231PS Z3, Z0, Z2
-	VFMADD231PS Z4, Z1, Z2
-	VMOVUPS     Z2, (AX)
-	ADDQ        $0x00000040, AX
-	ADDQ        $0x00000040, CX
-	ADDQ        $0x00000040, DX
-	SUBQ        $0x00000010, BX
-	JMP         one
-
-rest:
-	TESTQ       BX, BX
-	JLE         done
-	MOVQ        $-1, SI
-	BZHIQ       BX, SI, SI
-	KMOVW       SI, K1
-	VMOVUPS.Z   (AX), K1, Z2
-	VMOVUPS.Z   (CX), K1, Z3
-	VMOVUPS.Z   (DX), K1, Z4
-	VFMADD231PS Z3, Z0, Z2
-	VFMADD231PS Z4, Z1, Z2
-	VMOVUPS     Z2, K1, (AX)
-
-done:
-	VZEROUPPER
-	RET
-
 // func complexProductF32AVX512(dst *float32, x *float32, y *float32, n int)
 // Requires: AVX, AVX512F, BMI2
 TEXT ·complexProductF32AVX512(SB), NOSPLIT, $0-32
@@ -7061,6 +7074,246 @@ rest:
 	VMULPS         Z3, Z0, Z0
 	VFMSUBADD231PS Z2, Z1, Z0
 	VMOVUPS        Z0, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func pairSumsF32AVX512(c *float32, s *float32, x *float32, at *int, weights *float32, rows int, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·pairSumsF32AVX512(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ s+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ at+24(FP), BX
+	MOVQ weights+32(FP), SI
+	MOVQ rows+40(FP), DI
+	MOVQ n+48(FP), R8
+
+four:
+	CMPQ    R8, $0x00000040
+	JLT     one
+	VMOVUPS (AX), Z0
+	VMOVUPS (CX), Z1
+	VMOVUPS 64(AX), Z2
+	VMOVUPS 64(CX), Z3
+	VMOVUPS 128(AX), Z4
+	VMOVUPS 128(CX), Z5
+	VMOVUPS 192(AX), Z6
+	VMOVUPS 192(CX), Z7
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    DI, R11
+
+rowsOfFour:
+	MOVQ         (R9), R12
+	LEAQ         (DX)(R12*4), R12
+	VBROADCASTSS (R10), Z8
+	VBROADCASTSS 4(R10), Z9
+	VMOVUPS      (R12), Z10
+	VFMADD231PS  Z10, Z8, Z0
+	VFMADD231PS  Z10, Z9, Z1
+	VMOVUPS      64(R12), Z10
+	VFMADD231PS  Z10, Z8, Z2
+	VFMADD231PS  Z10, Z9, Z3
+	VMOVUPS      128(R12), Z10
+	VFMADD231PS  Z10, Z8, Z4
+	VFMADD231PS  Z10, Z9, Z5
+	VMOVUPS      192(R12), Z10
+	VFMADD231PS  Z10, Z8, Z6
+	VFMADD231PS  Z10, Z9, Z7
+	ADDQ         $0x00000008, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          rowsOfFour
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, (CX)
+	VMOVUPS      Z2, 64(AX)
+	VMOVUPS      Z3, 64(CX)
+	VMOVUPS      Z4, 128(AX)
+	VMOVUPS      Z5, 128(CX)
+	VMOVUPS      Z6, 192(AX)
+	VMOVUPS      Z7, 192(CX)
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	ADDQ         $0x00000100, DX
+	SUBQ         $0x00000040, R8
+	JMP          four
+
+one:
+	CMPQ    R8, $0x00000010
+	JLT     rest
+	VMOVUPS (AX), Z0
+	VMOVUPS (CX), Z1
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    DI, R11
+
+rowsOfOne:
+	MOVQ         (R9), R12
+	LEAQ         (DX)(R12*4), R12
+	VBROADCASTSS (R10), Z2
+	VBROADCASTSS 4(R10), Z3
+	VMOVUPS      (R12), Z4
+	VFMADD231PS  Z4, Z2, Z0
+	VFMADD231PS  Z4, Z3, Z1
+	ADDQ         $0x00000008, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          rowsOfOne
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, (CX)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000010, R8
+	JMP          one
+
+rest:
+	TESTQ     R8, R8
+	JLE       done
+	MOVQ      $-1, R9
+	BZHIQ     R8, R9, R9
+	KMOVW     R9, K1
+	VMOVUPS.Z (AX), K1, Z0
+	VMOVUPS.Z (CX), K1, Z1
+	MOVQ      SI, SI
+
+rowsOfRest:
+	MOVQ         (BX), R9
+	LEAQ         (DX)(R9*4), R9
+	VBROADCASTSS (SI), Z2
+	VBROADCASTSS 4(SI), Z3
+	VMOVUPS.Z    (R9), K1, Z4
+	VFMADD231PS  Z4, Z2, Z0
+	VFMADD231PS  Z4, Z3, Z1
+	ADDQ         $0x00000008, BX
+	ADDQ         $0x00000008, SI
+	DECQ         DI
+	JNZ          rowsOfRest
+	VMOVUPS      Z0, K1, (AX)
+	VMOVUPS      Z1, K1, (CX)
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000010, R8
+
+done:
+	VZEROUPPER
+	RET
+
+// func spreadPairF32AVX512(c *float32, s *float32, x *float32, at *int, weights *float32, rows int, n int)
+// Requires: AVX, AVX512F, BMI2
+TEXT ·spreadPairF32AVX512(SB), NOSPLIT, $0-56
+	MOVQ c+0(FP), AX
+	MOVQ s+8(FP), CX
+	MOVQ x+16(FP), DX
+	MOVQ at+24(FP), BX
+	MOVQ weights+32(FP), SI
+	MOVQ rows+40(FP), DI
+	MOVQ n+48(FP), R8
+
+four:
+	CMPQ    R8, $0x00000040
+	JLT     one
+	VMOVUPS (AX), Z0
+	VMOVUPS (CX), Z1
+	VMOVUPS 64(AX), Z2
+	VMOVUPS 64(CX), Z3
+	VMOVUPS 128(AX), Z4
+	VMOVUPS 128(CX), Z5
+	VMOVUPS 192(AX), Z6
+	VMOVUPS 192(CX), Z7
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    DI, R11
+
+rowsOfFour:
+	MOVQ         (R9), R12
+	LEAQ         (DX)(R12*4), R12
+	VBROADCASTSS (R10), Z8
+	VBROADCASTSS 4(R10), Z9
+	VMOVUPS      (R12), Z10
+	VFMADD231PS  Z0, Z8, Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VMOVUPS      Z10, (R12)
+	VMOVUPS      64(R12), Z10
+	VFMADD231PS  Z2, Z8, Z10
+	VFMADD231PS  Z3, Z9, Z10
+	VMOVUPS      Z10, 64(R12)
+	VMOVUPS      128(R12), Z10
+	VFMADD231PS  Z4, Z8, Z10
+	VFMADD231PS  Z5, Z9, Z10
+	VMOVUPS      Z10, 128(R12)
+	VMOVUPS      192(R12), Z10
+	VFMADD231PS  Z6, Z8, Z10
+	VFMADD231PS  Z7, Z9, Z10
+	VMOVUPS      Z10, 192(R12)
+	ADDQ         $0x00000008, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          rowsOfFour
+	ADDQ         $0x00000100, AX
+	ADDQ         $0x00000100, CX
+	ADDQ         $0x00000100, DX
+	SUBQ         $0x00000040, R8
+	JMP          four
+
+one:
+	CMPQ    R8, $0x00000010
+	JLT     rest
+	VMOVUPS (AX), Z0
+	VMOVUPS (CX), Z1
+	MOVQ    BX, R9
+	MOVQ    SI, R10
+	MOVQ    DI, R11
+
+rowsOfOne:
+	MOVQ         (R9), R12
+	LEAQ         (DX)(R12*4), R12
+	VBROADCASTSS (R10), Z2
+	VBROADCASTSS 4(R10), Z3
+	VMOVUPS      (R12), Z4
+	VFMADD231PS  Z0, Z2, Z4
+	VFMADD231PS  Z1, Z3, Z4
+	VMOVUPS      Z4, (R12)
+	ADDQ         $0x00000008, R9
+	ADDQ         $0x00000008, R10
+	DECQ         R11
+	JNZ          rowsOfOne
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000010, R8
+	JMP          one
+
+rest:
+	TESTQ     R8, R8
+	JLE       done
+	MOVQ      $-1, R9
+	BZHIQ     R8, R9, R9
+	KMOVW     R9, K1
+	VMOVUPS.Z (AX), K1, Z0
+	VMOVUPS.Z (CX), K1, Z1
+	MOVQ      SI, SI
+
+rowsOfRest:
+	MOVQ         (BX), R9
+	LEAQ         (DX)(R9*4), R9
+	VBROADCASTSS (SI), Z2
+	VBROADCASTSS 4(SI), Z3
+	VMOVUPS.Z    (R9), K1, Z4
+	VFMADD231PS  Z0, Z2, Z4
+	VFMADD231PS  Z1, Z3, Z4
+	VMOVUPS      Z4, K1, (R9)
+	ADDQ         $0x00000008, BX
+	ADDQ         $0x00000008, SI
+	DECQ         DI
+	JNZ          rowsOfRest
+	ADDQ         $0x00000040, AX
+	ADDQ         $0x00000040, CX
+	ADDQ         $0x00000040, DX
+	SUBQ         $0x00000010, R8
 
 done:
 	VZEROUPPER

@@ -3,19 +3,21 @@
 
 package kernels
 
+import "unsafe"
+
 type (
-	addScaledFn[T float]  = func(dst, x *T, a T, n int)
-	scaledPairFn[T float] = func(c, s, x *T, a, b T, n int)
+	addScaledFn[T float] = func(dst, x *T, a T, n int)
+	pairsFn[T float]     = func(c, s, x *T, at *int, weights *T, rows, n int)
 )
 
 // The kernels of the best level, chosen once: these calls are short.
 var (
-	addScaled64     = one(Best(), pureAddScaled[float64], addScaled64s)
-	addScaled32     = one(Best(), pureAddScaled[float32], addScaled32s)
-	addScaledPair64 = one(Best(), pureAddScaledPair[float64], addScaledPair64s)
-	addScaledPair32 = one(Best(), pureAddScaledPair[float32], addScaledPair32s)
-	scaledPairSum64 = one(Best(), pureScaledPairSum[float64], scaledPairSum64s)
-	scaledPairSum32 = one(Best(), pureScaledPairSum[float32], scaledPairSum32s)
+	addScaled64  = one(Best(), pureAddScaled[float64], addScaled64s)
+	addScaled32  = one(Best(), pureAddScaled[float32], addScaled32s)
+	pairSums64   = one(Best(), purePairSums[float64], pairSums64s)
+	pairSums32   = one(Best(), purePairSums[float32], pairSums32s)
+	spreadPair64 = one(Best(), pureSpreadPair[float64], spreadPair64s)
+	spreadPair32 = one(Best(), pureSpreadPair[float32], spreadPair32s)
 )
 
 // AddScaled64 sets dst += a x. It panics if the slices have different lengths.
@@ -32,34 +34,51 @@ func AddScaled32(dst, x []float32, a float32) {
 	}
 }
 
-// AddScaledPair64 sets c += a x and s += b x. It panics if the slices have different lengths. c and
-// s must not overlap.
-func AddScaledPair64(c, s, x []float64, a, b float64) {
-	if n := len(c); sameLength(n, len(s), len(x)) {
-		addScaledPair64(&c[0], &s[0], &x[0], a, b, n)
+// PairSums64 adds to c and to s, of n numbers each, two sums over rows of x, which are n numbers from at[j] on:
+//
+//	c += sum_j weights[2j] x_j,  s += sum_j weights[2j+1] x_j
+//
+// Rows are added one after another. It panics if c and s have different lengths, if a row is not within x, or if there
+// are not two weights to a row. c, s and x must not overlap.
+func PairSums64(c, s, x []float64, at []int, weights []float64) {
+	if rowsWithin(len(c), len(s), len(x), at, len(weights)) {
+		pairSums64(&c[0], &s[0], &x[0], &at[0], &weights[0], len(at), len(c))
 	}
 }
 
-// AddScaledPair32 is AddScaledPair64 for float32.
-func AddScaledPair32(c, s, x []float32, a, b float32) {
-	if n := len(c); sameLength(n, len(s), len(x)) {
-		addScaledPair32(&c[0], &s[0], &x[0], a, b, n)
+// PairSums32 is PairSums64 for float32.
+func PairSums32(c, s, x []float32, at []int, weights []float32) {
+	if rowsWithin(len(c), len(s), len(x), at, len(weights)) {
+		pairSums32(&c[0], &s[0], &x[0], &at[0], &weights[0], len(at), len(c))
 	}
 }
 
-// ScaledPairSum64 sets dst += a c + b s, the transpose of AddScaledPair64. It panics if the slices
-// have different lengths.
-func ScaledPairSum64(dst, c, s []float64, a, b float64) {
-	if n := len(dst); sameLength(n, len(c), len(s)) {
-		scaledPairSum64(&dst[0], &c[0], &s[0], a, b, n)
+// SpreadPair64 is the transpose of PairSums64, x_j += weights[2j] c + weights[2j+1] s, and panics in the same
+// cases. Rows must not overlap.
+func SpreadPair64(x, c, s []float64, at []int, weights []float64) {
+	if rowsWithin(len(c), len(s), len(x), at, len(weights)) {
+		spreadPair64(&c[0], &s[0], &x[0], &at[0], &weights[0], len(at), len(c))
 	}
 }
 
-// ScaledPairSum32 is ScaledPairSum64 for float32.
-func ScaledPairSum32(dst, c, s []float32, a, b float32) {
-	if n := len(dst); sameLength(n, len(c), len(s)) {
-		scaledPairSum32(&dst[0], &c[0], &s[0], a, b, n)
+// SpreadPair32 is SpreadPair64 for float32.
+func SpreadPair32(x, c, s []float32, at []int, weights []float32) {
+	if rowsWithin(len(c), len(s), len(x), at, len(weights)) {
+		spreadPair32(&c[0], &s[0], &x[0], &at[0], &weights[0], len(at), len(c))
 	}
+}
+
+// rowsWithin panics unless rows of n numbers lie within size numbers, and reports whether there is anything to do.
+func rowsWithin(n, m, size int, at []int, weights int) bool {
+	if n != m || weights != 2*len(at) {
+		panic("kernels: the slices have different lengths")
+	}
+	for _, from := range at {
+		if from < 0 || from > size-n {
+			panic("kernels: a row is not within the slice of all rows")
+		}
+	}
+	return n > 0 && len(at) > 0
 }
 
 // sameLength panics unless the lengths are equal, and reports whether there is anything to do.
@@ -77,19 +96,25 @@ func pureAddScaled[T float](dst, x *T, a T, n int) {
 	}
 }
 
-func pureAddScaledPair[T float](c, s, x *T, a, b T, n int) {
-	p, v := pair(c, x, n)
-	q := slice(s, n)
-	for i, u := range v {
-		p[i] += a * u
-		q[i] += b * u
+func purePairSums[T float](c, s, x *T, at *int, weights *T, rows, n int) {
+	p, q := pair(c, s, n)
+	w := slice(weights, 2*rows)
+	for j, from := range unsafe.Slice(at, rows) {
+		a, b := w[2*j], w[2*j+1]
+		for i, u := range slice(x, from+n)[from:] {
+			p[i] += a * u
+			q[i] += b * u
+		}
 	}
 }
 
-func pureScaledPairSum[T float](dst, c, s *T, a, b T, n int) {
+func pureSpreadPair[T float](c, s, x *T, at *int, weights *T, rows, n int) {
 	p, q := pair(c, s, n)
-	d := slice(dst, n)
-	for i := range d {
-		d[i] += a*p[i] + b*q[i]
+	w := slice(weights, 2*rows)
+	for j, from := range unsafe.Slice(at, rows) {
+		a, b, d := w[2*j], w[2*j+1], slice(x, from+n)[from:]
+		for i := range d {
+			d[i] += a*p[i] + b*q[i]
+		}
 	}
 }

@@ -6,14 +6,14 @@
 package kernels
 
 var (
-	sinCos64s        = map[Level]sinCosFn[float64]{AVX2: sincosF64AVX2, AVX512: sincosF64AVX512}
-	sinCos32s        = map[Level]sinCosFn[float32]{AVX2: sincosF32AVX2, AVX512: sincosF32AVX512}
-	addScaled64s     = map[Level]addScaledFn[float64]{AVX2: addScaledF64AVX2, AVX512: addScaledF64AVX512}
-	addScaled32s     = map[Level]addScaledFn[float32]{AVX2: addScaledF32AVX2, AVX512: addScaledF32AVX512}
-	addScaledPair64s = map[Level]scaledPairFn[float64]{AVX2: addScaledPairF64AVX2, AVX512: addScaledPairF64AVX512}
-	addScaledPair32s = map[Level]scaledPairFn[float32]{AVX2: addScaledPairF32AVX2, AVX512: addScaledPairF32AVX512}
-	scaledPairSum64s = map[Level]scaledPairFn[float64]{AVX2: scaledPairSumF64AVX2, AVX512: scaledPairSumF64AVX512}
-	scaledPairSum32s = map[Level]scaledPairFn[float32]{AVX2: scaledPairSumF32AVX2, AVX512: scaledPairSumF32AVX512}
+	sinCos64s     = map[Level]sinCosFn[float64]{AVX2: sincosF64AVX2, AVX512: sincosF64AVX512}
+	sinCos32s     = map[Level]sinCosFn[float32]{AVX2: sincosF32AVX2, AVX512: sincosF32AVX512}
+	addScaled64s  = map[Level]addScaledFn[float64]{AVX2: addScaledF64AVX2, AVX512: addScaledF64AVX512}
+	addScaled32s  = map[Level]addScaledFn[float32]{AVX2: addScaledF32AVX2, AVX512: addScaledF32AVX512}
+	pairSums64s   = map[Level]pairsFn[float64]{AVX2: pairSumsF64AVX2, AVX512: pairSumsF64AVX512}
+	pairSums32s   = map[Level]pairsFn[float32]{AVX2: pairSumsF32AVX2, AVX512: pairSumsF32AVX512}
+	spreadPair64s = map[Level]pairsFn[float64]{AVX2: spreadPairF64AVX2, AVX512: spreadPairF64AVX512}
+	spreadPair32s = map[Level]pairsFn[float32]{AVX2: spreadPairF32AVX2, AVX512: spreadPairF32AVX512}
 
 	philoxes        = map[Level]philoxFn{AVX2: philoxF64AVX2, AVX512: philoxF64AVX512}
 	normalQuantiles = map[Level]quantileFn{AVX2: normalQuantileF64AVX2, AVX512: normalQuantileF64AVX512}

@@ -43,6 +43,8 @@ func main() {
 			for _, k := range scaledKernels() {
 				k.emit(m)
 			}
+			emitPairs(m, false)
+			emitPairs(m, true)
 			emitFill(m)
 			if m.double {
 				emitCorners(m)

@@ -24,14 +24,6 @@ func scaledKernels() []scaled {
 		{"addScaled", "dst, x *T, a T, n int", []string{"dst", "x"}, 1, []string{"a"}, func(m machine, x, a []vec) {
 			m.do("fma231", x[1], a[0], x[0])
 		}, false},
-		{"addScaledPair", "c, s, x *T, a, b T, n int", []string{"c", "s", "x"}, 2, []string{"a", "b"}, func(m machine, x, a []vec) {
-			m.do("fma231", x[2], a[0], x[0])
-			m.do("fma231", x[2], a[1], x[1])
-		}, false},
-		{"scaledPairSum", "dst, c, s *T, a, b T, n int", []string{"dst", "c", "s"}, 1, []string{"a", "b"}, func(m machine, x, a []vec) {
-			m.do("fma231", x[1], a[0], x[0])
-			m.do("fma231", x[2], a[1], x[0])
-		}, false},
 		complexProduct("complexProduct", false),
 		complexProduct("complexProductConj", true),
 	}

@@ -5,23 +5,34 @@ package rsoxs
 
 // fromAngles sets v, pa = v S and pa s s^T with the director of the Euler angles.
 func (p *products[T]) fromAngles(w *scratch[T], in [4][]T) {
-	copy(w.fields[fieldV], in[0])
+	w.keepVolume(in[0])
 	w.blocks(in[2], in[3], [2][]T{in[1], in[1]}, func(lo, hi int, st, ct, sp, cp []T) {
-		n := hi - lo
-		v, order := in[0][lo:hi], in[1][lo:hi]
-		aligned, xx, xy, xz := w.fields[fieldPA][lo:hi], w.fields[fieldXX][lo:hi], w.fields[fieldXY][lo:hi], w.fields[fieldXZ][lo:hi]
+		order := in[1][lo:hi]
+		pa, xx, xy, xz := w.fields[fieldPA][lo:hi], w.fields[fieldXX][lo:hi], w.fields[fieldXY][lo:hi], w.fields[fieldXZ][lo:hi]
 		yy, yz := w.fields[fieldYY][lo:hi], w.fields[fieldYZ][lo:hi]
-		st, ct, sp, cp = st[:n], ct[:n], sp[:n], cp[:n]
-		for i, s := range order {
-			if s == 0 { // whatever the angles are
-				aligned[i], xx[i], xy[i], xz[i], yy[i], yz[i] = 0, 0, 0, 0, 0, 0
-				continue
-			}
-			pa := v[i] * s
-			x, y, z := cp[i]*st[i], sp[i]*st[i], ct[i]
-			aligned[i], xx[i], xy[i], xz[i], yy[i], yz[i] = pa, pa*x*x, pa*x*y, pa*x*z, pa*y*y, pa*y*z
-		}
+		x, y, z := director(order, st, ct, sp, cp)
+		product(pa, in[0][lo:hi], order)
+		product(yz, pa, y)
+		product(yy, yz, y)
+		product(yz, yz, z)
+		product(xz, pa, x)
+		product(xx, xz, x)
+		product(xy, xz, y)
+		product(xz, xz, z)
 	})
+}
+
+// director computes the components of the director in the memory of the sines and cosines of its angles. They are 0
+// where nothing is aligned, whatever the angles are.
+func director[T float](order, st, ct, sp, cp []T) (x, y, z []T) {
+	for i, s := range order {
+		if s == 0 {
+			st[i], ct[i], sp[i], cp[i] = 0, 0, 0, 0
+		}
+	}
+	product(cp, cp, st)
+	product(sp, sp, st)
+	return cp, sp, ct
 }
 
 // toAngles is the transpose of fromAngles: with D the sum over fields of their

@@ -53,22 +53,37 @@ func sinCos[T float](s, c, x []T) {
 	}
 }
 
-// addPair adds a x to c and b x to s.
-func addPair[T float](c, s, x []T, a, b T) {
+// pairSums adds to c and to s the rows of x, which begin at at, with two weights for each row.
+func pairSums[T float](c, s, x []T, at []int, weights []T) {
 	switch x := any(x).(type) {
 	case []float64:
-		kernels.AddScaledPair64(any(c).([]float64), any(s).([]float64), x, float64(a), float64(b))
+		kernels.PairSums64(any(c).([]float64), any(s).([]float64), x, at, any(weights).([]float64))
 	case []float32:
-		kernels.AddScaledPair32(any(c).([]float32), any(s).([]float32), x, float32(a), float32(b))
+		kernels.PairSums32(any(c).([]float32), any(s).([]float32), x, at, any(weights).([]float32))
 	}
 }
 
-// pairSum adds a c + b s to dst.
-func pairSum[T float](dst, c, s []T, a, b T) {
+// spreadPair is the transpose of pairSums.
+func spreadPair[T float](x, c, s []T, at []int, weights []T) {
+	switch x := any(x).(type) {
+	case []float64:
+		kernels.SpreadPair64(x, any(c).([]float64), any(s).([]float64), at, any(weights).([]float64))
+	case []float32:
+		kernels.SpreadPair32(x, any(c).([]float32), any(s).([]float32), at, any(weights).([]float32))
+	}
+}
+
+var (
+	product64 = kernels.Binary64(kernels.Best(), "mul")
+	product32 = kernels.Binary32(kernels.Best(), "mul")
+)
+
+// product sets dst to the products of the elements of a and b, which have its length.
+func product[T float](dst, a, b []T) {
 	switch dst := any(dst).(type) {
 	case []float64:
-		kernels.ScaledPairSum64(dst, any(c).([]float64), any(s).([]float64), float64(a), float64(b))
+		product64(&dst[0], &any(a).([]float64)[0], &any(b).([]float64)[0], len(dst))
 	case []float32:
-		kernels.ScaledPairSum32(dst, any(c).([]float32), any(s).([]float32), float32(a), float32(b))
+		product32(&dst[0], &any(a).([]float32)[0], &any(b).([]float32)[0], len(dst))
 	}
 }

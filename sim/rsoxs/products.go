@@ -49,6 +49,7 @@ type scratch[T float] struct {
 	trig   [4][]T
 	fields [anisotropic][]T // fields, in the memory of their spectra
 	mean   [anisotropic][]T // means of the fields over slices
+	borrow bool             // whether fields may be slices of the source arrays, because nothing is written to them
 	fft    *transformer[T]
 }
 
@@ -98,11 +99,20 @@ func (p *products[T]) make(w *scratch[T], z int) (empty bool) {
 	case p.vector:
 		p.fromVectors(w, in[0], in[1])
 	case p.count == 1:
-		copy(w.fields[fieldV], in[0])
+		w.keepVolume(in[0])
 	default:
 		p.fromAngles(w, in)
 	}
 	return false
+}
+
+// keepVolume makes v the field of the volume fraction.
+func (w *scratch[T]) keepVolume(v []T) {
+	if w.borrow {
+		w.fields[fieldV] = v
+		return
+	}
+	copy(w.fields[fieldV], v)
 }
 
 // trigBlock is the number of voxels whose sines and cosines are in memory at once.

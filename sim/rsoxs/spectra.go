@@ -23,8 +23,8 @@ type spectra[T float] struct {
 	window    *window[T]
 	data      []T
 	half      []T // half spectra of some slices
-	// value of each slice that is constant, NaN for the others; the half spectrum of a constant
-	// slice is not set
+	// value of each slice that is constant, NaN for the others, by slice and field; the half spectrum of a
+	// constant slice is not set
 	even    []T
 	workers int
 	pool    *sync.Pool  // memory of idle goroutines, each a *scratch[T]
@@ -65,7 +65,7 @@ func (s *spectra[T]) gradient(inPlace bool) spectrum {
 		clear(g.data)
 	}
 	g.layout, g.window, g.workers, g.pool = s.layout, s.window, s.workers, s.pool
-	g.fields, g.half, g.even, g.materials = s.fields, s.half, s.even, s.materials
+	g.fields, g.half, g.materials = s.fields, s.half, s.materials
 	return g
 }
 
@@ -77,16 +77,13 @@ func (s *spectra[T]) run(i, field int) (c, sn []T) {
 }
 
 // batch returns the number of slices that are transformed between two passes over the sums, the
-// number of elements of a slice's half spectrum, and memory for all.
+// number of elements of a slice's half spectrum, and memory for all: about as much as one field of the volume takes.
 func (s *spectra[T]) batch() (slices, size int, half []T) {
 	size = 2 * s.n[1] * s.columns()
-	slices = max(1, (8*s.workers+len(s.materials)-1)/len(s.materials))
+	slices = max(s.n[0]/s.fields, (8*s.workers+len(s.materials)-1)/len(s.materials))
 	slices = min(slices, max(1, 1<<23/(size*s.fields)), s.n[0])
 	if n := slices * s.fields * size; len(s.half) < n {
 		s.half = make([]T, n)
-	}
-	if n := slices * s.fields; len(s.even) < n {
-		s.even = make([]T, n)
 	}
 	return slices, size, s.half
 }
@@ -95,6 +92,9 @@ func (s *spectra[T]) batch() (slices, size int, half []T) {
 func (s *spectra[T]) transform(ctx context.Context) error {
 	clear(s.data)
 	slices, size, half := s.batch()
+	if n := s.n[0] * s.fields; len(s.even) != n {
+		s.even = make([]T, n)
+	}
 	for z := 0; z < s.n[0]; z += slices {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -103,11 +103,13 @@ func (s *spectra[T]) transform(ctx context.Context) error {
 		parallel.Do(s.workers, n*len(s.materials), func(_, i int) {
 			p := s.materials[i%len(s.materials)]
 			dz := i / len(s.materials)
-			at := dz*s.fields + p.first
-			s.halfSpectra(half[at*size:(at+p.count)*size], s.even[at:at+p.count], p, z+dz)
+			at, even := dz*s.fields+p.first, (z+dz)*s.fields+p.first
+			s.halfSpectra(half[at*size:(at+p.count)*size], s.even[even:even+p.count], p, z+dz)
 		})
-		parallel.Do(s.workers, s.n[1], func(_, row int) { s.accumulate(half, row, z, n, size) })
+		w := s.weigh(z, n, size)
+		parallel.Do(s.workers, s.n[1], func(_, row int) { s.accumulate(w, half, row) })
 	}
+	s.addConstant()
 	s.setCentre()
 	return nil
 }
@@ -117,6 +119,7 @@ func (s *spectra[T]) halfSpectra(half, even []T, p *products[T], z int) {
 	w := s.pool.Get().(*scratch[T])
 	defer s.pool.Put(w)
 	size, empty := len(half)/p.count, false
+	w.borrow = s.window == nil && !s.collapsed()
 	for k := range p.count { // the field is made at the end of the memory of its spectrum
 		w.fields[k] = half[(k+1)*size-w.n : (k+1)*size]
 	}
@@ -146,29 +149,60 @@ func evenness[T float](v []T) T {
 	return v[0]
 }
 
-// accumulate adds slices z to z+n to the runs of a row.
-func (s *spectra[T]) accumulate(half []T, row, z, n, size int) {
+// weighted holds what the passes of a batch over the sums share.
+type weighted[T float] struct {
+	at      [][]int // elements of half at which the slices of each field begin that are not constant
+	weights [][]T   // cosine and sine of each of these slices, by plane and field
+}
+
+// weigh returns the places and weights of slices z to z+n, except those that are constant.
+func (s *spectra[T]) weigh(z, n, size int) *weighted[T] {
+	w := &weighted[T]{at: make([][]int, s.fields), weights: make([][]T, s.planes*s.fields)}
+	for k := range s.fields {
+		for dz := range n {
+			if v := s.even[(z+dz)*s.fields+k]; v == v {
+				continue
+			}
+			w.at[k] = append(w.at[k], (dz*s.fields+k)*size)
+			for m := range s.planes {
+				a, b := s.twiddle(z+dz, m)
+				w.weights[m*s.fields+k] = append(w.weights[m*s.fields+k], T(a), T(b))
+			}
+		}
+	}
+	return w
+}
+
+// accumulate adds the slices of a batch to the runs of a row.
+func (s *spectra[T]) accumulate(w *weighted[T], half []T, row int) {
 	for m := range s.planes {
 		i := row*s.planes + m
 		if s.from[i] == s.to[i] {
 			continue
 		}
-		lo, hi := 2*(row*s.columns()+int(s.from[i])), 2*(row*s.columns()+int(s.to[i]))
-		for k := range s.fields {
+		lo := 2 * (row*s.columns() + int(s.from[i]))
+		for k, at := range w.at {
 			c, sn := s.run(i, k)
-			for dz := range n {
-				a, b := s.twiddle(z+dz, m)
-				at := dz*s.fields + k
-				if v := s.even[at]; v == v {
-					if row == 0 && s.from[i] == 0 {
-						v *= T(s.n[1] * s.n[2])
-						c[0] += T(a) * v
-						sn[0] += T(b) * v
-					}
-					continue
+			pairSums(c, sn, half[lo:], at, w.weights[m*s.fields+k])
+		}
+	}
+}
+
+// addConstant adds the constant slices to the runs, of which they have only the element at row and column 0.
+func (s *spectra[T]) addConstant() {
+	for m := range s.planes {
+		if s.from[m] == s.to[m] || s.from[m] > 0 {
+			continue
+		}
+		for k := range s.fields {
+			c, sn := s.run(m, k)
+			for z := range s.n[0] {
+				if v := s.even[z*s.fields+k]; v == v && v != 0 {
+					a, b := s.twiddle(z, m)
+					v *= T(s.n[1] * s.n[2])
+					c[0] += T(a) * v
+					sn[0] += T(b) * v
 				}
-				at *= size
-				addPair(c, sn, half[at+lo:at+hi], T(a), T(b))
 			}
 		}
 	}
@@ -224,7 +258,8 @@ func (s *spectra[T]) back(ctx context.Context, m *Morphology) error {
 			return err
 		}
 		n := min(batch, s.n[0]-z)
-		parallel.Do(s.workers, s.n[1], func(_, row int) { s.scatter(half, row, z, n, size) })
+		w := s.halfWeights(z, n, size)
+		parallel.Do(s.workers, s.n[1], func(_, row int) { s.scatter(w, half, row, n, size) })
 		parallel.Do(s.workers, n*len(s.materials), func(_, i int) {
 			p := materials[i%len(materials)]
 			dz := i / len(s.materials)
@@ -235,8 +270,25 @@ func (s *spectra[T]) back(ctx context.Context, m *Morphology) error {
 	return nil
 }
 
+// halfWeights returns the places and half the weights of all slices from z to z+n.
+func (s *spectra[T]) halfWeights(z, n, size int) *weighted[T] {
+	w := &weighted[T]{at: make([][]int, s.fields), weights: make([][]T, s.planes)}
+	for k := range s.fields {
+		for dz := range n {
+			w.at[k] = append(w.at[k], (dz*s.fields+k)*size)
+		}
+	}
+	for m := range s.planes {
+		for dz := range n {
+			a, b := s.twiddle(z+dz, m)
+			w.weights[m] = append(w.weights[m], T(a)/2, T(b)/2)
+		}
+	}
+	return w
+}
+
 // scatter is the transpose of accumulate, halved: see hermitian.
-func (s *spectra[T]) scatter(half []T, row, z, n, size int) {
+func (s *spectra[T]) scatter(w *weighted[T], half []T, row, n, size int) {
 	width := 2 * s.columns()
 	for j := range n * s.fields {
 		clear(half[j*size+row*width : j*size+(row+1)*width])
@@ -246,14 +298,10 @@ func (s *spectra[T]) scatter(half []T, row, z, n, size int) {
 		if s.from[i] == s.to[i] {
 			continue
 		}
-		lo, hi := row*width+2*int(s.from[i]), row*width+2*int(s.to[i])
-		for k := range s.fields {
+		lo := row*width + 2*int(s.from[i])
+		for k, at := range w.at {
 			c, sn := s.run(i, k)
-			for dz := range n {
-				a, b := s.twiddle(z+dz, m)
-				at := (dz*s.fields + k) * size
-				pairSum(half[at+lo:at+hi], c, sn, T(a)/2, T(b)/2)
-			}
+			spreadPair(half[lo:], c, sn, at, w.weights[m])
 		}
 	}
 }
