@@ -87,6 +87,9 @@ func single(t *testing.T, s *Simulator, m *Morphology, c Constants, degrees floa
 	if err := s.Transform(context.Background(), m); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.ready(context.Background(), Optics{{c}}, false); err != nil {
+		t.Fatal(err)
+	}
 	b := *s.beams[0]
 	b.angles = []float64{degrees * math.Pi / 180}
 	h := s.newExposure(&b, folded(b.angles, LabFrame), 0, []Constants{c})

@@ -74,7 +74,7 @@ func stateSources(materials []MaterialNodes, st *ad.State) (f forms, list []sour
 // TangentState is Tangent along changes that a program in float64 has computed on the GPU of s, in
 // the order of TransformState.
 func (s *Simulator) TangentState(ctx context.Context, o Optics, materials []MaterialNodes, st *ad.State, do Optics) (*tensor.Tensor, error) {
-	if err := s.ready(ctx, o); err != nil {
+	if err := s.ready(ctx, o, false); err != nil {
 		return nil, err
 	}
 	if !s.Shares(st.Program()) || len(materials) != len(s.morph.Materials) {

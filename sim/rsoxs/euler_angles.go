@@ -3,23 +3,28 @@
 
 package rsoxs
 
-// fromAngles sets v, pa = v S and pa s s^T with the director of the Euler angles.
-func (p *products[T]) fromAngles(w *scratch[T], in [4][]T) {
-	w.keepVolume(in[0])
-	w.blocks(in[2], in[3], [2][]T{in[1], in[1]}, func(lo, hi int, st, ct, sp, cp []T) {
-		order := in[1][lo:hi]
-		pa, xx, xy, xz := w.fields[fieldPA][lo:hi], w.fields[fieldXX][lo:hi], w.fields[fieldXY][lo:hi], w.fields[fieldXZ][lo:hi]
-		yy, yz := w.fields[fieldYY][lo:hi], w.fields[fieldYZ][lo:hi]
-		x, y, z := director(order, st, ct, sp, cp)
-		product(pa, in[0][lo:hi], order)
-		product(yz, pa, y)
-		product(yy, yz, y)
-		product(yz, yz, z)
-		product(xz, pa, x)
-		product(xx, xz, x)
-		product(xy, xz, y)
-		product(xz, xz, z)
-	})
+// fromAngles sets v, pa = v S and pa s s^T with the director of the Euler angles, for voxels lo to hi of a slice. v is
+// the array itself.
+func (p *products[T]) fromAngles(w *scratch[T], f *[anisotropic][]T, in [4][]T, lo, hi int) {
+	order, pa, xx, xy, xz, yy, yz := in[1][lo:hi], f[fieldPA], f[fieldXX], f[fieldXY], f[fieldXZ], f[fieldYY], f[fieldYZ]
+	f[fieldV] = in[0][lo:hi]
+	var trig [4][]T
+	for i := range trig {
+		trig[i] = w.room(&w.trig[i], trigBlock)[:hi-lo]
+	}
+	if !zeros(order) {
+		sinCos(trig[0], trig[1], in[2][lo:hi])
+		sinCos(trig[2], trig[3], in[3][lo:hi])
+	}
+	x, y, z := director(order, trig[0], trig[1], trig[2], trig[3])
+	product(pa, f[fieldV], order)
+	product(yz, pa, y)
+	product(yy, yz, y)
+	product(yz, yz, z)
+	product(xz, pa, x)
+	product(xx, xz, x)
+	product(xy, xz, y)
+	product(xz, xz, z)
 }
 
 // director computes the components of the director in the memory of the sines and cosines of its angles. They are 0

@@ -77,8 +77,12 @@ func (n *symmetric) times(e vec) cvec {
 // times returns the product f z.
 func times(f float64, z complex128) complex128 { return complex(f*real(z), f*imag(z)) }
 
-// polarizations returns n.times for the fields along e1 and e2.
-func (h *exposure) polarizations(n *symmetric) (a1, a2 cvec) {
+// polarizations returns the polarization at a site for the fields along e1 and e2.
+func (s *spectra[T]) polarizations(h *exposure, t *site) (a1, a2 cvec) {
+	if s.polarizer != nil {
+		return s.polarization(t), a2
+	}
+	n := s.dielectric(t, h.contrasts)
 	if h.alone {
 		return n.times(h.e1), a2
 	}
@@ -154,8 +158,7 @@ func (s *spectra[T]) expose(exposures []*exposure) {
 	parallel.Do(s.workers, s.n[1], func(_, row int) {
 		for _, h := range exposures {
 			s.exposeRow(h, row, func(out []float64, t site, w float64, kappa vec) {
-				n := s.dielectric(&t, h.contrasts)
-				a1, a2 := h.polarizations(&n)
+				a1, a2 := s.polarizations(h, &t)
 				h.add(out, w, &a1, &a2, kappa)
 			})
 		}

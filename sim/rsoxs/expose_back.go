@@ -106,9 +106,12 @@ func (s *spectra[T]) exposePixelBack(g *column, h *exposure, back []contrast, ro
 		}
 		z := c.z + dz
 		t := s.site(row, x, z, p.conj)
-		n := s.dielectric(&t, h.contrasts)
-		a1, a2 := h.polarizations(&n)
+		a1, a2 := s.polarizations(h, &t)
 		b1, b2 := h.back(d, w, &a1, &a2, h.transfer(z, p.y, p.x))
+		if s.polarizer != nil {
+			s.polarizationBack(g, &t, back, &b1)
+			continue
+		}
 		var b symmetric
 		b.addBack(b1, h.e1)
 		if !h.alone {

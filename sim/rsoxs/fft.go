@@ -73,7 +73,19 @@ func spreadPair[T float](x, c, s []T, at []int, weights []T) {
 	}
 }
 
+// addScaled adds a x to dst.
+func addScaled[T float](dst, x []T, a T) {
+	switch x := any(x).(type) {
+	case []float64:
+		kernels.AddScaled64(any(dst).([]float64), x, float64(a))
+	case []float32:
+		kernels.AddScaled32(any(dst).([]float32), x, float32(a))
+	}
+}
+
 var (
+	inner64   = kernels.Dot64(kernels.Best())
+	inner32   = kernels.Dot32(kernels.Best())
 	product64 = kernels.Binary64(kernels.Best(), "mul")
 	product32 = kernels.Binary32(kernels.Best(), "mul")
 )
@@ -86,4 +98,15 @@ func product[T float](dst, a, b []T) {
 	case []float32:
 		product32(&dst[0], &any(a).([]float32)[0], &any(b).([]float32)[0], len(dst))
 	}
+}
+
+// sumOfProducts returns the inner product of a and b, which have the same length.
+func sumOfProducts[T float](a, b []T) float64 {
+	switch a := any(a).(type) {
+	case []float64:
+		return inner64(&a[0], &any(b).([]float64)[0], len(a))
+	case []float32:
+		return inner32(&a[0], &any(b).([]float32)[0], len(a))
+	}
+	return 0
 }

@@ -34,7 +34,7 @@ func (s *Simulator) Gradient(ctx context.Context, o Optics, dIntensity *tensor.T
 // GradientTo is like Gradient but writes into the arrays of g, a previous result for a morphology
 // with the same arrays, and returns it; a nil g is allocated. This saves fits the time to allocate.
 func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dIntensity *tensor.Tensor) (*Gradient, error) {
-	if err := s.ready(ctx, o); err != nil {
+	if err := s.ready(ctx, o, true); err != nil {
 		return nil, err
 	}
 	want := tensor.Shape{len(o), len(s.beams), s.shape[1], s.shape[2]}
@@ -51,8 +51,11 @@ func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dInte
 	if s.devices != nil {
 		return s.deviceGradient(ctx, out, o, dIntensity)
 	}
-	s.spoiled = len(s.beams) == 1 && len(o) <= s.batch()
-	by := s.spectra.gradient(s.spoiled)
+	inPlace := len(s.beams) == 1 && len(o) <= s.batch()
+	by := s.spectra.gradient(inPlace)
+	if inPlace {
+		s.state = spoiled
+	}
 	d := dIntensity.Copy().Float64s()
 	err := s.batches(ctx, o, func(j, from int, exposures []*exposure) {
 		for _, h := range exposures {
@@ -67,7 +70,11 @@ func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dInte
 		return nil, err
 	}
 	out.Materials = s.roomFor(out.Materials)
-	return out, by.back(ctx, &Morphology{Materials: out.Materials})
+	rest, err := by.back(ctx, &Morphology{Materials: out.Materials})
+	if rest != nil {
+		addBack(out.Optics[0], o[0], rest)
+	}
+	return out, err
 }
 
 // deviceGradient is GradientTo on GPUs.

@@ -17,7 +17,7 @@ func (s *Simulator) PatternOf(ctx context.Context, o Optics, from, to int) (*Pat
 	if from < 0 || to > n || from >= to || len(o) != n {
 		return nil, fmt.Errorf("rsoxs: energies %d to %d of %d, with constants of %d: want a part of the energies, and constants of all", from, to, n, len(o))
 	}
-	if err := s.ready(ctx, o); err != nil {
+	if err := s.ready(ctx, o, n == 1); err != nil {
 		return nil, err
 	}
 	part := *s

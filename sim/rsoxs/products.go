@@ -48,6 +48,8 @@ type scratch[T float] struct {
 	grads  [4][]T
 	trig   [4][]T
 	fields [anisotropic][]T // fields, in the memory of their spectra
+	block  [anisotropic][]T // fields of trigBlock voxels
+	inner  *scratch[T]      // fields of one material, of which those in fields are made
 	mean   [anisotropic][]T // means of the fields over slices
 	borrow bool             // whether fields may be slices of the source arrays, because nothing is written to them
 	fft    *transformer[T]
@@ -66,6 +68,8 @@ func (w *scratch[T]) room(slot *[]T, n int) []T {
 	}
 	return (*slot)[:n]
 }
+
+func (p *products[T]) span() (first, count int) { return p.first, p.count }
 
 // inputs returns slice z of the sources.
 func (p *products[T]) inputs(w *scratch[T], z int) (in [4][]T) {
@@ -89,21 +93,40 @@ func (p *products[T]) fill(w *scratch[T], z int) (empty bool) {
 	return p.make(w, z)
 }
 
+// absent reports whether there is nothing of the material in a slice of its arrays.
+func (p *products[T]) absent(in [4][]T) bool {
+	return !p.vector && in[0][0] == 0 && evenness(in[0]) == 0
+}
+
 // make computes slice z of the fields into w.fields. It reports whether they are 0.
 func (p *products[T]) make(w *scratch[T], z int) (empty bool) {
 	in := p.inputs(w, z)
-	if !p.vector && in[0][0] == 0 && evenness(in[0]) == 0 {
+	if p.absent(in) {
 		return true
 	}
-	switch {
-	case p.vector:
-		p.fromVectors(w, in[0], in[1])
-	case p.count == 1:
+	if !p.vector {
 		w.keepVolume(in[0])
-	default:
-		p.fromAngles(w, in)
+	}
+	if p.count == 1 {
+		return false
+	}
+	for lo := 0; lo < w.n; lo += trigBlock {
+		hi, f := min(lo+trigBlock, w.n), w.fields
+		for k := range f {
+			f[k] = f[k][lo:hi]
+		}
+		p.voxels(w, &f, in, lo, hi)
 	}
 	return false
+}
+
+// voxels computes the fields of voxels lo to hi of a slice of an anisotropic material into f, or points f to them.
+func (p *products[T]) voxels(w *scratch[T], f *[anisotropic][]T, in [4][]T, lo, hi int) {
+	if p.vector {
+		fromVectors(f, in[0][3*lo:3*hi], in[1][lo:hi])
+		return
+	}
+	p.fromAngles(w, f, in, lo, hi)
 }
 
 // keepVolume makes v the field of the volume fraction.
@@ -145,8 +168,7 @@ func zeros[T float](v []T) bool {
 }
 
 // fromVectors sets the fields of s = align: pa = |s|^2, v = unaligned + pa.
-func (p *products[T]) fromVectors(w *scratch[T], align, unaligned []T) {
-	f := &w.fields
+func fromVectors[T float](f *[anisotropic][]T, align, unaligned []T) {
 	for i, u := range unaligned {
 		x, y, z := align[3*i], align[3*i+1], align[3*i+2]
 		pa := x*x + y*y + z*z

@@ -26,20 +26,31 @@ type Simulator struct {
 	averages []*average
 	morph    *Morphology
 	spectra  spectrum
-	spoiled  bool     // whether spectra holds something other than the fields of morph
+	state    state    // what spectra holds
+	merged   Optics   // constants that the polarization in spectra is for
 	devices  *devices // nil if the processor computes
 	remote   bool     // whether the arrays of morph are on the device only
 	shared   *geometries
 }
 
+// state says what the spectra of a simulator hold.
+type state int
+
+const (
+	spoiled      state = iota // nothing of the morphology, or what gradients left
+	fields                    // all fields
+	polarization              // the polarization for the constants in merged
+)
+
 // spectrum is a spectra of either precision.
 type spectrum interface {
 	load(m *Morphology)
+	merge(contrasts []contrast) bool
 	transform(ctx context.Context) error
 	expose(exposures []*exposure)
 	gradient(inPlace bool) spectrum
 	exposeBack(g spectrum, exposures []*exposure) [][]contrast
-	back(ctx context.Context, m *Morphology) error
+	back(ctx context.Context, m *Morphology) ([]contrast, error)
 	tangent(ctx context.Context, dm []Material) (spectrum, error)
 	exposeTangent(g spectrum, exposures []*exposure)
 }
@@ -80,7 +91,7 @@ func New(shape [3]int, physSize float64, cfg Config) (*Simulator, error) {
 // morphology.
 func (s *Simulator) Clone() *Simulator {
 	c := *s
-	c.morph, c.spectra, c.devices = nil, nil, s.devices.clone()
+	c.morph, c.spectra, c.merged, c.devices = nil, nil, nil, s.devices.clone()
 	return &c
 }
 
@@ -135,14 +146,19 @@ func (p *Pattern) Image(energy, beam int) []float64 {
 	return p.Intensity.Data().([]float64)[at : at+n]
 }
 
-// Transform computes the parts of the fields' transforms that detectors read. The Simulator keeps m,
-// whose arrays must not change until the next Transform.
+// Transform prepares patterns of m. The Simulator keeps m, whose arrays must not change until the next Transform: the
+// parts of the fields' transforms that detectors read are computed when they are first needed, on a GPU at once. For one
+// energy and the angle 0, the first Pattern and its Gradient transform the polarization instead, which takes half the
+// time; other constants for the same morphology transform the fields.
 func (s *Simulator) Transform(ctx context.Context, m *Morphology) error {
 	if err := m.inspect(); err != nil {
 		return err
 	}
 	if m.Shape() != s.shape || m.PhysSize != s.a {
 		return fmt.Errorf("rsoxs: the morphology has %v voxels of %g nm, but the simulator is for %v of %g nm: make a simulator for this size", m.Shape(), m.PhysSize, s.shape, s.a)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	s.morph = nil
 	if s.devices != nil {
@@ -159,26 +175,49 @@ func (s *Simulator) Transform(ctx context.Context, m *Morphology) error {
 		s.spectra = newSpectra[float64](s.layout, s.cfg.Window, s.cfg.Workers)
 	}
 	s.spectra.load(m)
-	if err := s.spectra.transform(ctx); err != nil {
-		return err
-	}
-	s.morph, s.spoiled = m, false
+	s.morph, s.state = m, spoiled
 	return nil
 }
 
-// ready returns an error unless there is a morphology with constants for it, and transforms it again
-// if a gradient has overwritten its spectra.
-func (s *Simulator) ready(ctx context.Context, o Optics) error {
+// ready returns an error unless there is a morphology with constants for it, and transforms it if that has not been
+// done, or if a gradient has overwritten its spectra. merge says whether the polarization may stand for the fields.
+func (s *Simulator) ready(ctx context.Context, o Optics, merge bool) error {
 	if s.morph == nil {
 		return errors.New("rsoxs: no morphology has been transformed: call Transform first")
 	}
 	if err := o.checkValues(s.cfg.Energies, len(s.morph.Materials)); err != nil {
 		return err
 	}
-	if s.spoiled {
-		return s.Transform(ctx, s.morph)
+	if s.devices != nil || s.state == fields || s.state == polarization && merge && slices.EqualFunc(o, s.merged, slices.Equal[[]Constants]) {
+		return nil
 	}
-	return nil
+	var contrasts []contrast
+	if s.state == spoiled && merge && s.alongX() {
+		for _, c := range o[0] {
+			contrasts = append(contrasts, c.contrast())
+		}
+	}
+	s.state, s.merged = spoiled, nil
+	to := fields
+	if s.spectra.merge(contrasts) {
+		to = polarization
+		for _, row := range o {
+			s.merged = append(s.merged, slices.Clone(row))
+		}
+	}
+	err := s.spectra.transform(ctx)
+	if err == nil {
+		s.state = to
+	}
+	return err
+}
+
+// alongX reports whether there is one energy and one beam, whose field lies along x.
+func (s *Simulator) alongX() bool {
+	if len(s.cfg.Energies) != 1 || len(s.beams) != 1 || s.beams[0].e1 != (vec{1, 0, 0}) {
+		return false
+	}
+	return newProjector(s.beams[0], s.averages[0].turns, s.cfg.Frame, 1).alone
 }
 
 // energyBatch is the number of energies that share the geometry of the rotations.
@@ -186,7 +225,7 @@ const energyBatch = 8
 
 // Pattern computes the images of the transformed morphology.
 func (s *Simulator) Pattern(ctx context.Context, o Optics) (*Pattern, error) {
-	if err := s.ready(ctx, o); err != nil {
+	if err := s.ready(ctx, o, true); err != nil {
 		return nil, err
 	}
 	p := s.newPattern(len(o))

@@ -18,8 +18,9 @@ import (
 // and then n of S, where n is the length of the run.
 type spectra[T float] struct {
 	*layout
-	fields    int
+	fields    int // number of fields that are transformed
 	materials []*products[T]
+	polarizer *polarizer[T] // what makes the fields; nil if the materials do
 	window    *window[T]
 	data      []T
 	half      []T // half spectra of some slices
@@ -40,15 +41,46 @@ func newSpectra[T float](l *layout, w Window, workers int) *spectra[T] {
 
 // load sets up s for the morphology m.
 func (s *spectra[T]) load(m *Morphology) {
-	s.fields, s.materials = 0, s.materials[:0]
+	s.materials = s.materials[:0]
+	first := 0
 	for i := range m.Materials {
-		p := newProducts[T](&m.Materials[i], s.fields, s.depth)
-		s.fields += p.count
+		p := newProducts[T](&m.Materials[i], first, s.depth)
+		first += p.count
 		s.materials = append(s.materials, p)
 	}
-	if n := 4 * s.fields * s.size; len(s.data) != n {
-		s.data, s.grad = make([]T, n), nil
+}
+
+// merge makes s hold the polarization along x for these contrasts, if that is less than the fields, or the fields if
+// there are no contrasts.
+func (s *spectra[T]) merge(contrasts []contrast) (merged bool) {
+	s.polarizer = nil
+	if contrasts != nil {
+		s.polarizer = newPolarizer(s.materials, contrasts)
 	}
+	s.fields = 0
+	for _, p := range s.parts() {
+		_, count := p.span()
+		s.fields += count
+	}
+	if n := 4 * s.fields * s.size; len(s.data) != n {
+		s.grad = nil
+		if cap(s.data) < n {
+			s.data = make([]T, n)
+		}
+		s.data = s.data[:n]
+	}
+	return s.polarizer != nil
+}
+
+// parts returns what makes the fields.
+func (s *spectra[T]) parts() (list []part[T]) {
+	if s.polarizer != nil {
+		return []part[T]{s.polarizer}
+	}
+	for _, p := range s.materials {
+		list = append(list, p)
+	}
+	return list
 }
 
 // gradient returns spectra that accumulate gradients of s: empty ones or, in place, spectra that
@@ -65,7 +97,7 @@ func (s *spectra[T]) gradient(inPlace bool) spectrum {
 		clear(g.data)
 	}
 	g.layout, g.window, g.workers, g.pool = s.layout, s.window, s.workers, s.pool
-	g.fields, g.half, g.materials = s.fields, s.half, s.materials
+	g.fields, g.half, g.materials, g.polarizer = s.fields, s.half, s.materials, s.polarizer
 	return g
 }
 
@@ -80,7 +112,8 @@ func (s *spectra[T]) run(i, field int) (c, sn []T) {
 // number of elements of a slice's half spectrum, and memory for all: about as much as one field of the volume takes.
 func (s *spectra[T]) batch() (slices, size int, half []T) {
 	size = 2 * s.n[1] * s.columns()
-	slices = max(s.n[0]/s.fields, (8*s.workers+len(s.materials)-1)/len(s.materials))
+	parts := len(s.parts())
+	slices = max(s.n[0]/s.fields, (8*s.workers+parts-1)/parts)
 	slices = min(slices, max(1, 1<<23/(size*s.fields)), s.n[0])
 	if n := slices * s.fields * size; len(s.half) < n {
 		s.half = make([]T, n)
@@ -92,6 +125,7 @@ func (s *spectra[T]) batch() (slices, size int, half []T) {
 func (s *spectra[T]) transform(ctx context.Context) error {
 	clear(s.data)
 	slices, size, half := s.batch()
+	parts := s.parts()
 	if n := s.n[0] * s.fields; len(s.even) != n {
 		s.even = make([]T, n)
 	}
@@ -100,11 +134,11 @@ func (s *spectra[T]) transform(ctx context.Context) error {
 			return err
 		}
 		n := min(slices, s.n[0]-z)
-		parallel.Do(s.workers, n*len(s.materials), func(_, i int) {
-			p := s.materials[i%len(s.materials)]
-			dz := i / len(s.materials)
-			at, even := dz*s.fields+p.first, (z+dz)*s.fields+p.first
-			s.halfSpectra(half[at*size:(at+p.count)*size], s.even[even:even+p.count], p, z+dz)
+		parallel.Do(s.workers, n*len(parts), func(_, i int) {
+			p, dz := parts[i%len(parts)], i/len(parts)
+			first, count := p.span()
+			at, even := dz*s.fields+first, (z+dz)*s.fields+first
+			s.halfSpectra(half[at*size:(at+count)*size], s.even[even:even+count], p, z+dz)
 		})
 		w := s.weigh(z, n, size)
 		parallel.Do(s.workers, s.n[1], func(_, row int) { s.accumulate(w, half, row) })
@@ -115,20 +149,21 @@ func (s *spectra[T]) transform(ctx context.Context) error {
 }
 
 // halfSpectra transforms slice z of the fields of p into half, except fields that are constant.
-func (s *spectra[T]) halfSpectra(half, even []T, p *products[T], z int) {
+func (s *spectra[T]) halfSpectra(half, even []T, p part[T], z int) {
 	w := s.pool.Get().(*scratch[T])
 	defer s.pool.Put(w)
-	size, empty := len(half)/p.count, false
+	count, empty := len(even), false
+	size := len(half) / count
 	w.borrow = s.window == nil && !s.collapsed()
-	for k := range p.count { // the field is made at the end of the memory of its spectrum
+	for k := range count { // the field is made at the end of the memory of its spectrum
 		w.fields[k] = half[(k+1)*size-w.n : (k+1)*size]
 	}
 	if s.collapsed() {
-		s.mean(w, p)
+		s.mean(w, p, count)
 	} else {
 		empty = p.fill(w, z)
 	}
-	for k := range p.count {
+	for k := range count {
 		if even[k] = 0; empty {
 			continue
 		}
@@ -241,9 +276,34 @@ func (s *spectra[T]) backCentre() {
 }
 
 // back propagates the gradients of C and S, which are in data, to the arrays of m, which have the
-// shape of the morphology's: the transpose of transform.
-func (s *spectra[T]) back(ctx context.Context, m *Morphology) error {
+// shape of the morphology's: the transpose of transform. It returns the gradients of the contrasts that are left to it,
+// if there is a polarizer.
+func (s *spectra[T]) back(ctx context.Context, m *Morphology) ([]contrast, error) {
 	s.backCentre()
+	parts := s.partsTo(m)
+	batch, size, half := s.batch()
+	for z := 0; z < s.n[0]; z += batch {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		n := min(batch, s.n[0]-z)
+		w := s.halfWeights(z, n, size)
+		parallel.Do(s.workers, s.n[1], func(_, row int) { s.scatter(w, half, row, n, size) })
+		parallel.Do(s.workers, n*len(parts), func(_, i int) {
+			p, dz := parts[i%len(parts)], i/len(parts)
+			first, count := p.span()
+			at := (dz*s.fields + first) * size
+			s.backSlices(half[at:at+count*size], p, count, z+dz)
+		})
+	}
+	if s.polarizer == nil {
+		return nil, nil
+	}
+	return parts[0].(*polarizer[T]).gradients(), nil
+}
+
+// partsTo returns what makes the fields, with the arrays of m for gradients.
+func (s *spectra[T]) partsTo(m *Morphology) (list []part[T]) {
 	materials := slices.Clone(s.materials)
 	for i, p := range materials {
 		q := *p
@@ -251,23 +311,14 @@ func (s *spectra[T]) back(ctx context.Context, m *Morphology) error {
 			q.grad = append(q.grad, newStack[T](*f.at, s.depth))
 		}
 		materials[i] = &q
+		list = append(list, &q)
 	}
-	batch, size, half := s.batch()
-	for z := 0; z < s.n[0]; z += batch {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		n := min(batch, s.n[0]-z)
-		w := s.halfWeights(z, n, size)
-		parallel.Do(s.workers, s.n[1], func(_, row int) { s.scatter(w, half, row, n, size) })
-		parallel.Do(s.workers, n*len(s.materials), func(_, i int) {
-			p := materials[i%len(materials)]
-			dz := i / len(s.materials)
-			at := (dz*s.fields + p.first) * size
-			s.backSlices(half[at:at+p.count*size], p, z+dz)
-		})
+	if s.polarizer != nil {
+		p := *s.polarizer
+		p.materials, p.sums = materials, make([][]contrast, s.depth)
+		return []part[T]{&p}
 	}
-	return nil
+	return list
 }
 
 // halfWeights returns the places and half the weights of all slices from z to z+n.
@@ -307,11 +358,11 @@ func (s *spectra[T]) scatter(w *weighted[T], half []T, row, n, size int) {
 }
 
 // backSlices propagates the gradients of the half spectra to slice z of the arrays.
-func (s *spectra[T]) backSlices(half []T, p *products[T], z int) {
+func (s *spectra[T]) backSlices(half []T, p part[T], count, z int) {
 	w := s.pool.Get().(*scratch[T])
 	defer s.pool.Put(w)
-	size := len(half) / p.count
-	for k := range p.count {
+	size := len(half) / count
+	for k := range count {
 		h := half[k*size : (k+1)*size]
 		s.hermitian(h)
 		w.fields[k] = h[:w.n]
@@ -319,7 +370,7 @@ func (s *spectra[T]) backSlices(half []T, p *products[T], z int) {
 		s.window.apply(w.fields[k], z)
 	}
 	if s.collapsed() {
-		s.scatterMean(w, p)
+		s.scatterMean(w, p, count)
 	} else {
 		p.back(w, z)
 	}

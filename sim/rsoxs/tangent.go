@@ -15,7 +15,7 @@ import (
 // the constants, or nil. It is exact and costs about one Transform and one Pattern. Least squares
 // and Fisher information build their Jacobian from it, parameter by parameter.
 func (s *Simulator) Tangent(ctx context.Context, o Optics, dm []Material, do Optics) (*tensor.Tensor, error) {
-	if err := s.ready(ctx, o); err != nil {
+	if err := s.ready(ctx, o, false); err != nil {
 		return nil, err
 	}
 	if do == nil {
