@@ -30,9 +30,11 @@ func (p *products[T]) fromAngles(w *scratch[T], f *[anisotropic][]T, in [4][]T, 
 // director computes the components of the director in the memory of the sines and cosines of its angles. They are 0
 // where nothing is aligned, whatever the angles are.
 func director[T float](order, st, ct, sp, cp []T) (x, y, z []T) {
-	for i, s := range order {
-		if s == 0 {
-			st[i], ct[i], sp[i], cp[i] = 0, 0, 0, 0
+	if !(leastOf(order) > 0) {
+		for i, s := range order {
+			if s == 0 {
+				st[i], ct[i], sp[i], cp[i] = 0, 0, 0, 0
+			}
 		}
 	}
 	product(cp, cp, st)

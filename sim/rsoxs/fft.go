@@ -86,6 +86,8 @@ func addScaled[T float](dst, x []T, a T) {
 var (
 	inner64   = kernels.Dot64(kernels.Best())
 	inner32   = kernels.Dot32(kernels.Best())
+	least64   = kernels.Reduce64(kernels.Best(), "min")
+	least32   = kernels.Reduce32(kernels.Best(), "min")
 	product64 = kernels.Binary64(kernels.Best(), "mul")
 	product32 = kernels.Binary32(kernels.Best(), "mul")
 )
@@ -107,6 +109,17 @@ func sumOfProducts[T float](a, b []T) float64 {
 		return inner64(&a[0], &any(b).([]float64)[0], len(a))
 	case []float32:
 		return inner32(&a[0], &any(b).([]float32)[0], len(a))
+	}
+	return 0
+}
+
+// leastOf returns the smallest element of v, or NaN if an element is.
+func leastOf[T float](v []T) float64 {
+	switch v := any(v).(type) {
+	case []float64:
+		return least64(&v[0], len(v))
+	case []float32:
+		return least32(&v[0], len(v))
 	}
 	return 0
 }

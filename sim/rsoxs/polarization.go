@@ -33,7 +33,7 @@ func (m *Morphology) Polarization(constants []Constants, e [3]float64) (p [3]*te
 	}
 	slice := n[1] * n[2]
 	for k := range m.Materials {
-		c, fields := constants[k].contrast(), newProducts[float64](&m.Materials[k], 0, n[0])
+		c, fields := constants[k].contrast(), newProducts[float64](&m.Materials[k], 0, 0, n[0])
 		w := &scratch[float64]{n: slice}
 		w.makeFields()
 		for z := range n[0] {

@@ -57,30 +57,32 @@ func addTo[T float](re, im, x []T, c complex128) { pairSums(re, im, x, start, we
 var start = []int{0}
 
 func (p *polarizer[T]) fill(w *scratch[T], z int) (empty bool) {
-	empty = true
-	for k := range p.count {
-		clear(w.fields[k])
-	}
+	var present []int
+	inputs := make([][4][]T, len(p.materials))
 	for i, m := range p.materials {
-		in, c := m.inputs(w, z), &p.contrasts[i]
-		if m.absent(in) {
-			continue
-		}
-		empty = false
-		if m.count == 1 {
-			addTo(w.fields[0], w.fields[1], in[0], c.iso)
-			continue
-		}
-		for lo := 0; lo < w.n; lo += trigBlock {
-			p.add(w, i, in, lo, min(lo+trigBlock, w.n))
+		if inputs[i] = m.inputs(w, z); !m.absent(inputs[i]) {
+			present = append(present, i)
 		}
 	}
-	return empty
+	for lo := 0; lo < w.n; lo += trigBlock {
+		hi := min(lo+trigBlock, w.n)
+		for k := range p.count {
+			clear(w.fields[k][lo:hi])
+		}
+		for _, i := range present {
+			p.add(w, i, inputs[i], lo, hi)
+		}
+	}
+	return len(present) == 0
 }
 
-// add adds voxels lo to hi of an anisotropic material.
+// add adds voxels lo to hi of a material.
 func (p *polarizer[T]) add(w *scratch[T], i int, in [4][]T, lo, hi int) {
-	m, c := p.materials[i], &p.contrasts[i]
+	m, c, re, im := p.materials[i], &p.contrasts[i], w.fields[0][lo:hi], w.fields[1][lo:hi]
+	if m.count == 1 {
+		addTo(re, im, in[0][lo:hi], c.iso)
+		return
+	}
 	var f [anisotropic][]T
 	for k := range f {
 		f[k] = w.room(&w.block[k], trigBlock)[:hi-lo]
@@ -89,7 +91,6 @@ func (p *polarizer[T]) add(w *scratch[T], i int, in [4][]T, lo, hi int) {
 		f[fieldXY], f[fieldXZ] = w.fields[2][lo:hi], w.fields[3][lo:hi]
 	}
 	m.voxels(w, &f, in, lo, hi)
-	re, im := w.fields[0][lo:hi], w.fields[1][lo:hi]
 	addTo(re, im, f[fieldV], c.iso)
 	addTo(re, im, f[fieldPA], c.axial)
 	addTo(re, im, f[fieldXX], c.tensor)

@@ -20,6 +20,7 @@ const (
 // products computes the fields of one material, slice by slice, and propagates their gradients back
 // to its arrays.
 type products[T float] struct {
+	number int // index of the material
 	first  int // index of its first field among those of all materials
 	count  int // number of its fields
 	vector bool
@@ -30,8 +31,8 @@ type products[T float] struct {
 	change []*stack[T]
 }
 
-func newProducts[T float](m *Material, first, depth int) *products[T] {
-	p := &products[T]{first: first, count: anisotropic, vector: m.vector()}
+func newProducts[T float](m *Material, number, first, depth int) *products[T] {
+	p := &products[T]{number: number, first: first, count: anisotropic, vector: m.vector()}
 	if m.isotropic() {
 		p.count = 1
 	}
@@ -44,7 +45,7 @@ func newProducts[T float](m *Material, first, depth int) *products[T] {
 // scratch is the memory of one goroutine, slices of n voxels.
 type scratch[T float] struct {
 	n      int
-	arrays [4][]T // slices of the source arrays; Align takes three
+	arrays [][4][]T // slices of the source arrays of each material, converted; Align takes three
 	grads  [4][]T
 	trig   [4][]T
 	fields [anisotropic][]T // fields, in the memory of their spectra
@@ -71,13 +72,16 @@ func (w *scratch[T]) room(slot *[]T, n int) []T {
 
 func (p *products[T]) span() (first, count int) { return p.first, p.count }
 
-// inputs returns slice z of the sources.
+// inputs returns slice z of the sources, until those of another slice are asked for.
 func (p *products[T]) inputs(w *scratch[T], z int) (in [4][]T) {
+	for len(w.arrays) <= p.number {
+		w.arrays = append(w.arrays, [4][]T{})
+	}
 	for i, s := range p.source {
 		if s.other == nil {
 			in[i] = s.at(z, nil)
 		} else {
-			in[i] = s.at(z, w.room(&w.arrays[i], s.size))
+			in[i] = s.at(z, w.room(&w.arrays[p.number][i], s.size))
 		}
 	}
 	return in

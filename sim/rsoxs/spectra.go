@@ -44,7 +44,7 @@ func (s *spectra[T]) load(m *Morphology) {
 	s.materials = s.materials[:0]
 	first := 0
 	for i := range m.Materials {
-		p := newProducts[T](&m.Materials[i], first, s.depth)
+		p := newProducts[T](&m.Materials[i], i, first, s.depth)
 		first += p.count
 		s.materials = append(s.materials, p)
 	}
