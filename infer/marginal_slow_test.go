@@ -7,6 +7,7 @@ import (
 	"math"
 	"testing"
 
+	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/dist"
 	"github.com/euryale-dev/euryale/internal/peer"
 	"github.com/euryale-dev/euryale/internal/tier"
@@ -81,6 +82,20 @@ func TestRanksOfTails(t *testing.T) {
 	ranked{"Cauchy", weakly(t, dist.Cauchy(0, 1), 100), Settings{}}.check(t)
 }
 
+// Ranks are uniform among points of tempered Monte Carlo: of a number whose square the data tell, so that the posterior has two modes of different heights, and of a hierarchy with one.
+func TestRanksOfSMC(t *testing.T) {
+	tier.SlowOnly(t)
+	two := NewModel("two modes")
+	x := two.Param("x", dist.Normal(0, 1))
+	two.Observe("y", dist.Normal(ad.Add(ad.Square(x), ad.Scale(0.2, x)), 0.3), []float64{0, 0})
+	one := NewModel("one mode")
+	theta := one.Param("theta", dist.Normal(one.Param("mu", dist.Normal(0, 1)), one.Param("tau", dist.HalfNormal(1))), Shape(5))
+	one.Observe("y", dist.Normal(theta, 1), make([]float64, 5))
+	for _, m := range []*Model{two, one} {
+		ranked{m.name, compiled(t, m), Settings{Method: SMC}}.check(t)
+	}
+}
+
 // ranked is a posterior whose calibration is looked at.
 type ranked struct {
 	name string
@@ -96,7 +111,7 @@ func (c ranked) check(t *testing.T) {
 		t.Fatal(err)
 	}
 	names := c.post.Names()
-	counts := make([][bins]float64, len(names))
+	counts, sums := make([][bins]float64, len(names)), make([]float64, len(names))
 	for i := range fits {
 		if err := c.post.SetData("y", sim.Values("y")[i]); err != nil {
 			t.Fatal(err)
@@ -116,6 +131,7 @@ func (c ranked) check(t *testing.T) {
 				}
 			}
 			counts[k][rank*bins/(thinned+1)]++
+			sums[k] += float64(rank)
 		}
 	}
 	for k, name := range names {
@@ -123,8 +139,11 @@ func (c ranked) check(t *testing.T) {
 		for _, n := range counts[k] {
 			chi2 += (n - fits/bins) * (n - fits/bins) / (fits / bins)
 		}
-		if chi2 > 29.9 { // probability 1e-4 with 7 degrees of freedom
-			t.Errorf("%s: ranks of %s fall into %v, chi-square %.1f", c.name, name, counts[k], chi2)
+		// The mean of ranks from 0 to 31 has the variance (32^2 - 1)/12 over the number of fits.
+		z := (sums[k]/fits - thinned/2.0) / math.Sqrt((thinned+1)*(thinned+1)-1) * math.Sqrt(12*fits)
+		t.Logf("%s: ranks of %s fall into %v, chi-square %.1f, mean %.2f standard errors off", c.name, name, counts[k], chi2, z)
+		if chi2 > 29.9 || math.Abs(z) > 4 { // probability 1e-4 with 7 degrees of freedom, and 6e-5
+			t.Errorf("%s: ranks of %s are not uniform", c.name, name)
 		}
 	}
 }

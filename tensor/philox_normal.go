@@ -5,6 +5,7 @@ package tensor
 
 import (
 	"math"
+	"unsafe"
 
 	"github.com/euryale-dev/euryale/kernels"
 )
@@ -44,20 +45,20 @@ func (s *Stream) normalTo(l kernels.Level, dst []float64) []float64 {
 }
 
 // normalVectors writes the first numbers of dst, as many as whole vectors hold and at most 256, and
-// returns how many.
+// returns how many. Their words stand in dst before, since memory of its own would be allocated.
 func (s *Stream) normalVectors(l kernels.Level, dst []float64) int {
 	if len(dst) < 16 || s.pos%4 != 0 { // the words of a counter belong to two numbers
 		return 0
 	}
-	var words [256]uint64
-	n := kernels.Philox(l, words[:min(len(words), len(dst))], s.pos/4, uint64(s.purpose)<<32|uint64(s.id), s.seed)
+	words := unsafe.Slice((*uint64)(unsafe.Pointer(&dst[0])), min(256, len(dst)))
+	n := kernels.Philox(l, words, s.pos/4, uint64(s.purpose)<<32|uint64(s.id), s.seed)
 	s.pos += 2 * uint64(n)
 	normals(l, dst, words[:n])
 	return n
 }
 
 // Normals fills dst with the standard normal numbers that Stream.Normal makes of words from
-// Stream.Uint64. It panics if dst is shorter than words.
+// Stream.Uint64. dst may have the memory of words, and Normals panics if it is shorter.
 func Normals(dst []float64, words []uint64) { normals(kernels.Best(), dst, words) }
 
 func normals(l kernels.Level, dst []float64, words []uint64) {

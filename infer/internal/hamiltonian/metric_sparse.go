@@ -24,6 +24,15 @@ type SparseFactor struct {
 	below []float64
 	// chain is below of a factor that has entries on the diagonal and beside it alone, in the order of the parameters. nil for another.
 	chain []float64
+	// fours are the entries of chain in groups of four, without those that are left over.
+	fours []four
+}
+
+// four are four entries c of a chain in succession, with those of their products by which a step over all of them, or over the first or the last of them, goes on. A recurrence of
+// one element after the other waits for each product and each difference; that over four waits for one of each.
+type four struct {
+	c                         [4]float64
+	c01, c012, c23, c123, all float64
 }
 
 // NewSparseFactor returns the factor of the fields of these names.
@@ -59,6 +68,11 @@ func (s *SparseFactor) prepare() {
 			s.chain[k] = l[0] / diagonal
 		}
 	}
+	for c := range slices.Chunk(s.chain, 4) {
+		if len(c) == 4 {
+			s.fours = append(s.fours, four{[4]float64(c), c[0] * c[1], c[0] * c[1] * c[2], c[2] * c[3], c[1] * c[2] * c[3], c[0] * c[1] * c[2] * c[3]})
+		}
+	}
 }
 
 // unit returns the rows below the diagonal of column k, and their entries divided by that of the diagonal.
@@ -88,14 +102,50 @@ func (s *SparseFactor) solveTransposed(dst, z []float64) {
 	}
 }
 
-// solveChainTransposed is solveTransposed of a chain.
+// solveChainTransposed is solveTransposed of a chain:
+//
+//	x[k] = z[k]/l[k,k] - c[k] x[k+1]
 func (s *SparseFactor) solveChainTransposed(dst, z []float64) {
 	last := len(s.chain)
-	x := z[last] * s.inverse[last]
+	inverse := s.inverse[:len(dst)]
+	x := z[last] * inverse[last]
 	dst[last] = x
-	for k := last - 1; k >= 0; k-- {
-		x = z[k]*s.inverse[k] - s.chain[k]*x
+	for k := last - 1; k >= 4*len(s.fours); k-- {
+		x = z[k]*inverse[k] - s.chain[k]*x
 		dst[k] = x
+	}
+	for m := len(s.fours) - 1; m >= 0; m-- {
+		f, z, d, out := &s.fours[m], z[4*m:4*m+4], inverse[4*m:4*m+4], dst[4*m:4*m+4]
+		x3 := z[3] * d[3]
+		x2 := z[2]*d[2] - f.c[2]*x3
+		x1 := z[1]*d[1] - f.c[1]*x2
+		x0 := z[0]*d[0] - f.c[0]*x1
+		out[3], out[2], out[1] = x3-f.c[3]*x, x2+f.c23*x, x1-f.c123*x
+		x = x0 + f.all*x
+		out[0] = x
+	}
+}
+
+// solveChain is solve of a chain:
+//
+//	x[k+1] = v[k+1] - c[k] x[k],  and x[k]/l[k,k] is the solution
+func (s *SparseFactor) solveChain(dst, v []float64) {
+	inverse := s.inverse[:len(dst)]
+	x := v[0]
+	dst[0] = x * inverse[0]
+	for m := range s.fours {
+		f, v, d, out := &s.fours[m], v[4*m+1:4*m+5], inverse[4*m+1:4*m+5], dst[4*m+1:4*m+5]
+		x0 := v[0]
+		x1 := v[1] - f.c[1]*x0
+		x2 := v[2] - f.c[2]*x1
+		x3 := v[3] - f.c[3]*x2
+		out[0], out[1], out[2] = (x0-f.c[0]*x)*d[0], (x1+f.c01*x)*d[1], (x2-f.c012*x)*d[2]
+		x = x3 + f.all*x
+		out[3] = x * d[3]
+	}
+	for k := 4 * len(s.fours); k < len(s.chain); k++ {
+		x = v[k+1] - s.chain[k]*x
+		dst[k+1] = x * inverse[k+1]
 	}
 }
 
@@ -103,12 +153,7 @@ func (s *SparseFactor) solveChainTransposed(dst, z []float64) {
 func (s *SparseFactor) solve(dst, v []float64) {
 	dst, v = dst[:len(s.inverse)], v[:len(s.inverse)]
 	if s.chain != nil {
-		x := v[0]
-		dst[0] = x * s.inverse[0]
-		for k, b := range s.chain {
-			x = v[k+1] - b*x
-			dst[k+1] = x * s.inverse[k+1]
-		}
+		s.solveChain(dst, v)
 		return
 	}
 	copy(dst, v)
