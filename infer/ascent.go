@@ -25,6 +25,8 @@ type ascent struct {
 	calls      int
 	// first is the length of a step of which nothing is known, 1 for 0. It grows where the density is not concave.
 	first float64
+	// metric is an estimate F F^T of the inverse Hessian, but for a factor, from which the directions after the first are improved. nil for the unit matrix.
+	metric *hamiltonian.Metric
 
 	next, nextG, dir []float64
 	along            []float64
@@ -113,7 +115,14 @@ func (a *ascent) direction() {
 		a.along[i] = linalg.FastDot(a.s[i], a.dir) / linalg.FastDot(a.s[i], a.y[i])
 		linalg.AddScaled(a.dir, -a.along[i], a.y[i])
 	}
-	scale := linalg.FastDot(a.s[k-1], a.y[k-1]) / linalg.FastDot(a.y[k-1], a.y[k-1])
+	white := a.y[k-1]
+	if a.metric != nil {
+		white = a.nextG
+		a.metric.Force(white, a.dir)
+		a.metric.Velocity(a.dir, white)
+		a.metric.Force(white, a.y[k-1])
+	}
+	scale := linalg.FastDot(a.s[k-1], a.y[k-1]) / linalg.FastDot(white, white)
 	for i := range a.dir {
 		a.dir[i] *= scale
 	}

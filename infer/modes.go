@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/internal/linalg"
 )
 
@@ -46,6 +47,9 @@ func (f *Fit) searchModes() (m *modeFinder) {
 	if rest := marginalOf(c.target); rest != nil && rest.laplace == nil {
 		m.target = rest.Clone()
 	}
+	if metric := &c.ad.Metric; metric.Sparse != nil && metric.Dim() == m.Dim() && movedOf(c.target) == nil {
+		m.metric = metric
+	}
 	m.climbFromDraw(0)
 	for _, end := range c.pool.all(c) {
 		if end.err == nil {
@@ -76,6 +80,8 @@ type modeFinder struct {
 	// target has no parameters that are integrated out exactly: they have one mode given the others, and where these leave them no room, as a scale of 0 does, the density as
 	// declared grows without end over no part of the posterior.
 	target Target
+	// metric is that of the chains in the coordinates of target, if it is sparse: climbs along hundreds of parameters that depend on each other take a tenth of the steps with it. nil otherwise.
+	metric *hamiltonian.Metric
 	// calls is the number of evaluations so far. At limit, if that is not 0, evaluations fail.
 	calls, limit int
 	// known are the modes found, first those to which climbs from draws led.
@@ -190,7 +196,7 @@ func (m *modeFinder) climb(q []float64) (summit, bool) {
 		return summit{}, false
 	}
 	a := newAscent(m, at, g, lp)
-	a.first = m.firstStep(q)
+	a.first, a.metric = m.firstStep(q), m.metric
 	heights := []float64{lp}
 	for len(heights) <= ascentLongest {
 		reached := func(k summit) bool { return k.holds(a.q, a.lp) }

@@ -87,6 +87,34 @@ func TestWarmupEnds(t *testing.T) {
 	}
 }
 
+// A second place like the first one, at 12 in each of the elements of a series that no chain comes to, is told where the metric is sparse, with which climbs are made.
+func TestModesOfSeries(t *testing.T) {
+	const n, apart = 60, 12
+	series := ar1(n, 0.9)
+	both := Func(n, func(q, g []float64) float64 {
+		there, h := make([]float64, n), make([]float64, n)
+		for i, v := range q {
+			there[i] = v - apart
+		}
+		a, err := series.LogProbGrad(q, g)
+		b, err2 := series.LogProbGrad(there, h)
+		if err != nil || err2 != nil {
+			t.Error(err, err2)
+		}
+		most := max(a, b)
+		lp := most + math.Log(math.Exp(a-most)+math.Exp(b-most))
+		for i := range g {
+			g[i] = math.Exp(a-lp)*g[i] + math.Exp(b-lp)*h[i]
+		}
+		return lp
+	})
+	fit := mustSample(t, both, Settings{Seed: 1, Draws: 400})
+	m, _ := fit.Adapted(0)
+	if missed := fit.MissedModes(); m.Interactions() == 0 || len(missed) != 1 || math.Abs(missed[0].At[0]-apart) > 0.5 {
+		t.Errorf("%d interactions, modes that were missed: %v", m.Interactions(), missed)
+	}
+}
+
 // Parameters of which each interacts with few get a sparse metric, also beside one that interacts with all, and draws of the posterior; where all interact, or where
 // they are independent, the metric is not sparse.
 func TestMetricOfFewInteractions(t *testing.T) {

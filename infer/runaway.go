@@ -68,9 +68,13 @@ func (c *chain) ridge(rows [][]float64) (r diag.Runaway, ok bool) {
 	mean, widest, reach := make([]float64, len(rows[0])), 0, 0.0
 	low, high := slices.Clone(rows[0]), slices.Clone(rows[0])
 	for _, q := range rows {
+		linalg.AddScaled(mean, 1/float64(n), q)
 		for i, x := range q {
-			mean[i] += x / float64(n)
-			low[i], high[i] = min(low[i], x), max(high[i], x)
+			if x < low[i] {
+				low[i] = x
+			} else if x > high[i] {
+				high[i] = x
+			}
 		}
 	}
 	for i := range mean {

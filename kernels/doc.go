@@ -25,3 +25,4 @@ package kernels
 //go:generate go run -C gen . -kind images -out ../images_amd64.s -stubs ../images_amd64.go -pkg kernels -table ../images_tables_amd64.go
 //go:generate go run -C gen . -kind fft -out ../fft_amd64.s -stubs ../fft_amd64.go -pkg kernels -table ../fft_tables_amd64.go
 //go:generate go run -C gen . -kind random -out ../random_amd64.s -stubs ../random_amd64.go -pkg kernels
+//go:generate go run -C gen . -kind chain -out ../chain_amd64.s -stubs ../chain_amd64.go -pkg kernels

@@ -37,6 +37,8 @@ var (
 	spreadPair64s     map[Level]pairsFn[float64]
 	spreadPair32s     map[Level]pairsFn[float32]
 	philoxes          map[Level]philoxFn
+	chainDeparts      map[Level]chainDepartFn
+	chainArrives      map[Level]chainArriveFn
 	normalQuantiles   map[Level]quantileFn
 	fft64             map[Level]*fftKernels[float64]
 	fft32             map[Level]*fftKernels[float32]

@@ -16,6 +16,8 @@ var (
 	spreadPair32s = map[Level]pairsFn[float32]{AVX2: spreadPairF32AVX2, AVX512: spreadPairF32AVX512}
 
 	philoxes        = map[Level]philoxFn{AVX2: philoxF64AVX2, AVX512: philoxF64AVX512}
+	chainDeparts    = map[Level]chainDepartFn{AVX2: chainDepartF64AVX2, AVX512: chainDepartF64AVX2}
+	chainArrives    = map[Level]chainArriveFn{AVX2: chainArriveF64AVX2, AVX512: chainArriveF64AVX2}
 	normalQuantiles = map[Level]quantileFn{AVX2: normalQuantileF64AVX2, AVX512: normalQuantileF64AVX512}
 
 	addCornerss = map[Level]addCornersFn{AVX2: addCornersF64AVX2, AVX512: addCornersF64AVX512}

@@ -20,7 +20,7 @@ import (
 var machines = []machine{{false, true}, {false, false}, {true, true}, {true, false}}
 
 func main() {
-	kind := flag.String("kind", "", "elementwise, reduce, gemm, images, random or fft")
+	kind := flag.String("kind", "", "elementwise, reduce, gemm, images, random, fft or chain")
 	table := flag.String("table", "", "file of the tables from names to stubs (elementwise, gemm, images, fft)")
 	out := flag.Lookup("out")
 	flag.Parse()
@@ -66,6 +66,8 @@ func main() {
 	case "fft":
 		emitFFT()
 		writeFFTTable(*table)
+	case "chain":
+		emitChains()
 	default:
 		log.Fatalf("gen: unknown kind %q", *kind)
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"github.com/euryale-dev/euryale/internal/linalg"
+	"github.com/euryale-dev/euryale/kernels"
 )
 
 // Point is a place in phase space. The momentum z is whitened: p = F^-T z, so
@@ -77,6 +78,10 @@ func (s *System) Leapfrog(p *Point, eps float64) (err error) {
 // Depart is the first part of Leapfrog: it moves p to where the density is wanted.
 func (s *System) Depart(p *Point, eps float64) {
 	s.Count++
+	if f := s.Metric.Sparse; f != nil && f.chain != nil {
+		f.chain.Depart(kernels.Best(), p.Q, p.Z, p.W, eps)
+		return
+	}
 	linalg.AddScaled(p.Z, eps/2, p.W)
 	s.Metric.Velocity(s.V, p.Z)
 	linalg.AddScaled(p.Q, eps, s.V)
@@ -84,6 +89,10 @@ func (s *System) Depart(p *Point, eps float64) {
 
 // Arrive is the last part of Leapfrog, after the gradient.
 func (s *System) Arrive(p *Point, eps float64) {
+	if f := s.Metric.Sparse; f != nil && f.chain != nil {
+		f.chain.Arrive(kernels.Best(), p.Z, p.W, p.G, eps)
+		return
+	}
 	s.Metric.Force(p.W, p.G)
 	linalg.AddScaled(p.Z, eps/2, p.W)
 }

@@ -3,7 +3,11 @@
 
 package hamiltonian
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/euryale-dev/euryale/kernels"
+)
 
 // SparseFactor is the Cholesky factor L of a precision matrix P = L L^T with few entries, in an order of the parameters that keeps
 // them few. Its metric has F = L^-T.
@@ -22,17 +26,8 @@ type SparseFactor struct {
 	inverse []float64
 	// below are the entries below the diagonal, divided by that of the diagonal of their column, at the places of L.
 	below []float64
-	// chain is below of a factor that has entries on the diagonal and beside it alone, in the order of the parameters. nil for another.
-	chain []float64
-	// fours are the entries of chain in groups of four, without those that are left over.
-	fours []four
-}
-
-// four are four entries c of a chain in succession, with those of their products by which a step over all of them, or over the first or the last of them, goes on. A recurrence of
-// one element after the other waits for each product and each difference; that over four waits for one of each.
-type four struct {
-	c                         [4]float64
-	c01, c012, c23, c123, all float64
+	// chain makes leapfrog steps where a factor has entries on the diagonal and beside it alone, in the order of the parameters. nil for another.
+	chain *kernels.Chain
 }
 
 // NewSparseFactor returns the factor of the fields of these names.
@@ -50,28 +45,23 @@ func (s *SparseFactor) column(k int) (diagonal float64, rows []int, l []float64)
 
 // prepare computes what the solutions take, of a factor that fits.
 func (s *SparseFactor) prepare() {
-	d := len(s.Order)
+	d, chain := len(s.Order), len(s.Order) > 0
 	s.inverse, s.below = make([]float64, d), make([]float64, len(s.L))
-	if d > 0 {
-		s.chain = make([]float64, d-1)
-	}
+	on, beside := make([]float64, d), make([]float64, d)
 	for k, c := range s.Order {
 		diagonal, rows, l := s.column(k)
 		s.inverse[c] = 1 / diagonal
 		for i, v := range l {
 			s.below[s.Start[k]+1+i] = v / diagonal
 		}
-		switch {
-		case c != k || len(rows) > 1 || len(rows) == 1 && rows[0] != k+1:
-			s.chain = nil
-		case len(rows) == 1 && s.chain != nil:
-			s.chain[k] = l[0] / diagonal
+		on[k] = diagonal
+		if len(rows) == 1 {
+			beside[k] = l[0]
 		}
+		chain = chain && c == k && (len(rows) == 0 || len(rows) == 1 && rows[0] == k+1)
 	}
-	for c := range slices.Chunk(s.chain, 4) {
-		if len(c) == 4 {
-			s.fours = append(s.fours, four{[4]float64(c), c[0] * c[1], c[0] * c[1] * c[2], c[2] * c[3], c[1] * c[2] * c[3], c[0] * c[1] * c[2] * c[3]})
-		}
+	if chain {
+		s.chain = kernels.NewChain(on, beside)
 	}
 }
 
@@ -84,10 +74,6 @@ func (s *SparseFactor) unit(k int) (rows []int, below []float64) {
 // solveTransposed writes L^-T z.
 func (s *SparseFactor) solveTransposed(dst, z []float64) {
 	dst, z = dst[:len(s.inverse)], z[:len(s.inverse)]
-	if s.chain != nil {
-		s.solveChainTransposed(dst, z)
-		return
-	}
 	for i, v := range s.inverse {
 		dst[i] = z[i] * v
 	}
@@ -102,60 +88,9 @@ func (s *SparseFactor) solveTransposed(dst, z []float64) {
 	}
 }
 
-// solveChainTransposed is solveTransposed of a chain:
-//
-//	x[k] = z[k]/l[k,k] - c[k] x[k+1]
-func (s *SparseFactor) solveChainTransposed(dst, z []float64) {
-	last := len(s.chain)
-	inverse := s.inverse[:len(dst)]
-	x := z[last] * inverse[last]
-	dst[last] = x
-	for k := last - 1; k >= 4*len(s.fours); k-- {
-		x = z[k]*inverse[k] - s.chain[k]*x
-		dst[k] = x
-	}
-	for m := len(s.fours) - 1; m >= 0; m-- {
-		f, z, d, out := &s.fours[m], z[4*m:4*m+4], inverse[4*m:4*m+4], dst[4*m:4*m+4]
-		x3 := z[3] * d[3]
-		x2 := z[2]*d[2] - f.c[2]*x3
-		x1 := z[1]*d[1] - f.c[1]*x2
-		x0 := z[0]*d[0] - f.c[0]*x1
-		out[3], out[2], out[1] = x3-f.c[3]*x, x2+f.c23*x, x1-f.c123*x
-		x = x0 + f.all*x
-		out[0] = x
-	}
-}
-
-// solveChain is solve of a chain:
-//
-//	x[k+1] = v[k+1] - c[k] x[k],  and x[k]/l[k,k] is the solution
-func (s *SparseFactor) solveChain(dst, v []float64) {
-	inverse := s.inverse[:len(dst)]
-	x := v[0]
-	dst[0] = x * inverse[0]
-	for m := range s.fours {
-		f, v, d, out := &s.fours[m], v[4*m+1:4*m+5], inverse[4*m+1:4*m+5], dst[4*m+1:4*m+5]
-		x0 := v[0]
-		x1 := v[1] - f.c[1]*x0
-		x2 := v[2] - f.c[2]*x1
-		x3 := v[3] - f.c[3]*x2
-		out[0], out[1], out[2] = (x0-f.c[0]*x)*d[0], (x1+f.c01*x)*d[1], (x2-f.c012*x)*d[2]
-		x = x3 + f.all*x
-		out[3] = x * d[3]
-	}
-	for k := 4 * len(s.fours); k < len(s.chain); k++ {
-		x = v[k+1] - s.chain[k]*x
-		dst[k+1] = x * inverse[k+1]
-	}
-}
-
 // solve writes L^-1 v.
 func (s *SparseFactor) solve(dst, v []float64) {
 	dst, v = dst[:len(s.inverse)], v[:len(s.inverse)]
-	if s.chain != nil {
-		s.solveChain(dst, v)
-		return
-	}
 	copy(dst, v)
 	for k, c := range s.Order {
 		rows, below := s.unit(k)

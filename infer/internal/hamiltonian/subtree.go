@@ -72,8 +72,13 @@ func (t *Tree) Next() *subtree {
 // merge joins the neighbours a and b, b being later in time of construction,
 // into a. It returns false when the trajectory turns within them.
 func (t *Tree) merge(a, b *subtree) bool {
-	cross, whole := t.straight(a.at, b.at, a.Room.rho)
-	if t.Out.Depth >= t.untested && !(whole && (cross || t.NoCross || a.level == 0)) {
+	cross, whole := true, false
+	if a.level == 0 {
+		whole = t.straightPair(a.at.First, b.at.First, a.Room.rho)
+	} else {
+		cross, whole = t.straight(a.at, b.at, a.Room.rho)
+	}
+	if t.Out.Depth >= t.untested && !(whole && (cross || t.NoCross)) {
 		return false
 	}
 	linalg.Assign(t.Mem[a.Room.last:a.Room.last+t.n], t.Mem[b.at.last:b.at.last+t.n])

@@ -36,7 +36,7 @@ func newTrajectory(t Density, m *Metric, maxError float64, momentum, choice *ten
 
 // DrawMomentum draws the momentum at p.
 func (t *Trajectory) DrawMomentum(p *Point) {
-	t.Metric.Force(p.W, p.G)
+	t.Arrive(p, 0) // the force, by the metric of now
 	t.momentum.NormalTo(p.Z)
 }
 

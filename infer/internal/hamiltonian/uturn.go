@@ -14,9 +14,10 @@ package hamiltonian
 // those of each with its neighbour in the other do, across the joint. NaN does not.
 func (t *Tree) straight(a, b segment, sum int) (cross, whole bool) {
 	var u, v, w, x, y, z float64
-	m := t.Mem
-	for i := range t.n {
-		r, s, begin, near, far, end := m[a.rho+i], m[b.rho+i], m[a.First+i], m[a.last+i], m[b.First+i], m[b.last+i]
+	n, m := t.n, t.Mem
+	rs, ss, begins, nears, fars, ends, sums := m[a.rho:][:n], m[b.rho:][:n], m[a.First:][:n], m[a.last:][:n], m[b.First:][:n], m[b.last:][:n], m[sum:][:n]
+	for i, r := range rs {
+		s, begin, near, far, end := ss[i], begins[i], nears[i], fars[i], ends[i]
 		left, right, all := r+far, s+near, r+s
 		u += begin * left
 		v += far * left
@@ -24,7 +25,20 @@ func (t *Tree) straight(a, b segment, sum int) (cross, whole bool) {
 		x += end * right
 		y += begin * all
 		z += end * all
-		m[sum+i] = all
+		sums[i] = all
 	}
 	return u > 0 && v > 0 && w > 0 && x > 0, y > 0 && z > 0
+}
+
+// straightPair is straight of two leaves, whose joint has no tests of its own.
+func (t *Tree) straightPair(a, b, sum int) bool {
+	var y, z float64
+	first, last, rho := t.Mem[a:a+t.n], t.Mem[b:b+t.n], t.Mem[sum:sum+t.n]
+	for i, begin := range first {
+		all := begin + last[i]
+		y += begin * all
+		z += last[i] * all
+		rho[i] = all
+	}
+	return y > 0 && z > 0
 }
