@@ -4,6 +4,7 @@
 package infer
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"slices"
@@ -23,8 +24,9 @@ const (
 	modeShare = 0.01
 	// modeClimbs is the number of draws from which climbs start.
 	modeClimbs = 8
-	// modeHessian is the largest dimension in which second derivatives estimate the mass of a mode.
-	modeHessian = 200
+	// modeHessian is the largest dimension in which second derivatives estimate the mass of every mode, and modeDoubt that in which they do so where a mode would be told
+	// otherwise. Beside them there are the scales along a climb, by which masses of one mode differ by a factor of e^100.
+	modeHessian, modeDoubt = 200, 600
 	// modeFlat is the Newton decrement below which a climb has reached a mode.
 	modeFlat = 1e-2
 )
@@ -151,8 +153,8 @@ func (m *modeFinder) tryFrom(q []float64, by string) {
 	for m.visited < modeClimbs { // the draws may be in more than one mode
 		m.climbFromDraw(m.visited)
 	}
-	share := m.share(at.mass)
-	if share > modeShare && !m.connects(at) && !m.visits(at) {
+	if !m.connects(at) && m.measured(&at) && m.counts(at) && !m.visits(at) {
+		share := m.share(at.mass)
 		q := whole(m.target, at.q)
 		found := m.fit.describeMode(declaredOf(m.target), q, share)
 		found.By, found.At = by, slices.Clone(q)
@@ -160,6 +162,16 @@ func (m *modeFinder) tryFrom(q []float64, by string) {
 		m.missed = slices.DeleteFunc(m.missed, func(k missedMode) bool { return !(m.share(k.mass) > modeShare) })
 	}
 	m.known = append(m.known, at) // each is told once
+}
+
+// counts reports whether a mode holds a part of the posterior. Where its mass is rough it must be as high as one that was visited, too; height alone would not do, since
+// the density of a hierarchy grows without end towards its neck.
+func (m *modeFinder) counts(at summit) bool {
+	lowest := math.Inf(-1)
+	if at.root == nil && len(m.known) > 0 {
+		lowest = slices.MinFunc(m.known, func(a, b summit) int { return cmp.Compare(a.lp, b.lp) }).lp + math.Log(modeShare)
+	}
+	return m.share(at.mass) > modeShare && at.lp > lowest
 }
 
 // share is the estimated part of the posterior in a mode, compared with the largest that was visited or missed.
@@ -228,39 +240,62 @@ func (m *modeFinder) firstStep(q []float64) float64 {
 type summit struct {
 	q        []float64
 	lp, mass float64
+	// scale are the scales along the climb.
+	scale []float64
 	// root is the lower Cholesky factor of the negative second derivatives, row-major; nil if they are too many.
 	root []float64
 }
 
-// summitOf returns the mode at the end of a climb. The logarithm of its mass is, but for a constant,
-//
-//	lp - log det(-H)/2,
-//
-// with the second derivatives H by differences of the gradient. It returns false where -H is not positive definite, or where a
-// Newton step would still gain something, as in a long curved valley in which the climb came to a halt.
+// summitOf returns the mode at the end of a climb. It returns false where that is none.
 func (m *modeFinder) summitOf(a *ascent) (summit, bool) {
-	n := len(a.q)
-	at := summit{q: a.q, lp: a.lp, mass: a.lp}
-	if n > modeHessian {
-		for _, s := range a.scale() {
-			at.mass += math.Log(s)
-		}
-		return at, true
+	at := summit{q: a.q, lp: a.lp, mass: a.lp, scale: a.scale()}
+	for _, s := range at.scale {
+		at.mass += math.Log(s)
 	}
-	h, up, down, q := make([]float64, n*n), make([]float64, n), make([]float64, n), slices.Clone(a.q)
-	for i, scale := range a.scale() {
+	return at, len(a.q) > modeHessian || m.measure(&at)
+}
+
+// measured measures a mode whose mass is rough, and those that are known, before it is told. It returns false where it is no mode, or none of the others is.
+func (m *modeFinder) measured(at *summit) bool {
+	if at.root != nil || len(at.q) > modeDoubt {
+		return true
+	}
+	if !m.measure(at) {
+		return false
+	}
+	m.total = math.Inf(-1)
+	for k := range m.known {
+		if s := &m.known[k]; s.root != nil || m.measure(s) {
+			m.total = max(m.total, s.mass)
+		}
+	}
+	return !math.IsInf(m.total, -1)
+}
+
+// measure computes the second derivatives H at a mode by differences of the gradient, and the logarithm of its mass, but for a constant:
+//
+//	lp - log det(-H)/2
+//
+// It returns false where -H is not positive definite, or where a Newton step would still gain something, as in a long curved valley in which the climb came to a halt.
+func (m *modeFinder) measure(at *summit) bool {
+	n := len(at.q)
+	h, up, down, q := make([]float64, n*n), make([]float64, n), make([]float64, n), slices.Clone(at.q)
+	for i, scale := range at.scale {
 		step := 1e-3 * scale
-		q[i] = a.q[i] + step
+		q[i] = at.q[i] + step
 		_, first := m.LogProbGrad(q, up)
-		q[i] = a.q[i] - step
+		q[i] = at.q[i] - step
 		_, second := m.LogProbGrad(q, down)
-		q[i] = a.q[i]
+		q[i] = at.q[i]
 		if first != nil || second != nil {
-			return summit{}, false
+			return false
 		}
 		for j := range n {
 			h[i*n+j] = (down[j] - up[j]) / (2 * step)
 		}
+	}
+	if _, err := m.LogProbGrad(q, up); err != nil {
+		return false
 	}
 	half, decrement := 0.0, 0.0 // log det(-H)/2; |L^-1 g|^2, twice what a Newton step would gain
 	for i := range n {
@@ -274,20 +309,20 @@ func (m *modeFinder) summitOf(a *ascent) (summit, bool) {
 				continue
 			}
 			if !(s > 0) {
-				return summit{}, false
+				return false
 			}
 			h[i*n+i] = math.Sqrt(s)
 			half += math.Log(s) / 2
 		}
-		s := a.g[i]
+		s := up[i]
 		for k := range i {
 			s -= h[i*n+k] * q[k]
 		}
 		q[i] = s / h[i*n+i]
 		decrement += q[i] * q[i]
 	}
-	at.root, at.mass = h, a.lp-half
-	return at, decrement < modeFlat
+	at.root, at.mass = h, at.lp-half
+	return decrement < modeFlat
 }
 
 // holds reports whether a place with log density lp belongs to the mode: its distance, by the second derivatives, is one at which
