@@ -11,7 +11,7 @@ import (
 	"github.com/euryale-dev/euryale/kernels"
 )
 
-// straight is a sequence of jobs on single numbers as one piece of code.
+// straight is a sequence of jobs on single numbers, or on arrays of a few, as one piece of code.
 type straight struct {
 	first, jobs int
 	code        *native.Code
@@ -30,13 +30,15 @@ func straightOf(p *compiler.Program) []straight {
 		return list.([]straight)
 	}
 	var list []straight
+	lanes := native.HasLanes()
 	for i := 0; i < len(p.Jobs); i++ {
 		s := straight{first: i}
 		var loops []*compiler.Loop
 		ops := 0
-		for ; i < len(p.Jobs) && p.Jobs[i].Loop != nil && p.Jobs[i].Loop.Scalar; i++ {
-			loops = append(loops, p.Jobs[i].Loop)
-			ops += len(p.Jobs[i].Loop.Ops)
+		for ; i < len(p.Jobs) && p.Jobs[i].Loop != nil && native.Fits(p.Jobs[i].Loop, lanes); i++ {
+			loop := p.Jobs[i].Loop
+			loops = append(loops, loop)
+			ops += len(loop.Ops) + 2*len(loop.Sums)
 		}
 		if s.jobs = len(loops); ops < fewest {
 			continue
@@ -65,6 +67,12 @@ func arraysOf(loops []*compiler.Loop) (list []int) {
 				}
 			}
 		}
+		for _, f := range l.Fills {
+			list = append(list, f.From.Buf)
+		}
+		for _, s := range l.Sums {
+			list = append(list, s.A.Buf, s.B.Buf, s.Out)
+		}
 	}
 	slices.Sort(list)
 	return slices.Compact(list)
@@ -73,7 +81,7 @@ func arraysOf(loops []*compiler.Loop) (list []int) {
 // straighten replaces jobs on single numbers by machine code, unless they use arrays that Bind set.
 func (m *Machine[T]) straighten() {
 	arena, double := any(m.arena).([]float64)
-	if !double || m.mirror != nil || m.o.Level == kernels.PureGo {
+	if !double || m.mirror != nil || m.o.Level < kernels.Best() {
 		return
 	}
 	for i := range m.jobs {

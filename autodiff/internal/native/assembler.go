@@ -22,8 +22,8 @@ type assembler struct {
 	list   *List
 	pieces []piece
 	slots  int
-	free   []int32 // slots of the scratch that are no longer in use
-	left   []int32 // slots that the current entry reads last
+	free   [2][]int32 // slots of the scratch that are no longer in use, of numbers and of lanes
+	left   [2][]int32 // slots that the current entry reads last
 
 	held  [registers]Value // number in each register, or none
 	reg   []int8           // register of each number, or none
@@ -48,7 +48,10 @@ func newAssembler(l *List) *assembler {
 	return a
 }
 
-func (a *assembler) begin() { a.pieces = append(a.pieces, piece{entry: len(a.code)}) }
+func (a *assembler) begin() {
+	a.pieces = append(a.pieces, piece{entry: len(a.code)})
+	a.lanes, a.mask = false, 0
+}
 
 // end ends a piece, which the functions of Go follow.
 func (a *assembler) end() {
@@ -64,8 +67,10 @@ func (a *assembler) assemble() {
 	for i := range a.list.ops {
 		o := &a.list.ops[i]
 		v := Value(i)
-		a.free, a.left = append(a.free, a.left...), a.left[:0]
-		if o.do != store && len(a.uses[v]) == 0 {
+		for k := range a.free {
+			a.free[k], a.left[k] = append(a.free[k], a.left[k]...), a.left[k][:0]
+		}
+		if o.do != store && o.do != storeLanes && len(a.uses[v]) == 0 {
 			a.done(o)
 			continue
 		}
@@ -80,8 +85,14 @@ func (a *assembler) assemble() {
 			a.store(o, home{inFirst + base(o.mem), o.at})
 		case call:
 			a.call(o, v)
+		case storeLanes:
+			a.storeWide(o)
 		default:
-			a.arithmetic(o, v)
+			if o.lanes || o.do == total {
+				a.lanesOf(o, v)
+			} else {
+				a.arithmetic(o, v)
+			}
 		}
 	}
 	a.end()
@@ -113,28 +124,44 @@ func (a *assembler) leave(v Value) {
 	h := a.home[v]
 	switch h.base {
 	case inScratch:
-		a.left = append(a.left, h.at)
+		k := a.kind(v)
+		a.left[k] = append(a.left[k], h.at)
 	case inFirst, inSecond:
 		a.there[h] = slices.DeleteFunc(a.there[h], func(x Value) bool { return x == v })
 	}
 	a.home[v] = home{}
 }
 
-// slot returns an element of the scratch.
-func (a *assembler) slot() home {
-	if n := len(a.free); n > 0 {
-		at := a.free[n-1]
-		a.free = a.free[:n-1]
+// kind is 1 for a value with lanes, else 0.
+func (a *assembler) kind(v Value) int {
+	if a.list.ops[v].lanes {
+		return 1
+	}
+	return 0
+}
+
+// slot returns room for v in the scratch.
+func (a *assembler) slot(v Value) home {
+	k := a.kind(v)
+	if n := len(a.free[k]); n > 0 {
+		at := a.free[k][n-1]
+		a.free[k] = a.free[k][:n-1]
 		return home{inScratch, at}
 	}
-	a.slots++
-	return home{inScratch, int32(a.slots - 1)}
+	at := a.slots
+	a.slots += []int{1, Lanes}[k]
+	return home{inScratch, int32(at)}
 }
 
 // keep gives v a home.
 func (a *assembler) keep(v Value) {
-	if a.home[v].base == nowhere {
-		a.home[v] = a.slot()
+	if a.home[v].base != nowhere {
+		return
+	}
+	a.home[v] = a.slot(v)
+	if a.list.ops[v].lanes {
+		a.wideMemory(opStoreLanes, a.reg[v], 0, a.home[v])
+	} else {
 		a.memory(opStore, a.reg[v], 0, a.home[v])
 	}
 }
@@ -162,22 +189,31 @@ func (a *assembler) put(v Value, r int8) { a.reg[v], a.held[r] = r, v }
 func (a *assembler) bring(v Value, pinned ...Value) int8 {
 	if a.reg[v] == none {
 		r := a.take(pinned...)
-		a.memory(opLoad, r, 0, a.home[v])
+		if a.list.ops[v].lanes {
+			a.wideMemory(opLoadLanes, r, 0, a.home[v])
+		} else {
+			a.memory(opLoad, r, 0, a.home[v])
+		}
 		a.put(v, r)
 	}
 	return a.reg[v]
 }
 
-// store writes a number. Others that lived there move to registers before.
-func (a *assembler) store(o *entry, h home) {
-	v := o.in[0]
-	r := a.bring(v)
+// vacate moves numbers other than v that live in a place to registers.
+func (a *assembler) vacate(h home, v Value) {
 	for _, other := range slices.Clone(a.there[h]) {
 		if other != v {
 			a.bring(other, v)
 			a.leave(other)
 		}
 	}
+}
+
+// store writes a number. Others that lived there move to registers before.
+func (a *assembler) store(o *entry, h home) {
+	v := o.in[0]
+	r := a.bring(v)
+	a.vacate(h, v)
 	a.memory(opStore, r, 0, h)
 	if len(a.uses[v]) > 1 && a.home[v].base != inPool && a.home[v] != h {
 		a.leave(v)
@@ -204,7 +240,7 @@ func (a *assembler) call(o *entry, v Value) {
 			a.reg[x], a.held[r] = none, none
 		}
 	}
-	f.out = a.slot()
+	f.out = a.slot(v)
 	a.done(o)
 	a.home[v] = f.out
 	p := &a.pieces[len(a.pieces)-1]
@@ -234,7 +270,7 @@ func (a *assembler) arithmetic(o *entry, v Value) {
 	if (o.do == Add || o.do == Mul) && a.reg[x] == none && a.reg[y] != none {
 		x, y = y, x
 	}
-	op := map[Operation]opcode{Add: opAdd, Sub: opSub, Mul: opMul, Div: opDiv}[o.do]
+	op := arithmetic[o.do]
 	r := a.bring(x, y)
 	if a.reg[y] == none && len(a.uses[y]) > 1 && a.uses[y][1]-a.uses[y][0] <= soon {
 		a.bring(y, x)

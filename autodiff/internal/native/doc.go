@@ -1,7 +1,8 @@
 // Copyright The Euryale Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package native makes machine code of straight-line arithmetic on single float64 numbers, on amd64.
+// Package native makes machine code of straight-line arithmetic on single float64 numbers, on amd64; with AVX-512
+// also on arrays of up to eight.
 //
 //	l := &native.List{}
 //	x, y := l.Load(native.First, 0), l.Load(native.First, 1)

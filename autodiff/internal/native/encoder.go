@@ -3,7 +3,10 @@
 
 package native
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // encoder writes instructions of AVX on single numbers (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, section 2.3).
 // The arguments of the code are in AX (First), CX (Second) and DX (scratch); constants stand behind the code.
@@ -12,6 +15,8 @@ type encoder struct {
 	pool   []uint64
 	known  map[uint64]int32
 	fixups []fixup
+	lanes  bool // whether the current piece has instructions on lanes
+	mask   int8 // number of lanes that the mask register selects; 0: unknown
 }
 
 // fixup is where the distance to a constant is to be written.
@@ -45,6 +50,15 @@ func (e *encoder) number(low, high uint64) int32 {
 		at = int32(len(e.pool))
 		e.known[low] = at
 		e.pool = append(e.pool, low, high)
+	}
+	return at
+}
+
+// row returns the place of an array in the pool.
+func (e *encoder) row(x [Lanes]float64) int32 {
+	at := int32(len(e.pool))
+	for _, v := range x {
+		e.pool = append(e.pool, math.Float64bits(v))
 	}
 	return at
 }
@@ -89,7 +103,13 @@ func (e *encoder) memory(o opcode, dst, a int8, h home) {
 // addressed are the registers that hold the addresses of memories.
 var addressed = [...]byte{inFirst: 0, inSecond: 1, inScratch: 2}
 
-func (e *encoder) ret() { e.code = append(e.code, 0xc3) }
+// ret ends a piece. What follows must not find registers of lanes in use, which would slow it down.
+func (e *encoder) ret() {
+	if e.lanes {
+		e.code = append(e.code, 0xc5, 0xf8, 0x77) // VZEROUPPER
+	}
+	e.code = append(e.code, 0xc3)
+}
 
 // finished returns the code with its constants behind it.
 func (e *encoder) finished() []byte {

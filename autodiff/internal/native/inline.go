@@ -3,62 +3,180 @@
 
 package native
 
-import "github.com/euryale-dev/euryale/autodiff/internal/compiler"
+import (
+	"slices"
 
-// Numbers are the values of places in the arena of a program. Read returns the value of a place that none of the loops has written, and
-// Write is told what they write.
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+)
+
+// Numbers are the values of places in the arena of a program. Read returns the value of a number that none of the loops has written, and
+// Write is told which numbers they write.
 type Numbers struct {
-	at    map[int]Value
 	Read  func(at int) (v Value, ok bool)
 	Write func(at int, v Value)
+
+	at    map[int]Value
+	lanes map[lanesAt]Value // of loops over a few elements, which read and write the arena as First
 }
 
-// Inline appends loops of single numbers to the list. ok is false, and the list of no use, if they read what is no real number in the arena.
+// lanesAt is an array of n elements in the arena.
+type lanesAt struct{ at, n int }
+
+// inlining appends a loop to a list.
+type inlining struct {
+	*List
+	p    *compiler.Program
+	loop *compiler.Loop
+	regs map[int]Value
+	Numbers
+}
+
+// Inline appends loops to the list, which Fits has found to suit. ok is false, and the list of no use, if they read what is no real number in
+// the arena.
 func (l *List) Inline(p *compiler.Program, loops []*compiler.Loop, n Numbers) (ok bool) {
-	n.at = map[int]Value{}
+	n.at, n.lanes = map[int]Value{}, map[lanesAt]Value{}
 	for _, loop := range loops {
-		registers := map[int]Value{}
-		for i := range loop.Ops {
-			o := &loop.Ops[i]
-			var in [3]Value
-			for k := range o.Op.Arity {
-				if in[k], ok = l.operand(p, &o.Arg[k], registers, &n); !ok {
-					return false
-				}
-			}
-			v := l.Apply(o.Op, in[:o.Op.Arity]...)
-			if o.Dst.Kind == compiler.InRegister {
-				registers[o.Dst.Reg] = v
-				continue
-			}
-			at := p.Buffers[o.Dst.Buf].Offset + o.Dst.Off
-			n.at[at] = v
-			n.Write(at, v)
+		i := &inlining{l, p, loop, map[int]Value{}, n}
+		if !i.fills() || !i.operations() || !i.sums() {
+			return false
 		}
 	}
 	return true
 }
 
-// operand returns the value of an operand of a loop.
-func (l *List) operand(p *compiler.Program, o *compiler.Operand, registers map[int]Value, n *Numbers) (v Value, ok bool) {
-	if o.Kind == compiler.InRegister {
-		v, ok = registers[o.Reg]
-		return v, ok
+// Fits says whether a loop is one of single numbers or, if lanes are allowed, over at most Lanes elements, of operations that have machine code.
+func Fits(l *compiler.Loop, lanes bool) bool {
+	if l.Scalar {
+		return true
 	}
-	switch b := &p.Buffers[o.Buf]; {
-	case b.Kind == compiler.IntBuf || b.Kind == compiler.ConstBuf && (b.Value == nil || b.Value.Op != nil):
-		return 0, false
-	case b.Kind == compiler.ConstBuf:
-		return l.Constant(b.Value.Data[o.Off]), true
-	default:
-		at := b.Offset + o.Off
-		if v, ok = n.at[at]; !ok {
-			if v, ok = n.Read(at); ok {
-				n.at[at] = v
+	return lanes && l.N > 0 && l.N <= Lanes && !l.ByRow && l.Blocks == 1 && len(l.Loads) == 0 &&
+		!slices.ContainsFunc(l.Fills, func(f compiler.Fill) bool { return f.PerRow }) &&
+		!slices.ContainsFunc(l.Ops, func(o compiler.Instruction) bool { return !hasCode(o.Op) }) &&
+		!slices.ContainsFunc(l.Sums, func(s compiler.Reduce) bool {
+			return s.Kind != compiler.Total || s.Op.Code != compiler.Sum || s.Of > compiler.Products
+		})
+}
+
+// hasCode says whether Apply makes machine code of an operation.
+func hasCode(op *compiler.Op) bool {
+	_, ok := of[op.Code]
+	return ok || op.Code == compiler.Copy || op.Code == compiler.Square || op.Code == compiler.Reciprocal
+}
+
+func (i *inlining) fills() bool {
+	for _, f := range i.loop.Fills {
+		v, ok := i.operand(&f.From)
+		if !ok {
+			return false
+		}
+		i.regs[f.Reg] = v
+	}
+	return true
+}
+
+func (i *inlining) operations() bool {
+	for k := range i.loop.Ops {
+		o := &i.loop.Ops[k]
+		var in [3]Value
+		for j := range o.Op.Arity {
+			var ok bool
+			if in[j], ok = i.operand(&o.Arg[j]); !ok {
+				return false
 			}
 		}
+		if o.Form == compiler.NumberBy {
+			in[0], in[1] = in[1], in[0]
+		}
+		v := i.Apply(o.Op, in[:o.Op.Arity]...)
+		if o.Dst.Kind == compiler.InRegister {
+			i.regs[o.Dst.Reg] = v
+			continue
+		}
+		i.write(i.p.Buffers[o.Dst.Buf].Offset+o.Dst.Off, v)
+	}
+	return true
+}
+
+func (i *inlining) sums() bool {
+	for _, s := range i.loop.Sums {
+		a, ok := i.operand(&s.A)
+		b := a
+		if ok && s.Of == compiler.Products {
+			b, ok = i.operand(&s.B)
+		}
+		if !ok {
+			return false
+		}
+		if s.Of != compiler.Numbers {
+			a = i.Do(Mul, i.Spread(a), i.Spread(b))
+		}
+		at := i.p.Buffers[s.Out].Offset
+		i.overwritten(at, 1)
+		i.at[at] = i.Total(i.Spread(a), i.loop.N)
+		i.Write(at, i.at[at])
+	}
+	return true
+}
+
+// write puts a result of the loop into the arena.
+func (i *inlining) write(at int, v Value) {
+	n := i.loop.N
+	i.overwritten(at, n)
+	if n == 1 {
+		i.at[at] = v
+		i.Write(at, v)
+		return
+	}
+	v = i.Spread(v)
+	i.lanes[lanesAt{at, n}] = v
+	i.StoreLanes(First, at, n, v)
+}
+
+// overwritten forgets what was known of n elements.
+func (i *inlining) overwritten(at, n int) {
+	for k := range n {
+		delete(i.at, at+k)
+	}
+	for a := range i.lanes {
+		if a.at < at+n && at < a.at+a.n {
+			delete(i.lanes, a)
+		}
+	}
+}
+
+// operand returns the value of an operand of the loop.
+func (i *inlining) operand(o *compiler.Operand) (v Value, ok bool) {
+	if o.Kind == compiler.InRegister {
+		v, ok = i.regs[o.Reg]
 		return v, ok
 	}
+	n := 1
+	if o.Kind == compiler.InStep {
+		n = i.loop.N
+	}
+	b := &i.p.Buffers[o.Buf]
+	switch {
+	case o.Kind == compiler.InRow || b.Kind == compiler.IntBuf || b.Kind == compiler.ConstBuf && (b.Value == nil || b.Value.Op != nil):
+		return 0, false
+	case b.Kind == compiler.ConstBuf && n > 1:
+		return i.Array(b.Value.Data[o.Off : o.Off+n]), true
+	case b.Kind == compiler.ConstBuf:
+		return i.Constant(b.Value.Data[o.Off]), true
+	case n > 1:
+		at := lanesAt{b.Offset + o.Off, n}
+		if v, ok = i.lanes[at]; !ok {
+			v = i.LoadLanes(First, at.at, n)
+			i.lanes[at] = v
+		}
+		return v, true
+	}
+	at := b.Offset + o.Off
+	if v, ok = i.at[at]; !ok {
+		if v, ok = i.Read(at); ok {
+			i.at[at] = v
+		}
+	}
+	return v, ok
 }
 
 // Function appends a program that consists of loops of single numbers: in are the values of its inputs. ok is false if it is none.

@@ -24,6 +24,12 @@ const (
 	Sqrt
 	Neg
 	Abs
+	// on lanes
+	array
+	loadLanes
+	storeLanes
+	spread
+	total
 )
 
 // Memory names one of the two arrays that a List reads and writes.
@@ -41,7 +47,8 @@ type Value int32
 type List struct {
 	ops       []entry
 	constants map[uint64]Value
-	stores    map[home]bool // places that stores write, once they are asked for
+	spread    map[Value]Value
+	arrays    [][Lanes]float64
 }
 
 type entry struct {
@@ -49,6 +56,8 @@ type entry struct {
 	mem      Memory
 	in       [3]Value
 	operands int8
+	n        int8    // lanes that are loaded, stored or added up
+	lanes    bool    // whether the result has lanes
 	at       int32   // element of the memory
 	x        float64 // value of a constant
 	f        *compiler.Op
@@ -84,10 +93,18 @@ func (l *List) Constant(x float64) Value {
 	return v
 }
 
-// Do returns the result of an operation on one operand or two.
+// Do returns the result of an operation on one operand or two, lane by lane if one of them has lanes.
 func (l *List) Do(o Operation, in ...Value) Value {
 	e := entry{do: o, operands: int8(len(in))}
 	copy(e.in[:], in)
+	for _, v := range in {
+		e.lanes = e.lanes || l.ops[v].lanes
+	}
+	for i := range in {
+		if e.lanes {
+			e.in[i] = l.Spread(in[i])
+		}
+	}
 	return l.add(e)
 }
 

@@ -19,8 +19,8 @@ var (
 	fma   = &compiler.Op{Name: "fma", Arity: 3, F3: math.FMA}
 )
 
-// random returns a list of n entries, of which some load what others store, and a few call functions of Go.
-func random(r *rand.Rand, n, memory int) *List {
+// random returns a list of n entries, of which some load what others store, and a few call functions of Go; half of them on lanes.
+func random(r *rand.Rand, n, memory int, lanes bool) *List {
 	l := &List{}
 	values := []Value{l.Constant(0.5), l.Load(First, 0)}
 	pick := func() Value {
@@ -30,20 +30,35 @@ func random(r *rand.Rand, n, memory int) *List {
 		return values[r.IntN(len(values))]
 	}
 	add := func(v Value) { values = append(values, v) }
+	number := func() Value {
+		v := pick()
+		for l.ops[v].lanes {
+			v = pick()
+		}
+		return v
+	}
 	for range n {
-		switch k := r.IntN(100); {
+		switch k, w := r.IntN(100), 1+r.IntN(Lanes); {
+		case lanes && k < 12:
+			add(l.LoadLanes(Memory(r.IntN(2)), r.IntN(memory-w), w))
+		case lanes && k < 20:
+			l.StoreLanes(Memory(r.IntN(2)), r.IntN(memory-w), w, l.Spread(pick()))
+		case lanes && k < 22:
+			add(l.Array([]float64{1, r.NormFloat64(), 3}))
+		case lanes && k < 25:
+			add(l.Total(l.Spread(pick()), w))
 		case k < 15:
 			add(l.Load(Memory(r.IntN(2)), r.IntN(memory)))
 		case k < 30:
-			l.Store(Memory(r.IntN(2)), r.IntN(memory), pick())
+			l.Store(Memory(r.IntN(2)), r.IntN(memory), number())
 		case k < 35:
 			add(l.Constant(r.NormFloat64()))
 		case k < 37:
-			add(l.Call(exp, pick()))
+			add(l.Call(exp, number()))
 		case k < 38:
-			add(l.Call(hypot, pick(), pick()))
+			add(l.Call(hypot, number(), number()))
 		case k < 39:
-			add(l.Call(fma, pick(), pick(), pick()))
+			add(l.Call(fma, number(), number(), number()))
 		case k < 45:
 			add(l.Do([]Operation{Neg, Abs, Sqrt}[r.IntN(3)], pick()))
 		default:
@@ -53,52 +68,69 @@ func random(r *rand.Rand, n, memory int) *List {
 	return l
 }
 
-// interpret runs the list; v has room for a number of each operation.
-func (l *List) interpret(v, first, second []float64) {
+// interpret runs the list on numbers of eight lanes; a single number has them all equal.
+func (l *List) interpret(first, second []float64) {
+	v := make([][Lanes]float64, len(l.ops))
 	for i := range l.ops {
 		o := &l.ops[i]
+		from := [][]float64{first, second}[o.mem]
+		for k := range Lanes {
+			v[i][k] = l.lane(o, v[o.in[0]][k], v[o.in[1]][k], v[o.in[2]][k], from, int32(k))
+		}
 		switch o.do {
-		case Add:
-			v[i] = v[o.in[0]] + v[o.in[1]]
-		case Sub:
-			v[i] = v[o.in[0]] - v[o.in[1]]
-		case Mul:
-			v[i] = v[o.in[0]] * v[o.in[1]]
-		case Div:
-			v[i] = v[o.in[0]] / v[o.in[1]]
-		case Neg:
-			v[i] = -v[o.in[0]]
-		case Sqrt:
-			v[i] = math.Sqrt(v[o.in[0]])
-		case Abs:
-			v[i] = math.Abs(v[o.in[0]])
-		case constant:
-			v[i] = o.x
-		case load:
-			v[i] = memory(o.mem, first, second)[o.at]
 		case store:
-			memory(o.mem, first, second)[o.at] = v[o.in[0]]
-		default:
-			v[i] = apply(o.f, o.operands, v[o.in[0]], v[o.in[1]], v[o.in[2]])
+			from[o.at] = v[o.in[0]][0]
+		case storeLanes:
+			copy(from[o.at:o.at+int32(o.n)], v[o.in[0]][:])
+		case total:
+			x := v[o.in[0]]
+			clear(x[o.n:])
+			sum := ((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7]))
+			for k := range Lanes {
+				v[i][k] = sum
+			}
 		}
 	}
 }
 
-func memory(m Memory, first, second []float64) []float64 {
-	if m == First {
-		return first
+// lane computes lane k of an entry from those of its operands.
+func (l *List) lane(o *entry, x, y, z float64, from []float64, k int32) float64 {
+	switch o.do {
+	case Add:
+		return x + y
+	case Sub:
+		return x - y
+	case Mul:
+		return x * y
+	case Div:
+		return x / y
+	case Neg:
+		return -x
+	case Sqrt:
+		return math.Sqrt(x)
+	case Abs:
+		return math.Abs(x)
+	case constant:
+		return o.x
+	case load:
+		return from[o.at]
+	case array:
+		return l.arrays[o.at][k]
+	case loadLanes:
+		if k < int32(o.n) {
+			return from[o.at+k]
+		}
+		return 0
+	case call:
+		switch o.operands {
+		case 1:
+			return o.f.F1(x)
+		case 2:
+			return o.f.F2(x, y)
+		}
+		return o.f.F3(x, y, z)
 	}
-	return second
-}
-
-func apply(f *compiler.Op, operands int8, x, y, z float64) float64 {
-	switch operands {
-	case 1:
-		return f.F1(x)
-	case 2:
-		return f.F2(x, y)
-	}
-	return f.F3(x, y, z)
+	return x
 }
 
 // Machine code has the bits of the interpreter, in lists that need more numbers than there are registers, and whatever runs beside it.
@@ -108,14 +140,14 @@ func TestSameBits(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	for k := range 300 {
-		memory := 3 + r.IntN(60)
-		l := random(r, 5+r.IntN(400), memory)
+		memory := 10 + r.IntN(60)
+		l := random(r, 5+r.IntN(400), memory, k%2 == 0 && HasLanes())
 		first, second := make([]float64, memory), make([]float64, memory)
 		for i := range first {
 			first[i], second[i] = r.NormFloat64(), r.NormFloat64()
 		}
 		a, b := slices.Clone(first), slices.Clone(second)
-		l.interpret(make([]float64, l.Len()), a, b)
+		l.interpret(a, b)
 		c := Compile(l)
 		c.Run(c.Scratch(), first, second)
 		for i := range a {
@@ -175,13 +207,6 @@ func BenchmarkList(b *testing.B) {
 		scratch := c.Scratch()
 		for b.Loop() {
 			c.Run(scratch, memory, nil)
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*l.Len()), "ns/op-of-list")
-	})
-	b.Run("interpreted", func(b *testing.B) {
-		scratch := make([]float64, l.Len())
-		for b.Loop() {
-			l.interpret(scratch, memory, nil)
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*l.Len()), "ns/op-of-list")
 	})
