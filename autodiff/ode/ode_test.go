@@ -135,12 +135,14 @@ func TestGradients(t *testing.T) {
 	}
 }
 
+// robertson are kinetics whose rates differ by nine orders of magnitude.
+func robertson(_ *ad.Node, y, p []*ad.Node) []*ad.Node {
+	a, b, c := ad.Mul(p[0], y[0]), ad.Mul(p[1], ad.Mul(y[1], y[2])), ad.Mul(p[2], ad.Square(y[1]))
+	return []*ad.Node{ad.Sub(b, a), ad.Sub(ad.Sub(a, b), c), c}
+}
+
 // Robertson's kinetics are stiff: Rodas needs few steps where RK45 gives up.
 func TestStiff(t *testing.T) {
-	robertson := func(_ *ad.Node, y, p []*ad.Node) []*ad.Node {
-		a, b, c := ad.Mul(p[0], y[0]), ad.Mul(p[1], ad.Mul(y[1], y[2])), ad.Mul(p[2], ad.Square(y[1]))
-		return []*ad.Node{ad.Sub(b, a), ad.Sub(ad.Sub(a, b), c), c}
-	}
 	times := []float64{0.4, 40, 4e3, 4e5}
 	// Hairer and Wanner's reference values, as of the IVP test set.
 	want := []float64{9.8517211386e-1, 3.3863953790e-5, 7.1582706872e-1, 9.1855347646e-6, 1.8320202246e-1, 8.9423e-7, 4.9382741e-3, 1.98500e-8}
@@ -173,6 +175,52 @@ func TestStiff(t *testing.T) {
 	var e *ode.Error
 	if !errors.As(err, &e) || !strings.Contains(err.Error(), "MaxSteps was reached") || !strings.Contains(err.Error(), "Rodas") {
 		t.Errorf("RK45 on a stiff system: %v", err)
+	}
+}
+
+// Systems of up to three numbers, whose linear systems are solved by formulas, and the same as a vector, whose matrix is factored, take the
+// same steps: solutions and gradients agree to the rounding errors that the condition of the gradient lets through.
+func TestFewStiffStates(t *testing.T) {
+	vanDerPol := func(_ *ad.Node, y, p []*ad.Node) []*ad.Node {
+		return []*ad.Node{y[1], ad.Mul(p[0], ad.Sub(ad.Mul(ad.Sub(ad.Scalar(1), ad.Square(y[0])), y[1]), ad.Mul(p[1], y[0])))}
+	}
+	relaxation := func(t *ad.Node, y, p []*ad.Node) []*ad.Node {
+		return []*ad.Node{ad.Mul(p[0], ad.Sub(ad.Cos(t), y[0]))}
+	}
+	for _, c := range []struct {
+		f            func(t *ad.Node, y, p []*ad.Node) []*ad.Node
+		y0, p, times []float64
+	}{{relaxation, []float64{2}, []float64{1e5}, []float64{0, 0.5, 1, 2}}, {vanDerPol, []float64{2, 0}, []float64{1e3, 1}, []float64{0, 0.5, 1, 2}},
+		{robertson, []float64{1, 0, 0}, []float64{0.04, 1e4, 3e7}, []float64{0, 0.4, 40, 4e3}}} {
+		n, k := len(c.y0), len(c.p)
+		y0, p := ad.Const(c.y0, n), ad.Const(c.p, k)
+		set := ode.Settings{Method: ode.Rodas, RTol: 1e-7, ATol: 1e-10}
+		vector := func(t, y *ad.Node, p []*ad.Node) *ad.Node {
+			parts := make([]*ad.Node, n)
+			for i := range parts {
+				parts[i] = ad.Index(y, 0, i)
+			}
+			rates := c.f(t, parts, p)
+			for i, r := range rates {
+				rates[i] = ad.Reshape(r, 1)
+			}
+			return ad.Concat(0, rates...)
+		}
+		var got [2][]float64
+		for way, z := range []*ad.Node{ode.SolveAt(c.f, y0, ad.Const(c.times), p, set), ode.SolveVector(vector, y0, ad.Const(c.times), p, set)} {
+			values, err := ad.Eval(append([]*ad.Node{z}, ad.Grad(ad.Sum(z), y0, p)...)...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range values {
+				got[way] = append(got[way], v.Data().([]float64)...)
+			}
+		}
+		for i, x := range got[0] {
+			if want := got[1][i]; math.Abs(x-want) > 1e-9*math.Abs(want)+1e-13 {
+				t.Errorf("%d states: number %d is %.15g, and %.15g with a factored matrix", n, i, x, want)
+			}
+		}
 	}
 }
 
@@ -305,6 +353,15 @@ func BenchmarkLotka(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, _, _, err := run([]float64{33, 6}, []float64{0.55, 0.028, 0.8, 0.024}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRobertson(b *testing.B) {
+	run := runner(b, robertson, 3, 3, []float64{0.4, 40, 4e3, 4e5}, ode.Settings{Method: ode.Rodas, RTol: 1e-6, ATol: 1e-9})
+	for b.Loop() {
+		if _, _, _, err := run([]float64{1, 0, 0}, []float64{0.04, 1e4, 3e7}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -34,6 +34,9 @@ var (
 //
 //	(1/(h gamma) - J) k_i = f(t + alpha_i h, y + sum a_ij k_j) + sum c_ij k_j/h + h d_i f_t
 func (g *graph) rodas() (next, estimate []*ad.Node) {
+	if g.few() {
+		return g.rodasOfFew()
+	}
 	rate := join(g.rate(g.t, g.y, g.p))
 	n := rate.Size()
 	jacobian := make([]*ad.Node, len(g.y))

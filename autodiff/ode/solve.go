@@ -333,6 +333,8 @@ type graph struct {
 	rate func(t *ad.Node, y, p []*ad.Node) []*ad.Node
 	t, h *ad.Node
 	y, p []*ad.Node
+	// tangents says that the second half of y is the tangent of the first.
+	tangents bool
 }
 
 // withTangent adds to the state its change s along one direction of parameters
@@ -350,6 +352,7 @@ func (g *graph) withTangent() *graph {
 		w[i] = ad.Scale(float64(1-2*(i%2)), p)
 	}
 	both := *g
+	both.tangents = true
 	both.y = slices.Clone(g.y)
 	for _, v := range g.y {
 		y = append(y, ad.Input(v.String(), v.Shape()...))

@@ -174,7 +174,7 @@ func (s *solver) interval(t, end, h float64) (float64, error) {
 		}
 		factor := 0.1
 		if !math.IsNaN(e) {
-			factor = math.Min(math.Max(0.9/s.root(e), 0.2), fastest)
+			factor = min(max(0.9/s.root(e), 0.2), fastest)
 		}
 		if factor < fastest || step*factor > h { // a step cut very short does not tell how long the next one may be
 			h = step * factor
@@ -200,9 +200,9 @@ func (s *solver) attempt(t, h float64) (next, estimate []float64, err error) {
 func (s *solver) norm(next, e []float64) float64 {
 	sum, lower := 0.0, 0.0
 	for i := range s.n {
-		size := math.Max(math.Abs(s.y[i]), math.Abs(next[i]))
+		size := max(math.Abs(s.y[i]), math.Abs(next[i]))
 		a := s.ATol + s.RTol*size
-		b := s.ATol + s.RTol*math.Max(size, math.Abs(next[s.n+i]))
+		b := s.ATol + s.RTol*max(size, math.Abs(next[s.n+i]))
 		r, d := e[i]/a, e[s.n+i]/b
 		sum += r*r + d*d
 		if len(e) > 2*s.n {
