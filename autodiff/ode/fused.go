@@ -25,7 +25,9 @@ func (pr *problem) newFused() *fused {
 	if pr.table == nil || pr.parts != pr.n {
 		return nil
 	}
-	if n := len(pr.table.c) * (operations(step) + operations(back)); n == 0 || n > mostFused {
+	n, ok := native.Operations(step)
+	m, also := native.Operations(back)
+	if !ok || !also || len(pr.table.c)*(n+m) > mostFused {
 		return nil
 	}
 	f, b := &stages{problem: pr}, &stages{problem: pr}
@@ -37,18 +39,6 @@ func (pr *problem) newFused() *fused {
 		return nil
 	}
 	return code
-}
-
-// operations is the number of operations of a program of loops of single numbers; 0 if it is none.
-func operations(p *compiler.Program) (n int) {
-	loops, ok := native.Loops(p)
-	if !ok {
-		return 0
-	}
-	for _, l := range loops {
-		n += len(l.Ops)
-	}
-	return n
 }
 
 // stages builds the code of a step.

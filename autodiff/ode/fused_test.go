@@ -11,7 +11,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 )
 
-// randomRates returns rates of n states with k parameters, formulas of + - * / exp log pow that stay bounded.
+// randomRates returns rates of n states with k parameters, formulas of + - * / exp log pow, and choices, that stay bounded.
 func randomRates(seed uint64) func(t *ad.Node, y, p []*ad.Node) []*ad.Node {
 	return func(t *ad.Node, y, p []*ad.Node) []*ad.Node {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -26,7 +26,7 @@ func randomRates(seed uint64) func(t *ad.Node, y, p []*ad.Node) []*ad.Node {
 			}
 			a := tree(depth - 1)
 			positive := ad.Add(ad.Scalar(1), ad.Square(a))
-			switch r.IntN(7) {
+			switch r.IntN(8) {
 			case 0:
 				return ad.Add(a, tree(depth-1))
 			case 1:
@@ -39,6 +39,9 @@ func randomRates(seed uint64) func(t *ad.Node, y, p []*ad.Node) []*ad.Node {
 				return ad.Exp(ad.Neg(positive))
 			case 5:
 				return ad.Log(positive)
+			case 6:
+				b := tree(depth - 1)
+				return ad.Cond(ad.Greater(a, ad.Scalar(0)), func() []*ad.Node { return []*ad.Node{ad.Sqrt(a)} }, func() []*ad.Node { return []*ad.Node{ad.Mul(b, ad.Scalar(0.2))} })[0]
 			}
 			return ad.Pow(positive, ad.Scalar(0.3))
 		}

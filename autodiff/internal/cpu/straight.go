@@ -44,7 +44,7 @@ func straightOf(p *compiler.Program) []straight {
 			continue
 		}
 		l := &native.List{}
-		if l.Inline(p, loops, native.Numbers{Read: func(at int) (native.Value, bool) { return l.Load(native.First, at), true },
+		if l.Inline(p, p.Jobs[s.first:i], native.Numbers{Read: func(at int) (native.Value, bool) { return l.Load(native.First, at), true },
 			Write: func(at int, v native.Value) { l.Store(native.First, at, v) }}) {
 			if s.code = native.Compile(l); s.code != nil {
 				s.arrays = arraysOf(loops)

@@ -87,6 +87,8 @@ func (a *assembler) assemble() {
 			a.call(o, v)
 		case storeLanes:
 			a.storeWide(o)
+		case positive, choose:
+			a.decide(o, v)
 		default:
 			if o.lanes || o.do == total {
 				a.lanesOf(o, v)
@@ -246,6 +248,23 @@ func (a *assembler) call(o *entry, v Value) {
 	p := &a.pieces[len(a.pieces)-1]
 	p.calls = append(p.calls, f)
 	a.begin()
+}
+
+// decide emits a comparison or a choice, whose operands are all in registers.
+func (a *assembler) decide(o *entry, v Value) {
+	in := o.in[:o.operands]
+	var r [3]int8
+	for i, x := range in {
+		r[i] = a.bring(x, in...)
+	}
+	a.done(o)
+	to := a.take(in...)
+	if o.do == positive {
+		a.above(to, r[0], r[1])
+	} else {
+		a.blend(to, r[0], r[1], r[2])
+	}
+	a.put(v, to)
 }
 
 // arithmetic emits one instruction.

@@ -83,6 +83,24 @@ func (e *encoder) register(o opcode, dst, a, b int8) {
 	e.code = append(e.code, 0xc0|byte(dst&7)<<3|byte(b&7))
 }
 
+// above writes dst = a > b, all bits 1 or 0 (VCMPSD).
+func (e *encoder) above(dst, a, b int8) {
+	e.register(opcode{3, 0xc2}, dst, a, b)
+	e.code = append(e.code, 0x1e)
+}
+
+// blend writes dst = x where the mask has its sign bit, else y (VBLENDVPD).
+func (e *encoder) blend(dst, mask, x, y int8) {
+	first := byte(0xe3) // map 0F3A
+	if dst >= 8 {
+		first &^= 0x80
+	}
+	if x >= 8 {
+		first &^= 0x20
+	}
+	e.code = append(e.code, 0xc4, first, byte(^y&15)<<3|1, 0x4b, 0xc0|byte(dst&7)<<3|byte(x&7), byte(mask)<<4)
+}
+
 // memory writes dst = a op memory, or a store of dst. Loads and stores have no a, which is 0.
 func (e *encoder) memory(o opcode, dst, a int8, h home) {
 	e.prefix(o, dst, a, 0)

@@ -31,17 +31,62 @@ type inlining struct {
 	Numbers
 }
 
-// Inline appends loops to the list, which Fits has found to suit. ok is false, and the list of no use, if they read what is no real number in
-// the arena.
-func (l *List) Inline(p *compiler.Program, loops []*compiler.Loop, n Numbers) (ok bool) {
+// Inline appends jobs to the list: loops that Fits has found to suit, and choices. ok is false, and the list of no use, if they read what is no
+// real number in the arena.
+func (l *List) Inline(p *compiler.Program, jobs []*compiler.Job, n Numbers) (ok bool) {
 	n.at, n.lanes = map[int]Value{}, map[lanesAt]Value{}
-	for _, loop := range loops {
-		i := &inlining{l, p, loop, map[int]Value{}, n}
-		if !i.fills() || !i.operations() || !i.sums() {
+	for _, j := range jobs {
+		i := &inlining{l, p, j.Loop, map[int]Value{}, n}
+		if j.Loop == nil {
+			ok = i.choice(j.Step)
+		} else {
+			ok = i.fills() && i.operations() && i.sums()
+		}
+		if !ok {
 			return false
 		}
 	}
 	return true
+}
+
+// choice appends a step that runs a program once or not at all, as Cond makes it. The program is computed in any case, and its results are
+// taken where it is to run.
+func (i *inlining) choice(v *compiler.Value) bool {
+	s := v.Obj.(*compiler.Scan)
+	i.loop = &compiler.Loop{N: 1}
+	in := make([]Value, len(v.In))
+	for k, x := range v.In {
+		if k == s.Carries+s.Number && s.Number >= 0 {
+			in[k] = i.Constant(0)
+			continue
+		}
+		var ok bool
+		if in[k], ok = i.operand(&compiler.Operand{Kind: compiler.InNumber, Buf: x.Layout.Root.Place.Buf, Off: x.Layout.Offset}); !ok {
+			return false
+		}
+	}
+	out, ok := i.Function(s.Body, in)
+	for k, x := range out {
+		other := i.Constant(0)
+		if k < s.Carries {
+			other = in[k]
+		}
+		i.write(i.p.Buffers[v.Place.Buf].Offset+k, i.Choose(in[s.Count], x, other))
+	}
+	return ok
+}
+
+// chooses says whether a job is a step that choice can append.
+func chooses(j *compiler.Job) bool {
+	if j.Step == nil {
+		return false
+	}
+	s, ok := j.Step.Obj.(*compiler.Scan)
+	if !ok || s.Steps != 1 || s.Count < 0 || s.Until >= 0 {
+		return false
+	}
+	_, ok = Operations(s.Body)
+	return ok
 }
 
 // Fits says whether a loop is one of single numbers or, if lanes are allowed, over at most Lanes elements, of operations that have machine code.
@@ -179,17 +224,16 @@ func (i *inlining) operand(o *compiler.Operand) (v Value, ok bool) {
 	return v, ok
 }
 
-// Function appends a program that consists of loops of single numbers: in are the values of its inputs. ok is false if it is none.
+// Function appends a program of single numbers, see Operations: in are the values of its inputs; those behind them must be unused. ok is false if it is none.
 func (l *List) Function(p *compiler.Program, in []Value) (out []Value, ok bool) {
-	loops, ok := Loops(p)
-	if !ok || len(in) != len(p.InBufs) {
+	if _, ok := Operations(p); !ok || len(in) > len(p.InBufs) {
 		return nil, false
 	}
 	at := map[int]Value{}
-	for i, buf := range p.InBufs {
-		at[p.Buffers[buf].Offset] = in[i]
+	for i, v := range in {
+		at[p.Buffers[p.InBufs[i]].Offset] = v
 	}
-	ok = l.Inline(p, loops, Numbers{Read: func(i int) (Value, bool) { v, ok := at[i]; return v, ok }, Write: func(i int, v Value) { at[i] = v }})
+	ok = l.Inline(p, p.Jobs, Numbers{Read: func(i int) (Value, bool) { v, ok := at[i]; return v, ok }, Write: func(i int, v Value) { at[i] = v }})
 	for _, buf := range p.OutBufs {
 		v, made := at[p.Buffers[buf].Offset]
 		out, ok = append(out, v), ok && made && p.Buffers[buf].Kind != compiler.IntBuf
@@ -197,18 +241,24 @@ func (l *List) Function(p *compiler.Program, in []Value) (out []Value, ok bool) 
 	return out, ok
 }
 
-// Loops returns the loops of a program all of whose inputs, outputs and jobs are single numbers.
-func Loops(p *compiler.Program) (loops []*compiler.Loop, ok bool) {
+// Operations returns the number of operations of a program all of whose inputs, outputs and jobs are single numbers, choices included; ok is
+// false if it is none.
+func Operations(p *compiler.Program) (n int, ok bool) {
 	for _, buf := range append(append([]int{}, p.InBufs...), p.OutBufs...) {
 		if p.Buffers[buf].Size != 1 || p.IsInts(buf) {
-			return nil, false
+			return 0, false
 		}
 	}
 	for _, j := range p.Jobs {
-		if j.Loop == nil || !j.Loop.Scalar {
-			return nil, false
+		switch {
+		case j.Loop != nil && j.Loop.Scalar:
+			n += len(j.Loop.Ops)
+		case chooses(j):
+			inside, _ := Operations(j.Step.Obj.(*compiler.Scan).Body)
+			n += inside
+		default:
+			return 0, false
 		}
-		loops = append(loops, j.Loop)
 	}
-	return loops, true
+	return n, true
 }

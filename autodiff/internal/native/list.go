@@ -24,6 +24,8 @@ const (
 	Sqrt
 	Neg
 	Abs
+	positive
+	choose
 	// on lanes
 	array
 	loadLanes
@@ -93,7 +95,7 @@ func (l *List) Constant(x float64) Value {
 	return v
 }
 
-// Do returns the result of an operation on one operand or two, lane by lane if one of them has lanes.
+// Do returns the result of an operation on its operands, lane by lane if one of them has lanes.
 func (l *List) Do(o Operation, in ...Value) Value {
 	e := entry{do: o, operands: int8(len(in))}
 	copy(e.in[:], in)
@@ -106,6 +108,14 @@ func (l *List) Do(o Operation, in ...Value) Value {
 		}
 	}
 	return l.add(e)
+}
+
+// Choose returns x where count is above 0, and otherwise y.
+func (l *List) Choose(count, x, y Value) Value {
+	if x == y {
+		return x
+	}
+	return l.Do(choose, l.Do(positive, count, l.Constant(0)), x, y)
 }
 
 // Call returns the function of an elementwise operation.

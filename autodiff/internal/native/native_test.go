@@ -59,7 +59,9 @@ func random(r *rand.Rand, n, memory int, lanes bool) *List {
 			add(l.Call(hypot, number(), number()))
 		case k < 39:
 			add(l.Call(fma, number(), number(), number()))
-		case k < 45:
+		case k < 42:
+			add(l.Choose(number(), number(), number()))
+		case k < 47:
 			add(l.Do([]Operation{Neg, Abs, Sqrt}[r.IntN(3)], pick()))
 		default:
 			add(l.Do([]Operation{Add, Sub, Mul, Div}[r.IntN(4)], pick(), pick()))
@@ -110,6 +112,16 @@ func (l *List) lane(o *entry, x, y, z float64, from []float64, k int32) float64 
 		return math.Sqrt(x)
 	case Abs:
 		return math.Abs(x)
+	case positive:
+		if x > y {
+			return math.Float64frombits(math.MaxUint64)
+		}
+		return 0
+	case choose:
+		if math.Signbit(x) {
+			return y
+		}
+		return z
 	case constant:
 		return o.x
 	case load:
