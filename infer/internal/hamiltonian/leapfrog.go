@@ -82,6 +82,14 @@ func (s *System) Depart(p *Point, eps float64) {
 		f.chain.Depart(kernels.Best(), p.Q, p.Z, p.W, eps)
 		return
 	}
+	if scale := s.Metric.fewScales(); scale != nil {
+		q, z, w, half := p.Q[:len(scale)], p.Z[:len(scale)], p.W[:len(scale)], eps/2
+		for i, f := range scale {
+			z[i] += half * w[i]
+			q[i] += eps * (f * z[i])
+		}
+		return
+	}
 	linalg.AddScaled(p.Z, eps/2, p.W)
 	s.Metric.Velocity(s.V, p.Z)
 	linalg.AddScaled(p.Q, eps, s.V)
@@ -91,6 +99,14 @@ func (s *System) Depart(p *Point, eps float64) {
 func (s *System) Arrive(p *Point, eps float64) {
 	if f := s.Metric.Sparse; f != nil && f.chain != nil {
 		f.chain.Arrive(kernels.Best(), p.Z, p.W, p.G, eps)
+		return
+	}
+	if scale := s.Metric.fewScales(); scale != nil {
+		g, z, w, half := p.G[:len(scale)], p.Z[:len(scale)], p.W[:len(scale)], eps/2
+		for i, f := range scale {
+			w[i] = f * g[i]
+			z[i] += half * w[i]
+		}
 		return
 	}
 	s.Metric.Force(p.W, p.G)

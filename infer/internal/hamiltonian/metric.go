@@ -153,6 +153,14 @@ func (m *Metric) Variances(n int) []float64 {
 	return out
 }
 
+// fewScales returns the scales of a diagonal metric of a few parameters, of which a leapfrog is made in one loop over them; nil for others.
+func (m *Metric) fewScales() []float64 {
+	if len(m.Scale) > 32 || len(m.Grow) > 0 || m.Blocks != nil || m.Chol != nil || m.Sparse != nil {
+		return nil
+	}
+	return m.Scale
+}
+
 // Velocity writes F z, the change of q per unit time at momentum z.
 func (m *Metric) Velocity(dst, z []float64) {
 	switch {
