@@ -59,6 +59,10 @@ func matmul(a, b *Node) *Node {
 	if !ok {
 		return failed(&tensor.ShapeError{Op: "matmul", Got: []tensor.Shape{a.shape, b.shape}, Want: "leading axes that broadcast"})
 	}
+	if p > 0 && q == 0 && a.op != permuteOp { // one product of all rows, whose gradient by b is one too
+		k := a.shape[p+1]
+		return Reshape(matmul(Reshape(a, a.shape[:p+1].Size(), k), b), slices.Concat(lead, tensor.Shape{a.shape[p], b.shape[q+1]})...)
+	}
 	return newNode(matmulOp, slices.Concat(lead, tensor.Shape{a.shape[p], b.shape[q+1]}), a, b)
 }
 

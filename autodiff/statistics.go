@@ -88,7 +88,22 @@ func LogSumExp(x *Node, axes ...int) *Node {
 
 // Softmax returns exp(x) / sum exp(x) along one axis. Elements of -Inf have 0; a row of nothing but -Inf, or with +Inf,
 // has no softmax: it is NaN.
-func Softmax(x *Node, axis int) *Node { return Exp(LogSoftmax(x, axis)) }
+func Softmax(x *Node, axis int) *Node {
+	if bad := notReal("softmax", x); bad != nil {
+		return bad
+	}
+	ax, ok := axisOf(axis, len(x.shape))
+	if !ok {
+		return noAxis("softmax", x, axis)
+	}
+	row := []int{ax}
+	e := Exp(Sub(x, restored(StopGradient(over(maxOp, x, row)), x.shape, row)))
+	return Mul(e, restored(Reciprocal(SumAxes(e, ax)), x.shape, row))
+}
+
+func noAxis(op string, x *Node, axis int) *Node {
+	return mistake(op, "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
+}
 
 // LogSoftmax returns x - LogSumExp(x) along one axis.
 func LogSoftmax(x *Node, axis int) *Node {
@@ -97,7 +112,7 @@ func LogSoftmax(x *Node, axis int) *Node {
 	}
 	ax, ok := axisOf(axis, len(x.shape))
 	if !ok {
-		return mistake("softmax", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
+		return noAxis("softmax", x, axis)
 	}
 	return Sub(x, restored(LogSumExp(x, ax), x.shape, []int{ax}))
 }

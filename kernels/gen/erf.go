@@ -27,7 +27,7 @@ func (m machine) erfcOf(a vec) vec {
 	s := m.mul(a, a)
 	hi, lo, kf := m.expParts(m.neg(s))
 	lost := m.fnma(a, a, s) // s - a^2, exactly
-	return m.scale(m.fma(y, hi, m.mul(y, m.fma(hi, lost, lo))), kf)
+	return m.scaled(m.fma(y, hi, m.mul(y, m.fma(hi, lost, lo))), kf)
 }
 
 // erfSmall is erf(a) for 0 <= a <= 1.

@@ -3,7 +3,13 @@
 
 package main
 
-import "math"
+import (
+	"fmt"
+	"math"
+
+	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/operand"
+)
 
 // Exponentials. x = k ln 2 + r with |r| <= ln(2)/2; exp(r) = 1 + r + r^2 q(r).
 
@@ -77,16 +83,49 @@ func (m machine) mantissa() int {
 	return 23
 }
 
-func (m machine) exp(x vec) vec {
-	x = m.min(m.pick(709.9, 89), x)
-	return m.expBelow(x)
+// least is the smallest exponent of normal numbers, and tiny one below which 1 + 2^k is 1 to all digits and more.
+func (m machine) least() constant { return m.pick(-1022, -126) }
+func (m machine) tiny() constant  { return m.pick(-900, -60) }
+
+// scaled is scale for results that may be subnormal, of p above 1/100.
+func (m machine) scaled(p, kf vec) vec {
+	normal := m.pick(-1015, -119)
+	return m.below(normal, m.scale(p, m.max(normal, kf)), p, kf)
 }
 
-// expBelow is exp for x that cannot overflow.
-func (m machine) expBelow(x vec) vec {
-	x = m.max(m.pick(-746, -104), x)
+// below replaces r by p * 2^kf in the lanes where kf is below a limit. Processors take a hundred times as long over an
+// instruction with a subnormal result, as 0 by underflow is too, so that the bits of subnormal numbers are made as integers: the
+// nearest one to p * 2^(kf - smallest), which adding 2^mantissa leaves in the low bits.
+func (m machine) below(limit constant, r, p, kf vec) vec {
+	labels++
+	end := fmt.Sprintf("above%d", labels)
+	low := m.cmp(kf, lt, limit)
+	switch {
+	case m.wide:
+		KORTESTW(low, low)
+	case m.double:
+		VTESTPD(low, low)
+	default:
+		VTESTPS(low, low)
+	}
+	JZ(operand.LabelRef(end))
+	subnormal := m.cmp(kf, lt, m.least())
+	all := m.scale(p, m.blend(subnormal, m.num(0), kf))
+	k := m.add(m.add(m.min(m.least(), kf), m.pick(1074, 149)), m.magic())
+	one := m.load(m.pick(0x1p52, 0x1p23))
+	bits := m.xor(m.add(m.mul(p, m.power(k)), one), one)
+	m.do("move", m.blend(low, m.blend(subnormal, bits, all), r), r)
+	Label(end)
+	return r
+}
+
+// labels counts those of below.
+var labels int
+
+func (m machine) exp(x vec) vec {
+	x = m.max(m.pick(-746, -104), m.min(m.pick(709.9, 89), x))
 	r, kf, _ := m.reduce(x)
-	return m.scale(m.add(m.expm1Small(r), m.num(1)), kf)
+	return m.scaled(m.add(m.expm1Small(r), m.num(1)), kf)
 }
 
 func (m machine) exp2(x vec) vec {
@@ -98,7 +137,7 @@ func (m machine) exp2(x vec) vec {
 	lo := m.fma(f, m.ln2lo(), m.fms(f, m.ln2hi(), hi))
 	r2 := m.mul(hi, hi)
 	t := m.fma(m.poly(hi, r2, m.table(exp64, exp32)), r2, lo)
-	return m.scale(m.add(m.add(t, hi), m.num(1)), kf)
+	return m.scaled(m.add(m.add(t, hi), m.num(1)), kf)
 }
 
 // expm1 is 2 (2^(k-1) (exp(r)-1) + (2^(k-1) - 1/2)); the half keeps k = 1024 in range.
@@ -121,11 +160,12 @@ func (m machine) expParts(x vec) (hi, lo, kf vec) {
 	return hi, m.sub(t, m.sub(hi, m.num(1))), kf
 }
 
-// sigmoid is e/(1+e) for x < 0 and 1/(1+e) otherwise, e = exp(-|x|). The quotient takes one step of Newton with the low
-// parts of e and 1+e.
+// sigmoid is e/(1+e) for x < 0 and 1/(1+e) otherwise, e = exp(-|x|), and e itself where that is tiny. The quotient takes one step of
+// Newton with the low parts of e and 1+e.
 func (m machine) sigmoid(x vec) vec {
 	hi, lo, kf := m.expParts(m.or(x, m.sign()))
-	e, el := m.scale(hi, kf), m.scale(lo, kf)
+	k := m.max(m.tiny(), kf)
+	e, el := m.scale(hi, k), m.scale(lo, k)
 	one, zero := m.load(m.num(1)), m.load(m.num(0))
 	den := m.add(e, one)
 	dl := m.add(m.sub(e, m.sub(den, one)), el)
@@ -134,12 +174,13 @@ func (m machine) sigmoid(x vec) vec {
 	num := m.blend(below, e, one)
 	q := m.mul(num, inv)
 	rest := m.add(m.fnma(q, den, num), m.fnma(q, dl, m.blend(below, el, zero)))
-	return m.fma(rest, inv, q)
+	return m.below(m.tiny(), m.fma(rest, inv, q), hi, m.blend(below, kf, zero))
 }
 
-// softplus is max(x, 0) + log(1 + exp(-|x|)).
+// softplus is max(x, 0) + log(1 + e), e = exp(-|x|), and e itself for x < 0 where that is tiny.
 func (m machine) softplus(x vec) vec {
-	e := m.expBelow(m.or(x, m.sign()))
+	p, _, kf := m.expParts(m.or(x, m.sign()))
+	e := m.scale(p, m.max(m.tiny(), kf))
 	one := m.load(m.num(1))
 	u := m.add(e, one)
 	t := m.sub(u, one)
@@ -148,7 +189,7 @@ func (m machine) softplus(x vec) vec {
 	big := m.cmp(u, ge, m.num(1.5))
 	f := m.sub(m.blend(big, m.mul(u, m.num(0.5)), u), one)
 	k := m.blend(big, one, m.num(0))
-	return m.add(m.max(m.num(0), x), m.logOf(f, k, c))
+	return m.below(m.tiny(), m.add(m.max(m.num(0), x), m.logOf(f, k, c)), p, m.blend(m.cmp(x, lt, m.num(0)), kf, m.load(m.num(0))))
 }
 
 // tanh is x + x^3 P(x^2)/Q(x^2) below 0.625 (float32: a polynomial) and 1 - 2/(exp(2x)+1) above, with one division.
