@@ -18,8 +18,8 @@ type straight struct {
 	arrays      []int // arrays that it reads or writes
 }
 
-// fewest is the number of operations from which on machine code is worth its call.
-const fewest = 6
+// fewest is the number of operations from which on machine code is worth its call, and most that up to which it is worth being made.
+const fewest, most = 6, 20_000
 
 // straightKey is the key of a program's []straight among what machines keep with it.
 type straightKey struct{}
@@ -40,7 +40,7 @@ func straightOf(p *compiler.Program) []straight {
 			loops = append(loops, loop)
 			ops += len(loop.Ops) + 2*len(loop.Sums)
 		}
-		if s.jobs = len(loops); ops < fewest {
+		if s.jobs = len(loops); ops < fewest || ops > most {
 			continue
 		}
 		l := &native.List{}

@@ -3,10 +3,7 @@
 
 package native
 
-import (
-	"encoding/binary"
-	"math"
-)
+import "encoding/binary"
 
 // encoder writes instructions of AVX on single numbers (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, section 2.3).
 // The arguments of the code are in AX (First), CX (Second) and DX (scratch); constants stand behind the code.
@@ -55,11 +52,9 @@ func (e *encoder) number(low, high uint64) int32 {
 }
 
 // row returns the place of an array in the pool.
-func (e *encoder) row(x [Lanes]float64) int32 {
+func (e *encoder) row(bits [Lanes]uint64) int32 {
 	at := int32(len(e.pool))
-	for _, v := range x {
-		e.pool = append(e.pool, math.Float64bits(v))
-	}
+	e.pool = append(e.pool, bits[:]...)
 	return at
 }
 

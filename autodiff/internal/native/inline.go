@@ -16,11 +16,14 @@ type Numbers struct {
 	Write func(at int, v Value)
 
 	at    map[int]Value
-	lanes map[lanesAt]Value // of loops over a few elements, which read and write the arena as First
+	lanes map[int]lanesAt // arrays of a few elements, by the place of the first; loops read and write them in the arena as First
 }
 
 // lanesAt is an array of n elements in the arena.
-type lanesAt struct{ at, n int }
+type lanesAt struct {
+	v Value
+	n int
+}
 
 // inlining appends a loop to a list.
 type inlining struct {
@@ -34,7 +37,7 @@ type inlining struct {
 // Inline appends jobs to the list: loops that Fits has found to suit, and choices. ok is false, and the list of no use, if they read what is no
 // real number in the arena.
 func (l *List) Inline(p *compiler.Program, jobs []*compiler.Job, n Numbers) (ok bool) {
-	n.at, n.lanes = map[int]Value{}, map[lanesAt]Value{}
+	n.at, n.lanes = map[int]Value{}, map[int]lanesAt{}
 	for _, j := range jobs {
 		i := &inlining{l, p, j.Loop, map[int]Value{}, n}
 		if j.Loop == nil {
@@ -173,7 +176,7 @@ func (i *inlining) write(at int, v Value) {
 		return
 	}
 	v = i.Spread(v)
-	i.lanes[lanesAt{at, n}] = v
+	i.lanes[at] = lanesAt{v, n}
 	i.StoreLanes(First, at, n, v)
 }
 
@@ -182,9 +185,9 @@ func (i *inlining) overwritten(at, n int) {
 	for k := range n {
 		delete(i.at, at+k)
 	}
-	for a := range i.lanes {
-		if a.at < at+n && at < a.at+a.n {
-			delete(i.lanes, a)
+	for from := at - Lanes + 1; from < at+n; from++ {
+		if from+i.lanes[from].n > at {
+			delete(i.lanes, from)
 		}
 	}
 }
@@ -208,12 +211,13 @@ func (i *inlining) operand(o *compiler.Operand) (v Value, ok bool) {
 	case b.Kind == compiler.ConstBuf:
 		return i.Constant(b.Value.Data[o.Off]), true
 	case n > 1:
-		at := lanesAt{b.Offset + o.Off, n}
-		if v, ok = i.lanes[at]; !ok {
-			v = i.LoadLanes(First, at.at, n)
-			i.lanes[at] = v
+		at := b.Offset + o.Off
+		known := i.lanes[at]
+		if known.n != n {
+			known = lanesAt{i.LoadLanes(First, at, n), n}
+			i.lanes[at] = known
 		}
-		return v, true
+		return known.v, true
 	}
 	at := b.Offset + o.Off
 	if v, ok = i.at[at]; !ok {

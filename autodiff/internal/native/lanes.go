@@ -4,6 +4,8 @@
 package native
 
 import (
+	"math"
+
 	"github.com/euryale-dev/euryale/kernels"
 )
 
@@ -20,10 +22,20 @@ func (l *List) LoadLanes(m Memory, at, n int) Value {
 
 // Array returns numbers that never change, at most Lanes of them, with zeros behind.
 func (l *List) Array(data []float64) Value {
-	at := int32(len(l.arrays))
-	l.arrays = append(l.arrays, [Lanes]float64{})
-	copy(l.arrays[at][:], data)
-	return l.add(entry{do: array, at: at, lanes: true})
+	var bits [Lanes]uint64
+	for i, x := range data {
+		bits[i] = math.Float64bits(x)
+	}
+	v, known := l.known[bits]
+	if !known {
+		if l.known == nil {
+			l.known = map[[Lanes]uint64]Value{}
+		}
+		l.arrays = append(l.arrays, bits)
+		v = l.add(entry{do: array, at: int32(len(l.arrays) - 1), lanes: true})
+		l.known[bits] = v
+	}
+	return v
 }
 
 // StoreLanes writes the first n lanes of v.

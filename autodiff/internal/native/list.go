@@ -50,7 +50,8 @@ type List struct {
 	ops       []entry
 	constants map[uint64]Value
 	spread    map[Value]Value
-	arrays    [][Lanes]float64
+	arrays    [][Lanes]uint64 // bits of constants with lanes
+	known     map[[Lanes]uint64]Value
 }
 
 type entry struct {

@@ -127,7 +127,7 @@ func (l *List) lane(o *entry, x, y, z float64, from []float64, k int32) float64 
 	case load:
 		return from[o.at]
 	case array:
-		return l.arrays[o.at][k]
+		return math.Float64frombits(l.arrays[o.at][k])
 	case loadLanes:
 		if k < int32(o.n) {
 			return from[o.at+k]
