@@ -19,6 +19,7 @@ func init() {
 		CUDA:   "(fabs(x) > 1e8 ? 2.0 * log(fabs(x)) : log1p(x * x))",
 		VJP:    func(g, _, x *Node) *Node { return Mul(g, apply(log1psqSlopeOp, x)) },
 		Domain: Interval{-4, 4},
+		Kernel: log1pSquares,
 	}.Define()
 	log1psqSlopeOp = Unary{
 		Name: "log1p_square_slope",
@@ -28,5 +29,6 @@ func init() {
 			return Mul(g, Sub(Scale(2, Square(apply(inverseHypot1Op, x))), Square(y)))
 		},
 		Domain: Interval{-4, 4},
+		Kernel: log1pSquareSlopes,
 	}.Define()
 }

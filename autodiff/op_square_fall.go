@@ -8,7 +8,12 @@ import "github.com/euryale-dev/euryale/autodiff/internal/special"
 // SquareFall returns nu log(1 + z^2/nu) for nu > 0, the power of Student's distribution, which is z^2 for a large nu.
 //
 // Gradient: log(1+w) - w/(1+w) with w = z^2/nu for nu, computed without its differences; 2 z/(1+w) for z.
-func SquareFall(nu, z *Node) *Node { return apply(squareFallOp, nu, z) }
+func SquareFall(nu, z *Node) *Node {
+	if nu != nil && len(nu.data) == 1 && nu.data[0] >= 1e-8 && nu.data[0] <= 1e8 { // a number of which neither quotient is out of range
+		return Mul(nu, Log1pSquare(Div(z, Sqrt(nu))))
+	}
+	return apply(squareFallOp, nu, z)
+}
 
 var squareFallOp, squareFallSlopeOp *Op
 
@@ -24,6 +29,7 @@ func init() {
 			return Mul(g, apply(squareFallSlopeOp, nu, z)), Mul(g, Mul(root, apply(log1psqSlopeOp, Div(z, root))))
 		},
 		Domain: Interval{0.5, 3},
+		Kernel: squareFalls,
 	}.Define()
 	squareFallSlopeOp = Binary{
 		Name:   "square_fall_slope",

@@ -34,6 +34,24 @@ func BenchmarkPeerGradient(b *testing.B) {
 			Bytes: 3 * 8 * n, Flops: 16 * n,
 		}.Run(b)
 	})
+	b.Run("student", func(b *testing.B) {
+		const n = 1000000
+		outs, inputs := heavyRegression(n)
+		ours := compiledForRace(b, outs, inputs, 64, func(i, k int) float64 {
+			switch i {
+			case 3:
+				return math.Cos(0.7 * float64(k))
+			case 4:
+				return 3 * math.Cos(0.3*float64(k))
+			}
+			return []float64{0.5, 0.7, 1.1}[i]
+		})
+		peer.Race{
+			Name: "log density and gradient of a line through 1e6 points with Student's distribution, float64", Ours: ours,
+			Peers: []peer.Rival{{Name: "JAX", Script: "autodiff.py", Args: []string{"student", "1000000"}}},
+			Bytes: 2 * 8 * n, Flops: 50 * n,
+		}.Run(b)
+	})
 	b.Run("network", func(b *testing.B) {
 		loss, weights := mlp()
 		ours := compiledForRace(b, append([]*ad.Node{loss}, ad.Grad(loss, weights...)...), nil, 32, nil)
@@ -44,6 +62,16 @@ func BenchmarkPeerGradient(b *testing.B) {
 			Single: true, Tol: 1e-4,
 		}.Run(b)
 	})
+}
+
+// heavyRegression is the log density, up to a constant, of n points around a line with Student's distribution with 4
+// degrees of freedom, and its gradient.
+func heavyRegression(n int) (outs, inputs []*ad.Node) {
+	a, slope, scale, x, y := ad.Input("a"), ad.Input("b"), ad.Input("scale"), ad.Input("x", n), ad.Input("y", n)
+	z := ad.Div(ad.Sub(y, ad.Add(a, ad.Mul(slope, x))), scale)
+	fall := ad.Scale(0.5, ad.Add(ad.SquareFall(ad.Scalar(4), z), ad.Log1pSquare(ad.Scale(0.5, z))))
+	lp := ad.Neg(ad.Sum(ad.Add(fall, ad.Log(scale))))
+	return append([]*ad.Node{lp}, ad.Grad(lp, a, slope, scale)...), []*ad.Node{a, slope, scale, x, y}
 }
 
 // compiledForRace compiles a graph for one thread and for two and sets its inputs: to

@@ -1,6 +1,7 @@
 """Values and gradients by JAX, compiled once.
 
     autodiff.py regression POINTS    straight line with an unknown standard deviation, float64
+    autodiff.py student POINTS       the same with Student's distribution with 4 degrees of freedom and no weights
     autodiff.py network              three layers of 4, 256, 256 and 4000, 128 rows, float32
 """
 
@@ -36,6 +37,16 @@ def regression(points):
     race(jax.jit(jax.value_and_grad(density)), at)
 
 
+def student(points):
+    x, y = wave(0.7, int(points)), 3 * wave(0.3, int(points))
+
+    def density(p):
+        z = (y - (p[0] + p[1] * x)) / p[2]
+        return -jnp.sum(2.5 * jnp.log1p(z * z / 4) + jnp.log(p[2]))
+
+    race(jax.jit(jax.value_and_grad(density)), jnp.array([0.5, 0.7, 1.1]))
+
+
 def network():
     x, y = wave(0.7, 128, 4, dtype=jnp.float32), wave(0.3, 128, 4000, dtype=jnp.float32)
     shapes = [(4, 256), (1, 256), (256, 256), (1, 256), (256, 4000), (1, 4000)]
@@ -58,4 +69,4 @@ def race(f, at):
     serve(f"JAX {jax.__version__}", work)
 
 
-{"regression": regression, "network": network}[sys.argv[1]](*sys.argv[2:])
+{"regression": regression, "student": student, "network": network}[sys.argv[1]](*sys.argv[2:])

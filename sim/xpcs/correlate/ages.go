@@ -112,7 +112,7 @@ func newAgeSums(frames int, b *bin, level []float64, threads int) *ageSums {
 	return a
 }
 
-// add takes the divided counts of some pixels of the bin, from pixel first on: rows of depth numbers, of which width are used.
+// addAges takes the divided counts of some pixels of the bin, from pixel first on: rows of width numbers.
 func addAges[T real](a *ageSums, rows []T, first, width int) {
 	if a == nil {
 		return
@@ -123,7 +123,7 @@ func addAges[T real](a *ageSums, rows []T, first, width int) {
 			return
 		}
 		to := a.single[f*groups:][:groups]
-		for i, v := range x[f*depth:][:width] {
+		for i, v := range x[f*width:][:width] {
 			to[(first+i)%groups] += float64(v) / a.level[f]
 		}
 	})
@@ -153,7 +153,7 @@ func addAges[T real](a *ageSums, rows []T, first, width int) {
 				continue
 			}
 			clear(pair)
-			p, q := x[i*depth:][:width], x[(i+d)*depth:][:width]
+			p, q := x[i*width:][:width], x[(i+d)*width:][:width]
 			for at := 0; at < width; at += groups {
 				fma(&pair[0], &p[at], &q[at], &pair[0], min(groups, width-at))
 			}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"unsafe"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/errtext"
@@ -104,6 +105,7 @@ type twotime struct {
 	bins   []bin             // pixels hold places in a frame
 	number []int             // of each bin
 	levels map[int][]float64 // mean of the divided counts of each frame, by bin, if there are Ages
+	sums   map[int][]float64 // sum of the divided counts of each frame, by bin
 	light  *intensities      // of the frames; nil: not wanted
 	part   partial           // of the bin that GPUs work on
 }
@@ -190,43 +192,50 @@ func (t *twotime) passes(most int) [][]span {
 	return all
 }
 
-// run reads the movie once for each group.
+// run correlates all bins.
 func (t *twotime) run(ctx context.Context, each func(*Map) error) error {
 	if !ad.OnProcessor(t.s.Backend) {
 		if done, err := t.runOnGPUs(ctx, each); done || err != nil {
 			return err
 		}
 	}
+	if t.s.Precision == 64 {
+		return runTwotime[float64](ctx, t, each)
+	}
+	return runTwotime[float32](ctx, t, each)
+}
+
+// runTwotime reads the movie once for each group.
+func runTwotime[T real](ctx context.Context, t *twotime, each func(*Map) error) error {
 	n := t.movie.Frames
-	most := (t.s.MaxBytes - 16*int64(n)*int64(n)) / 4
+	most := (t.s.MaxBytes - 16*int64(n)*int64(n)) / int64(unsafe.Sizeof(T(0)))
 	passes := t.passes(int(min(max(most, 0), math.MaxInt32*4)))
-	var c2, sums []float64
+	t.sums = map[int][]float64{}
+	var c2 []float64
 	var ages *ageSums
+	m := newMultiplier[T](t)
 	for i, pass := range passes {
-		held, means, err := t.read(ctx, pass, i == 0, func(done int) { t.s.Progress(i*n+done, len(passes)*n) })
+		held, err := hold[T](ctx, t, pass, i == 0, func(done int) { t.s.Progress(i*n+done, len(passes)*n) })
 		if err != nil {
 			return err
 		}
-		at := 0
 		for _, sp := range pass {
-			b := &t.bins[sp.bin]
+			b, size := &t.bins[sp.bin], (sp.to-sp.from)*n
 			if sp.from == 0 {
 				if c2 == nil { // the same memory for all bins
-					c2, sums = make([]float64, n*n), make([]float64, n)
+					c2 = make([]float64, n*n)
+				} else {
+					clear(c2)
 				}
-				clear(c2)
-				clear(sums)
 				if ages = nil; t.s.Ages {
 					ages = newAgeSums(n, b, t.levels[sp.bin], t.s.threads())
 				}
 			}
-			x := held[at*n:][:(sp.to-sp.from)*n]
-			at += sp.to - sp.from
-			if err := t.multiply(ctx, c2, sums, x, sp, means[sp.bin], ages); err != nil {
+			if err := m.add(ctx, c2, held[:size], sp, ages); err != nil {
 				return err
 			}
-			if sp.to == len(b.pixels) {
-				finish(c2, sums, len(b.pixels))
+			if held = held[size:]; sp.to == len(b.pixels) {
+				finish(c2, t.sums[sp.bin], len(b.pixels))
 				if err := each(&Map{Bin: t.number[sp.bin], Pixels: len(b.pixels), Frames: n, C2: c2, Ages: ages.done(c2)}); err != nil {
 					return err
 				}
@@ -236,17 +245,18 @@ func (t *twotime) run(ctx context.Context, each func(*Map) error) error {
 	return nil
 }
 
-// read returns the counts of the pixels of a pass, (frame, pixel) for one span after the other, and for each of its bins the means of
-// all of its static bins, (frame, static bin). The first reading also sums intensities.
-func (t *twotime) read(ctx context.Context, pass []span, first bool, progress func(done int)) (held []float32, means map[int][]float64, err error) {
+// hold returns the counts of the pixels of a pass, divided by the means of their static bins, for one span after the
+// other: (frame, pixel) for each depth of its pixels. The first reading also sums intensities.
+func hold[T real](ctx context.Context, t *twotime, pass []span, first bool, progress func(done int)) ([]T, error) {
 	n, size := t.movie.Frames, t.movie.Height*t.movie.Width
 	pixels := 0
-	means = map[int][]float64{}
 	var starts []int
 	for _, sp := range pass {
 		starts = append(starts, pixels)
 		pixels += sp.to - sp.from
-		means[sp.bin] = make([]float64, len(t.bins[sp.bin].count)*n)
+		if sp.from == 0 {
+			t.sums[sp.bin] = make([]float64, n)
+		}
 		if t.s.Ages {
 			if t.levels == nil {
 				t.levels = map[int][]float64{}
@@ -254,34 +264,34 @@ func (t *twotime) read(ctx context.Context, pass []span, first bool, progress fu
 			t.levels[sp.bin] = make([]float64, n)
 		}
 	}
-	held = make([]float32, pixels*n)
+	held := make([]T, pixels*n)
 	block := max(min(blockFrames, staging/(4*size)), 1)
 	frames := make([]float32, block*size)
 	var events Events
 	errs := make([]error, len(pass))
 	for done := 0; done < n; {
 		if err := ctx.Err(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		some := min(block, n-done)
 		if err := t.movie.frames(done, some, frames, &events); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if first && t.light != nil {
 			t.light.add(frames[:some*size])
 		}
 		parallel.Do(t.s.threads(), len(pass), func(_, i int) {
-			errs[i] = t.gather(pass[i], held[starts[i]*n:], means[pass[i].bin], frames, done, some)
+			errs[i] = gather(t, pass[i], held[starts[i]*n:], frames, done, some)
 		})
 		for _, err := range errs {
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 		}
 		done += some
 		progress(done)
 	}
-	return held, means, nil
+	return held, nil
 }
 
 // frames fills dense frames, from events if that is what the movie has.
@@ -305,20 +315,21 @@ func (m Movie) frames(first, n int, dst []float32, e *Events) error {
 	return nil
 }
 
-// gather copies the pixels of a span from some frames, and takes the means of its bin.
-func (t *twotime) gather(sp span, held []float32, means []float64, frames []float32, done, some int) error {
+// gather divides the pixels of a span of some frames by the means of their static bins, and sums them.
+func gather[T real](t *twotime, sp span, held []T, frames []float32, done, some int) error {
 	b, size := &t.bins[sp.bin], t.movie.Height*t.movie.Width
-	statics, width := len(b.count), sp.to-sp.from
+	inverse, sums := make([]float64, len(b.count)), t.sums[sp.bin]
 	for f := range some {
-		frame, mean := frames[f*size:][:size], means[(done+f)*statics:][:statics]
-		b.addTo(mean, frame)
-		total, counted := 0.0, 0
+		frame, total, counted := frames[f*size:][:size], 0.0, 0
+		clear(inverse)
+		b.addTo(inverse, frame)
 		for s, c := range b.count {
-			total += mean[s]
-			if mean[s] /= float64(c); !(mean[s] > 0) {
-				mean[s] = 1
-			} else {
+			total += inverse[s]
+			if mean := inverse[s] / float64(c); mean > 0 {
+				inverse[s] = 1 / mean
 				counted += c
+			} else {
+				inverse[s] = 1
 			}
 		}
 		if t.s.Ages {
@@ -327,9 +338,10 @@ func (t *twotime) gather(sp span, held []float32, means []float64, frames []floa
 		if math.IsNaN(total) || math.IsInf(total, 0) {
 			return t.bad(b, frame, done+f)
 		}
-		row := held[(done+f)*width:][:width]
-		for i, p := range b.pixels[sp.from:sp.to] {
-			row[i] = frame[p]
+		for from := sp.from; from < sp.to; from += depth {
+			width := min(depth, sp.to-from)
+			row := held[(from-sp.from)*t.movie.Frames+(done+f)*width:][:width]
+			sums[done+f] += divided(row, frame, b.pixels[from:from+width], inverse, b.static[from:from+width])
 		}
 	}
 	return nil

@@ -34,20 +34,10 @@ func (b *bin) addTo(sums []float64, frame []float32) {
 	}
 }
 
-// multiply adds the products of frames, summed over the pixels of a span, to the upper blocks of c2, and the counts
-// divided by the means of their static bins to the sums of the frames.
-func (t *twotime) multiply(ctx context.Context, c2, sums []float64, x []float32, sp span, means []float64, ages *ageSums) error {
-	if t.s.Precision == 64 {
-		return multiply(ctx, t, c2, sums, x, sp, means, newMultiplier[float64](t), ages)
-	}
-	return multiply(ctx, t, c2, sums, x, sp, means, newMultiplier[float32](t), ages)
-}
-
-// multiplier multiplies blocks of frames, (panel, depth) each, for several goroutines.
+// multiplier multiplies blocks of frames, for several goroutines.
 type multiplier[T real] struct {
-	t      *twotime
-	frames []T // divided counts, (frames in whole blocks, depth)
-	rooms  []room[T]
+	t     *twotime
+	rooms []room[T]
 }
 
 // room is what one goroutine needs.
@@ -57,22 +47,20 @@ type room[T real] struct {
 }
 
 func newMultiplier[T real](t *twotime) *multiplier[T] {
-	return &multiplier[T]{t: t, frames: make([]T, t.blocks()*panel*depth), rooms: make([]room[T], t.s.threads())}
+	return &multiplier[T]{t: t, rooms: make([]room[T], t.s.threads())}
 }
 
 // blocks is the number of blocks of frames.
 func (t *twotime) blocks() int { return (t.movie.Frames + panel - 1) / panel }
 
-// block returns the frames of a block.
-func (m *multiplier[T]) block(k int) []T { return m.frames[k*panel*depth:][:panel*depth] }
-
-// product returns the products of the frames of two blocks, (panel, panel), summed over the first pixels.
-func (m *multiplier[T]) product(who int, pair [2]int, pixels int) []T {
+// product returns the products of the frames of two blocks, (panel, panel), summed over pixels, of which each frame of
+// x has as many.
+func (m *multiplier[T]) product(who int, x []T, pair [2]int, pixels int) []T {
 	r := &m.rooms[who]
 	if r.out == nil {
 		r.out = make([]T, panel*panel)
 	}
-	m.multiply(r, pair, pixels)
+	m.multiply(r, x, pair, pixels)
 	return r.out
 }
 
@@ -80,8 +68,8 @@ func (m *multiplier[T]) product(who int, pair [2]int, pixels int) []T {
 const half = 6 * kernels.GemmRows
 
 // multiply multiplies the frames of two blocks that there are.
-func (m *multiplier[T]) multiply(r *room[T], pair [2]int, pixels int) {
-	a, b := m.block(pair[0]), m.block(pair[1])
+func (m *multiplier[T]) multiply(r *room[T], x []T, pair [2]int, pixels int) {
+	a, b := x[pair[0]*panel*pixels:], x[pair[1]*panel*pixels:]
 	rows, columns := min(panel, m.t.movie.Frames-pair[0]*panel), min(panel, m.t.movie.Frames-pair[1]*panel)
 	if pair[0] != pair[1] || rows <= half {
 		gemm(&r.ws, a, b, r.out, pixels, rows, columns, 0, rows, 0)
@@ -95,16 +83,18 @@ func (m *multiplier[T]) multiply(r *room[T], pair [2]int, pixels int) {
 func gemm[T real](ws *kernels.Workspace, a, b, out []T, pixels, rows, columns, from, to, left int) {
 	switch a := any(a).(type) {
 	case []float64:
-		kernels.GemmPart64(kernels.Best(), ws, false, true, rows, columns, pixels, 1, a, depth, any(b).([]float64), depth, 0, any(out).([]float64), panel, from, to, left, columns)
+		kernels.GemmPart64(kernels.Best(), ws, false, true, rows, columns, pixels, 1, a, pixels, any(b).([]float64), pixels, 0, any(out).([]float64), panel, from, to, left, columns)
 	case []float32:
-		kernels.GemmPart32(kernels.Best(), ws, false, true, rows, columns, pixels, 1, a, depth, any(b).([]float32), depth, 0, any(out).([]float32), panel, from, to, left, columns)
+		kernels.GemmPart32(kernels.Best(), ws, false, true, rows, columns, pixels, 1, a, pixels, any(b).([]float32), pixels, 0, any(out).([]float32), panel, from, to, left, columns)
 	}
 }
 
-func multiply[T real](ctx context.Context, t *twotime, c2, sums []float64, x []float32, sp span, means []float64, m *multiplier[T], ages *ageSums) error {
-	n, width, b := t.movie.Frames, sp.to-sp.from, &t.bins[sp.bin]
+// add adds the products of frames, summed over the pixels of a span, to the upper blocks of c2; x is what hold returns
+// for the span.
+func (m *multiplier[T]) add(ctx context.Context, c2 []float64, x []T, sp span, ages *ageSums) error {
+	n, width := m.t.movie.Frames, sp.to-sp.from
 	var pairs [][2]int
-	for i := range t.blocks() {
+	for i := range m.t.blocks() {
 		for j := range i + 1 {
 			pairs = append(pairs, [2]int{j, i})
 		}
@@ -113,43 +103,32 @@ func multiply[T real](ctx context.Context, t *twotime, c2, sums []float64, x []f
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		static := b.static[sp.from+from : sp.from+min(from+depth, width)]
-		parallel.Do(t.s.threads(), t.blocks(), func(_, k int) {
-			inverse := make([]float64, len(b.count))
-			for f := k * panel; f < min((k+1)*panel, n); f++ {
-				to := m.frames[f*depth:][:depth]
-				sums[f] += divided(to, x[f*width+from:][:len(static)], means[f*len(b.count):][:len(b.count)], inverse, static)
-			}
-		})
-		addAges(ages, m.frames, sp.from+from, len(static))
-		parallel.Do(t.s.threads(), len(pairs), func(who, k int) {
-			collect(c2, m.product(who, pairs[k], len(static)), n, pairs[k])
+		pixels := min(depth, width-from)
+		part := x[from*n:][:pixels*n]
+		addAges(ages, part, sp.from+from, pixels)
+		parallel.Do(m.t.s.threads(), len(pairs), func(who, k int) {
+			collect(c2, m.product(who, part, pairs[k], pixels), n, pairs[k])
 		})
 	}
 	return nil
 }
 
-// divided writes the counts of one frame divided by the means of their static bins, then zeros, and returns their sum.
-// inverse is scratch.
-func divided[T real](to []T, x []float32, means, inverse []float64, static []int) float64 {
-	for s, v := range means {
-		inverse[s] = 1 / v
-	}
+// divided writes the counts of pixels of a frame times a factor for each of their static bins, and returns their sum.
+func divided[T real](to []T, frame []float32, pixels []int, inverse []float64, static []int) float64 {
 	var sums [4]float64
-	to, static = to[:len(to):len(to)], static[:len(x)]
+	to, static = to[:len(pixels)], static[:len(pixels)]
 	i := 0
-	for ; i+4 <= len(x); i += 4 {
-		v, s, d := x[i:i+4:i+4], static[i:i+4:i+4], to[i:i+4:i+4]
-		a, b, c, e := float64(v[0])*inverse[s[0]], float64(v[1])*inverse[s[1]], float64(v[2])*inverse[s[2]], float64(v[3])*inverse[s[3]]
+	for ; i+4 <= len(pixels); i += 4 {
+		p, s, d := pixels[i:i+4:i+4], static[i:i+4:i+4], to[i:i+4:i+4]
+		a, b, c, e := float64(frame[p[0]])*inverse[s[0]], float64(frame[p[1]])*inverse[s[1]], float64(frame[p[2]])*inverse[s[2]], float64(frame[p[3]])*inverse[s[3]]
 		sums[0], sums[1], sums[2], sums[3] = sums[0]+a, sums[1]+b, sums[2]+c, sums[3]+e
 		d[0], d[1], d[2], d[3] = T(a), T(b), T(c), T(e)
 	}
-	for ; i < len(x); i++ {
-		w := float64(x[i]) * inverse[static[i]]
+	for ; i < len(pixels); i++ {
+		w := float64(frame[pixels[i]]) * inverse[static[i]]
 		sums[0] += w
 		to[i] = T(w)
 	}
-	clear(to[len(x):])
 	return sums[0] + sums[1] + (sums[2] + sums[3])
 }
 
