@@ -224,8 +224,6 @@ func runTwotime[T real](ctx context.Context, t *twotime, each func(*Map) error) 
 			if sp.from == 0 {
 				if c2 == nil { // the same memory for all bins
 					c2 = make([]float64, n*n)
-				} else {
-					clear(c2)
 				}
 				if ages = nil; t.s.Ages {
 					ages = newAgeSums(n, b, t.levels[sp.bin], t.s.threads())
@@ -235,7 +233,6 @@ func runTwotime[T real](ctx context.Context, t *twotime, each func(*Map) error) 
 				return err
 			}
 			if held = held[size:]; sp.to == len(b.pixels) {
-				finish(c2, t.sums[sp.bin], len(b.pixels))
 				if err := each(&Map{Bin: t.number[sp.bin], Pixels: len(b.pixels), Frames: n, C2: c2, Ages: ages.done(c2)}); err != nil {
 					return err
 				}

@@ -89,8 +89,8 @@ func gemm[T real](ws *kernels.Workspace, a, b, out []T, pixels, rows, columns, f
 	}
 }
 
-// add adds the products of frames, summed over the pixels of a span, to the upper blocks of c2; x is what hold returns
-// for the span.
+// add adds the products of frames, summed over the pixels of a span, to the upper triangle of c2, which is the map once the
+// bin has no more pixels; x is what hold returns for the span.
 func (m *multiplier[T]) add(ctx context.Context, c2 []float64, x []T, sp span, ages *ageSums) error {
 	n, width := m.t.movie.Frames, sp.to-sp.from
 	var pairs [][2]int
@@ -107,7 +107,7 @@ func (m *multiplier[T]) add(ctx context.Context, c2 []float64, x []T, sp span, a
 		part := x[from*n:][:pixels*n]
 		addAges(ages, part, sp.from+from, pixels)
 		parallel.Do(m.t.s.threads(), len(pairs), func(who, k int) {
-			collect(c2, m.product(who, part, pairs[k], pixels), n, pairs[k])
+			m.collect(c2, m.product(who, part, pairs[k], pixels), pairs[k], sp, from, pixels)
 		})
 	}
 	return nil
@@ -132,35 +132,32 @@ func divided[T real](to []T, frame []float32, pixels []int, inverse []float64, s
 	return sums[0] + sums[1] + (sums[2] + sums[3])
 }
 
-// collect adds an output (panel, panel) to a block of c2.
-func collect[T real](c2 []float64, out []T, n int, pair [2]int) {
-	for i := range min(panel, n-pair[0]*panel) {
-		to := c2[(pair[0]*panel+i)*n+pair[1]*panel:][:min(panel, n-pair[1]*panel)]
-		from := out[i*panel:][:len(to)]
-		for j, v := range from {
-			to[j] += float64(v)
-		}
-	}
-}
-
 // tileSide is the side of the tiles in which a map is mirrored, so that both sides stay in the first cache.
 const tileSide = 32
 
-// finish normalises the upper triangle and mirrors it.
-func finish(c2, sums []float64, pixels int) {
-	n := len(sums)
-	for i0 := 0; i0 < n; i0 += tileSide {
-		for j0 := i0; j0 < n; j0 += tileSide {
-			for i := i0; i < min(i0+tileSide, n); i++ {
-				from := max(i, j0)
-				row := c2[i*n:][:n]
-				for j := from; j < min(j0+tileSide, n); j++ {
-					v := 0.0
-					if d := sums[i] * sums[j]; d != 0 {
-						v = row[j] * float64(pixels) / d
+// collect adds an output (panel, panel) to a block of the upper triangle of c2, which has the sums of the pixels before
+// unless they are the first. With the last pixels of a bin it normalises and mirrors the block.
+func (m *multiplier[T]) collect(c2 []float64, out []T, pair [2]int, sp span, from, pixels int) {
+	n, sums, all := m.t.movie.Frames, m.t.sums[sp.bin], float64(len(m.t.bins[sp.bin].pixels))
+	first, last := sp.from+from == 0, sp.from+from+pixels == int(all)
+	top, left := pair[0]*panel, pair[1]*panel
+	for i0 := top; i0 < min(top+panel, n); i0 += tileSide {
+		for j0 := left; j0 < min(left+panel, n); j0 += tileSide {
+			for i := i0; i < min(i0+tileSide, top+panel, n); i++ {
+				row, products := c2[i*n:][:n], out[(i-top)*panel:][:panel]
+				for j := max(i, j0); j < min(j0+tileSide, left+panel, n); j++ {
+					v := float64(products[j-left])
+					if !first {
+						v += row[j]
+					}
+					if last {
+						d := sums[i] * sums[j]
+						if v = v * all / d; d == 0 {
+							v = 0
+						}
+						c2[j*n+i] = v
 					}
 					row[j] = v
-					c2[j*n+i] = v
 				}
 			}
 		}
