@@ -14,10 +14,13 @@ func (g *product[T]) packA(i0, i1, pc, depth int) {
 	g.ws.a = grown(g.ws.a, panels*panelA*depth)
 	for i := i0; i < i1; i += h {
 		dst := g.ws.a[(i-i0)/h*panelA*depth:][:panelA*depth]
-		rows := min(h, i1-i)
 		if g.transA {
 			for p := range depth {
-				copy(dst[p*panelA:p*panelA+rows], g.a[(pc+p)*g.lda+i:])
+				if from := g.a[(pc+p)*g.lda+i:]; len(from) >= panelA { // a call of copy would take longer
+					*(*[panelA]T)(dst[p*panelA:]) = [panelA]T(from)
+				} else {
+					copy(dst[p*panelA:], from)
+				}
 			}
 			continue
 		}
@@ -40,8 +43,9 @@ func (g *product[T]) packB(pc, depth, j, width, length int) {
 	}
 	for p := range depth {
 		row := dst[p*length : p*length+length]
-		copy(row[:width], g.b[(pc+p)*g.ldb+j:])
-		clear(row[width:])
+		if copy(row[:width], g.b[(pc+p)*g.ldb+j:]); width < length {
+			clear(row[width:])
+		}
 	}
 }
 
