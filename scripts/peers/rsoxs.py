@@ -1,11 +1,13 @@
 """The direct algorithm of polarized resonant scattering in NumPy and float32.
 
-For every energy and angle: the polarization of 32 x 512 x 512 voxels of three
-materials, one of them aligned, its three transforms, the cut with the Ewald sphere
+For every energy and angle: the polarization of the voxels of a volume, 32 x 512 x 512
+or those of three arguments (Z, Y, X), of three materials, one of them aligned, its three transforms, the cut with the Ewald sphere
 and the rotation of the image, as CyRSoXS does it. FFTW plans its transforms
 (pyfftw, MEASURE) if pyfftw is installed, SciPy's pocketfft does them otherwise. A unit
 of work is one energy and angle. What is in the volume does not matter to the time.
 """
+
+import sys
 
 import numpy as np
 import scipy.fft
@@ -18,7 +20,7 @@ try:
 except ImportError:
     pyfftw = None
 
-SHAPE, SIZE, ENERGY = (32, 512, 512), 2.5, 284.7
+SHAPE, SIZE, ENERGY = tuple(int(n) for n in sys.argv[1:4]) or (32, 512, 512), 2.5, 284.7
 HC = 1239.84197
 
 

@@ -7,17 +7,23 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/euryale-dev/euryale/internal/peer"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// BenchmarkPeerPattern scatters one energy from 32 x 512 x 512 voxels of three materials,
-// one of them aligned, in float32, at one angle and at 361. The peer runs the direct
+// BenchmarkPeerPattern scatters one energy from voxels of three materials, one of them
+// aligned, in float32, at one angle, and a film at 361 as well. The peer runs the direct
 // algorithm, which takes as long for every angle.
 func BenchmarkPeerPattern(b *testing.B) {
-	shape := [3]int{32, 512, 512}
+	scatterBeside(b, [3]int{32, 512, 512}, Angles{}, Angles{0, 1, 360})
+	scatterBeside(b, [3]int{128, 128, 128}, Angles{})
+}
+
+// scatterBeside runs the races of one volume.
+func scatterBeside(b *testing.B, shape [3]int, angles ...Angles) {
 	random := func(stream uint32, top float64) *tensor.Tensor {
 		t, src := tensor.New(tensor.Float32, shape[:]...), tensor.NewStream(1, stream, 0)
 		for i, d := 0, t.Data().([]float32); i < len(d); i++ {
@@ -28,13 +34,13 @@ func BenchmarkPeerPattern(b *testing.B) {
 	m := &Morphology{PhysSize: 2.5, Materials: []Material{{Vfrac: random(1, 1)},
 		{Vfrac: random(2, 1), S: random(3, 1), Theta: random(4, math.Pi), Psi: random(5, 2*math.Pi)}, {Vfrac: random(6, 1)}}}
 	o := Optics{{{1e-3, 2e-3, 1e-3, 2e-3}, {2e-3, 3e-3, 5e-4, 1e-3}, {3e-3, 1e-3, 3e-3, 1e-3}}}
-	const voxels = 32 * 512 * 512
-	for _, angles := range []Angles{{}, {0, 1, 360}} {
+	voxels, size := float64(shape[0]*shape[1]*shape[2]), fmt.Sprintf("%d x %d x %d", shape[0], shape[1], shape[2])
+	for _, angles := range angles {
 		list, _ := angles.List()
-		b.Run(fmt.Sprint(len(list)), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%d/%d", shape[0], len(list)), func(b *testing.B) {
 			simulators := map[int]*Simulator{} // by threads
 			peer.Race{
-				Name: fmt.Sprintf("scattering of 32 x 512 x 512 voxels, 1 energy, %d angle(s)", len(list)), Unit: "angle",
+				Name: fmt.Sprintf("scattering of %s voxels, 1 energy, %d angle(s)", size, len(list)), Unit: "angle",
 				Ours: func() (_ peer.Done, err error) {
 					threads := runtime.GOMAXPROCS(0)
 					if simulators[threads] == nil {
@@ -46,7 +52,7 @@ func BenchmarkPeerPattern(b *testing.B) {
 					run(b, simulators[threads], m, o, false)
 					return peer.Done{Units: float64(len(list)), Check: math.NaN()}, nil
 				},
-				Peers: []peer.Rival{{Name: "NumPy", Script: "rsoxs.py"}},
+				Peers: []peer.Rival{{Name: "NumPy", Script: "rsoxs.py", Args: strings.Fields(strings.ReplaceAll(size, "x", ""))}},
 				Bytes: 6 * 4 * voxels / float64(len(list)), // every field read once
 			}.Run(b)
 		})
