@@ -21,6 +21,10 @@ type straight struct {
 // fewest is the number of operations from which on machine code is worth its call, and most that up to which it is worth being made.
 const fewest, most = 6, 20_000
 
+// eachCall is the number of operations for each call of a function of Go from which on machine code is worth its interruptions: around a
+// call, numbers leave their registers.
+const eachCall = 8
+
 // straightKey is the key of a program's []straight among what machines keep with it.
 type straightKey struct{}
 
@@ -46,6 +50,9 @@ func straightOf(p *compiler.Program) []straight {
 		l := &native.List{}
 		if l.Inline(p, p.Jobs[s.first:i], native.Numbers{Read: func(at int) (native.Value, bool) { return l.Load(native.First, at), true },
 			Write: func(at int, v native.Value) { l.Store(native.First, at, v) }}) {
+			if l.Calls()*eachCall > ops {
+				continue
+			}
 			if s.code = native.Compile(l); s.code != nil {
 				s.arrays = arraysOf(loops)
 				list = append(list, s)

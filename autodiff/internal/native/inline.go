@@ -92,12 +92,15 @@ func chooses(j *compiler.Job) bool {
 	return ok
 }
 
-// Fits says whether a loop is one of single numbers or, if lanes are allowed, over at most Lanes elements, of operations that have machine code.
+// fewestLanes is the number of elements from which on lanes are faster than loops: reading lanes that were written as single numbers waits.
+const fewestLanes = 5
+
+// Fits says whether a loop is one of single numbers or, if lanes are allowed, over fewestLanes to Lanes elements, of operations that have machine code.
 func Fits(l *compiler.Loop, lanes bool) bool {
 	if l.Scalar {
 		return true
 	}
-	return lanes && l.N > 0 && l.N <= Lanes && !l.ByRow && l.Blocks == 1 && len(l.Loads) == 0 &&
+	return lanes && l.N >= fewestLanes && l.N <= Lanes && !l.ByRow && l.Blocks == 1 && len(l.Loads) == 0 &&
 		!slices.ContainsFunc(l.Fills, func(f compiler.Fill) bool { return f.PerRow }) &&
 		!slices.ContainsFunc(l.Ops, func(o compiler.Instruction) bool { return !hasCode(o.Op) }) &&
 		!slices.ContainsFunc(l.Sums, func(s compiler.Reduce) bool {

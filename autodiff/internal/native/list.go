@@ -69,6 +69,16 @@ type entry struct {
 // Len returns the number of operations.
 func (l *List) Len() int { return len(l.ops) }
 
+// Calls returns the number of calls of functions of Go.
+func (l *List) Calls() (n int) {
+	for i := range l.ops {
+		if l.ops[i].do == call {
+			n++
+		}
+	}
+	return n
+}
+
 func (l *List) add(e entry) Value {
 	l.ops = append(l.ops, e)
 	return Value(len(l.ops) - 1)
