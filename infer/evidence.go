@@ -23,6 +23,9 @@ type Evidence struct {
 	From   string
 	// Unnormalised says why it is that of the density alone, so that models cannot be compared by it; empty where it is that of the data.
 	Unnormalised string
+	// Still is the part of the points of SMC that did not move at the last step, and Rough that of the last trajectories with energy errors above 5, as where a part of the
+	// posterior is too narrow for their steps.
+	Still, Rough float64
 	// Modes are those that climbs found before the run, if they are more than one.
 	Modes []ModeShare
 }
@@ -39,6 +42,10 @@ func (f *Fit) Evidence() *Evidence { return f.evidence }
 
 // largestEvidenceError is the standard error of the log evidence above which islands disagree about the weights of regions.
 const largestEvidenceError = 0.3
+
+// mostStill is the part of the points that may stay where they are in the last step of SMC, and mostRough that of its trajectories that may have large energy errors. Without
+// necks the first is below 0.5 %, and the second below 0.3 % where there is one mode; beside a wide mode trajectories in a narrow one are rough, too.
+const mostStill, mostRough = 0.02, 0.02
 
 // String is the log evidence with its standard error.
 func (e *Evidence) String() string {
@@ -87,6 +94,11 @@ func (e *Evidence) advice() diag.Advice {
 	case !a.OK:
 		a.Cause += fmt.Sprintf("; islands say %.4g to %.4g, so the weights of separate regions are not known", slices.Min(e.Islands), slices.Max(e.Islands))
 		a.Remedy = "take more draws, so that every island has points in every region, or narrower priors"
+	}
+	if e.Still > mostStill || e.Rough > mostRough && len(e.Modes) < 2 {
+		a.OK = false
+		a.Cause += fmt.Sprintf("; %.2g %% of the points did not move at the last step, and %.2g %% of the trajectories had energy errors above 5, as beside parts that are too narrow for their steps, such as small scales of a hierarchy, which may hold too few points", 100*e.Still, 100*e.Rough)
+		a.Remedy = "sample by NUTS, which chooses coordinates in which no part is narrow, or write the model in such coordinates"
 	}
 	return a
 }

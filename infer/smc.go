@@ -39,7 +39,7 @@ const (
 	// smcLevels bounds the steps of beta.
 	smcLevels = 2000
 	// smcRules is the number of the rules by which points move, part of the fingerprint of a run.
-	smcRules = 2
+	smcRules = 3
 )
 
 const purposeSMC uint32 = 191
@@ -56,6 +56,9 @@ type smcRun struct {
 	level  int
 	step   float64
 	rate   float64 // of acceptance in the last round
+	moved  []bool  // whether each point has moved at the present beta
+	still  float64 // share of the points that have not
+	rough  float64 // share of trajectories with large energy errors in the last round
 	err    error
 }
 
@@ -307,6 +310,7 @@ func (s *smcRun) learnMetric() {
 // move moves all points at the present beta until they have forgotten where they were.
 func (s *smcRun) move() error {
 	before := s.features()
+	s.moved = make([]bool, s.cfg.Draws*len(s.islands))
 	remembered := 1.0
 	limit := smcForgotten
 	if s.beta == 1 { // these are the draws
@@ -337,12 +341,18 @@ func (s *smcRun) round(round int) {
 	if s.err != nil || s.stop.Load() {
 		return
 	}
-	sum := 0.0
+	sum, still, rough := 0.0, 0, 0
 	for i := range moves {
 		sum += moves[i].rate
+		if s.moved[i] = s.moved[i] || moves[i].moved; !s.moved[i] {
+			still++
+		}
+		if !(moves[i].worst <= warmup.RoughError) {
+			rough++
+		}
 		s.islands[i/s.cfg.Draws].gradients += moves[i].made
 	}
-	s.rate = sum / float64(n)
+	s.rate, s.still, s.rough = sum/float64(n), float64(still)/float64(n), float64(rough)/float64(n)
 	s.step *= math.Exp(1.5 * (s.rate - smcAccept))
 }
 
@@ -402,7 +412,7 @@ func (s *smcRun) evidence() *Evidence {
 	if s.err != nil || s.beta < 1 {
 		return nil
 	}
-	e := &Evidence{Levels: s.level, From: s.path.from(), Unnormalised: unnormalised(s.chains[0].target)}
+	e := &Evidence{Still: s.still, Rough: s.rough, Levels: s.level, From: s.path.from(), Unnormalised: unnormalised(s.chains[0].target)}
 	most, n := math.Inf(-1), float64(len(s.islands))
 	for _, l := range s.islands {
 		e.Islands, most = append(e.Islands, l.logZ), max(most, l.logZ)
@@ -482,6 +492,8 @@ func (s *smcRun) save(i int) []byte {
 	w.Int(s.level)
 	w.Float(s.step)
 	w.Float(s.rate)
+	w.Float(s.still)
+	w.Float(s.rough)
 	w.Float(l.logZ)
 	w.Int(l.gradients)
 	w.Int(len(l.points))
@@ -503,6 +515,7 @@ func (s *smcRun) load(i int, b []byte) error {
 		return fmt.Errorf("it is at step %d and others at %d", level, s.level)
 	}
 	s.beta, s.level, s.step, s.rate = beta, level, r.Float(), r.Float()
+	s.still, s.rough = r.Float(), r.Float()
 	l.logZ, l.gradients = r.Float(), r.Int()
 	dim := s.path.Dim()
 	for range r.Count(8 * (3*dim + 5)) {

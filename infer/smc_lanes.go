@@ -51,6 +51,8 @@ type smcMove struct {
 	// steps is the number of leapfrog steps of the trajectory, and made that of those up to a divergence.
 	steps, made int
 	rate        float64 // of acceptance
+	moved       bool
+	worst       float64 // energy error on the way
 }
 
 // addWorkers makes a worker for each GPU that the density runs on, or for each goroutine.
@@ -259,7 +261,8 @@ func (l *smcLane) finish(p *smcPoint, m *smcMove) error {
 	if err != nil {
 		return err
 	}
-	if m.rate = out.Rate(false); moved {
+	m.rate, m.worst, m.moved = out.Rate(false), l.worst, moved
+	if moved {
 		copy(p.q, l.end.q)
 		copy(p.g, l.end.g)
 		copy(p.slope, l.end.slope)

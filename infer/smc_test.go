@@ -305,7 +305,11 @@ func TestIslandsDisagree(t *testing.T) {
 	if a := e.advice(); a.OK || !strings.Contains(a.Remedy, "2 chains") {
 		t.Error(a)
 	}
-	e.Error, e.Unnormalised = 0.1, "a and b have no prior"
+	e.Error, e.Still, e.Rough = 0.1, 0.03, 0.04
+	if a := e.advice(); a.OK || !strings.Contains(a.Cause, "3 % of the points did not move") || !strings.Contains(a.Remedy, "NUTS") {
+		t.Error(a)
+	}
+	e.Still, e.Rough, e.Unnormalised = 0, 0, "a and b have no prior"
 	if a := e.advice(); !a.OK || !strings.Contains(a.Cause, "since a and b have no prior") {
 		t.Error(a)
 	}

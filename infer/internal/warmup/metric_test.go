@@ -7,6 +7,8 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/internal/checkpoint"
 	"github.com/euryale-dev/euryale/internal/linalg"
@@ -212,6 +214,26 @@ func TestSmallEstimator(t *testing.T) {
 						t.Errorf("%d parameters, %d draws: entry (%d, %d) is %g, want %g", dim, n, i, j, a[i][j], b[i][j])
 					}
 				}
+			}
+		}
+	}
+}
+
+// The directions in which a metric of low rank is sought are those of draws and of gradients, each orthonormal.
+func TestSpanOfDrawsAndGradients(t *testing.T) {
+	const n, d = 3, 12
+	random := tensor.NewStream(8, 0, 0)
+	y, a := mat.NewDense(n, d, random.NormalTo(make([]float64, n*d))), mat.NewDense(n, d, random.NormalTo(make([]float64, n*d)))
+	basis := spanBasis(y, a)
+	for name, rows := range map[string]*mat.Dense{"draws": y, "gradients": a} {
+		for k := range n {
+			row, square := rows.RawRowView(k), 0.0
+			for j := range 2 * n {
+				along := mat.Dot(mat.NewVecDense(d, row), basis.ColView(j))
+				square += along * along
+			}
+			if all := linalg.FastDot(row, row); math.Abs(square-all) > 1e-12*all {
+				t.Errorf("%s: row %d has the squared length %g, and %g along the directions", name, k, all, square)
 			}
 		}
 	}
