@@ -4,6 +4,7 @@
 package stan_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -230,7 +231,7 @@ func (r *referencePosterior) peerRow(sampler string, seed int) (row samplerRow, 
 	}
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		lines := strings.Split(strings.TrimSpace(string(exit.Stderr)), "\n")
-		row.Fault = lines[len(lines)-1]
+		row.Fault = cmp.Or(lines[len(lines)-1], exit.Error())
 		return row, nil
 	}
 	var doc struct {
