@@ -83,15 +83,15 @@ func Compile(outputs []*Node, s Settings) (*Program, error) {
 
 // build compiles a graph; trace, unless nil, is told what each pass has made.
 func build(inputs, outputs []*Node, trace func(pass string, made fmt.Stringer)) (*compiler.Program, error) {
-	r := compiler.NewGraph()
-	of := map[*Node]*compiler.Value{}
+	outputs = tidyLoops(outputs)
+	all := upstream(outputs...)
+	r, of := compiler.NewGraph(len(all)), make(map[*Node]*compiler.Value, len(all))
 	ins := make([]*compiler.Value, len(inputs))
 	for i, n := range inputs {
 		ins[i] = r.Input(n.name, n.shape, n.isInt)
 		of[n] = ins[i]
 	}
-	outputs = tidyLoops(outputs)
-	for _, n := range upstream(outputs...) {
+	for _, n := range all {
 		if of[n] != nil {
 			continue
 		}

@@ -66,9 +66,9 @@ type Graph struct {
 	buf    []byte
 }
 
-// NewGraph makes an empty graph.
-func NewGraph() *Graph {
-	return &Graph{made: map[key]*Value{}, numKey: map[uint64]*Value{}}
+// NewGraph makes an empty graph with room for so many values, and more if need be.
+func NewGraph(n int) *Graph {
+	return &Graph{values: make([]*Value, 0, n), made: make(map[key]*Value, n), numKey: map[uint64]*Value{}}
 }
 
 // Input adds a leaf that runs fill.

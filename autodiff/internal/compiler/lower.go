@@ -24,6 +24,7 @@ type outsideOperand struct {
 func lowerCluster(c *cluster) *Loop {
 	l := &lowering{Loop: &Loop{N: c.space.Size()}, c: c, at: map[*Value]Operand{}, last: map[*Value]int{},
 		outside: map[*Value][]outsideOperand{}, fused: map[*Value]bool{}, summed: map[*Value]bool{}}
+	l.Ops = make([]Instruction, 0, len(c.values))
 	l.mergeAxes()
 	l.Scalar = l.N == 1
 	l.ByRow = len(l.Dims) > 1 && l.Dims[len(l.Dims)-1] >= minRow
