@@ -87,7 +87,7 @@ func (a *assembler) assemble() {
 			a.call(o, v)
 		case storeLanes:
 			a.storeWide(o)
-		case positive, choose:
+		case compare, choose:
 			a.decide(o, v)
 		default:
 			if o.lanes || o.do == total {
@@ -259,8 +259,8 @@ func (a *assembler) decide(o *entry, v Value) {
 	}
 	a.done(o)
 	to := a.take(in...)
-	if o.do == positive {
-		a.above(to, r[0], r[1])
+	if o.do == compare {
+		a.compare(to, r[0], r[1], byte(o.at))
 	} else {
 		a.blend(to, r[0], r[1], r[2])
 	}

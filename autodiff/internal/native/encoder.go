@@ -78,10 +78,10 @@ func (e *encoder) register(o opcode, dst, a, b int8) {
 	e.code = append(e.code, 0xc0|byte(dst&7)<<3|byte(b&7))
 }
 
-// above writes dst = a > b, all bits 1 or 0 (VCMPSD).
-func (e *encoder) above(dst, a, b int8) {
+// compare writes what a predicate says of a and b into dst, all bits 1 or 0 (VCMPSD).
+func (e *encoder) compare(dst, a, b int8, predicate byte) {
 	e.register(opcode{3, 0xc2}, dst, a, b)
-	e.code = append(e.code, 0x1e)
+	e.code = append(e.code, predicate)
 }
 
 // blend writes dst = x where the mask has its sign bit, else y (VBLENDVPD).

@@ -152,4 +152,4 @@ func (a *assembler) wideNumber(o opcode, dst, x int8, bits uint64) {
 }
 
 // arithmetic are the instructions of operations on two operands.
-var arithmetic = map[Operation]opcode{Add: opAdd, Sub: opSub, Mul: opMul, Div: opDiv}
+var arithmetic = map[Operation]opcode{Add: opAdd, Sub: opSub, Mul: opMul, Div: opDiv, and: opAnd}

@@ -24,7 +24,8 @@ const (
 	Sqrt
 	Neg
 	Abs
-	positive
+	compare // all bits 1 or 0, by the predicate at
+	and     // of bits
 	choose
 	// on lanes
 	array
@@ -61,7 +62,7 @@ type entry struct {
 	operands int8
 	n        int8    // lanes that are loaded, stored or added up
 	lanes    bool    // whether the result has lanes
-	at       int32   // element of the memory
+	at       int32   // element of the memory, or predicate
 	x        float64 // value of a constant
 	f        *compiler.Op
 }
@@ -126,7 +127,36 @@ func (l *List) Choose(count, x, y Value) Value {
 	if x == y {
 		return x
 	}
-	return l.Do(choose, l.Do(positive, count, l.Constant(0)), x, y)
+	return l.Do(choose, l.compare(above, count, l.Constant(0)), x, y)
+}
+
+// Predicates of comparisons, as VCMPSD has them. Only notEqual holds for NaN.
+const (
+	equal    = 0x00
+	notEqual = 0x04
+	below    = 0x11
+	notAbove = 0x12
+	notBelow = 0x1d
+	above    = 0x1e
+)
+
+// predicates are those of the operations that compare.
+var predicates = map[string]int32{"less": below, "less_equal": notAbove, "greater": above, "greater_equal": notBelow, "equal": equal, "not_equal": notEqual}
+
+// compare returns a mask: all bits 1 where x and y are as the predicate says, else 0.
+func (l *List) compare(predicate int32, x, y Value) Value {
+	v := l.Do(compare, x, y)
+	l.ops[v].at = predicate
+	return v
+}
+
+// where returns x where c is not 0, NaN included, and otherwise y.
+func (l *List) where(c, x, y Value) Value {
+	mask := l.ops[c].in[0]
+	if l.ops[c].do != and {
+		mask = l.compare(notEqual, c, l.Constant(0))
+	}
+	return l.Do(choose, mask, x, y)
 }
 
 // Call returns the function of an elementwise operation.
@@ -148,6 +178,11 @@ func (l *List) Apply(op *compiler.Op, in ...Value) Value {
 		return l.Do(Mul, in[0], in[0])
 	case compiler.Reciprocal:
 		return l.Do(Div, l.Constant(1), in[0])
+	case compiler.Where:
+		return l.where(in[0], in[1], in[2])
+	}
+	if p, ok := predicates[op.Name]; ok && op.Truth {
+		return l.Do(and, l.compare(p, in[0], in[1]), l.Constant(1))
 	}
 	if o, ok := of[op.Code]; ok {
 		return l.Do(o, in...)

@@ -61,7 +61,14 @@ func random(r *rand.Rand, n, memory int, lanes bool) *List {
 			add(l.Call(fma, number(), number(), number()))
 		case k < 42:
 			add(l.Choose(number(), number(), number()))
-		case k < 47:
+		case k < 45:
+			name := []string{"less", "less_equal", "greater", "greater_equal", "equal", "not_equal"}[r.IntN(6)]
+			truth := l.Apply(&compiler.Op{Name: name, Arity: 2, Truth: true}, number(), number())
+			if add(truth); r.IntN(2) == 0 {
+				truth = number()
+			}
+			add(l.Apply(&compiler.Op{Code: compiler.Where, Arity: 3}, truth, number(), number()))
+		case k < 50:
 			add(l.Do([]Operation{Neg, Abs, Sqrt}[r.IntN(3)], pick()))
 		default:
 			add(l.Do([]Operation{Add, Sub, Mul, Div}[r.IntN(4)], pick(), pick()))
@@ -112,11 +119,13 @@ func (l *List) lane(o *entry, x, y, z float64, from []float64, k int32) float64 
 		return math.Sqrt(x)
 	case Abs:
 		return math.Abs(x)
-	case positive:
-		if x > y {
+	case compare:
+		if map[int32]bool{equal: x == y, notEqual: x != y, below: x < y, notAbove: x <= y, notBelow: x >= y, above: x > y}[o.at] {
 			return math.Float64frombits(math.MaxUint64)
 		}
 		return 0
+	case and:
+		return math.Float64frombits(math.Float64bits(x) & math.Float64bits(y))
 	case choose:
 		if math.Signbit(x) {
 			return y
