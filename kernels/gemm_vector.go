@@ -42,6 +42,9 @@ func (g *product[T]) transposedVector(i0, i1 int) {
 	h := *g
 	h.m, h.n = 1, g.m
 	h.a, h.lda, h.transA = g.b, g.ldb, !g.transB
+	if g.ldb == 1 { // a column without gaps is a row, which need not be packed
+		h.lda, h.transA = g.k, false
+	}
 	h.b, h.ldb, h.transB = g.a, g.lda, false
 	if g.ldc == 1 {
 		h.ldc = g.m
