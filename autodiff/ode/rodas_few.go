@@ -37,17 +37,24 @@ func (g *graph) rodasOfFew() (next, estimate []*ad.Node) {
 		jacobian[i], overTime[i] = d[:len(g.y)], d[len(g.y)]
 	}
 	shift := ad.Reciprocal(ad.Scale(rodasGamma, g.h))
-	a := make([][]*ad.Node, n)
+	a, scale := make([][]*ad.Node, n), make([]*ad.Node, n)
 	for i := range a {
+		// Rows are divided by a number as large as their entry on the diagonal, so that determinants have no powers of the unit of time.
+		scale[i] = ad.StopGradient(ad.Reciprocal(ad.Add(shift, ad.Abs(jacobian[i][i]))))
 		for j := range n {
 			entry := ad.Neg(jacobian[i][j])
 			if i == j {
 				entry = ad.Add(shift, entry)
 			}
-			a[i] = append(a[i], entry)
+			a[i] = append(a[i], ad.Mul(scale[i], entry))
 		}
 	}
 	inverse := inverted(a)
+	for _, row := range inverse {
+		for j := range row {
+			row[j] = ad.Mul(row[j], scale[j])
+		}
+	}
 	var k [][]*ad.Node
 	y := g.y
 	for i, alpha := range rodasAlpha {
@@ -114,7 +121,10 @@ func inverted(a [][]*ad.Node) [][]*ad.Node {
 			}
 		}
 	}
-	over := ad.Reciprocal(ad.AddN(terms...))
+	determinant := ad.AddN(terms...)
+	over := ad.Reciprocal(determinant)
+	// An infinite determinant makes the inverse NaN, not 0, with which any step would be taken for one without an error.
+	over = ad.Mul(over, ad.Sub(ad.Scalar(2), ad.Mul(determinant, over)))
 	for _, row := range out {
 		for i, c := range row {
 			row[i] = ad.Mul(c, over)

@@ -49,12 +49,18 @@ const (
 	mostImplicit = 10_000
 )
 
+// mostKept bounds the numbers that a solution keeps of its path for gradients, which are 8 bytes each. At 100 million steps of a small system
+// they would be 4 GB for each goroutine.
+const mostKept = 100_000_000
+
 // Settings are the method and the accuracy of a solution; the zero value is the default.
 type Settings struct {
-	Method   Method
-	RTol     float64 // largest error of a step relative to the state. Default 1e-8
-	ATol     float64 // largest absolute error of a step, in the units of the state. Default 1e-8
-	MaxSteps int     // largest number of steps that are tried in total. Default 10000
+	Method Method
+	RTol   float64 // largest error of a step relative to the state. Default 1e-8
+	ATol   float64 // largest absolute error of a step, in the units of the state. Default 1e-8
+	// MaxSteps is the largest number of steps that are tried in total, of which a gradient needs all: at most as many as take 800 MB, which
+	// are 100 million divided by 2 and the size of the state (times the stages of an explicit method, and one), or 10000 if that is more. Default 10000
+	MaxSteps int
 	// Told makes of an [Error] or an [OrderError] what the user reads, for languages with words and places of their own; it should wrap
 	// the error. Default: the error as it is.
 	Told func(error) error
@@ -231,12 +237,15 @@ func newProblem(f func(t *ad.Node, y, p []*ad.Node) []*ad.Node, state []*ad.Node
 		s.MaxSteps = 10000
 	}
 	pr := &problem{Settings: s, k: p.Size(), parts: len(state), table: tableaus[s.Method], order: 4}
-	if pr.table != nil {
-		pr.order = pr.table.order
-	}
 	for _, y := range state {
 		pr.n += y.Size()
 	}
+	kept := 2 + pr.n // numbers that a step of a path keeps
+	if pr.table != nil {
+		pr.order = pr.table.order
+		kept += pr.n * len(pr.table.c)
+	}
+	pr.MaxSteps = min(pr.MaxSteps, max(10_000, mostKept/kept))
 	g := &graph{rate: f, t: ad.Input("t"), h: ad.Input("h"), y: state}
 	for i := range pr.k {
 		g.p = append(g.p, ad.Input(fmt.Sprintf("p%d", i)))
