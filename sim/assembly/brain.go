@@ -93,11 +93,14 @@ type Brain struct {
 	x             []float64 // inputs of the current target
 	isWinner      []uint8   // 1 for each winner, 0 for the other neurons
 	room          []int32
-	ranked        []float64 // inputs of a lazy area's neurons, by rank
-	tally         []int32   // inputs of a new neuron in earlier rounds
-	arena         []int32   // memory of the subsets drawn in one step
-	rowRoom       []synapse // unused rest of the slab that rows are cut from
-	rowsMade      int       // number of synapses in all slabs
+	ranked        []float64  // inputs of a lazy area's neurons, by rank
+	tally         []uint64   // inputs of a new neuron in earlier rounds
+	fired         [][]uint64 // (64 defeats, neuron) a bit for each defeat in which a neuron that fires now fired
+	masks         []uint64   // the same for the sources of a new neuron
+	past          [][]int32  // sources of a new neuron that fired in defeats, by fibre
+	arena         []int32    // memory of the subsets drawn in one step
+	rowRoom       []synapse  // unused rest of the slab that rows are cut from
+	rowsMade      int        // number of synapses in all slabs
 	marked        marks
 	distributions map[pair]*binomial // distributions of the inputs of new neurons, by the number of firing neurons
 	prof          *Profile

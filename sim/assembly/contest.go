@@ -24,15 +24,7 @@ func (b *Brain) compete(t *target) *contest {
 	if i, ok := t.memory.bySet[c.set]; ok { // the same neurons fired before: who lost then has no more input now
 		c.order.startBelow(c.distribution.above(t.memory.defeats[i].rival))
 	}
-	for _, f := range t.active {
-		if f.past != nil && f.stimulus == nil {
-			for _, i := range f.from.winners {
-				if k := f.past.place(i); k >= 0 {
-					f.past.now[k] = b.step
-				}
-			}
-		}
-	}
+	b.findFired(t)
 	return c
 }
 

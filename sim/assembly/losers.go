@@ -43,7 +43,8 @@ type memory struct {
 	order   []int32   // stored neurons, by rank
 	defeats []defeat
 	indexed int            // number of defeats that the fibres into the area know
-	need    []int32        // of each of these, the least input that may have won
+	need    []needed       // of each 64 of these, the least inputs that may have won
+	most    int32          // at least as large as each of these inputs
 	low     []int32        // those of them that no input at all may have won
 	bySet   map[uint64]int // defeats that the fibres know, by hash
 }
@@ -55,7 +56,7 @@ func (m memory) clone() memory {
 
 // bytes of the memory.
 func (m *memory) bytes() int {
-	sum := 8*cap(m.ranks) + 4*cap(m.order)
+	sum := 8*cap(m.ranks) + 4*cap(m.order) + 256*cap(m.need)
 	for _, d := range m.defeats {
 		sum += 40
 		for _, v := range d.firing {
@@ -67,20 +68,20 @@ func (m *memory) bytes() int {
 
 // pastFiring says in which defeats of its target the neurons of a fibre's source have fired.
 type pastFiring struct {
-	stimulus []int32   // defeats in which the stimulus fired
-	neurons  []int32   // source neurons that fired in a defeat
-	defeats  [][]int32 // the defeats of each of these neurons
-	at       []int32   // index into neurons, plus 1, of each source neuron
-	now      []int     // for each of the neurons, the last step in which it was seen to fire
+	stimulus []uint64   // for each 64 defeats, a bit for each in which the stimulus fired
+	neurons  []int32    // source neurons that fired in a defeat
+	fired    [][]uint64 // (64 defeats, index into neurons) the same for each of these neurons; those beyond the end have not fired
+	at       []int32    // index into neurons, plus 1, of each source neuron
+	now      []int      // for each of the neurons, the last step in which it was seen to fire
 }
 
 func (p *pastFiring) bytes() int {
 	if p == nil {
 		return 0
 	}
-	sum := 4*(cap(p.stimulus)+cap(p.neurons)+cap(p.at)) + 8*cap(p.now) + 24*cap(p.defeats)
-	for _, d := range p.defeats {
-		sum += 4 * cap(d)
+	sum := 4*(cap(p.neurons)+cap(p.at)) + 8*(cap(p.now)+cap(p.stimulus)) + 24*cap(p.fired)
+	for _, f := range p.fired {
+		sum += 8 * cap(f)
 	}
 	return sum
 }
@@ -94,22 +95,30 @@ func (p *pastFiring) place(i int32) int {
 }
 
 // add notes that neurons fired in a defeat.
-func (p *pastFiring) add(v volley, defeat int32) {
+func (p *pastFiring) add(v volley, defeat int) {
+	block, bit := defeat/64, uint64(1)<<(defeat%64)
 	if v.winners == nil {
-		p.stimulus = append(p.stimulus, defeat)
+		p.stimulus = extended(p.stimulus, block+1)
+		p.stimulus[block] |= bit
 		return
 	}
-	if n := int(slices.Max(v.winners)) + 1; n > len(p.at) {
-		p.at = append(p.at, make([]int32, n-len(p.at))...)
-	}
+	p.at = extended(p.at, int(slices.Max(v.winners))+1)
 	for _, i := range v.winners {
 		if p.at[i] == 0 {
-			p.neurons, p.defeats, p.now = append(p.neurons, i), append(p.defeats, nil), append(p.now, 0)
+			p.neurons, p.now = append(p.neurons, i), append(p.now, 0)
 			p.at[i] = int32(len(p.neurons))
 		}
-		k := p.at[i] - 1
-		p.defeats[k] = append(p.defeats[k], defeat)
 	}
+	p.fired = extended(p.fired, block+1)
+	p.fired[block] = extended(p.fired[block], len(p.neurons))
+	for _, i := range v.winners {
+		p.fired[block][p.at[i]-1] |= bit
+	}
+}
+
+// extended returns a list with at least n elements, of which new ones are zero.
+func extended[T any](list []T, n int) []T {
+	return append(list, make([]T, max(0, n-len(list)))...)
 }
 
 // conditional reports whether new neurons of an area are drawn given all that is known about them.
@@ -124,14 +133,16 @@ func (b *Brain) index(a *area) {
 	for ; m.indexed < len(m.defeats); m.indexed++ {
 		d := &m.defeats[m.indexed]
 		m.bySet[d.set] = m.indexed
-		m.need = append(m.need, 0)
+		if m.indexed%64 == 0 {
+			m.need = append(m.need, needed{})
+		}
 		m.limit(m.indexed)
 		for _, v := range d.firing {
 			f := b.byName[[2]string{v.from, a.Name}]
 			if f.past == nil {
 				f.past = &pastFiring{}
 			}
-			f.past.add(v, int32(m.indexed))
+			f.past.add(v, m.indexed)
 		}
 	}
 }
@@ -139,7 +150,9 @@ func (b *Brain) index(a *area) {
 // limit finds out which inputs may have won a defeat.
 func (m *memory) limit(i int) {
 	x := m.defeats[i].input
-	if m.need[i] = int32(math.Ceil(max(0, min(x, math.MaxInt32)))); x <= 0 && !slices.Contains(m.low, int32(i)) {
+	need := int32(math.Ceil(max(0, min(x, math.MaxInt32))))
+	m.need[i/64].set(i%64, need)
+	if m.most = max(m.most, need); x <= 0 && !slices.Contains(m.low, int32(i)) {
 		m.low = append(m.low, int32(i))
 	}
 }
@@ -223,74 +236,56 @@ func (b *Brain) hasLost(t *target, r *recruit, proposal int) bool {
 	if len(m.defeats) == 0 {
 		return true
 	}
-	if cap(b.tally) < len(m.defeats) {
-		b.tally = make([]int32, 2*len(m.defeats))
-	}
-	past := inputs{m, b.tally[:len(m.defeats)], r.rank}
-	clear(past.sum)
-	if past.winsAtZero() || t.addSources(past, r.sources) {
+	past := b.inputs(m, r.rank)
+	if past.winsAtZero() || past.addAll(b.fired, r.sources) {
 		return false
 	}
-	r.past = make([][]int32, 0, len(t.into))
+	b.past = b.past[:0]
 	for _, f := range t.into {
 		from := len(b.arena)
 		if f.past != nil && b.addPast(past, t, f, proposal) {
 			return false
 		}
-		r.past = append(r.past, b.arena[from:len(b.arena):len(b.arena)])
+		b.past = append(b.past, b.arena[from:len(b.arena):len(b.arena)])
 	}
+	r.past = slices.Clone(b.past)
 	return true
 }
 
-// inputs are the inputs of a new neuron in the rounds that it must have lost.
-type inputs struct {
-	*memory
-	sum  []int32
-	rank float64
-}
-
-// add adds n synapses to the inputs of some rounds, and reports whether the neuron would have won one of them.
-func (in inputs) add(rounds []int32, n int32) (won bool) {
-	for _, d := range rounds {
-		if in.sum[d] += n; in.sum[d] >= in.need[d] && in.defeats[d].beaten(float64(in.sum[d]), in.rank) {
-			return true
-		}
+// findFired notes in which defeats the neurons that fire into t fired before, for hasLost.
+func (b *Brain) findFired(t *target) {
+	b.fired = extended(b.fired, len(t.memory.need))[:len(t.memory.need)]
+	for block := range b.fired {
+		b.fired[block] = append(b.fired[block][:0], make([]uint64, t.fired())...)
 	}
-	return false
-}
-
-// winsAtZero reports whether the neuron would have won a round without any input.
-func (in inputs) winsAtZero() bool {
-	return slices.ContainsFunc(in.low, func(d int32) bool { return in.defeats[d].beaten(0, in.rank) })
-}
-
-// addSources adds to the inputs of earlier rounds the synapses from neurons that fire now.
-func (t *target) addSources(in inputs, sources []int32) (won bool) {
 	first := 0
 	for _, f := range t.active {
-		n := f.firing()
-		if p := f.past; p != nil {
-			for _, s := range sources {
-				at := int(s) - first
-				if at < 0 || at >= n {
-					continue
-				}
-				rounds := p.stimulus
-				if f.stimulus == nil {
-					k := p.place(f.from.winners[at])
-					if k < 0 {
-						continue
-					}
-					rounds = p.defeats[k]
-				}
-				if in.add(rounds, 1) {
-					return true
-				}
+		if f.past != nil {
+			f.past.findFired(b, f, first)
+		}
+		first += f.firing()
+	}
+}
+
+// findFired is Brain.findFired for the neurons of one fibre, of which the first has the given place among all that fire.
+func (p *pastFiring) findFired(b *Brain, f *fibre, first int) {
+	for block, bits := range p.stimulus {
+		for s := range f.firing() {
+			b.fired[block][first+s] = bits
+		}
+	}
+	for s, i := range f.sources() {
+		k := p.place(i)
+		if k < 0 {
+			continue
+		}
+		p.now[k] = b.step
+		for block, fired := range p.fired {
+			if k < len(fired) {
+				b.fired[block][first+s] = fired[k]
 			}
 		}
-		first += n
 	}
-	return false
 }
 
 // addPast draws the synapses of a new neuron from those neurons of a fibre that fired in earlier rounds and do not
@@ -304,21 +299,19 @@ func (b *Brain) addPast(in inputs, t *target, f *fibre, proposal int) (won bool)
 			return false
 		}
 		src := newRandomStream(key, purposePast, proposal)
-		n := int32(b.binomial(f.stimulus.size, f.P).quantile(src.uniform()))
-		b.arena = append(b.arena, n)
-		return in.add(p.stimulus, n)
+		n := b.binomial(f.stimulus.size, f.P).quantile(src.uniform())
+		b.arena = append(b.arena, int32(n))
+		return in.addTimes(p.stimulus, n)
 	}
 	b.room = Bernoulli(b.room[:0], Fibre{Seed: key, P: f.P, N: len(p.neurons)}, proposal)
+	sources := b.room[:0]
 	for _, k := range b.room {
-		if active && p.now[k] == b.step {
-			continue
-		}
-		b.arena = append(b.arena, p.neurons[k])
-		if in.add(p.defeats[k], 1) {
-			return true
+		if !active || p.now[k] != b.step {
+			sources = append(sources, k)
+			b.arena = append(b.arena, p.neurons[k])
 		}
 	}
-	return false
+	return in.addAll(p.fired, sources)
 }
 
 // wholeFrom is the fraction of a lazy area's neurons that, once stored, makes it store all.
