@@ -98,11 +98,12 @@ func (f *fibre) own(b *Brain, i int32) []synapse {
 
 // link gives a source neuron a synapse of weight 1 onto a new neuron of a lazy area.
 func (f *fibre) link(b *Brain, i, j int32) {
-	row := f.own(b, i)
-	if len(row) == cap(row) {
-		row = append(b.newRow(2*len(row)+4), row...)
+	f.own(b, i)
+	row := &f.rows[i]
+	if len(*row) == cap(*row) {
+		*row = append(b.newRow(2*len(*row)+4), *row...)
 	}
-	f.rows[i] = append(row, synapse{j, 1})
+	*row = append(*row, synapse{j, 1})
 	b.linked(f, i, j)
 }
 

@@ -15,8 +15,8 @@ func top(x []float64, m int) []int32 {
 	if m == 0 {
 		return nil
 	}
-	if len(x) <= 8*m && len(x) <= 1<<roundedBits {
-		if order, ok := topOfFew(x, m); ok {
+	if len(x) <= 1<<roundedBits {
+		if order, ok := topByKeys(x, m); ok {
 			return order
 		}
 	}
@@ -92,16 +92,25 @@ func (h heap) numbers(n int) []int32 {
 	return out
 }
 
-// topOfFew is top by sorting integers: the last bits of rounded inputs are free to hold the number
-// of the neuron. It does not work for negative inputs.
-func topOfFew(x []float64, m int) (order []int32, ok bool) {
+// topByKeys is top by integers: the last bits of rounded inputs are free to hold the number of the neuron. Whenever eight
+// times as many as are wanted have come together, the least of them stay. It does not work for negative inputs.
+func topByKeys(x []float64, m int) (order []int32, ok bool) {
 	const free = 1<<roundedBits - 1
-	keys := make([]uint64, len(x))
+	keys, bound := make([]uint64, 0, min(8*m, len(x))), uint64(math.MaxUint64)
 	var bits uint64
 	for j, v := range x {
 		b := math.Float64bits(v)
 		bits |= b
-		keys[j] = ^(b | uint64(len(x)-1-j)) // the largest input, and then the lowest number, is least
+		k := ^(b | uint64(len(x)-1-j)) // the largest input, and then the lowest number, is least
+		if k > bound {
+			continue
+		}
+		if len(keys) == cap(keys) {
+			least(keys, m)
+			keys = keys[:m]
+			bound = slices.Max(keys)
+		}
+		keys = append(keys, k)
 	}
 	if bits&(1<<63|free) != 0 {
 		return nil, false
