@@ -83,13 +83,14 @@ func (f *family) values(h choice) (out []float64) {
 	return out
 }
 
-// conditional is the normal distribution of v = (q - loc)/scale that a standard normal distribution and information leave, where eta = offset + factor v:
+// conditional is the normal distribution of v = (q - loc)/scale, or factor^-1 (q - loc), that a standard normal distribution and information leave, where eta = offset + factor v:
 //
 //	precision P = 1 + factor^T weight factor,  mean P^-1 factor^T (pull - weight offset)
 //
 // The coordinates x of q are standard normal under it: v = mean + P^(-1/2) x.
 type conditional struct {
 	loc, scale *ad.Node // of each element, in a row
+	factor     *ad.Node // Cholesky factor of the covariance in place of scale, nil for independent elements
 	mean       *ad.Node
 	// root is the square root of the precision of each element, or the Cholesky factor of P.
 	root   *ad.Node
@@ -99,27 +100,25 @@ type conditional struct {
 // conditional returns that of parameter l, where the parameters have the values q.
 func (f *family) conditional(l *located, q []*ad.Node, weight, pull *ad.Node) *conditional {
 	u := f.Inputs[l.Input]
-	n := u.Size()
 	all := func(x *ad.Node) *ad.Node { return graph.Row(ad.Broadcast(x, u.Shape()...)) }
-	nodes := []*ad.Node{l.Loc, l.Scale}
+	nodes := l.Located.nodes()
 	if l.use != nil {
 		nodes = append(nodes, l.use.nodes()...)
 	}
 	nodes = ad.Substitute(nodes, f.Inputs, q)
-	c := &conditional{loc: all(nodes[0]), scale: all(nodes[1])}
+	c := &conditional{loc: all(nodes[0])}
+	if l.Factor != nil {
+		c.factor = nodes[1]
+		return c.correlated(nodes[2:], weight, pull)
+	}
+	c.scale = all(nodes[1])
 	offset, factor := c.loc, c.scale
 	switch {
 	case l.use == nil:
 	case l.use.matrix != nil:
-		c.matrix = true
 		m, row, column := nodes[3], nodes[4], nodes[5]
 		offset = ad.Add(nodes[2], ad.Mul(row, ad.MatMul(m, ad.Mul(column, c.loc))))
-		column = ad.Mul(column, c.scale)
-		// The product of a matrix that is known with itself is, too, where the factors of its rows are.
-		gram := ad.MatMul(ad.T(m), ad.Mul(ad.Reshape(ad.Mul(weight, ad.Square(row)), row.Size(), 1), m))
-		c.root = ad.Cholesky(ad.Add(ad.Eye(n), ad.Mul(ad.Mul(ad.Reshape(column, n, 1), ad.Reshape(column, 1, n)), gram)))
-		c.mean = ad.CholeskySolve(c.root, ad.Mul(column, ad.MatMul(ad.T(m), ad.Mul(row, ad.Sub(pull, ad.Mul(weight, offset))))))
-		return c
+		return c.product(m, row, ad.Mul(column, c.scale), offset, weight, pull)
 	default:
 		offset, factor = ad.Add(nodes[2], ad.Mul(nodes[3], c.loc)), ad.Mul(nodes[3], c.scale)
 	}
@@ -129,8 +128,40 @@ func (f *family) conditional(l *located, q []*ad.Node, weight, pull *ad.Node) *c
 	return c
 }
 
+// product is the conditional distribution with eta = offset + row (m (column v)).
+func (c *conditional) product(m, row, column, offset, weight, pull *ad.Node) *conditional {
+	c.matrix = true
+	n := column.Size()
+	// The product of a matrix that is known with itself is, too, where the factors of its rows are.
+	gram := ad.MatMul(ad.T(m), ad.Mul(ad.Reshape(ad.Mul(weight, ad.Square(row)), row.Size(), 1), m))
+	c.root = ad.Cholesky(ad.Add(ad.Eye(n), ad.Mul(ad.Mul(ad.Reshape(column, n, 1), ad.Reshape(column, 1, n)), gram)))
+	c.mean = ad.CholeskySolve(c.root, ad.Mul(column, ad.MatMul(ad.T(m), ad.Mul(row, ad.Sub(pull, ad.Mul(weight, offset))))))
+	return c
+}
+
+// correlated is the conditional distribution of v where q = loc + factor v, with the nodes of its use.
+func (c *conditional) correlated(use []*ad.Node, weight, pull *ad.Node) *conditional {
+	n := c.loc.Size()
+	one := ad.Full(1, n)
+	switch len(use) {
+	case 0:
+		return c.product(c.factor, one, one, c.loc, weight, pull)
+	case 2:
+		row := ad.Broadcast(use[1], n)
+		return c.product(c.factor, row, one, ad.Add(use[0], ad.Mul(row, c.loc)), weight, pull)
+	}
+	m, row, column := use[1], use[2], use[3]
+	offset := ad.Add(use[0], ad.Mul(row, ad.MatMul(m, ad.Mul(column, c.loc))))
+	return c.product(ad.MatMul(m, ad.Mul(ad.Reshape(column, n, 1), c.factor)), row, one, offset, weight, pull)
+}
+
 // to returns the elements at the coordinates x, and the logarithm of the determinant.
 func (c *conditional) to(x *ad.Node) (q, logDet *ad.Node) {
+	if c.factor != nil {
+		v := ad.SolveTriangular(c.root, x, true, true)
+		logDet = ad.Scale(0.5, ad.Sub(ad.CholeskyLogDet(c.factor), ad.CholeskyLogDet(c.root)))
+		return ad.Add(c.loc, ad.MatMul(c.factor, ad.Add(c.mean, v))), logDet
+	}
 	logDet = ad.Sum(ad.Log(c.scale))
 	var v *ad.Node
 	if c.matrix {
@@ -143,7 +174,13 @@ func (c *conditional) to(x *ad.Node) (q, logDet *ad.Node) {
 
 // from returns the coordinates of the elements q.
 func (c *conditional) from(q *ad.Node) *ad.Node {
-	v := ad.Sub(ad.Div(ad.Sub(q, c.loc), c.scale), c.mean)
+	v := ad.Sub(q, c.loc)
+	if c.factor != nil {
+		v = ad.SolveTriangular(c.factor, v, true, false)
+	} else {
+		v = ad.Div(v, c.scale)
+	}
+	v = ad.Sub(v, c.mean)
 	if c.matrix {
 		return ad.MatMul(ad.T(c.root), v)
 	}

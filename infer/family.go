@@ -29,6 +29,11 @@ func (l *located) informed(size int) int {
 	return size
 }
 
+// matrix reports whether its coordinates take the Cholesky factor of a matrix at each gradient.
+func (l *located) matrix() bool {
+	return l.Factor != nil || l.use != nil && l.use.matrix != nil
+}
+
 // information is what observations tell about a parameter, or about its linear use eta, as a normal distribution would: the gradient of their log density
 // is pull - weight eta, element by element. Nil weights leave the parameter in its unconstrained form.
 type information struct{ weight, pull []float64 }
@@ -106,7 +111,7 @@ func coordinatesOf(t Target) (*family, error) {
 // prior returns location and scale of a parameter: those of a standard normal distribution where none are known.
 func (f *family) prior(i int) Located {
 	for _, l := range f.Located {
-		if l.Input == i && !graph.Reads(l.Loc, f.Inputs[i]) && !graph.Reads(l.Scale, f.Inputs[i]) {
+		if l.Input == i && (l.Factor == nil || l.Factor.Shape()[0] <= largestFactor) && !slices.ContainsFunc(l.nodes(), func(n *ad.Node) bool { return graph.Reads(n, f.Inputs[i]) }) {
 			return l
 		}
 	}
@@ -121,7 +126,7 @@ func (f *family) locate(prior Located, uses []linearUse) {
 	}
 	for _, use := range append(tries, nil) {
 		l := located{Located: prior, use: use}
-		nodes := []*ad.Node{l.Loc, l.Scale}
+		nodes := l.Located.nodes()
 		if use != nil {
 			nodes = append(nodes, use.nodes()...)
 		}
@@ -151,8 +156,7 @@ func (f *family) linearUses() ([][]linearUse, error) {
 			continue
 		}
 		all[i] = linearUses(readers, q, slices.Delete(slices.Clone(f.Inputs), i, i+1))
-		l := f.prior(i)
-		prior := ad.Div(ad.Sub(q, l.Loc), ad.Square(l.Scale))
+		prior := f.prior(i).pull(q)
 		for _, use := range all[i] {
 			slopes := ad.Grad(f.LogProb, q, use.eta)
 			told := ad.VJP(use.eta, slopes[1], q)[0]

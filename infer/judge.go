@@ -142,7 +142,7 @@ func (j *judge) choose(from choice, draws []seenDraw) choice {
 	if from.declared() {
 		start := from.clone()
 		for i, l := range j.f.located {
-			if l.use == nil || l.use.matrix == nil { // which cost more
+			if !l.matrix() { // which cost more
 				start.of[i] = info[i]
 			}
 		}

@@ -256,8 +256,9 @@ func (m *marginal) Movement() *Movement {
 		})
 	}
 	for _, l := range m.move.Located {
-		if k, left := number[l.Input]; left && !gone(l.Loc) && !gone(l.Scale) {
-			out.Located = append(out.Located, Located{k, l.Loc, l.Scale})
+		if k, left := number[l.Input]; left && !slices.ContainsFunc(l.nodes(), gone) {
+			l.Input = k
+			out.Located = append(out.Located, l)
 		}
 	}
 	out.elements = make([]int, len(out.Inputs))

@@ -31,7 +31,7 @@ func (f *family) newObserver() (*observer, error) {
 	outputs := append([]*ad.Node{f.LogProb}, ad.Grad(f.LogProb, f.Inputs...)...)
 	for _, l := range f.located {
 		u := f.Inputs[l.Input]
-		at, pull := u, ad.Add(outputs[1+l.Input], ad.Div(ad.Sub(u, l.Loc), ad.Square(l.Scale)))
+		at, pull := u, ad.Add(outputs[1+l.Input], l.Located.pull(u))
 		if l.use != nil {
 			at, pull = l.use.eta, ad.Grad(f.LogProb, l.use.eta)[0]
 		}

@@ -42,6 +42,25 @@ type Located struct {
 	Input int // number of the parameter among the Inputs
 	// Loc and Scale are those of its unconstrained form, as functions of the Inputs: one number, or one for each element. Scale is above 0.
 	Loc, Scale *ad.Node
+	// Factor is the lower Cholesky factor of the covariance of elements that are correlated, in place of Scale, which is nil then.
+	Factor *ad.Node
+}
+
+// nodes are those that depend on other parameters.
+func (l Located) nodes() []*ad.Node {
+	if l.Factor != nil {
+		return []*ad.Node{l.Loc, l.Factor}
+	}
+	return []*ad.Node{l.Loc, l.Scale}
+}
+
+// pull returns minus the gradient of the logarithm of a normal prior along q.
+func (l Located) pull(q *ad.Node) *ad.Node {
+	away := ad.Sub(q, l.Loc)
+	if l.Factor != nil {
+		return ad.CholeskySolve(l.Factor, away)
+	}
+	return ad.Div(away, ad.Square(l.Scale))
 }
 
 // Movable is implemented by a Target whose chains can move in other coordinates; a Posterior is one.
@@ -79,7 +98,11 @@ func (p *Posterior) Movement() *Movement {
 	for i, q := range p.model.params {
 		if loc, scale := q.location(); loc != nil {
 			nodes := ad.Substitute([]*ad.Node{loc, scale}, leaves, p.derived[:n])
-			m.Located = append(m.Located, Located{Input: i, Loc: nodes[0], Scale: nodes[1]})
+			l := Located{Input: i, Loc: nodes[0], Scale: nodes[1]}
+			if q.correlated() {
+				l.Scale, l.Factor = nil, nodes[1]
+			}
+			m.Located = append(m.Located, l)
 		}
 		if q.base == nil && !q.flat && q.transform.Name == "identity" && (q.prior.Name == "cauchy" || q.prior.Name == "studentt") {
 			m.Heavy = append(m.Heavy, i)
@@ -91,10 +114,21 @@ func (p *Posterior) Movement() *Movement {
 	return m
 }
 
-// location returns location and scale of the unconstrained form of a parameter, or nil if it has none.
+// correlated reports whether a parameter is a vector with a multivariate normal prior.
+func (p *param) correlated() bool {
+	if p.base != nil || p.flat || p.prior.Name != "multivariatenormalcholesky" || p.transform.Name != "identity" {
+		return false
+	}
+	return len(p.node.Shape()) == 1 && len(p.prior.Params[1].Shape()) == 2
+}
+
+// location returns location and scale of the unconstrained form of a parameter, or the factor of a correlated one, and nil if it has none.
 func (p *param) location() (loc, scale *ad.Node) {
 	if p.base != nil || p.flat {
 		return nil, nil
+	}
+	if p.correlated() {
+		return p.prior.Params[0], p.prior.Params[1]
 	}
 	of, known := locations[p.prior.Name]
 	if !known || len(p.prior.Params) < of.at+2 || p.transform.Name != map[bool]string{true: "lower", false: "identity"}[of.log] {

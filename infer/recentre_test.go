@@ -77,6 +77,31 @@ func process(t *testing.T) *Posterior {
 	return compiled(t, m)
 }
 
+// correlatedProcess is a Gaussian process of eight values whose covariance is unknown, written by its multivariate normal distribution, with observations of a function of its values.
+func correlatedProcess(t *testing.T, observe func(m *Model, f, alpha *ad.Node)) *Posterior {
+	t.Helper()
+	m := NewModel("correlated process")
+	rho := m.Param("rho", dist.Gamma(25, 10))
+	alpha := m.Param("alpha", dist.HalfNormal(2))
+	k := ad.Add(squaredExponential([]float64{-4, -3, -1, 0, 1, 2, 4, 5}, alpha, rho), ad.DiagMatrix(ad.Full(1e-2, 8)))
+	observe(m, m.Param("f", dist.MultivariateNormal(ad.Mul(alpha, ad.Const([]float64{1, 0, 1, 0, 1, 0, 1, 0})), k), Shape(8)), alpha)
+	return compiled(t, m)
+}
+
+// itself observes a process, scaled one of which a parameter is a factor, and mixed three sums of its values.
+func itself(m *Model, f, _ *ad.Node) {
+	m.Observe("y", dist.Normal(f, 0.5), []float64{1, 2, 0, -1, 1, 3, 2, 1})
+}
+
+func scaled(m *Model, f, alpha *ad.Node) {
+	m.Observe("y", dist.Normal(ad.Add(alpha, ad.Mul(alpha, f)), 0.5), []float64{1, 2, 0, -1, 1, 3, 2, 1})
+}
+
+func mixed(m *Model, f, alpha *ad.Node) {
+	a := ad.Const([]float64{1, 2, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 3, 8)
+	m.Observe("y", dist.Normal(ad.Add(alpha, ad.Mul(ad.Shift(alpha, 1), ad.MatMul(a, ad.Mul(alpha, f)))), 0.5), []float64{1, 2, 0})
+}
+
 func familyOf(t *testing.T, target Target) *family {
 	t.Helper()
 	f, err := coordinatesOf(target)
@@ -92,7 +117,8 @@ func TestCoordinatesAreExact(t *testing.T) {
 	for name, c := range map[string]struct {
 		post              *Posterior
 		located, positive int
-	}{"centred schools": {centredSchools(t), 1, 1}, "schools": {uncentredSchools(t), 1, 1}, "nested": {nested(t), 2, 1}, "process": {process(t), 1, 2}} {
+	}{"centred schools": {centredSchools(t), 1, 1}, "schools": {uncentredSchools(t), 1, 1}, "nested": {nested(t), 2, 1}, "process": {process(t), 1, 2},
+		"correlated": {correlatedProcess(t, itself), 1, 2}, "correlated and scaled": {correlatedProcess(t, scaled), 1, 2}, "correlated and mixed": {correlatedProcess(t, mixed), 1, 2}} {
 		f, p := familyOf(t, c.post), c.post
 		if len(f.Positive) != c.positive || len(f.located) != c.located {
 			t.Fatalf("%s: %d positive and %d located parameters, want %d and %d", name, len(f.Positive), len(f.located), c.positive, c.located)
@@ -149,7 +175,8 @@ func TestCoordinatesAreExact(t *testing.T) {
 // Observations with a normal distribution tell exactly what they are, however few the draws are, and wherever these lie: with the coordinates of the
 // centred and of the non-centred form the log density is that of independent standard normal distributions, and of the parents alone.
 func TestInformationOfNormalObservations(t *testing.T) {
-	for name, p := range map[string]*Posterior{"centred": centredSchools(t), "non-centred": uncentredSchools(t)} {
+	for name, p := range map[string]*Posterior{"centred": centredSchools(t), "non-centred": uncentredSchools(t),
+		"correlated": correlatedProcess(t, itself), "correlated and scaled": correlatedProcess(t, scaled), "correlated and mixed": correlatedProcess(t, mixed)} {
 		f := familyOf(t, p)
 		watch, err := f.newObserver()
 		if err != nil {
@@ -176,7 +203,7 @@ func TestInformationOfNormalObservations(t *testing.T) {
 			if _, err := m.LogProbGrad(z, g); err != nil {
 				t.Fatal(err)
 			}
-			for i := 2; i < 10; i++ { // after mu and tau
+			for i := 2; i < 10; i++ { // after two others
 				if math.Abs(g[i]+z[i]) > 1e-7 {
 					t.Errorf("%s: the gradient along x[%d] = %v is %v", name, i-2, z[i], g[i])
 				}

@@ -33,10 +33,15 @@ func (p *Posterior) Movement() *infer.Movement {
 		if positive && q.Free == 1 {
 			m.Positive = append(m.Positive, i)
 		}
-		if s, ok := priors[q.Decl.Name]; ok && plain && !bounded && s.Heavy {
+		s, ok := priors[q.Decl.Name]
+		if ok && plain && !bounded && s.Heavy {
 			m.Heavy = append(m.Heavy, i)
 		}
-		if s, ok := priors[q.Decl.Name]; ok && plain && (s.Loc.Size() == 1 || s.Loc.Size() == q.Free) && (s.Scale.Size() == 1 || s.Scale.Size() == q.Free) && (!bounded && !s.Log || positive && s.Log && p.machine.ZeroBound(q)) {
+		switch {
+		case !ok || !plain:
+		case s.Factor != nil && !bounded:
+			m.Located = append(m.Located, infer.Located{Input: i, Loc: s.Loc, Factor: s.Factor})
+		case s.Factor == nil && (s.Loc.Size() == 1 || s.Loc.Size() == q.Free) && (s.Scale.Size() == 1 || s.Scale.Size() == q.Free) && (!bounded && !s.Log || positive && s.Log && p.machine.ZeroBound(q)):
 			m.Located = append(m.Located, infer.Located{Input: i, Loc: s.Loc, Scale: s.Scale})
 		}
 	}

@@ -16,7 +16,9 @@ import (
 // A hierarchy that a program writes centred, before its parents are declared, is sampled in coordinates without a neck. Quantiles of tau are those of
 // quadrature.
 func TestHierarchiesOfProgramsAreRecentred(t *testing.T) {
-	for _, prior := range []string{"theta ~ normal(mu, tau);", "target += normal_lpdf(theta | mu, tau);", "for (j in 1:J) theta[j] ~ normal(mu, tau);", "for (j in 1:J) { theta[j] ~ normal(m[j], tau); }"} {
+	for _, prior := range []string{"theta ~ normal(mu, tau);", "target += normal_lpdf(theta | mu, tau);", "for (j in 1:J) theta[j] ~ normal(mu, tau);", "for (j in 1:J) { theta[j] ~ normal(m[j], tau); }",
+		"theta ~ multi_normal(m, diag_matrix(rep_vector(square(tau), J)));", "theta ~ multi_normal_cholesky(m, diag_matrix(rep_vector(tau, J)));",
+		"target += multi_normal_prec_lpdf(theta | m, diag_matrix(rep_vector(1 / square(tau), J)));"} {
 		t.Run(prior, func(t *testing.T) { recentred(t, prior) })
 	}
 }

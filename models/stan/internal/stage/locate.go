@@ -19,6 +19,8 @@ type Prior struct {
 	// Heavy says that the tails are those of a Cauchy or of Student's t distribution.
 	Heavy      bool
 	Loc, Scale *ad.Node
+	// Factor is the Cholesky factor of the covariance of a vector, in place of Scale, which is nil then.
+	Factor *ad.Node
 }
 
 // locationScale lists the distributions with a location and a scale by the place of the location among their arguments.
@@ -27,6 +29,10 @@ var locationScale = map[string]int{"normal": 0, "cauchy": 0, "double_exponential
 // locate notes what a statement or a density says of a whole parameter: x ~ normal(mu, sigma), or normal_lpdf(x | mu, sigma). It is a hint for samplers, so
 // that it may stand anywhere.
 func (m *Machine) locate(x syntax.Expr, family string, args []value.Value) {
+	if factor := factors[family]; factor != nil {
+		m.locateVector(x, args, factor)
+		return
+	}
 	at, known := locationScale[family]
 	if !known || !m.graph || m.inFunction() || args[0].Known() || len(args) != at+3 {
 		return
@@ -37,6 +43,19 @@ func (m *Machine) locate(x syntax.Expr, family string, args []value.Value) {
 		return
 	}
 	m.priors = append(m.priors, Prior{Param: name, Log: family == "lognormal", Heavy: family == "cauchy" || family == "student_t", Loc: flatOr1(loc), Scale: flatOr1(scale)})
+}
+
+// locateVector notes what multi_normal(mu, Sigma) and its kin, whose last argument has a Cholesky factor, say of a whole vector.
+func (m *Machine) locateVector(x syntax.Expr, args []value.Value, factor func(*ad.Node) *ad.Node) {
+	if !m.graph || m.inFunction() || args[0].Known() || len(args) != 3 || len(args[0].Shape) != 1 {
+		return
+	}
+	name, n := m.wholeParameter(x, args[0])
+	loc, last := args[1], args[2]
+	if name == "" || loc.Known() && last.Known() || loc.Lanes > 0 || last.Lanes > 0 || loc.Size() != n || !slices.Equal(last.Shape, []int{n, n}) {
+		return
+	}
+	m.priors = append(m.priors, Prior{Param: name, Loc: flatOr1(loc), Factor: factor(last.Node())})
 }
 
 // wholeParameter returns the name and the number of elements of a variable that an expression is, or of one whose elements a loop goes through from the first
