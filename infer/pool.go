@@ -41,7 +41,7 @@ const (
 )
 
 // roundRules is the number of the rules by which meetings decide, part of the fingerprint of a run.
-const roundRules = 5
+const roundRules = 6
 
 // pool is the warm-up that the chains of a run share.
 type pool struct {
