@@ -59,7 +59,7 @@ func (f *Fit) runaways() (found []diag.Runaway) {
 
 // ridge looks whether the log density falls along the line on which the draws of a chain lie most widely: from their mean to as far as they reach, and
 // ten times as far where rounding lets it be known. A normal distribution falls by 3 within its draws, and by hundreds beyond; a density of the power -1, the
-// heaviest tail that has no integral, by 3.
+// heaviest tail that has no integral, by 3. A chain that has moved by less than 1 has not run away, but may sit at a jump or a pole.
 func (c *chain) ridge(rows [][]float64) (r diag.Runaway, ok bool) {
 	n := len(rows)
 	if n < 20 {
@@ -94,7 +94,7 @@ func (c *chain) ridge(rows [][]float64) (r diag.Runaway, ok bool) {
 	linalg.Scale(along, 1/square)
 	g := make([]float64, len(mean))
 	top, err := declaredOf(c.target).LogProbGrad(mean, g)
-	if err != nil || !linalg.Finite(top) || !linalg.Finite(reach) || !linalg.Finite(square) || reach == 0 {
+	if err != nil || !linalg.Finite(top) || !linalg.Finite(reach) || !linalg.Finite(square) || reach < 1 {
 		return r, false
 	}
 	at := make([]float64, len(mean))

@@ -206,3 +206,29 @@ func TestImproperPosteriorsAreNotJudged(t *testing.T) {
 		t.Errorf("the verdict is %s", v.Word())
 	}
 }
+
+// A chain that stays beside a jump has not run away along a line on which the density does not fall: such lines are longer than what chains
+// start in.
+func TestStayingIsNoRidge(t *testing.T) {
+	jump := Func(1, func(q, g []float64) float64 {
+		g[0] = -q[0]
+		if q[0] > 1 {
+			return 4 - q[0]*q[0]/2
+		}
+		return -q[0] * q[0] / 2
+	})
+	flat := Func(1, func(q, g []float64) float64 { g[0] = 0; return 0 })
+	for _, c := range []struct {
+		target Target
+		width  float64
+		want   bool
+	}{{jump, 1e-4, false}, {flat, 100, true}} {
+		rows := make([][]float64, 40)
+		for i := range rows {
+			rows[i] = []float64{1 + c.width*math.Mod(float64(7*i), 40)/40}
+		}
+		if r, ok := (&chain{target: c.target}).ridge(rows); ok != c.want {
+			t.Errorf("draws within %g of 1: a ridge is %v, want %v: %+v", c.width, ok, c.want, r)
+		}
+	}
+}
