@@ -22,9 +22,9 @@ func cumulative(x *Node, axis int, exclusive, reverse bool) *Node {
 	if bad := notReal("cumsum", x); bad != nil {
 		return bad
 	}
-	ax, ok := axisOf(axis, len(x.shape))
-	if !ok {
-		return mistake("cumsum", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
+	ax, bad := axisIn("cumsum", x.shape, axis)
+	if bad != nil {
+		return bad
 	}
 	n := newNode(cumsumOp, x.shape, x)
 	n.attr = []int{ax, int(truth(exclusive)), int(truth(reverse))}

@@ -21,9 +21,9 @@ func Concat(axis int, xs ...*Node) *Node {
 	if bad := notReal("concat", xs...); bad != nil {
 		return bad
 	}
-	ax, ok := axisOf(axis, len(xs[0].shape))
-	if !ok {
-		return mistake("concat", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, xs[0].shape)
+	ax, bad := axisIn("concat", xs[0].shape, axis)
+	if bad != nil {
+		return bad
 	}
 	s := xs[0].shape.Clone()
 	for _, x := range xs[1:] {

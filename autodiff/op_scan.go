@@ -29,9 +29,9 @@ func LinearScan(a, b, init *Node, axis int, reverse bool) *Node {
 	if !ok {
 		return failed(&tensor.ShapeError{Op: "linear_scan", Got: []tensor.Shape{a.shape, b.shape}, Want: "shapes that broadcast"})
 	}
-	ax, ok := axisOf(axis, len(s))
-	if !ok {
-		return mistake("linear_scan", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, s)
+	ax, bad := axisIn("linear_scan", s, axis)
+	if bad != nil {
+		return bad
 	}
 	in := []*Node{Broadcast(a, s...), Broadcast(b, s...)}
 	if init != nil {
@@ -182,9 +182,9 @@ func running(op *Op, x *Node, axis int) *Node {
 	if bad := notReal(op.Name, x); bad != nil {
 		return bad
 	}
-	ax, ok := axisOf(axis, len(x.shape))
-	if !ok {
-		return mistake(op.Name, "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
+	ax, bad := axisIn(op.Name, x.shape, axis)
+	if bad != nil {
+		return bad
 	}
 	return scan(op, ax, false, x)
 }

@@ -27,9 +27,9 @@ func Argsort(x *Node, axis int, descending bool) *Node {
 	if bad := notReal("argsort", x); bad != nil {
 		return bad
 	}
-	ax, ok := axisOf(axis, len(x.shape))
-	if !ok {
-		return mistake("argsort", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
+	ax, bad := axisIn("argsort", x.shape, axis)
+	if bad != nil {
+		return bad
 	}
 	return ranked(x, ax, x.shape[ax], descending)
 }

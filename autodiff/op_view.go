@@ -142,9 +142,9 @@ func Index(x *Node, axis, i int) *Node {
 	if bad := firstErr(x); bad != nil {
 		return bad
 	}
-	ax, ok := axisOf(axis, len(x.shape))
-	if !ok {
-		return mistake("index", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
+	ax, bad := axisIn("index", x.shape, axis)
+	if bad != nil {
+		return bad
 	}
 	if i < 0 {
 		i += x.shape[ax]
@@ -160,9 +160,9 @@ func Flip(x *Node, axis int) *Node {
 	if bad := firstErr(x); bad != nil {
 		return bad
 	}
-	ax, ok := axisOf(axis, len(x.shape))
-	if !ok {
-		return mistake("flip", "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
+	ax, bad := axisIn("flip", x.shape, axis)
+	if bad != nil {
+		return bad
 	}
 	return SliceStep(x, ax, x.shape[ax]-1, -1, -1)
 }
@@ -238,6 +238,15 @@ func axisOf(axis, rank int) (int, bool) {
 		axis += rank
 	}
 	return axis, axis >= 0 && axis < rank
+}
+
+// axisIn is axisOf with what is wrong, in an operation on arrays of shape s.
+func axisIn(op string, s tensor.Shape, axis int) (ax int, bad *Node) {
+	ax, ok := axisOf(axis, len(s))
+	if !ok {
+		return 0, mistake(op, "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, s)
+	}
+	return ax, nil
 }
 
 var reshapeOp, permuteOp, broadcastOp, sliceOp *Op

@@ -92,17 +92,13 @@ func Softmax(x *Node, axis int) *Node {
 	if bad := notReal("softmax", x); bad != nil {
 		return bad
 	}
-	ax, ok := axisOf(axis, len(x.shape))
-	if !ok {
-		return noAxis("softmax", x, axis)
+	ax, bad := axisIn("softmax", x.shape, axis)
+	if bad != nil {
+		return bad
 	}
 	row := []int{ax}
 	e := Exp(Sub(x, restored(StopGradient(over(maxOp, x, row)), x.shape, row)))
 	return Mul(e, restored(Reciprocal(SumAxes(e, ax)), x.shape, row))
-}
-
-func noAxis(op string, x *Node, axis int) *Node {
-	return mistake(op, "there is no axis %d in shape %v: count axes from 0, or from the end by negative numbers", axis, x.shape)
 }
 
 // LogSoftmax returns x - LogSumExp(x) along one axis.
@@ -110,9 +106,9 @@ func LogSoftmax(x *Node, axis int) *Node {
 	if bad := notReal("softmax", x); bad != nil {
 		return bad
 	}
-	ax, ok := axisOf(axis, len(x.shape))
-	if !ok {
-		return noAxis("softmax", x, axis)
+	ax, bad := axisIn("softmax", x.shape, axis)
+	if bad != nil {
+		return bad
 	}
 	return Sub(x, restored(LogSumExp(x, ax), x.shape, []int{ax}))
 }
