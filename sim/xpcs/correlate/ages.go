@@ -112,12 +112,12 @@ func newAgeSums(frames int, b *bin, level []float64, threads int) *ageSums {
 	return a
 }
 
-// addAges takes the divided counts of some pixels of the bin, from pixel first on: rows of width numbers.
-func addAges[T real](a *ageSums, rows []T, first, width int) {
+// addAges takes the divided counts of width pixels of the bin, from pixel first on: (panel of frames, pixel, frame of the panel).
+func addAges[T real](a *ageSums, panels []T, first, width int) {
 	if a == nil {
 		return
 	}
-	x, groups := a.narrow(any(rows)), a.Groups
+	x, groups := a.rows(any(panels), width), a.Groups
 	parallel.Do(a.threads, a.Frames, func(_, f int) {
 		if a.level[f] == 0 {
 			return
@@ -164,15 +164,24 @@ func addAges[T real](a *ageSums, rows []T, first, width int) {
 	})
 }
 
-// narrow returns rows of divided counts in float32.
-func (a *ageSums) narrow(rows any) []float32 {
-	if x, ok := rows.([]float32); ok {
-		return x
+// rows returns divided counts as rows of width pixels in float32.
+func (a *ageSums) rows(panels any, width int) []float32 {
+	if len(a.buffer) < a.Frames*width {
+		a.buffer = make([]float32, a.Frames*width)
 	}
-	a.buffer = a.buffer[:0]
-	for _, v := range rows.([]float64) {
-		a.buffer = append(a.buffer, float32(v))
-	}
+	parallel.Do(a.threads, (a.Frames+panel-1)/panel, func(_, k int) {
+		to, n := a.buffer[k*panel*width:], min(panel, a.Frames-k*panel)
+		switch x := panels.(type) {
+		case []float32:
+			kernels.Transpose32(kernels.Best(), to, width, x[k*panel*width:], panel, width, n)
+		case []float64:
+			for p := range width {
+				for f, v := range x[(k*width+p)*panel:][:n] {
+					to[f*width+p] = float32(v)
+				}
+			}
+		}
+	})
 	return a.buffer
 }
 

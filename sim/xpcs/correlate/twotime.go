@@ -12,7 +12,6 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/errtext"
-	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
 // Map is the two-time correlation of one dynamic bin.
@@ -103,6 +102,7 @@ type twotime struct {
 	s      Settings
 	movie  Movie
 	bins   []bin             // pixels hold places in a frame
+	runs   [][]run           // of each bin
 	number []int             // of each bin
 	levels map[int][]float64 // mean of the divided counts of each frame, by bin, if there are Ages
 	sums   map[int][]float64 // sum of the divided counts of each frame, by bin
@@ -113,10 +113,8 @@ type twotime struct {
 // span is a range of the pixels of a bin that are held at a time.
 type span struct{ bin, from, to int }
 
-const (
-	panel = 256  // frames of a block of a map
-	depth = 2048 // pixels whose products are summed by one run
-)
+// depth is the number of pixels whose products are summed before they are added to a map.
+const depth = 2048
 
 func newTwotime(m Movie, maps *Maps, s Settings) (*twotime, error) {
 	bins, _ := maps.counts()
@@ -170,13 +168,14 @@ func newTwotime(m Movie, maps *Maps, s Settings) (*twotime, error) {
 		if len(b.pixels) == 0 && s.Bins != nil {
 			return nil, fmt.Errorf("correlate: dynamic bin %d has no pixels: leave it out", t.number[k])
 		}
+		t.runs = append(t.runs, b.runs())
 	}
 	return t, nil
 }
 
 // passes groups the pixels of all bins so that the frames of a group take at most most numbers.
 func (t *twotime) passes(most int) [][]span {
-	room := max(most/t.movie.Frames, depth)
+	room := max(most/t.padded(), depth)
 	var all [][]span
 	left := 0
 	for k, b := range t.bins {
@@ -220,7 +219,7 @@ func runTwotime[T real](ctx context.Context, t *twotime, each func(*Map) error) 
 			return err
 		}
 		for _, sp := range pass {
-			b, size := &t.bins[sp.bin], (sp.to-sp.from)*n
+			b, size := &t.bins[sp.bin], (sp.to-sp.from)*t.padded()
 			if sp.from == 0 {
 				if c2 == nil { // the same memory for all bins
 					c2 = make([]float64, n*n)
@@ -240,121 +239,6 @@ func runTwotime[T real](ctx context.Context, t *twotime, each func(*Map) error) 
 		}
 	}
 	return nil
-}
-
-// hold returns the counts of the pixels of a pass, divided by the means of their static bins, for one span after the
-// other: (frame, pixel) for each depth of its pixels. The first reading also sums intensities.
-func hold[T real](ctx context.Context, t *twotime, pass []span, first bool, progress func(done int)) ([]T, error) {
-	n, size := t.movie.Frames, t.movie.Height*t.movie.Width
-	pixels := 0
-	var starts []int
-	for _, sp := range pass {
-		starts = append(starts, pixels)
-		pixels += sp.to - sp.from
-		if sp.from == 0 {
-			t.sums[sp.bin] = make([]float64, n)
-		}
-		if t.s.Ages {
-			if t.levels == nil {
-				t.levels = map[int][]float64{}
-			}
-			t.levels[sp.bin] = make([]float64, n)
-		}
-	}
-	held := make([]T, pixels*n)
-	block := max(min(blockFrames, staging/(4*size)), 1)
-	frames := make([]float32, block*size)
-	var events Events
-	errs := make([]error, len(pass))
-	for done := 0; done < n; {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		some := min(block, n-done)
-		if err := t.movie.frames(done, some, frames, &events); err != nil {
-			return nil, err
-		}
-		if first && t.light != nil {
-			t.light.add(frames[:some*size])
-		}
-		parallel.Do(t.s.threads(), len(pass), func(_, i int) {
-			errs[i] = gather(t, pass[i], held[starts[i]*n:], frames, done, some)
-		})
-		for _, err := range errs {
-			if err != nil {
-				return nil, err
-			}
-		}
-		done += some
-		progress(done)
-	}
-	return held, nil
-}
-
-// frames fills dense frames, from events if that is what the movie has.
-func (m Movie) frames(first, n int, dst []float32, e *Events) error {
-	size := m.Height * m.Width
-	if m.Sparse == nil {
-		return m.Dense(first, dst[:n*size])
-	}
-	if err := m.Sparse(first, n, e); err != nil {
-		return err
-	}
-	if err := checkEvents(e, n, size, first); err != nil {
-		return err
-	}
-	clear(dst[:n*size])
-	for f := range n {
-		for i := e.Start[f]; i < e.Start[f+1]; i++ {
-			dst[f*size+int(e.Pixel[i])] = e.Count[i]
-		}
-	}
-	return nil
-}
-
-// gather divides the pixels of a span of some frames by the means of their static bins, and sums them.
-func gather[T real](t *twotime, sp span, held []T, frames []float32, done, some int) error {
-	b, size := &t.bins[sp.bin], t.movie.Height*t.movie.Width
-	inverse, sums := make([]float64, len(b.count)), t.sums[sp.bin]
-	for f := range some {
-		frame, total, counted := frames[f*size:][:size], 0.0, 0
-		clear(inverse)
-		b.addTo(inverse, frame)
-		for s, c := range b.count {
-			total += inverse[s]
-			if mean := inverse[s] / float64(c); mean > 0 {
-				inverse[s] = 1 / mean
-				counted += c
-			} else {
-				inverse[s] = 1
-			}
-		}
-		if t.s.Ages {
-			t.levels[sp.bin][done+f] = float64(counted) / float64(len(b.pixels))
-		}
-		if math.IsNaN(total) || math.IsInf(total, 0) {
-			return t.bad(b, frame, done+f)
-		}
-		for from := sp.from; from < sp.to; from += depth {
-			width := min(depth, sp.to-from)
-			row := held[(from-sp.from)*t.movie.Frames+(done+f)*width:][:width]
-			sums[done+f] += divided(row, frame, b.pixels[from:from+width], inverse, b.static[from:from+width])
-		}
-	}
-	return nil
-}
-
-func (t *twotime) bad(b *bin, frame []float32, number int) error {
-	e := &FrameError{Frame: number}
-	for _, p := range b.pixels {
-		if v := float64(frame[p]); math.IsNaN(v) || math.IsInf(v, 0) {
-			if e.Pixels == 0 {
-				e.Row, e.Col = p/t.movie.Width, p%t.movie.Width
-			}
-			e.Pixels++
-		}
-	}
-	return e
 }
 
 // Diagonals returns the mean along each diagonal of the map, starting from the main one: g2 at
