@@ -55,6 +55,9 @@ type product[T float] struct {
 	beta           T
 	c              []T
 	ldc            int
+
+	panel []T  // packed columns of op(B) in use
+	kept  bool // whether they are those of ws.kept
 }
 
 // check panics if a matrix does not fit its slice.

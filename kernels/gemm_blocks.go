@@ -37,6 +37,7 @@ func (g *product[T]) blocks(i0, i1, j0, j1 int) {
 	columns := t.vectors * t.lanes
 	packA := j1-j0 > columns && g.transA || j1-j0 >= 4*columns
 	packB := g.transB || i1-i0 > 2*t.rows
+	g.kept = packB && g.ws.kept != nil && j0 == 0 && j1 == g.n
 	for ic := i0; ic < i1; ic += mc {
 		ie := min(ic+mc, i1)
 		for pc := 0; pc < g.k; pc += kc {
@@ -47,7 +48,7 @@ func (g *product[T]) blocks(i0, i1, j0, j1 int) {
 			for jr := j0; jr < j1; {
 				width, vectors, packed := g.columns(ie-ic, j1-jr, packB)
 				if packed {
-					g.packB(pc, depth, jr, width, vectors*t.lanes)
+					g.packB(pc, depth, jr, width, vectors*t.lanes, ic == i0)
 				}
 				for ir := ic; ir < ie; ir += t.rows {
 					g.oneTile(ir, min(t.rows, ie-ir), jr, width, vectors, pc, depth, (ir-ic)/t.rows, packA, packed)
@@ -55,6 +56,9 @@ func (g *product[T]) blocks(i0, i1, j0, j1 int) {
 				jr += width
 			}
 		}
+	}
+	if g.kept {
+		g.ws.kept.known = true
 	}
 }
 
@@ -90,7 +94,7 @@ func (g *product[T]) oneTile(i, rows, j, width, vectors, pc, depth, panel int, p
 		a, ars, acs = &g.a[i*g.lda+pc], g.lda*size, size
 	}
 	if packedB {
-		b, bs = &g.ws.b[0], vectors*t.lanes*size
+		b, bs = &g.panel[0], vectors*t.lanes*size
 	} else {
 		b, bs = &g.b[pc*g.ldb+j], g.ldb*size
 	}

@@ -30,10 +30,19 @@ func (g *product[T]) packA(i0, i1, pc, depth int) {
 }
 
 // packB copies width columns of op(B) from column j on, rows pc to pc+depth, into rows of the given
-// length, padded with zeros.
-func (g *product[T]) packB(pc, depth, j, width, length int) {
-	g.ws.b = grown(g.ws.b, kc*maxTileColumns)
-	dst := g.ws.b[:depth*length]
+// length, padded with zeros. Where products share B, only the first of them does so, for its first rows.
+func (g *product[T]) packB(pc, depth, j, width, length int, first bool) {
+	if g.kept {
+		k, all := g.ws.kept, (g.n+g.tiles.lanes-1)/g.tiles.lanes*g.tiles.lanes
+		k.b = grown(k.b, g.k*all)
+		if g.panel = k.b[pc*all+depth*j:][:depth*length]; k.known || !first {
+			return
+		}
+	} else {
+		g.ws.b = grown(g.ws.b, kc*maxTileColumns)
+		g.panel = g.ws.b[:depth*length]
+	}
+	dst := g.panel
 	if g.transB {
 		if width < length {
 			clear(dst)
