@@ -135,8 +135,10 @@ func vjp(ys, gs, xs []*Node, mirror *recompute) []*Node {
 // manyPlaced is the number of pieces of a vector from which on their gradients are put together in one step.
 const manyPlaced = 8
 
-// gathered adds gradients up; nil if there are none. Where many of them are pieces placed among zeros, the pieces are joined first.
+// gathered adds gradients up; nil if there are none. Pieces placed among zeros are joined first, if they are all of an array or
+// if they are many pieces of a vector.
 func gathered(list []*Node) (sum *Node) {
+	list = tiled(list)
 	var pieces, rest []*Node
 	for _, g := range list {
 		if g.op == embedOp && len(g.shape) == 1 && g.attr[1] == 1 && g.in[0].Size() > 0 {
@@ -152,6 +154,56 @@ func gathered(list []*Node) (sum *Node) {
 		sum = accumulate(sum, g)
 	}
 	return sum
+}
+
+// tiled returns gradients with one array in place of pieces along an axis that are all of it, each element once.
+func tiled(list []*Node) []*Node {
+	first := slices.IndexFunc(list, func(g *Node) bool { return g.op == embedOp })
+	if first < 0 {
+		return list
+	}
+	shape, part, axis := list[first].shape, list[first].in[0].shape, 0
+	for axis < len(shape)-1 && part[axis] == shape[axis] {
+		axis++
+	}
+	if len(shape) == 0 {
+		return list
+	}
+	var pieces, rest []*Node
+	for _, g := range list {
+		if isPiece(g, axis) {
+			pieces = append(pieces, g)
+		} else {
+			rest = append(rest, g)
+		}
+	}
+	slices.SortStableFunc(pieces, func(a, b *Node) int { return a.attr[3*axis] - b.attr[3*axis] })
+	end := 0
+	inner := make([]*Node, len(pieces))
+	for i, p := range pieces {
+		if p.attr[3*axis] != end {
+			return list
+		}
+		inner[i] = p.in[0]
+		end += inner[i].shape[axis]
+	}
+	if len(pieces) < 2 || end != shape[axis] {
+		return list
+	}
+	return append(rest, Concat(axis, inner...))
+}
+
+// isPiece reports whether g is a piece along one axis placed among zeros, whole along the others.
+func isPiece(g *Node, axis int) bool {
+	if g.op != embedOp || g.in[0].Size() == 0 {
+		return false
+	}
+	for i, n := range g.in[0].shape {
+		if g.attr[3*i+1] != 1 || i != axis && n != g.shape[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // joinedPieces is the sum of pieces placed in a vector.

@@ -95,9 +95,15 @@ func (l *loop) adjoint(grads []*Node) *adjoint {
 	}
 	forward := upstream(slices.Concat(l.next, l.ys)...)
 	all := vjp(outs, seeds, l.places(), nil)
-	cut := cutter{a: a, l: l, forward: map[*Node]bool{}, moving: reaches(forward, slices.Concat(l.carry, l.xs)), place: map[*Node]*Node{}}
+	cut := cutter{a: a, l: l, forward: map[*Node]bool{}, moving: reaches(forward, slices.Concat(l.carry, l.xs)), place: map[*Node]*Node{}, uses: map[*Node]int{}, sliced: map[*Node]int{}}
 	for _, n := range forward {
 		cut.forward[n] = true
+		for _, x := range n.in {
+			cut.uses[x]++
+		}
+	}
+	for _, n := range slices.Concat(l.next, l.ys) {
+		cut.uses[n]++
 	}
 	a.saved.base, a.saved.carry, a.saved.xs, a.saved.captured, a.saved.next, a.saved.ys = l, l.carry, l.xs, l.captured, l.next, slices.Clone(l.ys)
 	all = cut.apart(all)
@@ -191,27 +197,20 @@ type cutter struct {
 	l               *loop
 	forward, moving map[*Node]bool
 	place           map[*Node]*Node // what stands for a forward value in back
+	uses            map[*Node]int   // how often a forward value is an input or a result
+	sliced          map[*Node]int   // how many elements of a forward value back takes by slices
 	from, to        []*Node
 }
 
 // apart returns gradients with places for the forward values that back does not compute itself.
 func (c *cutter) apart(grads []*Node) []*Node {
-	seen := map[*Node]bool{}
-	var visit func(n *Node)
-	visit = func(n *Node) {
-		if seen[n] {
-			return
-		}
-		seen[n] = true
-		if c.places(n) {
-			return
-		}
-		for _, x := range n.in {
-			visit(x)
+	for _, n := range upstreamUntil(func(n *Node) bool { return c.forward[n] && (n.op == sliceOp || c.given(n) || c.kept(n)) }, grads...) {
+		if c.forward[n] && n.op == sliceOp {
+			c.sliced[n.in[0]] += n.Size()
 		}
 	}
-	for _, g := range grads {
-		visit(g)
+	for _, n := range upstreamUntil(func(n *Node) bool { return c.given(n) || c.kept(n) }, grads...) {
+		c.places(n)
 	}
 	// inputs of the loop come after what it saved
 	for i, x := range c.l.xs {
@@ -229,30 +228,59 @@ func (c *cutter) apart(grads []*Node) []*Node {
 	return Substitute(grads, c.from, c.to)
 }
 
-// places gives a forward value a place in back, unless back computes it.
-func (c *cutter) places(n *Node) bool {
-	if !c.forward[n] {
-		return false
-	}
-	given := slices.Contains(c.l.xs, n) || slices.Contains(c.l.captured, n)
-	kept := slices.Contains(c.l.carry, n) || !c.l.again && !n.isInt && n.op != nil && c.moving[n] && !cheap(n)
-	if !given && !kept {
-		return false
+// given reports whether a forward value is an input of the step.
+func (c *cutter) given(n *Node) bool {
+	return c.forward[n] && (slices.Contains(c.l.xs, n) || slices.Contains(c.l.captured, n))
+}
+
+// kept reports whether a forward value is kept for back, which computes others again.
+func (c *cutter) kept(n *Node) bool {
+	return c.forward[n] && (slices.Contains(c.l.carry, n) || !c.l.again && !n.isInt && n.op != nil && c.moving[n] && !c.cheap(n))
+}
+
+// places gives a forward value that is given or kept a place in back.
+func (c *cutter) places(n *Node) {
+	given := c.given(n)
+	if !given && !c.kept(n) {
+		return
 	}
 	p := Input(n.name, n.shape...)
 	p.isInt = n.isInt
 	c.place[n] = p
 	c.from, c.to = append(c.from, n), append(c.to, p)
-	if kept && !given {
+	if !given {
 		c.a.saved.ys = append(c.a.saved.ys, n)
 		c.a.back.xs = append(c.a.back.xs, p)
 	}
-	return true
 }
 
-// cheap reports whether a value is better computed again than kept: the elements of another one in a new
-// order or repeated.
-func cheap(n *Node) bool { return n.op.kind == compiler.View && n.Size() >= n.in[0].Size() }
+// leastAgain is the number of elements from which on arithmetic takes less time than memory.
+const leastAgain = 128
+
+// cheap reports whether a value is better computed again than kept: the elements of another one in a new order or repeated,
+// slices of one that are together as large as it, and arithmetic that has a kernel, unless it is the last of a product.
+func (c *cutter) cheap(n *Node) bool {
+	switch n.op.kind {
+	case compiler.View:
+		return n.Size() >= n.in[0].Size() || n.op == sliceOp && c.sliced[n.in[0]] >= n.in[0].Size()
+	case compiler.Elementwise:
+		return n.op.prim.Kernel != "" && n.Size() >= leastAgain && !c.finishes(n)
+	}
+	return false
+}
+
+// finishes reports whether n adds an input of the step to a product that nothing else uses: then n is kept and neither of them.
+func (c *cutter) finishes(n *Node) bool {
+	if n.op != addOp || n.in[0].Size() != n.in[1].Size() {
+		return false
+	}
+	for i, x := range n.in {
+		if x.op != nil && x.op.kind == compiler.Step && c.uses[x] == 1 && slices.Contains(c.l.xs, n.in[1-i]) {
+			return true
+		}
+	}
+	return false
+}
 
 // apply makes the gradients of a scan of l with the inputs x.
 func (a *adjoint) apply(l *loop, grads, x []*Node) []*Node {

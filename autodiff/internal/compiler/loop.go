@@ -118,6 +118,7 @@ const (
 	tileLen   = 512     // elements of a tile
 	blockLen  = 1 << 15 // elements of an independent block
 	minRow    = 32      // shortest row that is worth walking row by row
+	longRow   = 128     // longest row of which several may make one tile
 	regBudget = 1 << 15 // elements of all registers together, chosen to stay in the second-level cache
 )
 

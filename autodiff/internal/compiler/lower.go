@@ -27,7 +27,7 @@ func lowerCluster(c *cluster) *Loop {
 	l.Ops = make([]Instruction, 0, len(c.values))
 	l.mergeAxes()
 	l.Scalar = l.N == 1
-	l.ByRow = len(l.Dims) > 1 && l.Dims[len(l.Dims)-1] >= minRow
+	l.ByRow = len(l.Dims) > 1 && l.Dims[len(l.Dims)-1] >= minRow && !l.gathers()
 	l.fuseSums()
 	for i, v := range c.values {
 		u := l.user(v)

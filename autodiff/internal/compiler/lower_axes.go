@@ -3,7 +3,11 @@
 
 package compiler
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
 
 // spaceStrides returns the strides of x, an input of v, along the space.
 func (l *lowering) spaceStrides(v, x *Value) []int {
@@ -69,4 +73,32 @@ func (l *lowering) merged(s []int) []int {
 		}
 	}
 	return out
+}
+
+// gathers reports whether a cluster is better walked over tiles of several short rows, whose inputs are gathered first: if
+// much is computed from few inputs with contiguous rows, and nothing is summed.
+func (l *lowering) gathers() bool {
+	k := len(l.Dims) - 1
+	if l.Dims[k] > longRow {
+		return false
+	}
+	strided := map[*Value]bool{}
+	for _, v := range l.c.values {
+		if v.kindIs(Reduction) {
+			return false
+		}
+		for _, x := range v.In {
+			if l.inside(v, x) {
+				continue
+			}
+			s := l.merged(l.spaceStrides(v, x))
+			if s[k] == 0 && slices.ContainsFunc(s, func(n int) bool { return n != 0 }) || s[k] > 1 {
+				return false
+			}
+			if !Packed(tensor.Shape(l.Dims), s) {
+				strided[x] = true
+			}
+		}
+	}
+	return len(l.c.values) >= 3*len(strided)
 }

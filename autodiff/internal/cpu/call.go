@@ -37,10 +37,11 @@ type Call struct {
 	Threads int
 	share   *productShare
 	rows    rows
-	offsets []int       // positions of the batches of a product
-	Parts   [][]float64 // gradients of the inputs, for the adjoint of a Custom
-	lanes   []*Call     // one call per lane of a batched Custom
-	work    any         // scratch memory that a matrix operation or a sort keeps between runs
+	factor  *kernels.Factor // second factor of a product that is the same in every step of a scan
+	offsets []int           // positions of the batches of a product
+	Parts   [][]float64     // gradients of the inputs, for the adjoint of a Custom
+	lanes   []*Call         // one call per lane of a batched Custom
+	work    any             // scratch memory that a matrix operation or a sort keeps between runs
 
 	wide   []float64 // float64 copies for a Custom in float32
 	wideIn [][]float64

@@ -14,7 +14,11 @@ import (
 // or that of its definition, or a loop around op's Go function.
 func kernel1[T Real](l kernels.Level, op *compiler.Op) func(dst, a *T, n int) {
 	if op.Code == compiler.Copy {
-		return func(dst, a *T, n int) { copy(unsafe.Slice(dst, n), unsafe.Slice(a, n)) }
+		return func(dst, a *T, n int) {
+			if dst != a { // a scan may have put both at one place
+				copy(unsafe.Slice(dst, n), unsafe.Slice(a, n))
+			}
+		}
 	}
 	if f, _ := pick[T](kernels.Unary64(l, op.Kernel), kernels.Unary32(l, op.Kernel)).(func(dst, a *T, n int)); f != nil {
 		return f

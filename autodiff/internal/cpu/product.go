@@ -43,7 +43,9 @@ func Matmul(c *Call) error {
 		if c.Threads > 1 && p.m*p.n*p.k >= shareFrom {
 			c.shareProduct(p)
 		} else {
+			c.ws.Keep(c.factor)
 			p.part(c.Level, c.ws, 0, p.m, 0, p.n)
+			c.ws.Keep(nil)
 		}
 	}
 	return nil
