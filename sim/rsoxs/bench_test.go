@@ -91,6 +91,23 @@ func panel(b testing.TB, n int) (*Morphology, []float64, Optics) {
 	return c.build(b), energies, all
 }
 
+// BenchmarkPattern scatters one energy at one angle from 32 x 512 x 512 and 128 x 128 x 128 voxels of three materials, one of them
+// aligned in every voxel, in float32.
+func BenchmarkPattern(b *testing.B) {
+	for _, shape := range [][3]int{{32, 512, 512}, {128, 128, 128}} {
+		b.Run(fmt.Sprint(shape[0]), func(b *testing.B) {
+			m, o := oriented(shape)
+			s, err := New(shape, 2.5, Config{Energies: []float64{284.7}, Precision: 32, Workers: runtime.GOMAXPROCS(0)})
+			if err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				run(b, s, m, o, false)
+			}
+		})
+	}
+}
+
 // BenchmarkCoreShell measures what users of the core-shell film wait for, 32 x 512
 // x 512 voxels in float32, beside the bare transforms of its fields and the direct
 // algorithm.

@@ -18,9 +18,11 @@ func (p *products[T]) fromAngles(w *scratch[T], f *[anisotropic][]T, in [4][]T, 
 	}
 	x, y, z := director(order, trig[0], trig[1], trig[2], trig[3])
 	product(pa, f[fieldV], order)
-	product(yz, pa, y)
-	product(yy, yz, y)
-	product(yz, yz, z)
+	if yy != nil {
+		product(yz, pa, y)
+		product(yy, yz, y)
+		product(yz, yz, z)
+	}
 	product(xz, pa, x)
 	product(xx, xz, x)
 	product(xy, xz, y)

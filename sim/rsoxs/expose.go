@@ -155,6 +155,15 @@ func mulConj(a, b complex128) complex128 { return a * complex(real(b), -imag(b))
 
 // expose fills the images of the exposures.
 func (s *spectra[T]) expose(exposures []*exposure) {
+	if s.polarizer != nil {
+		planes := s.foldings()
+		parallel.Do(s.workers, s.n[1], func(_, row int) {
+			for _, h := range exposures {
+				s.exposeAlong(h, row, planes)
+			}
+		})
+		return
+	}
 	parallel.Do(s.workers, s.n[1], func(_, row int) {
 		for _, h := range exposures {
 			s.exposeRow(h, row, func(out []float64, t site, w float64, kappa vec) {

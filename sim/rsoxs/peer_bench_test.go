@@ -22,8 +22,8 @@ func BenchmarkPeerPattern(b *testing.B) {
 	scatterBeside(b, [3]int{128, 128, 128}, Angles{})
 }
 
-// scatterBeside runs the races of one volume.
-func scatterBeside(b *testing.B, shape [3]int, angles ...Angles) {
+// oriented is a volume of three materials in float32, one of them aligned in every voxel, and their constants at one energy.
+func oriented(shape [3]int) (*Morphology, Optics) {
 	random := func(stream uint32, top float64) *tensor.Tensor {
 		t, src := tensor.New(tensor.Float32, shape[:]...), tensor.NewStream(1, stream, 0)
 		for i, d := 0, t.Data().([]float32); i < len(d); i++ {
@@ -33,7 +33,12 @@ func scatterBeside(b *testing.B, shape [3]int, angles ...Angles) {
 	}
 	m := &Morphology{PhysSize: 2.5, Materials: []Material{{Vfrac: random(1, 1)},
 		{Vfrac: random(2, 1), S: random(3, 1), Theta: random(4, math.Pi), Psi: random(5, 2*math.Pi)}, {Vfrac: random(6, 1)}}}
-	o := Optics{{{1e-3, 2e-3, 1e-3, 2e-3}, {2e-3, 3e-3, 5e-4, 1e-3}, {3e-3, 1e-3, 3e-3, 1e-3}}}
+	return m, Optics{{{1e-3, 2e-3, 1e-3, 2e-3}, {2e-3, 3e-3, 5e-4, 1e-3}, {3e-3, 1e-3, 3e-3, 1e-3}}}
+}
+
+// scatterBeside runs the races of one volume.
+func scatterBeside(b *testing.B, shape [3]int, angles ...Angles) {
+	m, o := oriented(shape)
 	voxels, size := float64(shape[0]*shape[1]*shape[2]), fmt.Sprintf("%d x %d x %d", shape[0], shape[1], shape[2])
 	for _, angles := range angles {
 		list, _ := angles.List()

@@ -83,22 +83,25 @@ func (p *polarizer[T]) add(w *scratch[T], i int, in [4][]T, lo, hi int) {
 		addTo(re, im, in[0][lo:hi], c.iso)
 		return
 	}
-	var f [anisotropic][]T
-	for k := range f {
-		f[k] = w.room(&w.block[k], trigBlock)[:hi-lo]
+	var f [anisotropic][]T // without yy and yz, which the polarization does not have
+	block := w.room(&w.block, (fieldXZ+1)*trigBlock)
+	for k := range fieldXZ + 1 {
+		f[k] = block[k*trigBlock:][:hi-lo]
 	}
 	if p.single == i {
 		f[fieldXY], f[fieldXZ] = w.fields[2][lo:hi], w.fields[3][lo:hi]
 	}
 	m.voxels(w, &f, in, lo, hi)
 	addTo(re, im, f[fieldV], c.iso)
-	addTo(re, im, f[fieldPA], c.axial)
-	addTo(re, im, f[fieldXX], c.tensor)
+	pairSums(re, im, block, alignedRows, append(weights[T](c.axial), weights[T](c.tensor)...))
 	if p.single != i {
 		addTo(w.fields[2][lo:hi], w.fields[3][lo:hi], f[fieldXY], c.tensor)
 		addTo(w.fields[4][lo:hi], w.fields[5][lo:hi], f[fieldXZ], c.tensor)
 	}
 }
+
+// alignedRows are the places of pa and xx in the memory of blocks.
+var alignedRows = []int{fieldPA * trigBlock, fieldXX * trigBlock}
 
 // back propagates the gradients of slice z in w.fields to the arrays, and stores those of the contrasts.
 func (p *polarizer[T]) back(w *scratch[T], z int) {

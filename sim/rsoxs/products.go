@@ -49,7 +49,7 @@ type scratch[T float] struct {
 	grads  [4][]T
 	trig   [4][]T
 	fields [anisotropic][]T // fields, in the memory of their spectra
-	block  [anisotropic][]T // fields of trigBlock voxels
+	block  []T              // fields of trigBlock voxels, one after the other
 	inner  *scratch[T]      // fields of one material, of which those in fields are made
 	mean   [anisotropic][]T // means of the fields over slices
 	borrow bool             // whether fields may be slices of the source arrays, because nothing is written to them
@@ -124,7 +124,8 @@ func (p *products[T]) make(w *scratch[T], z int) (empty bool) {
 	return false
 }
 
-// voxels computes the fields of voxels lo to hi of a slice of an anisotropic material into f, or points f to them.
+// voxels computes the fields of voxels lo to hi of a slice of an anisotropic material into f, or points f to them. It leaves out yy
+// and yz if f has no memory for yy.
 func (p *products[T]) voxels(w *scratch[T], f *[anisotropic][]T, in [4][]T, lo, hi int) {
 	if p.vector {
 		fromVectors(f, in[0][3*lo:3*hi], in[1][lo:hi])
@@ -178,7 +179,9 @@ func fromVectors[T float](f *[anisotropic][]T, align, unaligned []T) {
 		pa := x*x + y*y + z*z
 		f[fieldV][i], f[fieldPA][i] = u+pa, pa
 		f[fieldXX][i], f[fieldXY][i], f[fieldXZ][i] = x*x, x*y, x*z
-		f[fieldYY][i], f[fieldYZ][i] = y*y, y*z
+		if f[fieldYY] != nil {
+			f[fieldYY][i], f[fieldYZ][i] = y*y, y*z
+		}
 	}
 }
 

@@ -123,7 +123,6 @@ func (s *spectra[T]) batch() (slices, size int, half []T) {
 
 // transform computes the sums over all slices.
 func (s *spectra[T]) transform(ctx context.Context) error {
-	clear(s.data)
 	slices, size, half := s.batch()
 	parts := s.parts()
 	if n := s.n[0] * s.fields; len(s.even) != n {
@@ -141,7 +140,12 @@ func (s *spectra[T]) transform(ctx context.Context) error {
 			s.halfSpectra(half[at*size:(at+count)*size], s.even[even:even+count], p, z+dz)
 		})
 		w := s.weigh(z, n, size)
-		parallel.Do(s.workers, s.n[1], func(_, row int) { s.accumulate(w, half, row) })
+		parallel.Do(s.workers, s.n[1], func(_, row int) {
+			if z == 0 { // what was there before
+				clear(s.data[4*s.fields*s.base[row*s.planes] : 4*s.fields*s.base[(row+1)*s.planes]])
+			}
+			s.accumulate(w, half, row)
+		})
 	}
 	s.addConstant()
 	s.setCentre()
