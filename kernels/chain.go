@@ -74,7 +74,7 @@ func (c *Chain) Depart(l Level, q, z, w []float64, eps float64) {
 		x = fused(-c.below[i], x, z[i]*c.inverse[i])
 		q[i] = fused(x, eps, q[i])
 	}
-	if f := chainDeparts[min(l, available())]; f != nil && whole > 0 {
+	if f := chainDeparts[usable(l)]; f != nil && whole > 0 {
 		f(&q[0], &z[0], &w[0], &c.inverse[0], &c.down[0].next[0], eps, x, len(c.down))
 		return
 	}
@@ -99,7 +99,7 @@ func (c *Chain) Arrive(l Level, z, w, g []float64, eps float64) {
 	n, whole := len(c.inverse), 4*len(c.up)
 	z, w, g = z[:n], w[:n], g[:n]
 	half, x := eps/2, 0.0
-	if f := chainArrives[min(l, available())]; f != nil && whole > 0 {
+	if f := chainArrives[usable(l)]; f != nil && whole > 0 {
 		x = f(&z[0], &w[0], &g[0], &c.inverse[0], &c.up[0].next[0], eps, 0, len(c.up))
 	} else {
 		for i := 0; i < whole; i += 4 {

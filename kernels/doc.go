@@ -26,3 +26,10 @@ package kernels
 //go:generate go run -C gen . -kind fft -out ../fft_amd64.s -stubs ../fft_amd64.go -pkg kernels -table ../fft_tables_amd64.go
 //go:generate go run -C gen . -kind random -out ../random_amd64.s -stubs ../random_amd64.go -pkg kernels
 //go:generate go run -C gen . -kind chain -out ../chain_amd64.s -stubs ../chain_amd64.go -pkg kernels
+//go:generate go run -C gen . -arch arm64 -kind elementwise -out ../elementwise_arm64.s -stubs ../elementwise_arm64.go -pkg kernels -table ../tables_arm64.go
+//go:generate go run -C gen . -arch arm64 -kind reduce -out ../reduce_arm64.s -stubs ../reduce_arm64.go -pkg kernels
+//go:generate go run -C gen . -arch arm64 -kind gemm -out ../gemm_arm64.s -stubs ../gemm_arm64.go -pkg kernels -table ../gemm_tables_arm64.go
+//go:generate go run -C gen . -arch arm64 -kind images -out ../images_arm64.s -stubs ../images_arm64.go -pkg kernels -table ../images_tables_arm64.go
+//go:generate go run -C gen . -arch arm64 -kind fft -out ../fft_arm64.s -stubs ../fft_arm64.go -pkg kernels -table ../fft_tables_arm64.go
+//go:generate go run -C gen . -arch arm64 -kind random -out ../random_arm64.s -stubs ../random_arm64.go -pkg kernels
+//go:generate go run -C gen . -arch arm64 -kind chain -out ../chain_arm64.s -stubs ../chain_arm64.go -pkg kernels

@@ -60,7 +60,7 @@ func NewFFTBatch(l Level, count int, shape ...int) *FFT {
 	if axes < 1 || axes > 3 || count < 1 {
 		panic(fmt.Sprintf("kernels: FFT was given %d arrays of %d axes: want at least one array, of 1 to 3 axes", count, axes))
 	}
-	key := fftKey{shape: [3]int{1, 1, 1}, count: count, level: min(l, available())}
+	key := fftKey{shape: [3]int{1, 1, 1}, count: count, level: usable(l)}
 	size := count
 	for i, n := range shape {
 		if n < 1 || n > math.MaxInt32 || size > math.MaxInt/64/n {

@@ -21,7 +21,7 @@ func Gemm32(l Level, ws *Workspace, transA, transB bool, m, n, k int, alpha floa
 // the same time, each with its own Workspace. Parts whose sizes are multiples of GemmRows and
 // GemmColumns are the most efficient.
 func GemmPart64(l Level, ws *Workspace, transA, transB bool, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int, i0, i1, j0, j1 int) {
-	g := product[float64]{tiles: tiles64[min(l, available())], ws: &ws.w64, transA: transA, transB: transB, m: m, n: n, k: k,
+	g := product[float64]{tiles: tiles64[usable(l)], ws: &ws.w64, transA: transA, transB: transB, m: m, n: n, k: k,
 		alpha: alpha, a: a, lda: lda, b: b, ldb: ldb, beta: beta, c: c, ldc: ldc}
 	g.check()
 	g.part(i0, i1, j0, j1)
@@ -29,7 +29,7 @@ func GemmPart64(l Level, ws *Workspace, transA, transB bool, m, n, k int, alpha 
 
 // GemmPart32 is GemmPart64 for float32.
 func GemmPart32(l Level, ws *Workspace, transA, transB bool, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int, i0, i1, j0, j1 int) {
-	g := product[float32]{tiles: tiles32[min(l, available())], ws: &ws.w32, transA: transA, transB: transB, m: m, n: n, k: k,
+	g := product[float32]{tiles: tiles32[usable(l)], ws: &ws.w32, transA: transA, transB: transB, m: m, n: n, k: k,
 		alpha: alpha, a: a, lda: lda, b: b, ldb: ldb, beta: beta, c: c, ldc: ldc}
 	g.check()
 	g.part(i0, i1, j0, j1)

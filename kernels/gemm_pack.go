@@ -83,10 +83,10 @@ func transpose[T float](t *tiles[T], dst []T, ds int, src []T, ss, rows, columns
 
 // Transpose64 sets dst[p*ds+i] = src[i*ss+p] for rows i and columns p of src.
 func Transpose64(l Level, dst []float64, ds int, src []float64, ss, rows, columns int) {
-	transpose(tiles64[min(l, available())], dst, ds, src, ss, rows, columns)
+	transpose(tiles64[usable(l)], dst, ds, src, ss, rows, columns)
 }
 
 // Transpose32 is Transpose64 for float32.
 func Transpose32(l Level, dst []float32, ds int, src []float32, ss, rows, columns int) {
-	transpose(tiles32[min(l, available())], dst, ds, src, ss, rows, columns)
+	transpose(tiles32[usable(l)], dst, ds, src, ss, rows, columns)
 }

@@ -8,12 +8,12 @@ package kernels
 // first element, and each row of windows lies down elements after the one above. Of equal elements
 // the first counts, and a NaN counts as larger than all numbers.
 func LargestOfFour64(l Level, rows, n int, plane []float64, down, width int, at []int64) {
-	largestOfFour(images64[min(l, available())], rows, n, plane, down, width, at)
+	largestOfFour(images64[usable(l)], rows, n, plane, down, width, at)
 }
 
 // LargestOfFour32 is LargestOfFour64 for float32.
 func LargestOfFour32(l Level, rows, n int, plane []float32, down, width int, at []int64) {
-	largestOfFour(images32[min(l, available())], rows, n, plane, down, width, at)
+	largestOfFour(images32[usable(l)], rows, n, plane, down, width, at)
 }
 
 func largestOfFour[T float](t *imageKernels[T], rows, n int, plane []T, down, width int, at []int64) {

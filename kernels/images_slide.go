@@ -31,12 +31,12 @@ const Room = 15
 // overlap: row p is b[rows[p]:][:n], which is how filters slide over the planes of an image. The
 // rows of C, which are ldc elements apart, and those of B must be followed by Room elements.
 func Slide64(l Level, m, n, k int, a []float64, lda int, b []float64, rows []int, c []float64, ldc int) {
-	slide(images64[min(l, available())], &unit64, m, n, k, a, lda, b, rows, c, ldc)
+	slide(images64[usable(l)], &unit64, m, n, k, a, lda, b, rows, c, ldc)
 }
 
 // Slide32 is Slide64 for float32.
 func Slide32(l Level, m, n, k int, a []float32, lda int, b []float32, rows []int, c []float32, ldc int) {
-	slide(images32[min(l, available())], &unit32, m, n, k, a, lda, b, rows, c, ldc)
+	slide(images32[usable(l)], &unit32, m, n, k, a, lda, b, rows, c, ldc)
 }
 
 // Factors of products that assembly reads.
@@ -78,12 +78,12 @@ func slideLoops[T float](m, n, k int, a []T, lda int, b []T, rows []int, c []T, 
 
 // CopyRows64 copies rows of n elements, which are ds elements apart in dst and ss in src.
 func CopyRows64(l Level, rows, n int, dst []float64, ds int, src []float64, ss int) {
-	copyRows(images64[min(l, available())], rows, n, dst, ds, src, ss)
+	copyRows(images64[usable(l)], rows, n, dst, ds, src, ss)
 }
 
 // CopyRows32 is CopyRows64 for float32.
 func CopyRows32(l Level, rows, n int, dst []float32, ds int, src []float32, ss int) {
-	copyRows(images32[min(l, available())], rows, n, dst, ds, src, ss)
+	copyRows(images32[usable(l)], rows, n, dst, ds, src, ss)
 }
 
 func copyRows[T float](t *imageKernels[T], rows, n int, dst []T, ds int, src []T, ss int) {

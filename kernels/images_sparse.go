@@ -10,12 +10,12 @@ import "unsafe"
 // each row to end. at must be followed by Room elements; w and where must hold all elements and
 // Room more.
 func Nonzero64(l Level, n int, x []float64, at []int, w []float64, where, end []int) {
-	nonzero(images64[min(l, available())], n, x, at, w, where, end)
+	nonzero(images64[usable(l)], n, x, at, w, where, end)
 }
 
 // Nonzero32 is Nonzero64 for float32.
 func Nonzero32(l Level, n int, x []float32, at []int, w []float32, where, end []int) {
-	nonzero(images32[min(l, available())], n, x, at, w, where, end)
+	nonzero(images32[usable(l)], n, x, at, w, where, end)
 }
 
 func nonzero[T float](t *imageKernels[T], n int, x []T, at []int, w []T, where, end []int) {
@@ -45,12 +45,12 @@ func nonzero[T float](t *imageKernels[T], n int, x []T, at []int, w []T, where, 
 // followed by Room elements: elements beyond the rows of x may be added to those beyond the rows of
 // dst. In this way a sparse matrix is multiplied by a matrix whose rows may overlap.
 func WeightedRows64(l Level, rows, n int, end []int, w []float64, offs []int, x []float64, xs int, dst []float64, at []int, ds int) {
-	weightedRows(images64[min(l, available())], rows, n, end, w, offs, x, xs, dst, at, ds)
+	weightedRows(images64[usable(l)], rows, n, end, w, offs, x, xs, dst, at, ds)
 }
 
 // WeightedRows32 is WeightedRows64 for float32.
 func WeightedRows32(l Level, rows, n int, end []int, w []float32, offs []int, x []float32, xs int, dst []float32, at []int, ds int) {
-	weightedRows(images32[min(l, available())], rows, n, end, w, offs, x, xs, dst, at, ds)
+	weightedRows(images32[usable(l)], rows, n, end, w, offs, x, xs, dst, at, ds)
 }
 
 func weightedRows[T float](t *imageKernels[T], rows, n int, end []int, w []T, offs []int, x []T, xs int, dst []T, at []int, ds int) {

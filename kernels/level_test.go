@@ -14,7 +14,7 @@ func TestLevels(t *testing.T) {
 		top  Level
 		name string
 		want Level
-	}{{AVX512, "avx2", AVX2}, {AVX512, "go", PureGo}, {AVX2, "avx512", AVX2}, {PureGo, "avx2", PureGo}, {AVX2, "", AVX2}, {AVX2, "sse", AVX2}} {
+	}{{AVX512, "avx2", AVX2}, {AVX512, "go", PureGo}, {AVX2, "avx512", AVX2}, {PureGo, "avx2", PureGo}, {AVX2, "", AVX2}, {AVX2, "sse", AVX2}, {NEON, "go", PureGo}, {NEON, "avx2", NEON}, {AVX512, "neon", AVX512}} {
 		if got := lowered(c.top, c.name); got != c.want {
 			t.Errorf("EURYALE_SIMD=%s on %v gives %v, want %v", c.name, c.top, got, c.want)
 		}

@@ -92,14 +92,14 @@ func Names(operands int) []string {
 }
 
 func find[F any](l Level, name string, pure map[string]F, simd map[Level]map[string]F) F {
-	if l = min(l, available()); l == PureGo {
+	if l = usable(l); l == PureGo {
 		return pure[name]
 	}
 	return simd[l][name]
 }
 
 func one[F any](l Level, pure F, simd map[Level]F) F {
-	if l = min(l, available()); l == PureGo {
+	if l = usable(l); l == PureGo {
 		return pure
 	}
 	return simd[l]

@@ -15,7 +15,7 @@ type (
 // counters, and seed is the key. It writes whole vectors only and returns how many numbers it has
 // written, an even number: in pure Go none.
 func Philox(l Level, dst []uint64, block, stream, seed uint64) (done int) {
-	f := philoxes[min(l, available())]
+	f := philoxes[usable(l)]
 	if f == nil || len(dst) == 0 {
 		return 0
 	}
@@ -29,7 +29,7 @@ func Philox(l Level, dst []uint64, block, stream, seed uint64) (done int) {
 //
 // Reference: Wichura, algorithm AS 241 (PPND16), doi 10.2307/2347330.
 func NormalQuantiles(l Level, dst []float64, words []uint64) (done int) {
-	f := normalQuantiles[min(l, available())]
+	f := normalQuantiles[usable(l)]
 	if f == nil || len(words) == 0 {
 		return 0
 	}

@@ -70,15 +70,19 @@ func arithmetic() []kernel {
 
 // extreme is the maximum or minimum of IEEE 754-2019: a NaN operand gives NaN, and +0 is above -0.
 func (m machine) extreme(a, b vec, largest bool) vec {
+	which := operand.U8(4)
+	if largest {
+		which = 5
+	}
+	r := m.new()
+	if m.neon { // one instruction, which stands here as the one of AVX-512 that comes closest
+		m.do("range", which, b, a, r)
+		return r
+	}
 	nan := m.cmp(a, unord, b)
-	var r vec
 	switch {
-	case m.wide && largest:
-		r = m.new()
-		m.do("range", operand.U8(5), b, a, r)
 	case m.wide:
-		r = m.new()
-		m.do("range", operand.U8(4), b, a, r)
+		m.do("range", which, b, a, r)
 	case largest: // the two orders differ only for zeros and NaN; and keeps +0
 		r = m.and(m.max(a, b), m.max(b, a))
 	default:

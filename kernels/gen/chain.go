@@ -21,7 +21,7 @@ type chain struct {
 }
 
 func emitChains() {
-	m := machine{double: true}
+	m := machine{double: true, neon: machines[0].neon}
 	m.chain("chainDepart", "func(q, z, w, inverse, links *float64, eps, carry float64, blocks int) (left float64)", func(c *chain) {
 		eps := m.spread("eps")
 		half := m.mul(eps, m.num(0.5))

@@ -297,7 +297,7 @@ func (m machine) inner(rows int) {
 // transpose8 writes dst[p*ds + i] = src[i*ss + p] for 8 rows i of float32 and n columns p, a multiple of 8; strides in
 // bytes.
 func transpose8() {
-	TEXT("transpose8F32AVX2", noSplit, "func(dst *float32, ds int, src *float32, ss int, n int)")
+	TEXT("transpose8"+machine{neon: machines[0].neon}.suffix(), noSplit, "func(dst *float32, ds int, src *float32, ss int, n int)")
 	Pragma("noescape")
 	dst := newStrided(Load(Param("dst"), GP64()), Load(Param("ds"), GP64()), 8)
 	src := newStrided(Load(Param("src"), GP64()), Load(Param("ss"), GP64()), 8)
@@ -333,7 +333,7 @@ func transpose8() {
 
 // transpose4 is transpose8 for 4 rows of float64 and a multiple of 4 columns.
 func transpose4() {
-	TEXT("transpose4F64AVX2", noSplit, "func(dst *float64, ds int, src *float64, ss int, n int)")
+	TEXT("transpose4"+machine{double: true, neon: machines[0].neon}.suffix(), noSplit, "func(dst *float64, ds int, src *float64, ss int, n int)")
 	Pragma("noescape")
 	dst := newStrided(Load(Param("dst"), GP64()), Load(Param("ds"), GP64()), 4)
 	src := newStrided(Load(Param("src"), GP64()), Load(Param("ss"), GP64()), 4)

@@ -17,6 +17,7 @@ import (
 type machine struct {
 	wide   bool // AVX-512; otherwise AVX2 with FMA
 	double bool // float64; otherwise float32
+	neon   bool // code of AVX2 to be translated
 }
 
 // value is a register or a constant.
@@ -48,10 +49,7 @@ func (m machine) suffix() string {
 	if m.double {
 		s = "F64"
 	}
-	if m.wide {
-		return s + "AVX512"
-	}
-	return s + "AVX2"
+	return s + m.level()
 }
 
 func (m machine) goType() string {

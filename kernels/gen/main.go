@@ -15,16 +15,26 @@ import (
 	"strings"
 
 	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
+	"github.com/mmcloughlin/avo/pass"
 )
 
-var machines = []machine{{false, true}, {false, false}, {true, true}, {true, false}}
+var (
+	processor = flag.String("arch", "amd64", "amd64 or arm64")
+	machines  = []machine{{double: true}, {}, {wide: true, double: true}, {wide: true}}
+)
 
 func main() {
 	kind := flag.String("kind", "", "elementwise, reduce, gemm, images, random, fft or chain")
 	table := flag.String("table", "", "file of the tables from names to stubs (elementwise, gemm, images, fft)")
 	out := flag.Lookup("out")
 	flag.Parse()
-	ConstraintExpr("amd64,!purego")
+	var compiled *ir.File
+	if *processor == "arm64" {
+		machines = []machine{{neon: true, double: true}, {neon: true}}
+		pass.Compile = pass.Concat(pass.Compile, pass.Func(func(f *ir.File) error { compiled = f; return nil }))
+	}
+	ConstraintExpr(*processor + ",!purego")
 	switch *kind {
 	case "elementwise":
 		ks := kernels()
@@ -73,6 +83,9 @@ func main() {
 	}
 	Generate()
 	check(out.Value.String())
+	if compiled != nil {
+		writeNEON(out.Value.String(), compiled)
+	}
 }
 
 func kernels() []kernel {

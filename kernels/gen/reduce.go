@@ -41,7 +41,7 @@ const accumulators = 32
 
 // emit writes the kernel; from has the element type of the slice, the work is done in float64.
 func (r reduction) emit(from machine) {
-	m := machine{wide: from.wide, double: true}
+	m := machine{wide: from.wide, double: true, neon: from.neon}
 	TEXT(r.name+from.suffix(), noSplit, fmt.Sprintf("func(%s *%s, n int) float64", strings.Join(r.args, ", "), from.goType()))
 	Pragma("noescape")
 	ptr := make([]reg.Register, len(r.args))
