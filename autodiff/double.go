@@ -12,7 +12,7 @@ type double struct{ hi, lo float64 }
 
 // product returns a b without rounding.
 func product(a, b float64) double {
-	p := a * b
+	p := float64(a * b) // rounded also where the compiler would fuse it with a sum
 	return double{p, math.FMA(a, b, -p)}
 }
 

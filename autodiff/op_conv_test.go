@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/kernels"
 )
 
 // naive adds up a convolution and its gradients as its definition says.
@@ -76,7 +77,8 @@ func compareConvolution(t *testing.T, label string, s ad.Convolution, outs, in [
 	want := make([][]float64, 3)
 	want[0], want[1], want[2] = naive(in[0], in[1], in[2], values, s)
 	for _, bits := range []int{64, 32} {
-		for _, simd := range []string{"", "avx2", "go"} {
+		for _, level := range kernels.Levels() {
+			simd := level.String()
 			var first [][]float64
 			for _, threads := range []int{1, 2} {
 				got := outputsOn(t, outs, in, values, ad.Settings{Precision: bits, Backend: ad.CPU{Threads: threads, SIMD: simd}})

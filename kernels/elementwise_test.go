@@ -10,7 +10,9 @@ import (
 	"unsafe"
 )
 
-var lengths = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1000}
+// lengths are all up to 40, and those around powers of 2.
+var lengths = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30,
+	31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1000}
 
 // specials are the values at which formulas break.
 var specials = []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 2, -2, math.Inf(1), math.Inf(-1), math.NaN(),
@@ -21,7 +23,7 @@ var specials = []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -0.5, 2, -2, math.
 	math.MaxFloat32, -math.MaxFloat32, 1e-45, -1e-45, 1e-40, 0x1p-126, 0x1p-25, 88.72, 88.7228, 88.73, 89, -87.4, -103.9,
 	-103.98, -104, 128, 127.99, -149, -149.9, -150, -151, 9.02, 10.05}
 
-const guard = 24 // untouched elements on both sides
+const guard = 25 // untouched elements on both sides, an odd number so that vectors are not aligned
 
 // frame surrounds n elements with canaries.
 type frame[T float] struct{ whole []T }

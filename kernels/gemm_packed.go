@@ -18,12 +18,12 @@ const PanelRows = GemmColumns
 // transpose has them on the other side. At levels with assembly the elements have the bits that Gemm64 gives products of matrices that are not vectors, and at every level
 // depths that are multiples of 256 may be added one after the other without changing them.
 func PanelProduct64(l Level, k int, a, b, c []float64, ldc int, add, upper bool) {
-	panelProduct(tiles64[min(l, available())], &one64, k, a, b, c, ldc, add, upper)
+	panelProduct(tiles64[usable(l)], &one64, k, a, b, c, ldc, add, upper)
 }
 
 // PanelProduct32 is PanelProduct64 for float32.
 func PanelProduct32(l Level, k int, a, b, c []float32, ldc int, add, upper bool) {
-	panelProduct(tiles32[min(l, available())], &one32, k, a, b, c, ldc, add, upper)
+	panelProduct(tiles32[usable(l)], &one32, k, a, b, c, ldc, add, upper)
 }
 
 // The factor 1 of products, for assembly, which reads it from memory.

@@ -94,11 +94,33 @@ func upperQuantile(p float64) float64 {
 	if q := 0.5 - p; q <= 0.425 {
 		return q * ratio8(0.180625-float64(q*q), &centre)
 	}
-	r := math.Sqrt(-math.Log(p))
+	r := math.Sqrt(-naturalLog(p))
 	if r <= 5 {
 		return ratio8(r-1.6, &tail)
 	}
 	return ratio8(r-5, &farTail)
+}
+
+// naturalLog returns log(x) of a normal number x, with the bits of math.Log on amd64, which those of other
+// processors are not.
+//
+// Reference: FreeBSD's e_log.c, as in package math.
+func naturalLog(x float64) float64 {
+	f, exponent := math.Frexp(x)
+	k := float64(exponent)
+	if f < math.Sqrt2/2 {
+		f, k = 2*f, k-1
+	}
+	f--
+	s := f / (2 + f)
+	s2 := s * s
+	s4 := s2 * s2
+	odd := float64((float64((float64(s4*1.479819860511658591e-01)+1.818357216161805012e-01)*s4) + 2.857142874366239149e-01) * s4)
+	odd = float64((odd + 6.666666666666735130e-01) * s2)
+	even := float64((float64((float64(s4*1.531383769920937332e-01)+2.222219843214978396e-01)*s4) + 3.999999999940941908e-01) * s4)
+	half := float64(float64(0.5*f) * f)
+	sum := float64(k*1.90821492927058770002e-10) + float64(s*(half+(odd+even)))
+	return float64(k*6.93147180369123816490e-01) - ((half - sum) - f)
 }
 
 // ratio8 divides two polynomials of degree 7, coefficients from the lowest.

@@ -5,7 +5,7 @@ package tensor
 
 import (
 	"math"
-
+	"runtime"
 	"strconv"
 	"testing"
 
@@ -138,6 +138,22 @@ func TestStreamState(t *testing.T) {
 	for _, bad := range [][]byte{nil, b[:24], append([]byte{9}, b[1:]...)} {
 		if r.UnmarshalBinary(bad) == nil {
 			t.Errorf("accepted %d bytes, version %v", len(bad), bad)
+		}
+	}
+}
+
+// The logarithm of the quantile is math.Log of amd64, to the bit, and as accurate elsewhere.
+func TestNaturalLog(t *testing.T) {
+	ulps := int64(2)
+	if runtime.GOARCH == "amd64" {
+		ulps = 0
+	}
+	s := NewStream(7, 0, 0)
+	for range 20000 {
+		x := math.Ldexp(s.Float64()+0x1p-53, -s.IntN(64))
+		got, want := naturalLog(x), math.Log(x)
+		if d := int64(math.Float64bits(got) - math.Float64bits(want)); d < -ulps || d > ulps {
+			t.Fatalf("the logarithm of %v is %v, want %v", x, got, want)
 		}
 	}
 }
