@@ -13,7 +13,7 @@ import (
 // Products of panels have the bits of Gemm at the levels with assembly, whichever depths are added one after the other, and are
 // near it at the level without.
 func TestPanelProduct(t *testing.T) {
-	for _, l := range []Level{PureGo, AVX2, AVX512} {
+	for _, l := range Levels() {
 		t.Run(fmt.Sprint(l), func(t *testing.T) {
 			testPanels(t, l, Transpose64, PanelProduct64, Gemm64, 1e-12)
 			testPanels(t, l, Transpose32, PanelProduct32, Gemm32, 1e-3)
