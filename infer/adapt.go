@@ -290,5 +290,5 @@ func (p *pool) load(b []byte) error {
 	if p.f == nil || r.Err() != nil {
 		return r.Err()
 	}
-	return p.take(p.h)
+	return p.moveTo(p.h)
 }

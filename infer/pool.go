@@ -107,11 +107,11 @@ func newPool(t Target, cfg Settings, stop *atomic.Bool) (*pool, error) {
 	if p.judge, err = f.newJudge(); err != nil {
 		return p, err
 	}
-	return p, p.take(p.h)
+	return p, p.moveTo(p.h)
 }
 
-// take makes a choice the coordinates of the chains.
-func (p *pool) take(h choice) error {
+// moveTo makes a choice the coordinates of the chains.
+func (p *pool) moveTo(h choice) error {
 	m, err := p.f.in(h)
 	if err != nil {
 		return err
@@ -165,9 +165,8 @@ func (p *pool) length() int {
 	return n
 }
 
-// sample makes a round of all chains: their draws in the coordinates of the pool, and what they have seen while coordinates are chosen. Nothing is returned
-// where ctx ends first, or where a chain cannot move, which the run itself then tells.
-func (p *pool) sample(ctx context.Context, draws int) (seen [][]seenDraw, now [][]drawn, err error) {
+// settingsOf returns the settings of a round of so many draws.
+func (p *pool) settingsOf(draws int) Settings {
 	cfg := p.cfg
 	cfg.Warmup, cfg.Draws, cfg.Sink, cfg.Checkpoint, cfg.Resume = draws, 1, Sink{Every: 1}, Checkpoint{}, ""
 	if p.round < 2 {
@@ -179,103 +178,147 @@ func (p *pool) sample(ctx context.Context, draws int) (seen [][]seenDraw, now []
 	case p.opens && p.round == 0:
 		cfg.Metric = DiagFisher
 	}
+	if p.modes == nil {
+		p.modes = &modeSearch{}
+	}
+	cfg.settled = p.known
+	return cfg
+}
+
+// sample makes a round of all chains: their draws in the coordinates of the pool, and what they have seen while coordinates are chosen. Nothing is returned
+// where ctx ends first, or where a chain cannot move, which the run itself then tells.
+func (p *pool) sample(ctx context.Context, draws int) (seen [][]seenDraw, now [][]drawn, err error) {
+	cfg := p.settingsOf(draws)
 	defer context.AfterFunc(ctx, func() { p.stop.Store(true) })()
-	seen, now = make([][]seenDraw, len(p.members)), make([][]drawn, len(p.members))
+	chains := make([]*roundChain, len(p.members))
 	errs := make([]error, len(p.members))
 	places := make(chan struct{}, cfg.Parallel)
-	modes := p.modes
-	if modes == nil {
-		modes = &modeSearch{}
-	}
 	var wg sync.WaitGroup
 	for i := range p.members {
 		wg.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
-			seen[i], now[i], errs[i] = p.advance(i, cfg, modes)
+			chains[i], errs[i] = p.advance(i, &cfg)
 		})
 	}
 	wg.Wait()
-	p.modes = modes
 	for i := range errs {
 		if errs[i] != nil {
 			return nil, nil, errs[i]
 		}
-		if len(now[i]) == 0 || p.stop.Load() {
+		if len(chains[i].now) == 0 || p.stop.Load() {
 			return nil, nil, ctx.Err()
 		}
 	}
-	p.draws += draws
-	p.round++
+	seen, now = p.take(chains)
 	return seen, now, nil
 }
 
-// advance makes a round of chain i.
-func (p *pool) advance(i int, cfg Settings, modes *modeSearch) (seen []seenDraw, now []drawn, err error) {
-	member := &p.members[i]
-	cfg.settled, cfg.StepSize = p.known, member.step
-	c := newChain(&cfg, cfg.FirstChain+i, p.at.Clone(), p.stop)
-	defer given.CaughtAs(&err, c.fault)
-	c.outputs, c.pool = nil, modes
+// take ends a round: the members of the pool stand where its chains do.
+func (p *pool) take(chains []*roundChain) (seen [][]seenDraw, now [][]drawn) {
+	for _, c := range chains {
+		seen, now = append(seen, c.seen), append(now, c.now)
+		m := c.member()
+		m.q, m.step, m.grads = c.q, c.ad.StepSize, m.grads+c.tr.Count
+		m.rough, m.counted, m.diverged = m.rough+c.rough, m.counted+c.counted, c.diverged
+	}
+	p.draws += chains[0].cfg.Warmup
+	p.round++
+	return seen, now
+}
+
+// roundChain is a chain of a pool in a round.
+type roundChain struct {
+	*chain
+	of    *pool
+	index int
+	watch *watcher // nil where coordinates stay as they are
+	q     []float64
+	seen  []seenDraw
+	now   []drawn
+	// rough and counted are those of member, and diverged that of the trajectories so far.
+	rough, counted, diverged int
+}
+
+func (c *roundChain) member() *member { return &c.of.members[c.index] }
+
+// chainOf returns chain i at the start of a round.
+func (p *pool) chainOf(i int, round *Settings) (*roundChain, error) {
+	cfg := *round
+	cfg.StepSize = p.members[i].step
+	c := &roundChain{chain: newChain(&cfg, cfg.FirstChain+i, p.at.Clone(), p.stop), of: p, index: i}
+	c.outputs, c.pool = nil, p.modes
 	if m := marginalOf(c.target); m != nil {
 		m.tried = true
 	}
 	c.momentum = tensor.NewStream(cfg.Seed, purposeRounds+2*uint32(p.round), uint32(c.id))
 	c.choice = tensor.NewStream(cfg.Seed, purposeRounds+2*uint32(p.round)+1, uint32(c.id))
-	if member.q != nil {
-		if c.given, err = c.coordinatesOf(member.q); err != nil {
-			return nil, nil, err
+	if q := p.members[i].q; q != nil {
+		var err error
+		if c.given, err = c.coordinatesOf(q); err != nil {
+			return nil, err
 		}
 	}
-	var watch *watcher
 	if !p.chosen {
-		watch = p.watch.watcher()
+		c.watch = p.watch.watcher()
 	}
-	skipped := 0
-	if p.round == 0 {
-		skipped = cfg.Warmup / 3
+	c.q = make([]float64, len(c.p.Q))
+	return c, nil
+}
+
+// advance makes a round of chain i, but for what is left of it when the run is stopped.
+func (p *pool) advance(i int, round *Settings) (c *roundChain, err error) {
+	if c, err = p.chainOf(i, round); err != nil {
+		return nil, err
 	}
-	q := make([]float64, len(c.p.Q))
-	rough, counted, diverged := 0, 0, 0
-	for c.done < cfg.Warmup {
+	defer given.CaughtAs(&err, c.fault)
+	for c.done < c.cfg.Warmup {
 		if p.stop.Load() {
-			return nil, nil, nil
+			c.now = nil
+			return c, nil
 		}
-		if err := c.step(); err != nil {
-			if errors.Is(err, errInterrupted) {
-				err = nil
-			}
-			return nil, nil, err
+		if err := c.step(); errors.Is(err, errInterrupted) {
+			c.now = nil
+			return c, nil
+		} else if err != nil {
+			return nil, err
 		}
-		p.progress[i].Store(int64(p.draws + c.done))
-		out := &c.tr.Out
-		if out.Divergent {
-			diverged++
+		if err := c.look(); err != nil {
+			return nil, err
 		}
-		if p.known {
-			if counted++; out.MaxError > warmup.RoughError {
-				rough++
-			}
-		}
-		if _, err := c.declared(c.p.Q, q); err != nil {
-			return nil, nil, err
-		}
-		if c.done <= skipped || !out.Usable() {
-			continue
-		}
-		if watch != nil {
-			c.tr.Count++
-			d, ok := watch.see(slices.Clone(q))
-			if !ok {
-				continue
-			}
-			seen = append(seen, d)
-		}
-		now = append(now, drawn{slices.Clone(c.p.Q), slices.Clone(c.p.G)})
 	}
-	member.q, member.step, member.grads = q, c.ad.StepSize, member.grads+c.tr.Count
-	member.rough, member.counted, member.diverged = member.rough+rough, member.counted+counted, diverged
-	return seen, now, nil
+	return c, nil
+}
+
+// look notes what the last transition tells.
+func (c *roundChain) look() error {
+	p, out := c.of, &c.tr.Out
+	p.progress[c.index].Store(int64(p.draws + c.done))
+	if out.Divergent {
+		c.diverged++
+	}
+	if p.known {
+		if c.counted++; out.MaxError > warmup.RoughError {
+			c.rough++
+		}
+	}
+	if _, err := c.declared(c.p.Q, c.q); err != nil {
+		return err
+	}
+	onTheWay := p.round == 0 && c.done <= c.cfg.Warmup/3
+	if onTheWay || !out.Usable() {
+		return nil
+	}
+	if c.watch != nil {
+		c.tr.Count++
+		d, ok := c.watch.see(slices.Clone(c.q))
+		if !ok {
+			return nil
+		}
+		c.seen = append(c.seen, d)
+	}
+	c.now = append(c.now, drawn{slices.Clone(c.p.Q), slices.Clone(c.p.G)})
+	return nil
 }
 
 // smooth reports whether few of the trajectories of a round of so many draws diverged.
@@ -301,7 +344,7 @@ func (p *pool) choose(seen [][]seenDraw, now [][]drawn) (changed bool, err error
 		now[i], p.members[i].step = at, 0
 	}
 	p.before, p.pattern, p.looked = nil, nil, false
-	return true, p.take(next)
+	return true, p.moveTo(next)
 }
 
 // meet takes a round in: it chooses coordinates, estimates the metric, and says whether the warm-up is settled.

@@ -48,7 +48,7 @@ func (p *Posterior) SampleEach(ctx context.Context, sets []DataSet, cfg Settings
 	if err := cfg.findBlocks(p); err != nil {
 		return err
 	}
-	e := &setsRun{post: p, cfg: cfg, sets: sets, done: done, open: map[int]*setRun{}}
+	e := &setsRun{post: p, cfg: cfg, sets: sets, done: done}
 	if cfg.pools(p.dim) && cfg.Coordinates == ChosenCoordinates && !cfg.NoMarginals && p.onProcessor() {
 		e.rest = marginalOf(integrate(p, true))
 	}
@@ -70,7 +70,7 @@ func (p *Posterior) SampleEach(ctx context.Context, sets []DataSet, cfg Settings
 		wg.Go(work)
 	}
 	wg.Wait()
-	if e.next.Load() < int64(len(sets)*cfg.Chains) || e.unfinished.Load() {
+	if e.open > 0 || e.next < len(sets) || e.unfinished.Load() {
 		return ctx.Err()
 	}
 	return nil

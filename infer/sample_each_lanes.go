@@ -76,9 +76,9 @@ func (e *setsRun) worker() (func(), error) {
 
 // alone samples one chain after the other.
 func (e *setsRun) alone() {
-	for ch, set := e.take(); ch != nil; ch, set = e.take() {
-		ch.run(func() {})
-		e.finish(set)
+	for c := e.take(); c != nil; c = e.take() {
+		c.run(func() {})
+		e.finish(c)
 	}
 }
 
@@ -111,17 +111,16 @@ var _ lockstep.Queue = (*laneQueue)(nil)
 func (q *laneQueue) Stopped() bool { return q.run.stop.Load() }
 
 func (q *laneQueue) Next() lockstep.Chain {
-	c, set := q.run.take()
+	c := q.run.take()
 	if c == nil {
 		return nil
 	}
-	return &laneChain{chain: c, set: set, queue: q}
+	return &laneChain{waitingChain: c, queue: q}
 }
 
 // laneChain is a chain in a lane of a lock-step runner.
 type laneChain struct {
-	*chain
-	set   int
+	*waitingChain
 	queue *laneQueue
 	// since is when the phase of the chain began.
 	since time.Time
@@ -148,6 +147,9 @@ func (c *laneChain) Keep(out *hamiltonian.Transition) (complete bool, err error)
 	if err := c.keep(out); err != nil {
 		return false, err
 	}
+	if c.round != nil {
+		return c.done == c.cfg.Warmup, c.round.look()
+	}
 	complete = c.done == c.total()
 	if c.done == c.cfg.warmup() || complete {
 		now := time.Now()
@@ -157,15 +159,15 @@ func (c *laneChain) Keep(out *hamiltonian.Transition) (complete bool, err error)
 	return complete, nil
 }
 
-// End computes the columns of the draws and counts the chain as ended.
+// End computes the columns of the draws, but for those of rounds, and counts the chain as ended.
 func (c *laneChain) End(err error) {
 	c.err = err
-	if c.started {
+	if c.started && c.round == nil {
 		if err := c.complete(); c.err == nil {
 			c.err = err
 		}
 	}
-	c.queue.run.finish(c.set)
+	c.queue.run.finish(c.waitingChain)
 }
 
 // complete computes the columns of all draws.

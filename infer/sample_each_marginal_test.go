@@ -48,7 +48,7 @@ func TestSampleEachIntegratesOut(t *testing.T) {
 			t.Fatal(err)
 		}
 		fits := make([]*Fit, len(sets))
-		e := &setsRun{post: p, rest: marginalOf(integrate(p, true)), cfg: cfg, sets: sets, names: []string{"y"}, open: map[int]*setRun{}, done: func(i int, fit *Fit, err error) {
+		e := &setsRun{post: p, rest: marginalOf(integrate(p, true)), cfg: cfg, sets: sets, names: []string{"y"}, done: func(i int, fit *Fit, err error) {
 			if fits[i] = fit; err != nil {
 				t.Error(err)
 			}

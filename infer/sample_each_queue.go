@@ -13,8 +13,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/given"
 )
 
-// setsRun is the work of one SampleEach. Its chains wait in a queue, in the order of the
-// data sets, from which goroutines take them.
+// setsRun is the work of one SampleEach. Chains wait in a queue, in the order of the data sets, from which goroutines take them.
 type setsRun struct {
 	post *Posterior
 	// rest is the posterior with what is integrated out, nil where nothing is.
@@ -27,77 +26,143 @@ type setsRun struct {
 	lanes int
 	// stop ends all chains, and unfinished is set where one has not made all its draws.
 	stop, unfinished atomic.Bool
-	// next is the number of the next chain, counted over all sets.
-	next atomic.Int64
 
-	mu   sync.Mutex
-	open map[int]*setRun
-	done func(i int, fit *Fit, err error)
+	mu sync.Mutex
+	// next is the number of the next set, open the number of sets that have begun and have not ended, and waiting the chains of these that can go on.
+	next, open int
+	waiting    []waitingChain
+	done       func(i int, fit *Fit, err error)
+}
+
+// waitingChain is a chain of a set that waits for a lane, in a round of the warm-up or in the run itself.
+type waitingChain struct {
+	*chain
+	round *roundChain // nil in the run itself
+	set   *setRun
 }
 
 // setRun holds the chains of one data set.
 type setRun struct {
+	number int
 	cfg    Settings
 	post   *Posterior
 	target Target // of the chains
+	// pool is the warm-up that the chains share, nil where each adapts by itself, and rounds are its chains in the present round.
+	pool   *pool
+	rounds []*roundChain
 	chains []*chain
-	// left is the number of chains that have not ended.
-	left  int
-	start time.Time
+	// left is the number of chains of the round, or of the run, that have not ended; failed is set where one cannot go on in a round.
+	left   int
+	failed bool
+	start  time.Time
 }
 
-// take returns the next chain and the number of its set, or nil when there is none. Sets
-// that cannot be sampled are reported and passed over.
-func (e *setsRun) take() (*chain, int) {
+// take returns the next chain, or nil where there is none. Sets that cannot be sampled are reported and passed over.
+func (e *setsRun) take() *waitingChain {
 	for !e.stop.Load() {
-		k := int(e.next.Add(1)) - 1
-		set := k / e.cfg.Chains
-		if set >= len(e.sets) {
-			return nil, 0
+		e.mu.Lock()
+		if len(e.waiting) > 0 {
+			c := e.waiting[0]
+			e.waiting = e.waiting[1:]
+			e.mu.Unlock()
+			return &c
 		}
-		r, err := e.begin(set)
-		if err != nil {
-			if k%e.cfg.Chains == 0 {
-				e.report(set, nil, err)
-			}
-			continue
+		set := e.next
+		if set == len(e.sets) {
+			e.mu.Unlock()
+			return nil
 		}
-		return r.chains[k%e.cfg.Chains], set
+		e.next, e.open = e.next+1, e.open+1
+		e.mu.Unlock()
+		if err := e.begin(set); err != nil {
+			e.end(set, nil, err)
+		}
 	}
-	return nil, 0
+	return nil
 }
 
-// begin makes the chains of a set, once.
-func (e *setsRun) begin(set int) (run *setRun, err error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+// begin makes the chains of a set.
+func (e *setsRun) begin(set int) (err error) {
 	defer given.CaughtAs(&err, func(err error) error { return fmt.Errorf("infer: data set %d: %w", set, err) })
-	if r := e.open[set]; r != nil {
-		return r, nil
-	}
 	post, err := e.posterior(set)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r := &setRun{cfg: e.cfg, post: post, left: e.cfg.Chains, start: time.Now()}
+	r := &setRun{number: set, cfg: e.cfg, post: post, target: post, start: time.Now()}
 	r.cfg.Seed += uint64(set)
 	r.cfg.Init = e.sets[set].Init
 	if err := r.cfg.validate(post.dim); err != nil {
-		return nil, err
+		return err
 	}
-	if r.target = post; e.rest != nil {
+	if e.rest != nil {
 		rest := e.rest.over(post)
 		r.target = rest
 		r.cfg.startIn(rest)
 	}
-	for c := range e.cfg.Chains {
-		ch := newChain(&r.cfg, e.cfg.FirstChain+c, r.target.Clone(), &e.stop)
-		if r.chains = append(r.chains, ch); c > 0 {
-			ch.pool = r.chains[0].pool
+	if e.lanes > 1 && r.cfg.pools(r.target.Dim()) {
+		c := r.cfg
+		c.Coordinates, c.PlainSteps = DeclaredCoordinates, true
+		if r.pool, err = newPool(r.target, c, &e.stop); err != nil {
+			return err
 		}
 	}
-	e.open[set] = r
-	return r, nil
+	return e.goOn(r)
+}
+
+// goOn puts the chains of the next round of a set, or of its run, into the queue.
+func (e *setsRun) goOn(r *setRun) error {
+	var list []waitingChain
+	if r.pool != nil && !r.pool.settled {
+		r.rounds = nil
+		cfg := r.pool.settingsOf(r.pool.length())
+		for i := range r.pool.members {
+			c, err := r.pool.chainOf(i, &cfg)
+			if err != nil {
+				return err
+			}
+			r.rounds = append(r.rounds, c)
+			list = append(list, waitingChain{c.chain, c, r})
+		}
+	} else {
+		if r.pool != nil {
+			r.cfg.Warmup, r.cfg.rounds, r.cfg.settled = lastRound, r.pool.draws, true
+		}
+		for i := range r.cfg.Chains {
+			c := newChain(&r.cfg, r.cfg.FirstChain+i, r.target.Clone(), &e.stop)
+			if r.chains = append(r.chains, c); i > 0 {
+				c.pool = r.chains[0].pool
+			}
+			list = append(list, waitingChain{c, nil, r})
+		}
+		if r.pool != nil {
+			r.pool.elapsed = time.Since(r.start)
+			if err := r.pool.handOver(r.chains); err != nil {
+				return err
+			}
+		}
+	}
+	e.mu.Lock()
+	r.left = len(list)
+	e.waiting = append(e.waiting, list...)
+	e.mu.Unlock()
+	return nil
+}
+
+// meet ends a round of a set.
+func (e *setsRun) meet(r *setRun) (err error) {
+	defer given.CaughtAs(&err, func(err error) error { return fmt.Errorf("infer: data set %d: %w", r.number, err) })
+	for _, c := range r.rounds {
+		r.failed = r.failed || len(c.now) == 0
+	}
+	if !r.failed {
+		_, now := r.pool.take(r.rounds)
+		r.failed = r.pool.meet(nil, now, r.rounds[0].cfg.Warmup) != nil || r.pool.settled && !r.pool.known
+	}
+	if r.failed { // what is wrong shows when chains start
+		r.cfg.Independent, r.pool = true, nil
+	}
+	r.rounds = nil
+	return e.goOn(r)
 }
 
 // posterior returns the posterior of the data of a set.
@@ -119,17 +184,25 @@ func (e *setsRun) posterior(set int) (*Posterior, error) {
 	return post, nil
 }
 
-// finish notes that a chain of a set has ended. The last one reports the set.
-func (e *setsRun) finish(set int) {
+// finish notes that a chain has ended. The last one of a round makes the chains meet, and that of a run reports the set.
+func (e *setsRun) finish(c *waitingChain) {
+	r := c.set
 	e.mu.Lock()
-	r := e.open[set]
 	r.left--
 	last := r.left == 0
-	if last {
-		delete(e.open, set)
+	if c.round != nil && c.err != nil {
+		r.failed = true
 	}
 	e.mu.Unlock()
-	if !last {
+	switch {
+	case !last:
+		return
+	case c.round != nil:
+		if e.stop.Load() {
+			e.unfinished.Store(true)
+		} else if err := e.meet(r); err != nil {
+			e.end(r.number, nil, err)
+		}
 		return
 	}
 	fit := &Fit{cfg: r.cfg, names: r.post.Names(), chains: r.chains, Elapsed: time.Since(r.start)}
@@ -145,12 +218,13 @@ func (e *setsRun) finish(set int) {
 		c.target = r.target
 		c.outputs = nil
 	}
-	e.report(set, fit, errors.Join(errs...))
+	e.end(r.number, fit, errors.Join(errs...))
 }
 
-// report gives a fit, or what is wrong with the set, to the caller.
-func (e *setsRun) report(set int, fit *Fit, err error) {
+// end gives a fit, or what is wrong with the set, to the caller.
+func (e *setsRun) end(set int, fit *Fit, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.open--
 	e.done(set, fit, err)
 }

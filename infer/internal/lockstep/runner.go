@@ -63,6 +63,7 @@ func (l *lane) end(err error) { l.over, l.err = true, err }
 
 // replaceEnded gives the lanes whose chains have ended new ones.
 func (r *Runner) replaceEnded() {
+	ended := false
 	for i := range r.lanes {
 		l := r.lanes[i]
 		if !l.over {
@@ -73,6 +74,12 @@ func (r *Runner) replaceEnded() {
 		l.chain.End(l.err)
 		if !r.fill(i) {
 			r.integrator.park(i, l.point.Q)
+		}
+		ended = true
+	}
+	for i := 0; ended && r.busy < len(r.lanes) && i < len(r.lanes); i++ { // a chain that ends may bring forth several
+		if r.lanes[i].chain == nil && !r.fill(i) {
+			return
 		}
 	}
 }
