@@ -107,15 +107,48 @@ func TestSampleEachAsAlone(t *testing.T) {
 	}
 }
 
-// A bad set fails alone; an ended context keeps what is complete.
+// Chains of a set adapt together: the warm-up ends when the metric has settled, and means are those of chains in a run of their own.
+func TestSampleEachAdaptsTogether(t *testing.T) {
+	post, sets := decays(t, 20, 4)
+	err := post.SampleEach(t.Context(), sets, infer.Settings{Chains: 3, Seed: 8}, func(i int, fit *infer.Fit, err error) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		alone := post.Clone().(*infer.Posterior)
+		if err := alone.SetData("y", sets[i].Data["y"]); err != nil {
+			t.Fatal(err)
+		}
+		want := sampled(t, alone, infer.Settings{Chains: 3, Seed: 8 + uint64(i), Coordinates: infer.DeclaredCoordinates})
+		if n := fit.WarmupDraws(); n > 400 {
+			t.Errorf("set %d: a warm-up of %d draws, that of a run alone has %d", i, n, want.WarmupDraws())
+		}
+		for _, name := range []string{"tau", "baseline", "contrast"} {
+			got, mean := fit.Summary().Row(name), want.Summary().Row(name)
+			if d := math.Abs(got.Mean-mean.Mean) / math.Hypot(got.MCSEMean, mean.MCSEMean); d > 5 {
+				t.Errorf("set %d: mean of %s is %g, %g in a run alone, %.1f errors away", i, name, got.Mean, mean.Mean, d)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A bad set fails alone, whether its chains adapt together or not; an ended context keeps what is complete.
 func TestSampleEachErrors(t *testing.T) {
+	for _, warmup := range []int{50, 200} {
+		sampleEachErrors(t, warmup)
+	}
+}
+
+func sampleEachErrors(t *testing.T, warmup int) {
 	post, sets := decays(t, 20, 6)
 	sets[2].Data = map[string][]float64{"y": {1, 2}}
 	sets[3].Data = map[string][]float64{"z": {1, 2}}
 	sets[4].Data = map[string][]float64{"y": append(slices.Clone(sets[4].Data["y"][:19]), math.NaN())}
 	errs := make([]error, 6)
 	fits := 0
-	err := post.SampleEach(context.Background(), sets, infer.Settings{Chains: 1, Warmup: 50, Draws: 10}, func(i int, fit *infer.Fit, err error) {
+	err := post.SampleEach(context.Background(), sets, infer.Settings{Chains: 1, Warmup: warmup, Draws: 10}, func(i int, fit *infer.Fit, err error) {
 		if errs[i] = err; fit != nil {
 			fits++
 		}
@@ -130,7 +163,7 @@ func TestSampleEachErrors(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
-	err = post.SampleEach(ctx, sets[:2], infer.Settings{Chains: 1, Draws: 1e7, Parallel: 1}, func(int, *infer.Fit, error) {
+	err = post.SampleEach(ctx, sets[:2], infer.Settings{Chains: 1, Warmup: warmup, Draws: 1e7, Parallel: 1}, func(int, *infer.Fit, error) {
 		t.Error("a set was not complete")
 	})
 	if !errors.Is(err, context.DeadlineExceeded) {
