@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/kernels"
 )
 
@@ -22,13 +23,14 @@ var head = sync.OnceFunc(func() {
 	fmt.Printf("# load %s on %s\n", load(), time.Now().UTC().Format("2006-01-02 15:04"))
 	fmt.Printf("# floor of one thread: %.1f GB/s to and from memory, %.1f and %.1f Gflop/s (float64, float32: our matrix product of 768)\n",
 		r.bandwidth/1e9, r.flops64/1e9, r.flops32/1e9)
+	fmt.Printf("# two threads at once do %.2f times the products of one, and move %.2f times as many bytes\n", r.products, r.traffic)
 	fmt.Println("| work | peer | CPU ms of one thread: ours | peer | peer/ours | ms of two threads: ours | peer | peer/ours | floor ms | ours/floor | differ by |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|")
 })
 
 // roof is how fast one thread of this machine is: bytes to and from memory and
-// floating-point operations in a second.
-type roof struct{ bandwidth, flops64, flops32 float64 }
+// floating-point operations in a second. products and traffic are how many times as much two threads do that share nothing.
+type roof struct{ bandwidth, flops64, flops32, products, traffic float64 }
 
 // time returns the seconds that work takes at least: the longer of moving its bytes and
 // of doing its operations.
@@ -43,20 +45,33 @@ func (r roof) time(work Race) float64 {
 // measured is the roof of this process, by sums of two arrays of 64 MiB and by matrix
 // products.
 var measured = sync.OnceValue(func() roof {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const n, m = 8 << 20, 768
 	a, b, c := make([]float64, n), make([]float64, n), make([]float64, n)
 	x, y, z := make([]float32, m*m), make([]float32, m*m), make([]float32, m*m)
 	var ws kernels.Workspace
-	return roof{
-		bandwidth: best(24*n, func() {
-			for k := range c {
-				c[k] = a[k] + 3*b[k]
-			}
-		}),
-		flops64: best(2*m*m*m, func() { kernels.Gemm64(kernels.Best(), &ws, false, false, m, m, m, 1, a, m, b, m, 0, c, m) }),
-		flops32: best(2*m*m*m, func() { kernels.Gemm32(kernels.Best(), &ws, false, false, m, m, m, 1, x, m, y, m, 0, z, m) }),
+	add := func(from, to int) {
+		a, b, c := a[from:to], b[from:to], c[from:to]
+		for k := range c {
+			c[k] = a[k] + 3*b[k]
+		}
 	}
+	procs := runtime.GOMAXPROCS(1)
+	r := roof{
+		bandwidth: best(24*n, func() { add(0, n) }),
+		flops64:   best(2*m*m*m, func() { kernels.Gemm64(kernels.Best(), &ws, false, false, m, m, m, 1, a, m, b, m, 0, c, m) }),
+		flops32:   best(2*m*m*m, func() { kernels.Gemm32(kernels.Best(), &ws, false, false, m, m, m, 1, x, m, y, m, 0, z, m) }),
+	}
+	runtime.GOMAXPROCS(2)
+	defer runtime.GOMAXPROCS(procs)
+	var rooms [2]kernels.Workspace
+	r.products = best(4*m*m*m, func() {
+		parallel.Do(2, 2, func(_, i int) {
+			from := i * m * m
+			kernels.Gemm64(kernels.Best(), &rooms[i], false, false, m, m, m, 1, a[from:], m, b[from:], m, 0, c[from:], m)
+		})
+	}) / r.flops64
+	r.traffic = best(24*n, func() { parallel.Do(2, 2, func(_, i int) { add(i*n/2, (i+1)*n/2) }) }) / r.bandwidth
+	return r
 })
 
 // best returns how much of an amount is done in a second, by the shortest of some runs.
