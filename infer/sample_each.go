@@ -28,7 +28,8 @@ type DataSet struct {
 //
 // done is called once per set, from one goroutine at a time and in no order,
 // with the draws or with what is wrong with the set; the others go on.
-// Parameters that are normal given the others are integrated out as in Sample, from the structure of the model; chains adapt each by itself, in the parameters that are left.
+// Parameters that are normal given the others are integrated out as in Sample, from the structure of the model, and the chains of a set adapt together as there, in the
+// parameters that are left as they are declared.
 // Checkpoint, Resume, StopWhen, Progress and Sink do not apply. It returns
 // ctx.Err() when ctx ended it; sets not yet complete get no call.
 func (p *Posterior) SampleEach(ctx context.Context, sets []DataSet, cfg Settings, done func(i int, fit *Fit, err error)) error {
