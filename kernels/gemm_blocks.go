@@ -23,37 +23,54 @@ type tiles[T float] struct {
 // Block sizes. An element of C is the sum over blocks of depth kc, each summed from 0 in order; no
 // other block size changes its bits.
 const (
-	kc     = 256  // depth of a block, chosen so that a panel of B stays in the second-level cache
-	mc     = 1032 // rows of A packed at once, a multiple of all tile heights
-	panelA = 8    // elements between the columns of a packed panel of A
+	kc     = 256     // depth of a block
+	bytesA = 540672  // of a packed block of A, which stays in the second-level cache
+	bytesB = 4 << 20 // of a packed block of B
+	nearB  = 300000  // bytes of a B that is read where it stands
+	tilesB = 6       // tiles above each other that B is not packed for
+	panelA = 8       // elements between the columns of a packed panel of A
 	// maxTileColumns is at least the columns of the largest tile: 1 by 8 vectors of 8 float64, or 3
 	// vectors of 16 float32.
 	maxTileColumns = 64
 )
 
-// blocks computes rows i0 to i1 and columns j0 to j1 of C tile by tile, packing what is used often.
+// blocks computes rows i0 to i1 and columns j0 to j1 of C tile by tile, packing what is used often. Several blocks of rows share the packed panels of B, which
+// a single one packs one by one, just before it uses them.
 func (g *product[T]) blocks(i0, i1, j0, j1 int) {
-	t := g.tiles
+	t, size := g.tiles, int(unsafe.Sizeof(g.alpha))
 	columns := t.vectors * t.lanes
 	packA := j1-j0 > columns && g.transA || j1-j0 >= 4*columns
-	packB := g.transB || i1-i0 > 2*t.rows
-	g.kept = packB && g.ws.kept != nil && j0 == 0 && j1 == g.n
-	for ic := i0; ic < i1; ic += mc {
-		ie := min(ic+mc, i1)
-		for pc := 0; pc < g.k; pc += kc {
-			depth := min(kc, g.k-pc)
-			if packA {
-				g.packA(ic, ie, pc, depth)
-			}
-			for jr := j0; jr < j1; {
-				width, vectors, packed := g.columns(ie-ic, j1-jr, packB)
-				if packed {
-					g.packB(pc, depth, jr, width, vectors*t.lanes, ic == i0)
+	g.kept = g.ws.kept != nil && j0 == 0 && j1 == g.n && (g.transB || i1-i0 > 2*t.rows)
+	packB := g.kept || g.transB || i1-i0 > tilesB*t.rows && g.k*g.ldb*size > nearB
+	mc := bytesA / (kc * size) / t.rows * t.rows
+	nc, room := columns, 0 // room is for the panels of B
+	switch {
+	case !packB:
+		nc = j1 - j0
+	case i1-i0 > mc:
+		nc = min(bytesB/(kc*size*columns)*columns, j1-j0)
+		room = nc
+	}
+	g.ws.b = grown(g.ws.b, kc*(room+maxTileColumns))
+	for pc := 0; pc < g.k; pc += kc {
+		depth := min(kc, g.k-pc)
+		for jc := j0; jc < j1; jc += nc {
+			je := min(jc+nc, j1)
+			for ic := i0; ic < i1; ic += mc {
+				ie := min(ic+mc, i1)
+				if packA && (jc == j0 || i1-i0 > mc) {
+					g.packA(ic, ie, pc, depth)
 				}
-				for ir := ic; ir < ie; ir += t.rows {
-					g.oneTile(ir, min(t.rows, ie-ir), jr, width, vectors, pc, depth, (ir-ic)/t.rows, packA, packed)
+				for jr := jc; jr < je; {
+					width, vectors, packed := g.columns(ie-ic, je-jr, packB)
+					if packed {
+						g.packB(min(jr-jc, room)*depth, pc, depth, jr, width, vectors*t.lanes, ic == i0 || !packB)
+					}
+					for ir := ic; ir < ie; ir += t.rows {
+						g.oneTile(ir, min(t.rows, ie-ir), jr, width, vectors, pc, depth, (ir-ic)/t.rows, packA, packed)
+					}
+					jr += width
 				}
-				jr += width
 			}
 		}
 	}

@@ -30,17 +30,18 @@ func (g *product[T]) packA(i0, i1, pc, depth int) {
 }
 
 // packB copies width columns of op(B) from column j on, rows pc to pc+depth, into rows of the given
-// length, padded with zeros. Where products share B, only the first of them does so, for its first rows.
-func (g *product[T]) packB(pc, depth, j, width, length int, first bool) {
+// length, padded with zeros, at a place in the room for B. Only the first rows of a product do so, and where products share B, only the first of them does.
+func (g *product[T]) packB(at, pc, depth, j, width, length int, first bool) {
 	if g.kept {
 		k, all := g.ws.kept, (g.n+g.tiles.lanes-1)/g.tiles.lanes*g.tiles.lanes
 		k.b = grown(k.b, g.k*all)
-		if g.panel = k.b[pc*all+depth*j:][:depth*length]; k.known || !first {
-			return
-		}
+		g.panel = k.b[pc*all+depth*j:][:depth*length]
+		first = first && !k.known
 	} else {
-		g.ws.b = grown(g.ws.b, kc*maxTileColumns)
-		g.panel = g.ws.b[:depth*length]
+		g.panel = g.ws.b[at : at+depth*length]
+	}
+	if !first {
+		return
 	}
 	dst := g.panel
 	if g.transB {

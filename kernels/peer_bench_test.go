@@ -24,40 +24,61 @@ func wave[T float32 | float64](n int, step float64) []T {
 	return x
 }
 
-// BenchmarkPeerProduct multiplies square matrices.
+// factors are the sizes of batches of products op(A) B, where op(A) is m by k and B is k by n.
+type factors struct {
+	what           string
+	batch, m, n, k int
+	transA         bool
+}
+
+// BenchmarkPeerProduct multiplies matrices: square ones, a large one with a narrow one, one that is transposed, and many small ones.
 func BenchmarkPeerProduct(b *testing.B) {
-	for _, n := range []int{256, 1024} {
-		b.Run(fmt.Sprintf("float64/%d", n), func(b *testing.B) {
-			raceProduct(b, n, "float64", kernels.GemmPart64)
-		})
-		b.Run(fmt.Sprintf("float32/%d", n), func(b *testing.B) {
-			raceProduct(b, n, "float32", kernels.GemmPart32)
-		})
+	list := []factors{}
+	for _, n := range []int{256, 512, 1024, 2048} {
+		list = append(list, factors{what: fmt.Sprintf("matrix product of %d", n), batch: 1, m: n, n: n, k: n})
+	}
+	list = append(list,
+		factors{what: "product of 2048 x 2048 and 2048 x 64", batch: 1, m: 2048, n: 64, k: 2048},
+		factors{what: "product of a transposed matrix, 1024", batch: 1, m: 1024, n: 1024, k: 1024, transA: true},
+		factors{what: "128 products of 64", batch: 128, m: 64, n: 64, k: 64})
+	for _, f := range list {
+		b.Run("float64/"+f.what, func(b *testing.B) { raceProduct(b, f, "float64", kernels.GemmPart64) })
+		b.Run("float32/"+f.what, func(b *testing.B) { raceProduct(b, f, "float32", kernels.GemmPart32) })
 	}
 }
 
 type gemmPart[T float32 | float64] func(l kernels.Level, ws *kernels.Workspace, transA, transB bool, m, n, k int, alpha T, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int, i0, i1, j0, j1 int)
 
-func raceProduct[T float32 | float64](b *testing.B, n int, kind string, multiply gemmPart[T]) {
-	x, y, z := wave[T](n*n, 0.7), wave[T](n*n, 0.3), make([]T, n*n)
+func raceProduct[T float32 | float64](b *testing.B, f factors, kind string, multiply gemmPart[T]) {
+	x, y, z := wave[T](f.batch*f.m*f.k, 0.7), wave[T](f.batch*f.k*f.n, 0.3), make([]T, f.batch*f.m*f.n)
+	lda := f.k
+	if f.transA {
+		lda = f.m
+	}
 	var rooms [2]kernels.Workspace
+	part := func(worker, at, i0, i1 int) {
+		multiply(kernels.Best(), &rooms[worker], f.transA, false, f.m, f.n, f.k, 1, x[at*f.m*f.k:], lda, y[at*f.k*f.n:], f.n, 0, z[at*f.m*f.n:], f.n, i0, i1, 0, f.n)
+	}
 	peer.Race{
-		Name: fmt.Sprintf("matrix product of %d, %s", n, kind),
+		Name: fmt.Sprintf("%s, %s", f.what, kind),
 		Ours: func() (peer.Done, error) {
 			threads := runtime.GOMAXPROCS(0)
-			parallel.Do(threads, threads, func(worker, i int) {
-				multiply(kernels.Best(), &rooms[worker], false, false, n, n, n, 1, x, n, y, n, 0, z, n, i*n/threads, (i+1)*n/threads, 0, n)
-			})
+			if f.batch > 1 {
+				parallel.Do(threads, f.batch, func(worker, i int) { part(worker, i, 0, f.m) })
+			} else {
+				parallel.Do(threads, threads, func(worker, i int) { part(worker, 0, i*f.m/threads, (i+1)*f.m/threads) })
+			}
 			sum := 0.0
-			for i := 0; i < n; i += n / 4 {
-				for j := 0; j < n; j += n / 4 {
-					sum += math.Abs(float64(z[i*n+j]))
+			for i := 0; i < f.m; i += f.m / 4 {
+				for j := 0; j < f.n; j += f.n / 4 {
+					sum += math.Abs(float64(z[i*f.n+j]))
 				}
 			}
 			return peer.Done{Check: sum}, nil
 		},
-		Peers: []peer.Rival{{Name: "NumPy", Script: "kernels.py", Args: []string{"product", fmt.Sprint(n), kind}}},
-		Tol:   1e-3,
+		Peers: []peer.Rival{{Name: "NumPy", Script: "kernels.py", Args: []string{"product", fmt.Sprint(f.batch), fmt.Sprint(f.m), fmt.Sprint(f.n), fmt.Sprint(f.k), fmt.Sprint(f.transA), kind}}},
+		Flops: 2 * float64(f.batch) * float64(f.m) * float64(f.n) * float64(f.k), Single: kind == "float32",
+		Tol: 1e-3,
 	}.Run(b)
 }
 

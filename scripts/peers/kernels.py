@@ -1,6 +1,6 @@
 """Matrix products of NumPy and Fourier transforms of SciPy.
 
-    kernels.py product SIZE float64|float32
+    kernels.py product BATCH M N K true|false float64|float32
     kernels.py fft ROWS COLUMNS
 """
 
@@ -15,13 +15,19 @@ def wave(n, step, dtype):
     return np.cos(step * np.arange(n)).astype(dtype)
 
 
-def product(size, dtype):
-    n = int(size)
-    a, b = (wave(n * n, step, dtype).reshape(n, n) for step in (0.7, 0.3))
+def product(batch, m, n, k, transposed, dtype):
+    batch, m, n, k = int(batch), int(m), int(n), int(k)
+    a = wave(batch * m * k, 0.7, dtype)
+    b = wave(batch * k * n, 0.3, dtype).reshape(batch, k, n)
+    a = a.reshape(batch, k, m).transpose(0, 2, 1) if transposed == "true" else a.reshape(batch, m, k)
+    c = np.empty((batch, m, n), dtype)
+    if batch == 1:
+        a, b, c = a[0], b[0], c[0]
 
     def work():
-        c = a @ b
-        return None, float(np.abs(c[:: n // 4, :: n // 4].astype(float)).sum())
+        np.matmul(a, b, out=c)
+        first = c if batch == 1 else c[0]
+        return None, float(np.abs(first[:: m // 4, :: n // 4].astype(float)).sum())
 
     serve(f"NumPy {np.__version__}", work)
 
