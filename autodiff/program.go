@@ -69,7 +69,7 @@ func Compile(outputs []*Node, s Settings) (*Program, error) {
 	}
 	p.outputs = outputs
 	var err error
-	if p.code, err = build(p.inputs, outputs, nil); err != nil {
+	if p.code, err = build(p.inputs, outputs, p.apart(), nil); err != nil {
 		return nil, err
 	}
 	if _, cpu := p.settings.Backend.(CPU); cpu {
@@ -81,11 +81,18 @@ func Compile(outputs []*Node, s Settings) (*Program, error) {
 	return p, err
 }
 
+// apart reports whether products may read matrices whose rows lie apart, which those of devices do not.
+func (p *Program) apart() bool {
+	_, cpu := p.settings.Backend.(CPU)
+	return cpu
+}
+
 // build compiles a graph; trace, unless nil, is told what each pass has made.
-func build(inputs, outputs []*Node, trace func(pass string, made fmt.Stringer)) (*compiler.Program, error) {
+func build(inputs, outputs []*Node, apart bool, trace func(pass string, made fmt.Stringer)) (*compiler.Program, error) {
 	outputs = tidyLoops(outputs)
 	all := upstream(outputs...)
 	r, of := compiler.NewGraph(len(all)), make(map[*Node]*compiler.Value, len(all))
+	r.Apart = apart
 	ins := make([]*compiler.Value, len(inputs))
 	for i, n := range inputs {
 		ins[i] = r.Input(n.name, n.shape, n.isInt)
@@ -219,7 +226,7 @@ func (p *Program) String() string {
 // loops and, on a device, the kernels in CUDA C.
 func (p *Program) Explain() string {
 	var b strings.Builder
-	if _, err := build(p.inputs, p.outputs, func(pass string, made fmt.Stringer) { fmt.Fprintf(&b, "%s\n%v", pass, made) }); err != nil {
+	if _, err := build(p.inputs, p.outputs, p.apart(), func(pass string, made fmt.Stringer) { fmt.Fprintf(&b, "%s\n%v", pass, made) }); err != nil {
 		return err.Error()
 	}
 	if p.device != nil {

@@ -64,6 +64,8 @@ type Graph struct {
 	made   map[key]*Value
 	numKey map[uint64]*Value
 	buf    []byte
+	// Apart lets products read matrices whose rows lie apart in an array, without a copy.
+	Apart bool
 }
 
 // NewGraph makes an empty graph with room for so many values, and more if need be.

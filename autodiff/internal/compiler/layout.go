@@ -49,11 +49,12 @@ func (v *Value) whole() bool {
 type layouts struct {
 	order  []*Value
 	nextID int
+	apart  bool // whether products read matrices whose rows lie apart
 }
 
 // layOut lays out values, which have numbers below nextID.
-func layOut(values []*Value, nextID int) (*layouts, error) {
-	l := &layouts{nextID: nextID}
+func layOut(values []*Value, nextID int, apart bool) (*layouts, error) {
+	l := &layouts{nextID: nextID, apart: apart}
 	for _, v := range values {
 		l.add(v)
 		if v.kindIs(View) && v.IsInt && v.Op.Code != Reshape && !(v.Op.Code == Slice && v.contiguous()) {
@@ -175,7 +176,7 @@ func squeeze(s tensor.Shape) tensor.Shape {
 }
 
 // contiguousInputs gives a step inputs in row-major order: matmul takes
-// transposed ones as they are, everything else is copied.
+// transposed ones as they are, and on processors those whose rows lie apart, everything else is copied.
 func (l *layouts) contiguousInputs(v *Value) {
 	v.In = slices.Clone(v.In)
 	if v.Op.Code == MatMul {
@@ -187,6 +188,13 @@ func (l *layouts) contiguousInputs(v *Value) {
 		}
 		if v.Op.Code == MatMul {
 			if t, ok := transposed(x); ok {
+				v.In[i], v.Attr[i] = t, 1
+				continue
+			}
+			if l.apart && x.rowsApart() {
+				continue
+			}
+			if t, _ := transposed(x); l.apart && t.rowsApart() {
 				v.In[i], v.Attr[i] = t, 1
 				continue
 			}
@@ -204,4 +212,25 @@ func transposed(x *Value) (*Value, bool) {
 	s := t.Layout.strides
 	s[k-1], s[k-2] = s[k-2], s[k-1]
 	return t, t.contiguous()
+}
+
+// rowsApart reports whether v is matrices whose rows are contiguous and follow each other at some distance.
+func (v *Value) rowsApart() bool {
+	k, s := len(v.Shape), v.Layout.strides
+	return slices.Min(s) >= 0 && (s[k-1] == 1 || v.Shape[k-1] == 1) && (s[k-2] >= v.Shape[k-1] || v.Shape[k-2] == 1)
+}
+
+// Strides returns the distances between neighbours along each axis in the array of the root of v.
+func (v *Value) Strides() []int { return v.Layout.strides }
+
+// Span returns the number of elements from the first to the last one of v in the array of its root.
+func (v *Value) Span() int {
+	n := 1
+	for i, d := range v.Shape {
+		if d == 0 {
+			return 0
+		}
+		n += (d - 1) * v.Layout.strides[i]
+	}
+	return n
 }

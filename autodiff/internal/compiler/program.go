@@ -31,7 +31,7 @@ func Build(g *Graph, inputs, roots []*Value, trace func(pass string, made fmt.St
 	values := needed(g.values, roots)
 	trace("rewriting", listing{values: values})
 	values = g.joinProducts(values, roots)
-	l, err := layOut(values, len(g.values))
+	l, err := layOut(values, len(g.values), g.Apart)
 	if err != nil {
 		return nil, err
 	}

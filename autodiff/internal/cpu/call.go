@@ -23,6 +23,7 @@ type Call struct {
 	Obj     any
 	Shape   tensor.Shape
 	InShape []tensor.Shape
+	strides [][]int // of the inputs of a product
 
 	Out64   []float64
 	In64    [][]float64
@@ -59,7 +60,10 @@ func newCall[T Real](m *Machine[T], v *compiler.Value, ws *kernels.Workspace) *C
 			c.Ints[i] = from[min(x.Layout.Offset, len(from)):][:x.Size()]
 			continue
 		}
-		in[i] = m.array(root.Place.Buf, x.Layout.Offset)[:x.Size()]
+		in[i] = m.array(root.Place.Buf, x.Layout.Offset)[:x.Span()]
+		if v.Op.Code == compiler.MatMul {
+			c.strides = append(c.strides, x.Strides())
+		}
 	}
 	if v.IsInt {
 		c.OutInts = m.indices(v.Place.Buf)

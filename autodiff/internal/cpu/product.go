@@ -24,17 +24,19 @@ type product struct {
 func Matmul(c *Call) error {
 	k := len(c.Shape)
 	as, bs := c.InShape[0], c.InShape[1]
-	p := product{ta: c.Attr[0] == 1, tb: c.Attr[1] == 1, m: c.Shape[k-2], n: c.Shape[k-1], lda: as[len(as)-1], ldb: bs[len(bs)-1]}
+	p := product{ta: c.Attr[0] == 1, tb: c.Attr[1] == 1, m: c.Shape[k-2], n: c.Shape[k-1]}
 	p.k = as[len(as)-1]
 	if p.ta {
 		p.k = as[len(as)-2]
 	}
-	sizeA, sizeB := as[len(as)-2]*p.lda, bs[len(bs)-2]*p.ldb
+	var sizeA, sizeB int
+	p.lda, sizeA = rowsOf(as, c.strides[0])
+	p.ldb, sizeB = rowsOf(bs, c.strides[1])
 	if c.offsets == nil {
-		c.offsets = batchOffsets(c.Shape[:k-2], as[:len(as)-2], bs[:len(bs)-2])
+		c.offsets = batchOffsets(c.Shape[:k-2], as[:len(as)-2], bs[:len(bs)-2], c.strides[0], c.strides[1])
 	}
 	for i := 0; i < len(c.offsets); i += 2 {
-		oa, ob, oc := c.offsets[i]*sizeA, c.offsets[i+1]*sizeB, i/2*p.m*p.n
+		oa, ob, oc := c.offsets[i], c.offsets[i+1], i/2*p.m*p.n
 		if c.In64 != nil {
 			p.a64, p.b64, p.out64 = c.In64[0][oa:oa+sizeA], c.In64[1][ob:ob+sizeB], c.Out64[oc:oc+p.m*p.n]
 		} else {
@@ -60,10 +62,23 @@ func (p *product) part(l kernels.Level, ws *kernels.Workspace, i0, i1, j0, j1 in
 	}
 }
 
-// batchOffsets lists, for each batch of the result, the batches of a and of b that are multiplied.
-func batchOffsets(lead, a, b tensor.Shape) []int {
+// rowsOf returns the distance between the rows of a matrix, and the elements from its first to its last one.
+func rowsOf(s tensor.Shape, strides []int) (ld, size int) {
+	k := len(s)
+	rows, columns := s[k-2], s[k-1]
+	if ld = strides[k-2]; rows < 2 {
+		ld = columns
+	}
+	if rows == 0 || columns == 0 {
+		return ld, 0
+	}
+	return ld, (rows-1)*ld + columns
+}
+
+// batchOffsets lists, for each batch of the result, where the batches of a and of b begin that are multiplied, in steps of strides.
+func batchOffsets(lead, a, b tensor.Shape, strideA, strideB []int) []int {
 	out := make([]int, 0, 2*lead.Size())
-	sa, sb := compiler.AlignedStrides(a, a.Strides(), lead), compiler.AlignedStrides(b, b.Strides(), lead)
+	sa, sb := compiler.AlignedStrides(a, strideA[:len(a)], lead), compiler.AlignedStrides(b, strideB[:len(b)], lead)
 	compiler.Walk(lead, func(idx []int, _ int) {
 		oa, ob := 0, 0
 		for i, k := range idx {
@@ -78,7 +93,8 @@ func batchOffsets(lead, a, b tensor.Shape) []int {
 func (c *Call) Systems() []int {
 	if c.offsets == nil {
 		as, bs := c.InShape[0], c.InShape[1]
-		c.offsets = batchOffsets(c.Shape[:len(c.Shape)-2], as[:len(as)-2], bs[:len(bs)-2])
+		as, bs = as[:len(as)-2], bs[:len(bs)-2]
+		c.offsets = batchOffsets(c.Shape[:len(c.Shape)-2], as, bs, as.Strides(), bs.Strides())
 	}
 	return c.offsets
 }
