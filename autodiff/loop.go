@@ -212,7 +212,8 @@ func (l *loop) compiled() (*compiler.Scan, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.code == nil && l.codeErr == nil {
-		body, err := build(l.places(), slices.Concat(l.next, l.ys), false, nil)
+		outs := slices.Concat(l.next, l.ys)
+		body, err := build(l.places(), outs, upstream(outs...), false, nil)
 		if err != nil {
 			l.codeErr = fmt.Errorf("in the step of a scan: %w", err)
 		} else {

@@ -13,11 +13,7 @@ import (
 
 // tidyLoops returns outputs with scans that compute only what is needed of them. A scan and the scan that its gradient made to
 // keep values become one.
-func tidyLoops(outputs []*Node) []*Node {
-	order := upstream(outputs...)
-	if !slices.ContainsFunc(order, func(n *Node) bool { return n.op == scanOp }) {
-		return outputs
-	}
+func tidyLoops(order, outputs []*Node) []*Node {
 	t := newTidying(order, outputs)
 	for _, n := range slices.Backward(order) { // what is needed of a scan depends on later ones
 		if n.op != scanOp || t.uses[n] == 0 || t.stands[n] != nil || n.obj.(*loop).tidy {

@@ -17,7 +17,7 @@ func TestTidyingIsLinear(t *testing.T) {
 		}
 		outs := []*Node{s, Grad(s, x)[0]}
 		begin := lastID.Load()
-		if tidyLoops(outs)[0].Err() != nil {
+		if tidyLoops(upstream(outs...), outs)[0].Err() != nil {
 			t.Fatal(outs[0].Err())
 		}
 		return lastID.Load() - begin

@@ -64,12 +64,13 @@ func Compile(outputs []*Node, s Settings) (*Program, error) {
 			return nil, bad.err
 		}
 	}
-	if err := p.findInputs(upstream(outputs...)); err != nil {
+	order := upstream(outputs...)
+	if err := p.findInputs(order); err != nil {
 		return nil, err
 	}
 	p.outputs = outputs
 	var err error
-	if p.code, err = build(p.inputs, outputs, p.apart(), nil); err != nil {
+	if p.code, err = build(p.inputs, outputs, order, p.apart(), nil); err != nil {
 		return nil, err
 	}
 	if _, cpu := p.settings.Backend.(CPU); cpu {
@@ -87,10 +88,12 @@ func (p *Program) apart() bool {
 	return cpu
 }
 
-// build compiles a graph; trace, unless nil, is told what each pass has made.
-func build(inputs, outputs []*Node, apart bool, trace func(pass string, made fmt.Stringer)) (*compiler.Program, error) {
-	outputs = tidyLoops(outputs)
-	all := upstream(outputs...)
+// build compiles a graph, all of whose Nodes it is given; trace, unless nil, is told what each pass has made.
+func build(inputs, outputs, all []*Node, apart bool, trace func(pass string, made fmt.Stringer)) (*compiler.Program, error) {
+	if slices.ContainsFunc(all, func(n *Node) bool { return n.op == scanOp }) {
+		outputs = tidyLoops(all, outputs)
+		all = upstream(outputs...)
+	}
 	r, of := compiler.NewGraph(len(all)), make(map[*Node]*compiler.Value, len(all))
 	r.Apart = apart
 	ins := make([]*compiler.Value, len(inputs))
@@ -122,9 +125,10 @@ func translated(r *compiler.Graph, n *Node, of map[*Node]*compiler.Value) (*comp
 	case n.op == nil:
 		return r.Constant(n.shape, n.data), nil
 	}
-	in := make([]*compiler.Value, len(n.in))
-	for i, x := range n.in {
-		in[i] = of[x]
+	var some [3]*compiler.Value
+	in := some[:0]
+	for _, x := range n.in {
+		in = append(in, of[x])
 	}
 	obj := n.obj
 	if l, ok := obj.(*loop); ok {
@@ -226,7 +230,7 @@ func (p *Program) String() string {
 // loops and, on a device, the kernels in CUDA C.
 func (p *Program) Explain() string {
 	var b strings.Builder
-	if _, err := build(p.inputs, p.outputs, p.apart(), func(pass string, made fmt.Stringer) { fmt.Fprintf(&b, "%s\n%v", pass, made) }); err != nil {
+	if _, err := build(p.inputs, p.outputs, upstream(p.outputs...), p.apart(), func(pass string, made fmt.Stringer) { fmt.Fprintf(&b, "%s\n%v", pass, made) }); err != nil {
 		return err.Error()
 	}
 	if p.device != nil {

@@ -14,6 +14,7 @@ import (
 type placement struct {
 	stage   int
 	cluster *cluster // cluster that computes the value
+	slot    int      // position among the values of the cluster
 	escapes bool     // whether the value must be written to memory
 	Buf     int      // array of the value once planned; 0 is none
 }
@@ -142,9 +143,8 @@ func (g *grouping) split() {
 
 // parts returns the values in lists, in order, of which none reads what another computes. A list longer than mostValues cannot be cut.
 func (c *cluster) parts() [][]*Value {
-	of := make(map[*Value]int, len(c.values)) // position
-	leader := make([]int, len(c.values))      // the first value of those that are connected, by way of others
-	find := func(i int) int {
+	leader := make([]int32, len(c.values)) // the first value of those that are connected, by way of others
+	find := func(i int32) int32 {
 		for leader[i] != i {
 			leader[i] = leader[leader[i]]
 			i = leader[i]
@@ -152,31 +152,37 @@ func (c *cluster) parts() [][]*Value {
 		return i
 	}
 	for i, v := range c.values {
-		of[v], leader[i] = i, i
+		v.Place.slot, leader[i] = i, int32(i)
 		for _, x := range v.In {
-			if k, ok := of[x.Layout.Root]; ok && sameCluster(v, x, c.space) {
-				a, b := find(i), find(k)
+			if r := x.Layout.Root; r.Place.cluster == c && sameCluster(v, x, c.space) {
+				a, b := find(int32(i)), find(int32(r.Place.slot))
 				leader[max(a, b)] = min(a, b)
 			}
 		}
 	}
-	sizes := make([]int, len(c.values))
+	sizes := make([]int, len(c.values)) // of the connected values that a leader leads, and then the list of them
 	for i := range c.values {
-		sizes[find(i)]++
+		sizes[find(int32(i))]++
 	}
-	list, last, filled := make([]int, len(c.values)), -1, 0 // list of the connected values that a leader leads
-	for i := range c.values {
-		if leader[i] != i {
+	var filled []int // by list
+	for i, n := range sizes {
+		if n == 0 {
 			continue
 		}
-		if last < 0 || filled+sizes[i] > mostValues {
-			last, filled = last+1, 0
+		k := len(filled) - 1
+		if k < 0 || filled[k]+n > mostValues {
+			filled = append(filled, 0)
+			k++
 		}
-		list[i], filled = last, filled+sizes[i]
+		filled[k] += n
+		sizes[i] = k
 	}
-	parts := make([][]*Value, last+1)
+	parts := make([][]*Value, len(filled))
 	for i, v := range c.values {
-		k := list[find(i)]
+		k := sizes[find(int32(i))]
+		if parts[k] == nil {
+			parts[k] = make([]*Value, 0, filled[k])
+		}
 		parts[k] = append(parts[k], v)
 	}
 	return parts

@@ -50,7 +50,13 @@ func (v *Value) isNumber(c float64) bool {
 	return ok && x == c
 }
 
-// key identifies values that are equal because op, inputs and attributes are.
+// elementKey identifies elementwise values that are equal because op and inputs are, by their numbers; -1 for none.
+type elementKey struct {
+	op      *Op
+	a, b, c int32
+}
+
+// key identifies other values that are equal because op, inputs and attributes are.
 type key struct {
 	op      *Op
 	a, b, c int
@@ -62,6 +68,9 @@ type key struct {
 type Graph struct {
 	values []*Value
 	made   map[key]*Value
+	same   map[elementKey]*Value
+	fresh  []Value  // room for values to come
+	room   []*Value // room for inputs to come
 	numKey map[uint64]*Value
 	buf    []byte
 	// Apart lets products read matrices whose rows lie apart in an array, without a copy.
@@ -70,7 +79,7 @@ type Graph struct {
 
 // NewGraph makes an empty graph with room for so many values, and more if need be.
 func NewGraph(n int) *Graph {
-	return &Graph{values: make([]*Value, 0, n), made: make(map[key]*Value, n), numKey: map[uint64]*Value{}}
+	return &Graph{values: make([]*Value, 0, n), made: map[key]*Value{}, same: make(map[elementKey]*Value, n/2), numKey: map[uint64]*Value{}}
 }
 
 // Input adds a leaf that runs fill.
@@ -129,7 +138,7 @@ func (r *Graph) Make(op *Op, shape tensor.Shape, attr []int, obj any, isInt bool
 			return r.broadcast(r.reshape(in[0].In[0], tensor.Shape{}), shape)
 		}
 	}
-	return r.unique(&Value{Op: op, Shape: shape, Attr: attr, Obj: obj, IsInt: isInt, In: in})
+	return r.unique(&Value{Op: op, Shape: shape, Attr: attr, Obj: obj, IsInt: isInt, In: slices.Clone(in)})
 }
 
 // composed returns the permutation of axes that first and then second make together; nil if it moves none.
@@ -145,7 +154,44 @@ func composed(first, second []int) []int {
 	return out
 }
 
-// unique returns v, or the equal value that stands already.
+// chunk is the number of values, and of inputs, that are allocated at once.
+const chunk = 128
+
+// inputs returns a copy of a list of inputs.
+func (r *Graph) inputs(in []*Value) []*Value {
+	n := len(in)
+	if n > chunk {
+		return slices.Clone(in)
+	}
+	if len(r.room) < n {
+		r.room = make([]*Value, chunk)
+	}
+	out := r.room[:n:n]
+	r.room = r.room[n:]
+	copy(out, in)
+	return out
+}
+
+// uniqueElements returns the elementwise value op(in...), of which there is one.
+func (r *Graph) uniqueElements(op *Op, shape tensor.Shape, in []*Value) *Value {
+	k := elementKey{op, -1, -1, -1}
+	for i, x := range in {
+		*[]*int32{&k.a, &k.b, &k.c}[i] = int32(x.id)
+	}
+	if old := r.same[k]; old != nil {
+		return old
+	}
+	if len(r.fresh) == 0 {
+		r.fresh = make([]Value, chunk)
+	}
+	v := &r.fresh[0]
+	r.fresh = r.fresh[1:]
+	v.Op, v.Shape, v.In = op, shape, in
+	r.same[k] = v
+	return r.add(v)
+}
+
+// unique returns v, which is not elementwise, or the equal value that stands already.
 func (r *Graph) unique(v *Value) *Value {
 	k := key{op: v.Op, a: -1, b: -1, c: -1}
 	ids := [3]*int{&k.a, &k.b, &k.c}
@@ -154,24 +200,22 @@ func (r *Graph) unique(v *Value) *Value {
 			*ids[i] = x.id
 		}
 	}
-	if v.Op.Kind != Elementwise {
-		if v.Obj != nil && !v.Op.Pure {
-			return r.add(v) // opaque: never merged
-		}
-		k.obj = v.Obj
-		b := r.buf[:0]
-		for _, d := range v.Shape {
-			b = append(strconv.AppendInt(b, int64(d), 36), ',')
-		}
-		b = append(b, '|')
-		for _, d := range v.Attr {
-			b = append(strconv.AppendInt(b, int64(d), 36), ',')
-		}
-		for _, x := range v.In[min(3, len(v.In)):] {
-			b = append(strconv.AppendInt(b, int64(x.id), 36), ';')
-		}
-		r.buf, k.rest = b, string(b)
+	if v.Obj != nil && !v.Op.Pure {
+		return r.add(v) // opaque: never merged
 	}
+	k.obj = v.Obj
+	b := r.buf[:0]
+	for _, d := range v.Shape {
+		b = append(strconv.AppendInt(b, int64(d), 36), ',')
+	}
+	b = append(b, '|')
+	for _, d := range v.Attr {
+		b = append(strconv.AppendInt(b, int64(d), 36), ',')
+	}
+	for _, x := range v.In[min(3, len(v.In)):] {
+		b = append(strconv.AppendInt(b, int64(x.id), 36), ';')
+	}
+	r.buf, k.rest = b, string(b)
 	if old := r.made[k]; old != nil {
 		return old
 	}
@@ -213,7 +257,7 @@ func (r *Graph) broadcast(x *Value, s tensor.Shape) *Value {
 // result.
 func (r *Graph) elementwise(op *Op, in ...*Value) *Value {
 	full, joint := in[0].Shape, tensor.Shape{}
-	in = slices.Clone(in)
+	in = r.inputs(in)
 	for i, x := range in {
 		full, _ = tensor.Broadcast(full, x.Shape)
 		if x.is(Broadcast) {
@@ -236,5 +280,5 @@ func (r *Graph) raw(op *Op, shape tensor.Shape, in ...*Value) *Value {
 	if op.Commutative && in[0].id > in[1].id {
 		in[0], in[1] = in[1], in[0]
 	}
-	return r.unique(&Value{Op: op, Shape: shape, In: in})
+	return r.uniqueElements(op, shape, in)
 }

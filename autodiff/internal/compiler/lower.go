@@ -7,13 +7,23 @@ package compiler
 type lowering struct {
 	*Loop
 	c       *cluster
-	at      map[*Value]Operand
-	last    map[*Value]int
+	made    []lowered // by position in the cluster
 	outside map[*Value][]outsideOperand
 	freeReg []int
-	fused   map[*Value]bool // products that only a sum uses
-	summed  map[*Value]bool // values that are read at the end of the tile
 }
+
+// lowered is what a lowering knows about a value of its cluster.
+type lowered struct {
+	at     Operand
+	gone   bool // whether another value has the register
+	uses   int  // how often a value of the cluster reads it, if there are sums
+	last   int  // position of the last value that reads it
+	fused  bool // whether it is a product that only a sum uses
+	summed bool // whether it is read at the end of the tile
+}
+
+// of returns what is known about a value of the cluster.
+func (l *lowering) of(v *Value) *lowered { return &l.made[v.Place.slot] }
 
 // outsideOperand is an input from memory as seen along some strides.
 type outsideOperand struct {
@@ -21,9 +31,14 @@ type outsideOperand struct {
 	Operand
 }
 
-func lowerCluster(c *cluster) *Loop {
-	l := &lowering{Loop: &Loop{N: c.space.Size()}, c: c, at: map[*Value]Operand{}, last: map[*Value]int{},
-		outside: map[*Value][]outsideOperand{}, fused: map[*Value]bool{}, summed: map[*Value]bool{}}
+// lower makes the loop of a cluster with the memory of earlier ones.
+func (l *lowering) lower(c *cluster) *Loop {
+	l.Loop, l.c, l.freeReg = &Loop{N: c.space.Size()}, c, l.freeReg[:0]
+	clear(l.outside)
+	l.made = append(l.made[:0], make([]lowered, len(c.values))...)
+	for i, v := range c.values {
+		v.Place.slot = i
+	}
 	l.Ops = make([]Instruction, 0, len(c.values))
 	l.mergeAxes()
 	l.Scalar = l.N == 1
@@ -33,11 +48,10 @@ func lowerCluster(c *cluster) *Loop {
 		u := l.user(v)
 		for _, x := range u.In {
 			if l.inside(u, x) {
-				l.last[x.Layout.Root] = i
-				if v.kindIs(Reduction) {
-					l.summed[x.Layout.Root] = true
-				}
-			} else if !l.fused[v] {
+				m := l.of(x.Layout.Root)
+				m.last = i
+				m.summed = m.summed || v.kindIs(Reduction)
+			} else if !l.of(v).fused {
 				// Before registers are shared, so that numbers repeated once keep theirs.
 				l.reserve(l.merged(l.spaceStrides(u, x)), x)
 			}
@@ -45,7 +59,7 @@ func lowerCluster(c *cluster) *Loop {
 	}
 	for i, v := range c.values {
 		switch {
-		case l.fused[v]:
+		case l.of(v).fused:
 		case v.kindIs(Reduction):
 			l.emitSum(v)
 		default:
@@ -80,7 +94,7 @@ func (l *lowering) emit(i int, v *Value) {
 	} else {
 		m.Dst = Operand{Kind: InRegister, Reg: l.register()}
 	}
-	l.at[v] = m.Dst
+	l.of(v).at = m.Dst
 	l.Ops = append(l.Ops, m)
 }
 
@@ -102,10 +116,12 @@ func (l *lowering) formOf(m *Instruction) Form {
 // shared, since sums come at the end of the tile.
 func (l *lowering) release(i int, v *Value) {
 	for _, x := range v.In {
-		r := x.Layout.Root
-		if o, ok := l.at[r]; ok && l.inside(v, x) && l.last[r] == i && o.Kind == InRegister && !l.summed[r] {
-			l.freeReg = append(l.freeReg, o.Reg)
-			delete(l.at, r)
+		if !l.inside(v, x) {
+			continue
+		}
+		if m := l.of(x.Layout.Root); m.last == i && m.at.Kind == InRegister && !m.summed && !m.gone {
+			l.freeReg = append(l.freeReg, m.at.Reg)
+			m.gone = true
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (l *lowering) isOne(o Operand) bool {
 
 func (l *lowering) operandOf(v, x *Value) Operand {
 	if l.inside(v, x) {
-		return l.at[x.Layout.Root]
+		return l.of(x.Layout.Root).at
 	}
 	o, _ := l.find(l.merged(l.spaceStrides(v, x)), x)
 	return o

@@ -3,12 +3,16 @@
 
 package compiler
 
-import "github.com/euryale-dev/euryale/tensor"
+import (
+	"slices"
+
+	"github.com/euryale-dev/euryale/tensor"
+)
 
 // user returns the value whose inputs v's operation reads: the product fused
 // into v, or v.
 func (l *lowering) user(v *Value) *Value {
-	if v.is(Sum) && l.inside(v, v.In[0]) && l.fused[v.In[0].Layout.Root] {
+	if v.is(Sum) && l.inside(v, v.In[0]) && l.of(v.In[0].Layout.Root).fused {
 		return v.In[0].Layout.Root
 	}
 	return v
@@ -16,10 +20,14 @@ func (l *lowering) user(v *Value) *Value {
 
 // fuseSums marks x*y and x^2 whose only user is a sum.
 func (l *lowering) fuseSums() {
-	uses := map[*Value]int{}
+	if !slices.ContainsFunc(l.c.values, func(v *Value) bool { return v.is(Sum) }) {
+		return
+	}
 	for _, v := range l.c.values {
 		for _, x := range v.In {
-			uses[x.Layout.Root]++
+			if r := x.Layout.Root; r.Place.cluster == l.c {
+				l.of(r).uses++
+			}
 		}
 	}
 	for _, v := range l.c.values {
@@ -27,14 +35,14 @@ func (l *lowering) fuseSums() {
 			continue
 		}
 		p := v.In[0].Layout.Root
-		if p.Place.escapes || uses[p] != 1 || !(p.is(Mul) || p.is(Square)) {
+		if p.Place.escapes || l.of(p).uses != 1 || !(p.is(Mul) || p.is(Square)) {
 			continue
 		}
 		full := true // repeated inputs are cheaper as a product with one number
 		for _, x := range p.In {
 			full = full && squeeze(x.Shape).Equal(l.c.space)
 		}
-		l.fused[p] = full && l.wholeRows(v) || l.overRows(v)
+		l.of(p).fused = full && l.wholeRows(v) || l.overRows(v)
 	}
 }
 

@@ -59,12 +59,12 @@ func (p *planner) add(v *Value, kind bufferKind) {
 }
 
 // temporaries plans the arrays between jobs by first fit.
-func (p *planner) temporaries(jobs []*Job, keep map[*Value]bool) {
-	last := map[*Value]int{}
+func (p *planner) temporaries(jobs []*Job, keep map[*Value]bool, values int) {
+	last := make([]int, values) // by value: the number of the last job that reads it, from 1 on
 	for i, j := range jobs {
 		for _, v := range j.values() {
 			for _, x := range v.In {
-				last[x.Layout.Root] = i
+				last[x.Layout.Root.id] = i + 1
 			}
 		}
 	}
@@ -81,8 +81,8 @@ func (p *planner) temporaries(jobs []*Job, keep map[*Value]bool) {
 			}
 			b := &p.Buffers[v.Place.Buf]
 			b.Offset = space.Take(RoundUp(b.Size))
-			if end, used := last[v]; !keep[v] && used {
-				ends[end] = append(ends[end], v.Place.Buf)
+			if end := last[v.id]; !keep[v] && end > 0 {
+				ends[end-1] = append(ends[end-1], v.Place.Buf)
 			} else if !keep[v] {
 				ends[i] = append(ends[i], v.Place.Buf)
 			}

@@ -27,13 +27,13 @@ type family struct {
 // joinProducts joins products a B, b B, ... with the same right factor to one product of the left factors below each
 // other, whose rows are the results: B is read once. Derivatives along several directions are such products.
 func (r *Graph) joinProducts(values, roots []*Value) []*Value {
-	depth := make(map[*Value]int, len(values))
+	depth := make([]int, len(r.values))
 	families := map[family][]*Value{}
 	var order []family
 	for _, v := range values {
 		d := 0
 		for _, x := range v.In {
-			d = max(d, depth[x])
+			d = max(d, depth[x.id])
 		}
 		if v.is(MatMul) {
 			d++
@@ -45,7 +45,7 @@ func (r *Graph) joinProducts(values, roots []*Value) []*Value {
 				families[f] = append(families[f], v)
 			}
 		}
-		depth[v] = d
+		depth[v.id] = d
 	}
 	joined := false
 	for _, f := range order {

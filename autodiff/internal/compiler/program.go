@@ -45,9 +45,10 @@ func Build(g *Graph, inputs, roots []*Value, trace func(pass string, made fmt.St
 	p := &Program{Outputs: roots, Jobs: jobs}
 	p.plan(l, inputs, roots, jobs, keep)
 	trace("memory", &p.planner)
+	lowering := lowering{outside: map[*Value][]outsideOperand{}}
 	for _, j := range jobs {
 		if j.cluster != nil {
-			j.Loop = lowerCluster(j.cluster)
+			j.Loop = lowering.lower(j.cluster)
 		}
 	}
 	trace("loops", p)
@@ -70,7 +71,7 @@ func (p *Program) plan(l *layouts, inputs, roots []*Value, jobs []*Job, keep map
 			p.add(v, ConstBuf)
 		}
 	}
-	p.temporaries(jobs, keep)
+	p.temporaries(jobs, keep, l.nextID)
 }
 
 // needed returns the values that roots are made from, inputs before outputs.
