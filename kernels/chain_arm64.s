@@ -55,17 +55,17 @@ loop:
 	SUB $0x20, R0, R0
 	SUB $0x60, R1, R1
 	ADD R0, R6, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F6, F7)
 	ADD R0, R7, R16
-	FLDPQ 0(R16), (F29, F28)
-	WORD $0x4e7dcc9f // fmla v31.2d, v4.2d, v29.2d
-	WORD $0x4e7cccbe // fmla v30.2d, v5.2d, v28.2d
+	FLDPQ 0(R16), (F31, F30)
+	WORD $0x4e7fcc86 // fmla v6.2d, v4.2d, v31.2d
+	WORD $0x4e7ecca7 // fmla v7.2d, v5.2d, v30.2d
 	ADD R0, R6, R16
-	FSTPQ (F31, F30), 0(R16)
+	FSTPQ (F6, F7), 0(R16)
 	ADD R0, R8, R16
-	FLDPQ 0(R16), (F29, F28)
-	WORD $0x6e7ddfe6 // fmul v6.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfc7 // fmul v7.2d, v30.2d, v28.2d
+	FLDPQ 0(R16), (F31, F30)
+	WORD $0x6e7fdcc6 // fmul v6.2d, v6.2d, v31.2d
+	WORD $0x6e7edce7 // fmul v7.2d, v7.2d, v30.2d
 	WORD $0x6e0740c8 // ext v8.16b, v6.16b, v7.16b, #8
 	WORD $0x6e0640e9 // ext v9.16b, v7.16b, v6.16b, #8
 	ADD R1, R2, R16
@@ -84,11 +84,11 @@ loop:
 	WORD $0x4e0807a0 // dup v0.2d, v29.d[0]
 	WORD $0x4e0807a1 // dup v1.2d, v29.d[0]
 	ADD R0, R3, R16
-	FLDPQ 0(R16), (F31, F30)
-	WORD $0x4e7dcc5f // fmla v31.2d, v2.2d, v29.2d
-	WORD $0x4e67cc7e // fmla v30.2d, v3.2d, v7.2d
+	FLDPQ 0(R16), (F8, F9)
+	WORD $0x4e7dcc48 // fmla v8.2d, v2.2d, v29.2d
+	WORD $0x4e67cc69 // fmla v9.2d, v3.2d, v7.2d
 	ADD R0, R3, R16
-	FSTPQ (F31, F30), 0(R16)
+	FSTPQ (F8, F9), 0(R16)
 	SUB $1, R9, R9
 	B loop
 
@@ -120,36 +120,36 @@ loop:
 	TST R9, R9
 	BEQ done
 	ADD R0, R7, R16
+	FLDPQ 0(R16), (F4, F5)
+	WORD $0x6e0440a6 // ext v6.16b, v5.16b, v4.16b, #8
+	WORD $0x6e054087 // ext v7.16b, v4.16b, v5.16b, #8
+	ADD R1, R2, R16
 	FLDPQ 0(R16), (F31, F30)
-	WORD $0x6e1f43c6 // ext v6.16b, v30.16b, v31.16b, #8
-	WORD $0x6e1e43e7 // ext v7.16b, v31.16b, v30.16b, #8
+	WORD $0x4e7fccc4 // fmla v4.2d, v6.2d, v31.2d
+	WORD $0x4e7ecce5 // fmla v5.2d, v7.2d, v30.2d
 	ADD R1, R2, R16
-	FLDPQ 0(R16), (F29, F28)
-	WORD $0x4e7dccdf // fmla v31.2d, v6.2d, v29.2d
-	WORD $0x4e7cccfe // fmla v30.2d, v7.2d, v28.2d
+	FLDPQ 32(R16), (F31, F30)
+	WORD $0x4ea41c9d // mov v29.16b, v4.16b
+	WORD $0x4e7fccbd // fmla v29.2d, v5.2d, v31.2d
+	WORD $0x4e7ecc85 // fmla v5.2d, v4.2d, v30.2d
 	ADD R1, R2, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4e7dcfc4 // fmla v4.2d, v30.2d, v29.2d
-	WORD $0x4e7ccffe // fmla v30.2d, v31.2d, v28.2d
-	ADD R1, R2, R16
-	FLDPQ 64(R16), (F31, F29)
-	WORD $0x4e7fcc04 // fmla v4.2d, v0.2d, v31.2d
-	WORD $0x4e7dcc3e // fmla v30.2d, v1.2d, v29.2d
-	WORD $0x4e1807c0 // dup v0.2d, v30.d[1]
-	WORD $0x4e1807c1 // dup v1.2d, v30.d[1]
+	FLDPQ 64(R16), (F31, F30)
+	WORD $0x4e7fcc1d // fmla v29.2d, v0.2d, v31.2d
+	WORD $0x4e7ecc25 // fmla v5.2d, v1.2d, v30.2d
+	WORD $0x4e1804a0 // dup v0.2d, v5.d[1]
+	WORD $0x4e1804a1 // dup v1.2d, v5.d[1]
 	ADD R0, R8, R16
-	FLDPQ 0(R16), (F31, F29)
-	WORD $0x6e7fdc84 // fmul v4.2d, v4.2d, v31.2d
-	WORD $0x6e7ddfc5 // fmul v5.2d, v30.2d, v29.2d
+	FLDPQ 0(R16), (F31, F30)
+	WORD $0x6e7fdfa4 // fmul v4.2d, v29.2d, v31.2d
+	WORD $0x6e7edca5 // fmul v5.2d, v5.2d, v30.2d
 	ADD R0, R6, R16
 	FSTPQ (F4, F5), 0(R16)
 	ADD R0, R3, R16
-	FLDPQ 0(R16), (F31, F30)
-	WORD $0x4e64cc5f // fmla v31.2d, v2.2d, v4.2d
-	WORD $0x4e65cc7e // fmla v30.2d, v3.2d, v5.2d
+	FLDPQ 0(R16), (F6, F7)
+	WORD $0x4e64cc46 // fmla v6.2d, v2.2d, v4.2d
+	WORD $0x4e65cc67 // fmla v7.2d, v3.2d, v5.2d
 	ADD R0, R3, R16
-	FSTPQ (F31, F30), 0(R16)
+	FSTPQ (F6, F7), 0(R16)
 	ADD $0x20, R0, R0
 	ADD $0x60, R1, R1
 	SUB $1, R9, R9

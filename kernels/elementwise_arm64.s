@@ -528,22 +528,22 @@ TEXT ·absF64NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FMOVQ 0(R19), F29
-	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
-	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
+	FLDPQ 0(R1), (F0, F1)
+	FMOVQ 0(R19), F31
+	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
+	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
-	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
+	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
-	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
+	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
-	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
+	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -556,9 +556,7 @@ four:
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
+	FLDPQ 0(R1), (F2, F3)
 
 body:
 	FMOVQ 0(R19), F31
@@ -586,29 +584,29 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V2.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V2.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V3.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V3.D[1]
 
@@ -644,25 +642,25 @@ TEXT ·addF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4e7dd7e0 // fadd v0.2d, v31.2d, v29.2d
-	WORD $0x4e7cd7c1 // fadd v1.2d, v30.2d, v28.2d
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	WORD $0x4e7dd7e0 // fadd v0.2d, v31.2d, v29.2d
-	WORD $0x4e7cd7c1 // fadd v1.2d, v30.2d, v28.2d
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F29, F28)
-	WORD $0x4e7dd7e0 // fadd v0.2d, v31.2d, v29.2d
-	WORD $0x4e7cd7c1 // fadd v1.2d, v30.2d, v28.2d
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F29, F28)
-	WORD $0x4e7dd7e0 // fadd v0.2d, v31.2d, v29.2d
-	WORD $0x4e7cd7c1 // fadd v1.2d, v30.2d, v28.2d
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
+	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -676,12 +674,8 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x4e66d480 // fadd v0.2d, v4.2d, v6.2d
@@ -711,29 +705,29 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<3, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -742,25 +736,25 @@ lane4:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V6.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V6.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V7.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V7.D[1]
 
@@ -801,21 +795,21 @@ TEXT ·addSF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4e60d7e2 // fadd v2.2d, v31.2d, v0.2d
-	WORD $0x4e61d7c3 // fadd v3.2d, v30.2d, v1.2d
+	FLDPQ 0(R1), (F2, F3)
+	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
+	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4e60d7e2 // fadd v2.2d, v31.2d, v0.2d
-	WORD $0x4e61d7c3 // fadd v3.2d, v30.2d, v1.2d
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
+	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4e60d7e2 // fadd v2.2d, v31.2d, v0.2d
-	WORD $0x4e61d7c3 // fadd v3.2d, v30.2d, v1.2d
+	FLDPQ 64(R1), (F2, F3)
+	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
+	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4e60d7e2 // fadd v2.2d, v31.2d, v0.2d
-	WORD $0x4e61d7c3 // fadd v3.2d, v30.2d, v1.2d
+	FLDPQ 96(R1), (F2, F3)
+	WORD $0x4e60d442 // fadd v2.2d, v2.2d, v0.2d
+	WORD $0x4e61d463 // fadd v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -828,9 +822,7 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
+	FLDPQ 0(R1), (F4, F5)
 
 body:
 	WORD $0x4e60d482 // fadd v2.2d, v4.2d, v0.2d
@@ -857,29 +849,29 @@ several:
 	MOVD R3, R6
 	NEG R6, R6
 	ADD R6<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c54 // mov x20, v2.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c54 // mov x20, v2.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c74 // mov x20, v3.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c74 // mov x20, v3.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -914,9 +906,7 @@ TEXT ·atanF64NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 0(R19), F31
@@ -986,73 +976,62 @@ body:
 	WORD $0x6e68dd06 // fmul v6.2d, v8.2d, v8.2d
 	WORD $0x6e69dd27 // fmul v7.2d, v9.2d, v9.2d
 	FMOVQ 160(R19), F28
-	FMOVQ 176(R19), F27
-	WORD $0x4ebb1f6c // mov v12.16b, v27.16b
+	FMOVQ 176(R19), F12
 	WORD $0x4e7ccccc // fmla v12.2d, v6.2d, v28.2d
-	WORD $0x4ebb1f6d // mov v13.16b, v27.16b
+	FMOVQ 176(R19), F13
 	WORD $0x4e7ccced // fmla v13.2d, v7.2d, v28.2d
+	FMOVQ 192(R19), F27
+	WORD $0x4e6cccdb // fmla v27.2d, v6.2d, v12.2d
 	FMOVQ 192(R19), F19
-	WORD $0x4eb31e72 // mov v18.16b, v19.16b
-	WORD $0x4e6cccd2 // fmla v18.2d, v6.2d, v12.2d
-	WORD $0x4eb31e71 // mov v17.16b, v19.16b
-	WORD $0x4e6dccf1 // fmla v17.2d, v7.2d, v13.2d
-	FMOVQ 208(R19), F16
-	WORD $0x4eb01e0c // mov v12.16b, v16.16b
-	WORD $0x4e72cccc // fmla v12.2d, v6.2d, v18.2d
-	WORD $0x4eb01e0d // mov v13.16b, v16.16b
-	WORD $0x4e71cced // fmla v13.2d, v7.2d, v17.2d
-	FMOVQ 224(R19), F18
-	WORD $0x4eb21e51 // mov v17.16b, v18.16b
-	WORD $0x4e6cccd1 // fmla v17.2d, v6.2d, v12.2d
-	WORD $0x4eb21e4c // mov v12.16b, v18.16b
-	WORD $0x4e6dccec // fmla v12.2d, v7.2d, v13.2d
+	WORD $0x4e6dccf3 // fmla v19.2d, v7.2d, v13.2d
+	FMOVQ 208(R19), F12
+	WORD $0x4e7bcccc // fmla v12.2d, v6.2d, v27.2d
+	FMOVQ 208(R19), F13
+	WORD $0x4e73cced // fmla v13.2d, v7.2d, v19.2d
+	FMOVQ 224(R19), F27
+	WORD $0x4e6cccdb // fmla v27.2d, v6.2d, v12.2d
+	FMOVQ 224(R19), F19
+	WORD $0x4e6dccf3 // fmla v19.2d, v7.2d, v13.2d
+	FMOVQ 240(R19), F12
+	WORD $0x4e7bcccc // fmla v12.2d, v6.2d, v27.2d
 	FMOVQ 240(R19), F13
-	WORD $0x4ead1da5 // mov v5.16b, v13.16b
-	WORD $0x4e71ccc5 // fmla v5.2d, v6.2d, v17.2d
-	WORD $0x4ead1db1 // mov v17.16b, v13.16b
-	WORD $0x4e6cccf1 // fmla v17.2d, v7.2d, v12.2d
-	FMOVQ 256(R19), F12
-	WORD $0x4eac1d84 // mov v4.16b, v12.16b
-	WORD $0x4e65ccc4 // fmla v4.2d, v6.2d, v5.2d
-	WORD $0x4eac1d8d // mov v13.16b, v12.16b
-	WORD $0x4e71cced // fmla v13.2d, v7.2d, v17.2d
-	FMOVQ 272(R19), F17
-	FMOVQ 288(R19), F5
-	WORD $0x4ea51cb0 // mov v16.16b, v5.16b
+	WORD $0x4e73cced // fmla v13.2d, v7.2d, v19.2d
+	FMOVQ 256(R19), F27
+	WORD $0x4e6cccdb // fmla v27.2d, v6.2d, v12.2d
+	FMOVQ 256(R19), F19
+	WORD $0x4e6dccf3 // fmla v19.2d, v7.2d, v13.2d
+	FMOVQ 272(R19), F18
+	FMOVQ 288(R19), F16
+	WORD $0x4e72ccd0 // fmla v16.2d, v6.2d, v18.2d
+	FMOVQ 288(R19), F17
+	WORD $0x4e72ccf1 // fmla v17.2d, v7.2d, v18.2d
+	FMOVQ 304(R19), F13
+	WORD $0x4e70cccd // fmla v13.2d, v6.2d, v16.2d
+	FMOVQ 304(R19), F16
+	WORD $0x4e71ccf0 // fmla v16.2d, v7.2d, v17.2d
+	FMOVQ 320(R19), F17
+	WORD $0x4e6dccd1 // fmla v17.2d, v6.2d, v13.2d
+	FMOVQ 320(R19), F13
+	WORD $0x4e70cced // fmla v13.2d, v7.2d, v16.2d
+	FMOVQ 336(R19), F16
 	WORD $0x4e71ccd0 // fmla v16.2d, v6.2d, v17.2d
-	WORD $0x4ea51ca3 // mov v3.16b, v5.16b
-	WORD $0x4e71cce3 // fmla v3.2d, v7.2d, v17.2d
-	FMOVQ 304(R19), F2
-	WORD $0x4ea21c5f // mov v31.16b, v2.16b
-	WORD $0x4e70ccdf // fmla v31.2d, v6.2d, v16.2d
-	WORD $0x4ea21c51 // mov v17.16b, v2.16b
-	WORD $0x4e63ccf1 // fmla v17.2d, v7.2d, v3.2d
-	FMOVQ 320(R19), F16
-	WORD $0x4eb01e03 // mov v3.16b, v16.16b
-	WORD $0x4e7fccc3 // fmla v3.2d, v6.2d, v31.2d
-	WORD $0x4eb01e1f // mov v31.16b, v16.16b
-	WORD $0x4e71ccff // fmla v31.2d, v7.2d, v17.2d
 	FMOVQ 336(R19), F17
-	WORD $0x4eb11e30 // mov v16.16b, v17.16b
-	WORD $0x4e63ccd0 // fmla v16.2d, v6.2d, v3.2d
-	WORD $0x4eb11e23 // mov v3.16b, v17.16b
-	WORD $0x4e7fcce3 // fmla v3.2d, v7.2d, v31.2d
-	FMOVQ 352(R19), F31
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e70ccde // fmla v30.2d, v6.2d, v16.2d
-	WORD $0x4ebf1ff1 // mov v17.16b, v31.16b
-	WORD $0x4e63ccf1 // fmla v17.2d, v7.2d, v3.2d
-	WORD $0x4e68cfc4 // fmla v4.2d, v30.2d, v8.2d
-	WORD $0x4e69ce2d // fmla v13.2d, v17.2d, v9.2d
+	WORD $0x4e6dccf1 // fmla v17.2d, v7.2d, v13.2d
+	FMOVQ 352(R19), F13
+	WORD $0x4e70cccd // fmla v13.2d, v6.2d, v16.2d
+	FMOVQ 352(R19), F16
+	WORD $0x4e71ccf0 // fmla v16.2d, v7.2d, v17.2d
+	WORD $0x4e68cdbb // fmla v27.2d, v13.2d, v8.2d
+	WORD $0x4e69ce13 // fmla v19.2d, v16.2d, v9.2d
 	WORD $0x6e6edd06 // fmul v6.2d, v8.2d, v14.2d
 	WORD $0x6e6fdd27 // fmul v7.2d, v9.2d, v15.2d
-	WORD $0x4e64ccca // fmla v10.2d, v6.2d, v4.2d
-	WORD $0x4e6dcceb // fmla v11.2d, v7.2d, v13.2d
+	WORD $0x4e7bccca // fmla v10.2d, v6.2d, v27.2d
+	WORD $0x4e73cceb // fmla v11.2d, v7.2d, v19.2d
 	WORD $0x6e3a1d46 // eor v6.16b, v10.16b, v26.16b
 	WORD $0x6e391d67 // eor v7.16b, v11.16b, v25.16b
-	FMOVQ 368(R19), F30
-	WORD $0x4e7ecf06 // fmla v6.2d, v24.2d, v30.2d
-	WORD $0x4e7ecee7 // fmla v7.2d, v23.2d, v30.2d
+	FMOVQ 368(R19), F27
+	WORD $0x4e7bcf06 // fmla v6.2d, v24.2d, v27.2d
+	WORD $0x4e7bcee7 // fmla v7.2d, v23.2d, v27.2d
 	WORD $0x6e3a1dc2 // eor v2.16b, v14.16b, v26.16b
 	WORD $0x6e391de3 // eor v3.16b, v15.16b, v25.16b
 	WORD $0x4e66d442 // fadd v2.2d, v2.2d, v6.2d
@@ -1086,34 +1065,36 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -1144,12 +1125,8 @@ TEXT ·atan2F64NEON(SB), NOSPLIT, $0-40
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
-	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
-	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
 
 body:
 	FMOVQ 0(R19), F31
@@ -1251,73 +1228,62 @@ body:
 	WORD $0x6e6add48 // fmul v8.2d, v10.2d, v10.2d
 	WORD $0x6e6bdd69 // fmul v9.2d, v11.2d, v11.2d
 	FMOVQ 160(R19), F30
-	FMOVQ 176(R19), F29
-	WORD $0x4ebd1fae // mov v14.16b, v29.16b
+	FMOVQ 176(R19), F14
 	WORD $0x4e7ecd0e // fmla v14.2d, v8.2d, v30.2d
-	WORD $0x4ebd1faf // mov v15.16b, v29.16b
+	FMOVQ 176(R19), F15
 	WORD $0x4e7ecd2f // fmla v15.2d, v9.2d, v30.2d
+	FMOVQ 192(R19), F29
+	WORD $0x4e6ecd1d // fmla v29.2d, v8.2d, v14.2d
 	FMOVQ 192(R19), F18
-	WORD $0x4eb21e47 // mov v7.16b, v18.16b
-	WORD $0x4e6ecd07 // fmla v7.2d, v8.2d, v14.2d
-	WORD $0x4eb21e4e // mov v14.16b, v18.16b
-	WORD $0x4e6fcd2e // fmla v14.2d, v9.2d, v15.2d
+	WORD $0x4e6fcd32 // fmla v18.2d, v9.2d, v15.2d
+	FMOVQ 208(R19), F14
+	WORD $0x4e7dcd0e // fmla v14.2d, v8.2d, v29.2d
 	FMOVQ 208(R19), F15
-	WORD $0x4eaf1de6 // mov v6.16b, v15.16b
-	WORD $0x4e67cd06 // fmla v6.2d, v8.2d, v7.2d
-	WORD $0x4eaf1de7 // mov v7.16b, v15.16b
-	WORD $0x4e6ecd27 // fmla v7.2d, v9.2d, v14.2d
-	FMOVQ 224(R19), F14
-	WORD $0x4eae1dc5 // mov v5.16b, v14.16b
-	WORD $0x4e66cd05 // fmla v5.2d, v8.2d, v6.2d
-	WORD $0x4eae1dcf // mov v15.16b, v14.16b
-	WORD $0x4e67cd2f // fmla v15.2d, v9.2d, v7.2d
-	FMOVQ 240(R19), F7
-	WORD $0x4ea71cee // mov v14.16b, v7.16b
-	WORD $0x4e65cd0e // fmla v14.2d, v8.2d, v5.2d
-	WORD $0x4ea71ce6 // mov v6.16b, v7.16b
-	WORD $0x4e6fcd26 // fmla v6.2d, v9.2d, v15.2d
-	FMOVQ 256(R19), F15
-	WORD $0x4eaf1de5 // mov v5.16b, v15.16b
-	WORD $0x4e6ecd05 // fmla v5.2d, v8.2d, v14.2d
-	WORD $0x4eaf1dee // mov v14.16b, v15.16b
-	WORD $0x4e66cd2e // fmla v14.2d, v9.2d, v6.2d
-	FMOVQ 272(R19), F6
-	FMOVQ 288(R19), F4
-	WORD $0x4ea41c92 // mov v18.16b, v4.16b
-	WORD $0x4e66cd12 // fmla v18.2d, v8.2d, v6.2d
-	WORD $0x4ea41c93 // mov v19.16b, v4.16b
-	WORD $0x4e66cd33 // fmla v19.2d, v9.2d, v6.2d
-	FMOVQ 304(R19), F31
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e72cd1e // fmla v30.2d, v8.2d, v18.2d
-	WORD $0x4ebf1ff2 // mov v18.16b, v31.16b
-	WORD $0x4e73cd32 // fmla v18.2d, v9.2d, v19.2d
+	WORD $0x4e72cd2f // fmla v15.2d, v9.2d, v18.2d
+	FMOVQ 224(R19), F29
+	WORD $0x4e6ecd1d // fmla v29.2d, v8.2d, v14.2d
+	FMOVQ 224(R19), F18
+	WORD $0x4e6fcd32 // fmla v18.2d, v9.2d, v15.2d
+	FMOVQ 240(R19), F14
+	WORD $0x4e7dcd0e // fmla v14.2d, v8.2d, v29.2d
+	FMOVQ 240(R19), F15
+	WORD $0x4e72cd2f // fmla v15.2d, v9.2d, v18.2d
+	FMOVQ 256(R19), F29
+	WORD $0x4e6ecd1d // fmla v29.2d, v8.2d, v14.2d
+	FMOVQ 256(R19), F18
+	WORD $0x4e6fcd32 // fmla v18.2d, v9.2d, v15.2d
+	FMOVQ 272(R19), F15
+	FMOVQ 288(R19), F14
+	WORD $0x4e6fcd0e // fmla v14.2d, v8.2d, v15.2d
+	FMOVQ 288(R19), F19
+	WORD $0x4e6fcd33 // fmla v19.2d, v9.2d, v15.2d
+	FMOVQ 304(R19), F7
+	WORD $0x4e6ecd07 // fmla v7.2d, v8.2d, v14.2d
+	FMOVQ 304(R19), F14
+	WORD $0x4e73cd2e // fmla v14.2d, v9.2d, v19.2d
 	FMOVQ 320(R19), F19
-	WORD $0x4eb31e7f // mov v31.16b, v19.16b
-	WORD $0x4e7ecd1f // fmla v31.2d, v8.2d, v30.2d
-	WORD $0x4eb31e7e // mov v30.16b, v19.16b
-	WORD $0x4e72cd3e // fmla v30.2d, v9.2d, v18.2d
-	FMOVQ 336(R19), F18
-	WORD $0x4eb21e5d // mov v29.16b, v18.16b
-	WORD $0x4e7fcd1d // fmla v29.2d, v8.2d, v31.2d
-	WORD $0x4eb21e53 // mov v19.16b, v18.16b
-	WORD $0x4e7ecd33 // fmla v19.2d, v9.2d, v30.2d
-	FMOVQ 352(R19), F31
-	WORD $0x4ebf1ff2 // mov v18.16b, v31.16b
-	WORD $0x4e7dcd12 // fmla v18.2d, v8.2d, v29.2d
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e73cd3e // fmla v30.2d, v9.2d, v19.2d
-	WORD $0x4e6ace45 // fmla v5.2d, v18.2d, v10.2d
-	WORD $0x4e6bcfce // fmla v14.2d, v30.2d, v11.2d
+	WORD $0x4e67cd13 // fmla v19.2d, v8.2d, v7.2d
+	FMOVQ 320(R19), F7
+	WORD $0x4e6ecd27 // fmla v7.2d, v9.2d, v14.2d
+	FMOVQ 336(R19), F14
+	WORD $0x4e73cd0e // fmla v14.2d, v8.2d, v19.2d
+	FMOVQ 336(R19), F19
+	WORD $0x4e67cd33 // fmla v19.2d, v9.2d, v7.2d
+	FMOVQ 352(R19), F7
+	WORD $0x4e6ecd07 // fmla v7.2d, v8.2d, v14.2d
+	FMOVQ 352(R19), F14
+	WORD $0x4e73cd2e // fmla v14.2d, v9.2d, v19.2d
+	WORD $0x4e6accfd // fmla v29.2d, v7.2d, v10.2d
+	WORD $0x4e6bcdd2 // fmla v18.2d, v14.2d, v11.2d
 	WORD $0x6e70dd48 // fmul v8.2d, v10.2d, v16.2d
 	WORD $0x6e71dd69 // fmul v9.2d, v11.2d, v17.2d
-	WORD $0x4e65cd0c // fmla v12.2d, v8.2d, v5.2d
-	WORD $0x4e6ecd2d // fmla v13.2d, v9.2d, v14.2d
-	FMOVQ 432(R19), F30
-	WORD $0x4ef7d7c8 // fsub v8.2d, v30.2d, v23.2d
-	WORD $0x4ef6d7c9 // fsub v9.2d, v30.2d, v22.2d
-	WORD $0x4ee0a85d // cmlt v29.2d, v2.2d, #0
-	WORD $0x6e771d1d // bsl v29.16b, v8.16b, v23.16b
+	WORD $0x4e7dcd0c // fmla v12.2d, v8.2d, v29.2d
+	WORD $0x4e72cd2d // fmla v13.2d, v9.2d, v18.2d
+	FMOVQ 432(R19), F29
+	WORD $0x4ef7d7a8 // fsub v8.2d, v29.2d, v23.2d
+	WORD $0x4ef6d7a9 // fsub v9.2d, v29.2d, v22.2d
+	WORD $0x4ee0a853 // cmlt v19.2d, v2.2d, #0
+	WORD $0x6e771d13 // bsl v19.16b, v8.16b, v23.16b
 	WORD $0x4ee0a877 // cmlt v23.2d, v3.2d, #0
 	WORD $0x6e761d37 // bsl v23.16b, v9.16b, v22.16b
 	FMOVQ 144(R19), F22
@@ -1328,26 +1294,26 @@ body:
 	WORD $0x6e241d88 // eor v8.16b, v12.16b, v4.16b
 	WORD $0x6e251da9 // eor v9.16b, v13.16b, v5.16b
 	FMOVQ 368(R19), F25
-	WORD $0x4e79cfa8 // fmla v8.2d, v29.2d, v25.2d
+	WORD $0x4e79ce68 // fmla v8.2d, v19.2d, v25.2d
 	WORD $0x4e79cee9 // fmla v9.2d, v23.2d, v25.2d
 	WORD $0x6e241e04 // eor v4.16b, v16.16b, v4.16b
 	WORD $0x6e251e25 // eor v5.16b, v17.16b, v5.16b
 	WORD $0x4e68d484 // fadd v4.2d, v4.2d, v8.2d
 	WORD $0x4e69d4a5 // fadd v5.2d, v5.2d, v9.2d
 	FMOVQ 384(R19), F24
-	WORD $0x4e78cfa4 // fmla v4.2d, v29.2d, v24.2d
+	WORD $0x4e78ce64 // fmla v4.2d, v19.2d, v24.2d
 	WORD $0x4e78cee5 // fmla v5.2d, v23.2d, v24.2d
-	WORD $0x4e361c1d // and v29.16b, v0.16b, v22.16b
-	WORD $0x4e361c37 // and v23.16b, v1.16b, v22.16b
-	WORD $0x4ebd1c84 // orr v4.16b, v4.16b, v29.16b
-	WORD $0x4eb71ca5 // orr v5.16b, v5.16b, v23.16b
+	WORD $0x4e361c17 // and v23.16b, v0.16b, v22.16b
+	WORD $0x4e361c33 // and v19.16b, v1.16b, v22.16b
+	WORD $0x4eb71c84 // orr v4.16b, v4.16b, v23.16b
+	WORD $0x4eb31ca5 // orr v5.16b, v5.16b, v19.16b
 	WORD $0x4e62e446 // fcmeq v6.2d, v2.2d, v2.2d
-	WORD $0x4e60e41d // fcmeq v29.2d, v0.2d, v0.2d
-	WORD $0x4e3d1cc6 // and v6.16b, v6.16b, v29.16b
+	WORD $0x4e60e417 // fcmeq v23.2d, v0.2d, v0.2d
+	WORD $0x4e371cc6 // and v6.16b, v6.16b, v23.16b
 	WORD $0x6e2058c6 // mvn v6.16b, v6.16b
 	WORD $0x4e63e467 // fcmeq v7.2d, v3.2d, v3.2d
-	WORD $0x4e61e43d // fcmeq v29.2d, v1.2d, v1.2d
-	WORD $0x4e3d1ce7 // and v7.16b, v7.16b, v29.16b
+	WORD $0x4e61e437 // fcmeq v23.2d, v1.2d, v1.2d
+	WORD $0x4e371ce7 // and v7.16b, v7.16b, v23.16b
 	WORD $0x6e2058e7 // mvn v7.16b, v7.16b
 	WORD $0x4e60d448 // fadd v8.2d, v2.2d, v0.2d
 	WORD $0x4e61d469 // fadd v9.2d, v3.2d, v1.2d
@@ -1380,61 +1346,63 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<3, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c54 // mov x20, v2.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V0.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c54 // mov x20, v2.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V0.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c74 // mov x20, v3.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V1.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c74 // mov x20, v3.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V1.D[1]
 
 lane4:
 	ADD $8, R16, R16
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c54 // mov x20, v2.d[0]
 	TBZ $63, R20, lane5
-	VLD1 (R16), V2.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c54 // mov x20, v2.d[1]
 	TBZ $63, R20, lane6
-	VLD1 (R16), V2.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c74 // mov x20, v3.d[0]
 	TBZ $63, R20, lane7
-	VLD1 (R16), V3.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c74 // mov x20, v3.d[1]
 	TBZ $63, R20, lane8
-	VLD1 (R16), V3.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane8:
 	ADD $8, R16, R16
+	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
+	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
 	B body
 
 partialstore:
@@ -1468,21 +1436,21 @@ TEXT ·ceilF64NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ee18be0 // frintp v0.2d, v31.2d
-	WORD $0x4ee18bc1 // frintp v1.2d, v30.2d
+	FLDPQ 0(R1), (F0, F1)
+	WORD $0x4ee18800 // frintp v0.2d, v0.2d
+	WORD $0x4ee18821 // frintp v1.2d, v1.2d
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4ee18be0 // frintp v0.2d, v31.2d
-	WORD $0x4ee18bc1 // frintp v1.2d, v30.2d
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x4ee18800 // frintp v0.2d, v0.2d
+	WORD $0x4ee18821 // frintp v1.2d, v1.2d
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4ee18be0 // frintp v0.2d, v31.2d
-	WORD $0x4ee18bc1 // frintp v1.2d, v30.2d
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x4ee18800 // frintp v0.2d, v0.2d
+	WORD $0x4ee18821 // frintp v1.2d, v1.2d
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4ee18be0 // frintp v0.2d, v31.2d
-	WORD $0x4ee18bc1 // frintp v1.2d, v30.2d
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x4ee18800 // frintp v0.2d, v0.2d
+	WORD $0x4ee18821 // frintp v1.2d, v1.2d
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -1495,9 +1463,7 @@ four:
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
+	FLDPQ 0(R1), (F2, F3)
 
 body:
 	WORD $0x4ee18840 // frintp v0.2d, v2.2d
@@ -1524,29 +1490,29 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V2.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V2.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V3.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V3.D[1]
 
@@ -1581,9 +1547,7 @@ TEXT ·cosF64NEON(SB), NOSPLIT, $0-32
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 0(R19), F31
@@ -1645,97 +1609,89 @@ body:
 	WORD $0x6e75deea // fmul v10.2d, v23.2d, v21.2d
 	WORD $0x6e75decb // fmul v11.2d, v22.2d, v21.2d
 	FMOVQ 560(R19), F20
-	FMOVQ 576(R19), F19
-	WORD $0x4eb31e6e // mov v14.16b, v19.16b
+	FMOVQ 576(R19), F14
 	WORD $0x4e74cd0e // fmla v14.2d, v8.2d, v20.2d
-	WORD $0x4eb31e6f // mov v15.16b, v19.16b
+	FMOVQ 576(R19), F15
 	WORD $0x4e74cd2f // fmla v15.2d, v9.2d, v20.2d
+	FMOVQ 592(R19), F19
+	WORD $0x4e6ecd13 // fmla v19.2d, v8.2d, v14.2d
 	FMOVQ 592(R19), F18
-	WORD $0x4eb21e51 // mov v17.16b, v18.16b
-	WORD $0x4e6ecd11 // fmla v17.2d, v8.2d, v14.2d
-	WORD $0x4eb21e50 // mov v16.16b, v18.16b
-	WORD $0x4e6fcd30 // fmla v16.2d, v9.2d, v15.2d
-	FMOVQ 608(R19), F15
-	FMOVQ 624(R19), F14
-	WORD $0x4eae1dc5 // mov v5.16b, v14.16b
-	WORD $0x4e6fcd05 // fmla v5.2d, v8.2d, v15.2d
-	WORD $0x4eae1dc3 // mov v3.16b, v14.16b
-	WORD $0x4e6fcd23 // fmla v3.2d, v9.2d, v15.2d
-	FMOVQ 640(R19), F2
-	WORD $0x4ea21c40 // mov v0.16b, v2.16b
-	WORD $0x4e65cd00 // fmla v0.2d, v8.2d, v5.2d
-	WORD $0x4ea21c45 // mov v5.16b, v2.16b
-	WORD $0x4e63cd25 // fmla v5.2d, v9.2d, v3.2d
-	WORD $0x4e77cc11 // fmla v17.2d, v0.2d, v23.2d
-	WORD $0x4e76ccb0 // fmla v16.2d, v5.2d, v22.2d
-	WORD $0x6e6cdee5 // fmul v5.2d, v23.2d, v12.2d
-	WORD $0x6e6ddec3 // fmul v3.2d, v22.2d, v13.2d
-	WORD $0x4ea61cd2 // mov v18.16b, v6.16b
-	WORD $0x4eeaccd2 // fmls v18.2d, v6.2d, v10.2d
-	WORD $0x4ea71cf3 // mov v19.16b, v7.16b
-	WORD $0x4eebccf3 // fmls v19.2d, v7.2d, v11.2d
-	WORD $0x4e71ccb2 // fmla v18.2d, v5.2d, v17.2d
-	WORD $0x4e70cc73 // fmla v19.2d, v3.2d, v16.2d
-	WORD $0x4e72d58e // fadd v14.2d, v12.2d, v18.2d
-	WORD $0x4e73d5af // fadd v15.2d, v13.2d, v19.2d
-	FMOVQ 144(R19), F19
-	WORD $0x4e331d90 // and v16.16b, v12.16b, v19.16b
-	WORD $0x4e331db1 // and v17.16b, v13.16b, v19.16b
-	WORD $0x4eb01dce // orr v14.16b, v14.16b, v16.16b
+	WORD $0x4e6fcd32 // fmla v18.2d, v9.2d, v15.2d
+	FMOVQ 608(R19), F17
+	FMOVQ 624(R19), F16
+	WORD $0x4e71cd10 // fmla v16.2d, v8.2d, v17.2d
+	FMOVQ 624(R19), F15
+	WORD $0x4e71cd2f // fmla v15.2d, v9.2d, v17.2d
+	FMOVQ 640(R19), F14
+	WORD $0x4e70cd0e // fmla v14.2d, v8.2d, v16.2d
+	FMOVQ 640(R19), F17
+	WORD $0x4e6fcd31 // fmla v17.2d, v9.2d, v15.2d
+	WORD $0x4e77cdd3 // fmla v19.2d, v14.2d, v23.2d
+	WORD $0x4e76ce32 // fmla v18.2d, v17.2d, v22.2d
+	WORD $0x6e6cdef0 // fmul v16.2d, v23.2d, v12.2d
+	WORD $0x6e6dded1 // fmul v17.2d, v22.2d, v13.2d
+	WORD $0x4ea61ccf // mov v15.16b, v6.16b
+	WORD $0x4eeacccf // fmls v15.2d, v6.2d, v10.2d
+	WORD $0x4ea71cee // mov v14.16b, v7.16b
+	WORD $0x4eebccee // fmls v14.2d, v7.2d, v11.2d
+	WORD $0x4e73ce0f // fmla v15.2d, v16.2d, v19.2d
+	WORD $0x4e72ce2e // fmla v14.2d, v17.2d, v18.2d
+	WORD $0x4e6fd593 // fadd v19.2d, v12.2d, v15.2d
+	WORD $0x4e6ed5af // fadd v15.2d, v13.2d, v14.2d
+	FMOVQ 144(R19), F18
+	WORD $0x4e321d90 // and v16.16b, v12.16b, v18.16b
+	WORD $0x4e321db1 // and v17.16b, v13.16b, v18.16b
+	WORD $0x4eb01e6e // orr v14.16b, v19.16b, v16.16b
 	WORD $0x4eb11def // orr v15.16b, v15.16b, v17.16b
-	FMOVQ 80(R19), F18
-	WORD $0x4eead651 // fsub v17.2d, v18.2d, v10.2d
-	WORD $0x4eebd653 // fsub v19.2d, v18.2d, v11.2d
+	FMOVQ 80(R19), F19
+	WORD $0x4eead672 // fsub v18.2d, v19.2d, v10.2d
+	WORD $0x4eebd671 // fsub v17.2d, v19.2d, v11.2d
 	FMOVQ 656(R19), F16
-	FMOVQ 672(R19), F5
-	WORD $0x4ea51cb4 // mov v20.16b, v5.16b
+	FMOVQ 672(R19), F20
 	WORD $0x4e70cd14 // fmla v20.2d, v8.2d, v16.2d
-	WORD $0x4ea51cb5 // mov v21.16b, v5.16b
+	FMOVQ 672(R19), F21
 	WORD $0x4e70cd35 // fmla v21.2d, v9.2d, v16.2d
-	FMOVQ 688(R19), F3
-	WORD $0x4ea31c60 // mov v0.16b, v3.16b
-	WORD $0x4e74cd00 // fmla v0.2d, v8.2d, v20.2d
-	WORD $0x4ea31c74 // mov v20.16b, v3.16b
+	FMOVQ 688(R19), F5
+	WORD $0x4e74cd05 // fmla v5.2d, v8.2d, v20.2d
+	FMOVQ 688(R19), F20
 	WORD $0x4e75cd34 // fmla v20.2d, v9.2d, v21.2d
 	FMOVQ 704(R19), F21
-	FMOVQ 720(R19), F31
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e75cd1e // fmla v30.2d, v8.2d, v21.2d
-	WORD $0x4ebf1ffc // mov v28.16b, v31.16b
-	WORD $0x4e75cd3c // fmla v28.2d, v9.2d, v21.2d
-	FMOVQ 736(R19), F31
-	WORD $0x4ebf1ffb // mov v27.16b, v31.16b
-	WORD $0x4e7ecd1b // fmla v27.2d, v8.2d, v30.2d
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e7ccd3e // fmla v30.2d, v9.2d, v28.2d
-	WORD $0x4e77cf60 // fmla v0.2d, v27.2d, v23.2d
-	WORD $0x4e76cfd4 // fmla v20.2d, v30.2d, v22.2d
-	WORD $0x4ef1d65e // fsub v30.2d, v18.2d, v17.2d
-	WORD $0x4ef3d65c // fsub v28.2d, v18.2d, v19.2d
-	WORD $0x4eead7de // fsub v30.2d, v30.2d, v10.2d
-	WORD $0x4eebd79c // fsub v28.2d, v28.2d, v11.2d
-	WORD $0x4e60cd1e // fmla v30.2d, v8.2d, v0.2d
-	WORD $0x4e74cd3c // fmla v28.2d, v9.2d, v20.2d
-	WORD $0x4eecccde // fmls v30.2d, v6.2d, v12.2d
-	WORD $0x4eedccfc // fmls v28.2d, v7.2d, v13.2d
-	WORD $0x4e7ed622 // fadd v2.2d, v17.2d, v30.2d
-	WORD $0x4e7cd663 // fadd v3.2d, v19.2d, v28.2d
-	FMOVQ 752(R19), F30
-	WORD $0x4efe8484 // add v4.2d, v4.2d, v30.2d
-	WORD $0x4efe87a5 // add v5.2d, v29.2d, v30.2d
+	FMOVQ 720(R19), F3
+	WORD $0x4e75cd03 // fmla v3.2d, v8.2d, v21.2d
+	FMOVQ 720(R19), F2
+	WORD $0x4e75cd22 // fmla v2.2d, v9.2d, v21.2d
+	FMOVQ 736(R19), F0
+	WORD $0x4e63cd00 // fmla v0.2d, v8.2d, v3.2d
+	FMOVQ 736(R19), F3
+	WORD $0x4e62cd23 // fmla v3.2d, v9.2d, v2.2d
+	WORD $0x4e77cc05 // fmla v5.2d, v0.2d, v23.2d
+	WORD $0x4e76cc74 // fmla v20.2d, v3.2d, v22.2d
+	WORD $0x4ef2d677 // fsub v23.2d, v19.2d, v18.2d
+	WORD $0x4ef1d676 // fsub v22.2d, v19.2d, v17.2d
+	WORD $0x4eead6f7 // fsub v23.2d, v23.2d, v10.2d
+	WORD $0x4eebd6d6 // fsub v22.2d, v22.2d, v11.2d
+	WORD $0x4e65cd17 // fmla v23.2d, v8.2d, v5.2d
+	WORD $0x4e74cd36 // fmla v22.2d, v9.2d, v20.2d
+	WORD $0x4eecccd7 // fmls v23.2d, v6.2d, v12.2d
+	WORD $0x4eedccf6 // fmls v22.2d, v7.2d, v13.2d
+	WORD $0x4e77d642 // fadd v2.2d, v18.2d, v23.2d
+	WORD $0x4e76d623 // fadd v3.2d, v17.2d, v22.2d
+	FMOVQ 752(R19), F23
+	WORD $0x4ef78484 // add v4.2d, v4.2d, v23.2d
+	WORD $0x4ef787a5 // add v5.2d, v29.2d, v23.2d
 	WORD $0x4f7f5486 // shl v6.2d, v4.2d, #63
 	WORD $0x4f7f54a7 // shl v7.2d, v5.2d, #63
 	WORD $0x4ee0a8dd // cmlt v29.2d, v6.2d, #0
 	WORD $0x6e6e1c5d // bsl v29.16b, v2.16b, v14.16b
-	WORD $0x4ee0a8fc // cmlt v28.2d, v7.2d, #0
-	WORD $0x6e6f1c7c // bsl v28.16b, v3.16b, v15.16b
+	WORD $0x4ee0a8f6 // cmlt v22.2d, v7.2d, #0
+	WORD $0x6e6f1c76 // bsl v22.16b, v3.16b, v15.16b
 	WORD $0x4f7e5484 // shl v4.2d, v4.2d, #62
 	WORD $0x4f7e54a5 // shl v5.2d, v5.2d, #62
-	FMOVQ 144(R19), F27
-	WORD $0x4e3b1c84 // and v4.16b, v4.16b, v27.16b
-	WORD $0x4e3b1ca5 // and v5.16b, v5.16b, v27.16b
+	FMOVQ 144(R19), F20
+	WORD $0x4e341c84 // and v4.16b, v4.16b, v20.16b
+	WORD $0x4e341ca5 // and v5.16b, v5.16b, v20.16b
 	WORD $0x6e241fa2 // eor v2.16b, v29.16b, v4.16b
-	WORD $0x6e251f83 // eor v3.16b, v28.16b, v5.16b
+	WORD $0x6e251ec3 // eor v3.16b, v22.16b, v5.16b
 	CMP $0x00000004, R2
 	BLT partialstore
 	FSTPQ (F2, F3), 0(R0)
@@ -1758,34 +1714,36 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -1820,25 +1778,25 @@ TEXT ·divF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x6e7dffe0 // fdiv v0.2d, v31.2d, v29.2d
-	WORD $0x6e7cffc1 // fdiv v1.2d, v30.2d, v28.2d
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x6e62fc00 // fdiv v0.2d, v0.2d, v2.2d
+	WORD $0x6e63fc21 // fdiv v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	WORD $0x6e7dffe0 // fdiv v0.2d, v31.2d, v29.2d
-	WORD $0x6e7cffc1 // fdiv v1.2d, v30.2d, v28.2d
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x6e62fc00 // fdiv v0.2d, v0.2d, v2.2d
+	WORD $0x6e63fc21 // fdiv v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F29, F28)
-	WORD $0x6e7dffe0 // fdiv v0.2d, v31.2d, v29.2d
-	WORD $0x6e7cffc1 // fdiv v1.2d, v30.2d, v28.2d
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x6e62fc00 // fdiv v0.2d, v0.2d, v2.2d
+	WORD $0x6e63fc21 // fdiv v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F29, F28)
-	WORD $0x6e7dffe0 // fdiv v0.2d, v31.2d, v29.2d
-	WORD $0x6e7cffc1 // fdiv v1.2d, v30.2d, v28.2d
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x6e62fc00 // fdiv v0.2d, v0.2d, v2.2d
+	WORD $0x6e63fc21 // fdiv v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -1852,12 +1810,8 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x6e66fc80 // fdiv v0.2d, v4.2d, v6.2d
@@ -1887,29 +1841,29 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<3, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -1918,25 +1872,25 @@ lane4:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V6.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V6.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V7.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V7.D[1]
 
@@ -2000,67 +1954,59 @@ TEXT ·divSF64NEON(SB), NOSPLIT, $0-32
 	WORD $0x6e61ff83 // fdiv v3.2d, v28.2d, v1.2d
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
-	FLDPQ 64(R1), (F27, F26)
-	FLDPQ 96(R1), (F25, F24)
-	FMOVQ 0(R19), F23
-	WORD $0x4e371fee // and v14.16b, v31.16b, v23.16b
-	WORD $0x4e371fcf // and v15.16b, v30.16b, v23.16b
-	WORD $0x4e371fb0 // and v16.16b, v29.16b, v23.16b
-	WORD $0x4e371f91 // and v17.16b, v28.16b, v23.16b
-	WORD $0x4e371f72 // and v18.16b, v27.16b, v23.16b
-	WORD $0x4e371f53 // and v19.16b, v26.16b, v23.16b
-	WORD $0x4e371f34 // and v20.16b, v25.16b, v23.16b
-	WORD $0x4e371f15 // and v21.16b, v24.16b, v23.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 32(R1), (F8, F9)
+	FLDPQ 64(R1), (F10, F11)
+	FLDPQ 96(R1), (F12, F13)
+	FMOVQ 0(R19), F31
+	WORD $0x4e3f1c8e // and v14.16b, v4.16b, v31.16b
+	WORD $0x4e3f1caf // and v15.16b, v5.16b, v31.16b
+	WORD $0x4e3f1d10 // and v16.16b, v8.16b, v31.16b
+	WORD $0x4e3f1d31 // and v17.16b, v9.16b, v31.16b
+	WORD $0x4e3f1d52 // and v18.16b, v10.16b, v31.16b
+	WORD $0x4e3f1d73 // and v19.16b, v11.16b, v31.16b
+	WORD $0x4e3f1d94 // and v20.16b, v12.16b, v31.16b
+	WORD $0x4e3f1db5 // and v21.16b, v13.16b, v31.16b
 	WORD $0x6eeee616 // fcmgt v22.2d, v16.2d, v14.2d
 	WORD $0x6e701dd6 // bsl v22.16b, v14.16b, v16.16b
 	WORD $0x6eefe637 // fcmgt v23.2d, v17.2d, v15.2d
 	WORD $0x6e711df7 // bsl v23.16b, v15.16b, v17.16b
-	WORD $0x6ef2e68d // fcmgt v13.2d, v20.2d, v18.2d
-	WORD $0x6e741e4d // bsl v13.16b, v18.16b, v20.16b
-	WORD $0x6ef3e6ac // fcmgt v12.2d, v21.2d, v19.2d
-	WORD $0x6e751e6c // bsl v12.16b, v19.16b, v21.16b
-	WORD $0x6ef6e5ab // fcmgt v11.2d, v13.2d, v22.2d
-	WORD $0x6e6d1ecb // bsl v11.16b, v22.16b, v13.16b
-	WORD $0x6ef7e596 // fcmgt v22.2d, v12.2d, v23.2d
-	WORD $0x6e6c1ef6 // bsl v22.16b, v23.16b, v12.16b
-	WORD $0x6ef0e5d7 // fcmgt v23.2d, v14.2d, v16.2d
-	WORD $0x6e701dd7 // bsl v23.16b, v14.16b, v16.16b
-	WORD $0x6ef1e5f0 // fcmgt v16.2d, v15.2d, v17.2d
-	WORD $0x6e711df0 // bsl v16.16b, v15.16b, v17.16b
-	WORD $0x6ef4e651 // fcmgt v17.2d, v18.2d, v20.2d
-	WORD $0x6e741e51 // bsl v17.16b, v18.16b, v20.16b
-	WORD $0x6ef5e674 // fcmgt v20.2d, v19.2d, v21.2d
-	WORD $0x6e751e74 // bsl v20.16b, v19.16b, v21.16b
-	WORD $0x6ef1e6ee // fcmgt v14.2d, v23.2d, v17.2d
-	WORD $0x6e711eee // bsl v14.16b, v23.16b, v17.16b
-	WORD $0x6ef4e60f // fcmgt v15.2d, v16.2d, v20.2d
-	WORD $0x6e741e0f // bsl v15.16b, v16.16b, v20.16b
-	FMOVQ 800(R19), F23
-	WORD $0x6e77e570 // fcmge v16.2d, v11.2d, v23.2d
-	WORD $0x6e77e6d1 // fcmge v17.2d, v22.2d, v23.2d
-	FMOVQ 816(R19), F22
-	WORD $0x6e6ee6d5 // fcmge v21.2d, v22.2d, v14.2d
-	WORD $0x6e6fe6d4 // fcmge v20.2d, v22.2d, v15.2d
-	WORD $0x4e301eae // and v14.16b, v21.16b, v16.16b
-	WORD $0x4e311e8f // and v15.16b, v20.16b, v17.16b
-	FMOVQ 4032(R19), F21
-	FMOVQ 4048(R19), F20
-	WORD $0x4e351dd3 // and v19.16b, v14.16b, v21.16b
-	WORD $0x4e341df2 // and v18.16b, v15.16b, v20.16b
-	WORD $0x4eb21e73 // orr v19.16b, v19.16b, v18.16b
-	WORD $0x5ef1ba73 // addp d19, v19.2d
-	WORD $0x4e083e62 // mov x2, v19.d[0]
+	WORD $0x6ef2e698 // fcmgt v24.2d, v20.2d, v18.2d
+	WORD $0x6e741e58 // bsl v24.16b, v18.16b, v20.16b
+	WORD $0x6ef3e6b9 // fcmgt v25.2d, v21.2d, v19.2d
+	WORD $0x6e751e79 // bsl v25.16b, v19.16b, v21.16b
+	WORD $0x6ef6e71e // fcmgt v30.2d, v24.2d, v22.2d
+	WORD $0x6e781ede // bsl v30.16b, v22.16b, v24.16b
+	WORD $0x6ef7e73d // fcmgt v29.2d, v25.2d, v23.2d
+	WORD $0x6e791efd // bsl v29.16b, v23.16b, v25.16b
+	WORD $0x6ef0e5dc // fcmgt v28.2d, v14.2d, v16.2d
+	WORD $0x6e701ddc // bsl v28.16b, v14.16b, v16.16b
+	WORD $0x6ef1e5fb // fcmgt v27.2d, v15.2d, v17.2d
+	WORD $0x6e711dfb // bsl v27.16b, v15.16b, v17.16b
+	WORD $0x6ef4e650 // fcmgt v16.2d, v18.2d, v20.2d
+	WORD $0x6e741e50 // bsl v16.16b, v18.16b, v20.16b
+	WORD $0x6ef5e671 // fcmgt v17.2d, v19.2d, v21.2d
+	WORD $0x6e751e71 // bsl v17.16b, v19.16b, v21.16b
+	WORD $0x6ef0e78e // fcmgt v14.2d, v28.2d, v16.2d
+	WORD $0x6e701f8e // bsl v14.16b, v28.16b, v16.16b
+	WORD $0x6ef1e76f // fcmgt v15.2d, v27.2d, v17.2d
+	WORD $0x6e711f6f // bsl v15.16b, v27.16b, v17.16b
+	FMOVQ 800(R19), F28
+	WORD $0x6e7ce7d0 // fcmge v16.2d, v30.2d, v28.2d
+	WORD $0x6e7ce7b1 // fcmge v17.2d, v29.2d, v28.2d
+	FMOVQ 816(R19), F30
+	WORD $0x6e6ee7dd // fcmge v29.2d, v30.2d, v14.2d
+	WORD $0x6e6fe7db // fcmge v27.2d, v30.2d, v15.2d
+	WORD $0x4e301fae // and v14.16b, v29.16b, v16.16b
+	WORD $0x4e311f6f // and v15.16b, v27.16b, v17.16b
+	FMOVQ 4032(R19), F29
+	FMOVQ 4048(R19), F27
+	WORD $0x4e3d1dda // and v26.16b, v14.16b, v29.16b
+	WORD $0x4e3b1df9 // and v25.16b, v15.16b, v27.16b
+	WORD $0x4eb91f5a // orr v26.16b, v26.16b, v25.16b
+	WORD $0x5ef1bb5a // addp d26, v26.2d
+	WORD $0x4e083f42 // mov x2, v26.d[0]
 	CMPW $0x0000000f, R2
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa8 // mov v8.16b, v29.16b
-	WORD $0x4ebc1f89 // mov v9.16b, v28.16b
-	WORD $0x4ebb1f6a // mov v10.16b, v27.16b
-	WORD $0x4eba1f4b // mov v11.16b, v26.16b
-	WORD $0x4eb91f2c // mov v12.16b, v25.16b
-	WORD $0x4eb81f0d // mov v13.16b, v24.16b
 	BNE divide
 	WORD $0x6e62dc8e // fmul v14.2d, v4.2d, v2.2d
 	WORD $0x6e63dcaf // fmul v15.2d, v5.2d, v3.2d
@@ -2102,30 +2048,28 @@ next:
 	B loop
 
 divide:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
-	FLDPQ 64(R1), (F27, F26)
-	FLDPQ 96(R1), (F25, F24)
-	WORD $0x6e60ffe4 // fdiv v4.2d, v31.2d, v0.2d
-	WORD $0x6e61ffc5 // fdiv v5.2d, v30.2d, v1.2d
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 32(R1), (F8, F9)
+	FLDPQ 64(R1), (F10, F11)
+	FLDPQ 96(R1), (F12, F13)
+	WORD $0x6e60fc84 // fdiv v4.2d, v4.2d, v0.2d
+	WORD $0x6e61fca5 // fdiv v5.2d, v5.2d, v1.2d
 	FSTPQ (F4, F5), 0(R0)
-	WORD $0x6e60ffa4 // fdiv v4.2d, v29.2d, v0.2d
-	WORD $0x6e61ff85 // fdiv v5.2d, v28.2d, v1.2d
+	WORD $0x6e60fd04 // fdiv v4.2d, v8.2d, v0.2d
+	WORD $0x6e61fd25 // fdiv v5.2d, v9.2d, v1.2d
 	FSTPQ (F4, F5), 32(R0)
-	WORD $0x6e60ff64 // fdiv v4.2d, v27.2d, v0.2d
-	WORD $0x6e61ff45 // fdiv v5.2d, v26.2d, v1.2d
+	WORD $0x6e60fd44 // fdiv v4.2d, v10.2d, v0.2d
+	WORD $0x6e61fd65 // fdiv v5.2d, v11.2d, v1.2d
 	FSTPQ (F4, F5), 64(R0)
-	WORD $0x6e60ff24 // fdiv v4.2d, v25.2d, v0.2d
-	WORD $0x6e61ff05 // fdiv v5.2d, v24.2d, v1.2d
+	WORD $0x6e60fd84 // fdiv v4.2d, v12.2d, v0.2d
+	WORD $0x6e61fda5 // fdiv v5.2d, v13.2d, v1.2d
 	FSTPQ (F4, F5), 96(R0)
 	B next
 
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe6 // mov v6.16b, v31.16b
-	WORD $0x4ebe1fc7 // mov v7.16b, v30.16b
+	FLDPQ 0(R1), (F6, F7)
 
 body:
 	WORD $0x6e60fcc2 // fdiv v2.2d, v6.2d, v0.2d
@@ -2152,29 +2096,29 @@ several:
 	MOVD R3, R6
 	NEG R6, R6
 	ADD R6<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c54 // mov x20, v2.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V6.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c54 // mov x20, v2.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V6.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c74 // mov x20, v3.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V7.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c74 // mov x20, v3.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V7.D[1]
 
@@ -2210,34 +2154,34 @@ TEXT ·equalF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4e7de7e0 // fcmeq v0.2d, v31.2d, v29.2d
-	WORD $0x4e7ce7c1 // fcmeq v1.2d, v30.2d, v28.2d
-	FMOVQ 80(R19), F31
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x4e62e41f // fcmeq v31.2d, v0.2d, v2.2d
+	WORD $0x4e63e43e // fcmeq v30.2d, v1.2d, v3.2d
+	FMOVQ 80(R19), F29
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F30, F29)
-	FLDPQ 32(R2), (F28, F27)
-	WORD $0x4e7ce7c0 // fcmeq v0.2d, v30.2d, v28.2d
-	WORD $0x4e7be7a1 // fcmeq v1.2d, v29.2d, v27.2d
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x4e62e41f // fcmeq v31.2d, v0.2d, v2.2d
+	WORD $0x4e63e43e // fcmeq v30.2d, v1.2d, v3.2d
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F30, F29)
-	FLDPQ 64(R2), (F28, F27)
-	WORD $0x4e7ce7c0 // fcmeq v0.2d, v30.2d, v28.2d
-	WORD $0x4e7be7a1 // fcmeq v1.2d, v29.2d, v27.2d
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x4e62e41f // fcmeq v31.2d, v0.2d, v2.2d
+	WORD $0x4e63e43e // fcmeq v30.2d, v1.2d, v3.2d
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F30, F29)
-	FLDPQ 96(R2), (F28, F27)
-	WORD $0x4e7ce7c0 // fcmeq v0.2d, v30.2d, v28.2d
-	WORD $0x4e7be7a1 // fcmeq v1.2d, v29.2d, v27.2d
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x4e62e41f // fcmeq v31.2d, v0.2d, v2.2d
+	WORD $0x4e63e43e // fcmeq v30.2d, v1.2d, v3.2d
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -2251,12 +2195,8 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x4e66e480 // fcmeq v0.2d, v4.2d, v6.2d
@@ -2289,29 +2229,29 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<3, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -2320,25 +2260,25 @@ lane4:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V6.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V6.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V7.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V7.D[1]
 
@@ -2373,9 +2313,7 @@ TEXT ·erfF64NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 0(R19), F31
@@ -2394,199 +2332,167 @@ body:
 	WORD $0x6e66dcc8 // fmul v8.2d, v6.2d, v6.2d
 	WORD $0x6e67dce9 // fmul v9.2d, v7.2d, v7.2d
 	FMOVQ 848(R19), F26
-	FMOVQ 864(R19), F25
-	WORD $0x4eb91f2a // mov v10.16b, v25.16b
+	FMOVQ 864(R19), F10
 	WORD $0x4e7acd0a // fmla v10.2d, v8.2d, v26.2d
-	WORD $0x4eb91f2b // mov v11.16b, v25.16b
+	FMOVQ 864(R19), F11
 	WORD $0x4e7acd2b // fmla v11.2d, v9.2d, v26.2d
+	FMOVQ 880(R19), F25
+	WORD $0x4e6acd19 // fmla v25.2d, v8.2d, v10.2d
 	FMOVQ 880(R19), F24
-	WORD $0x4eb81f17 // mov v23.16b, v24.16b
-	WORD $0x4e6acd17 // fmla v23.2d, v8.2d, v10.2d
-	WORD $0x4eb81f16 // mov v22.16b, v24.16b
-	WORD $0x4e6bcd36 // fmla v22.2d, v9.2d, v11.2d
-	FMOVQ 896(R19), F21
-	WORD $0x4eb51eaa // mov v10.16b, v21.16b
-	WORD $0x4e77cd0a // fmla v10.2d, v8.2d, v23.2d
-	WORD $0x4eb51eab // mov v11.16b, v21.16b
-	WORD $0x4e76cd2b // fmla v11.2d, v9.2d, v22.2d
-	FMOVQ 912(R19), F23
-	WORD $0x4eb71ef6 // mov v22.16b, v23.16b
-	WORD $0x4e6acd16 // fmla v22.2d, v8.2d, v10.2d
-	WORD $0x4eb71ef4 // mov v20.16b, v23.16b
-	WORD $0x4e6bcd34 // fmla v20.2d, v9.2d, v11.2d
-	FMOVQ 928(R19), F19
-	WORD $0x4eb31e6a // mov v10.16b, v19.16b
-	WORD $0x4e76cd0a // fmla v10.2d, v8.2d, v22.2d
-	WORD $0x4eb31e6b // mov v11.16b, v19.16b
-	WORD $0x4e74cd2b // fmla v11.2d, v9.2d, v20.2d
-	FMOVQ 944(R19), F22
-	WORD $0x4eb61ed4 // mov v20.16b, v22.16b
-	WORD $0x4e6acd14 // fmla v20.2d, v8.2d, v10.2d
-	WORD $0x4eb61ed2 // mov v18.16b, v22.16b
-	WORD $0x4e6bcd32 // fmla v18.2d, v9.2d, v11.2d
-	FMOVQ 960(R19), F17
-	FMOVQ 976(R19), F16
-	WORD $0x4eb01e0c // mov v12.16b, v16.16b
-	WORD $0x4e71cd0c // fmla v12.2d, v8.2d, v17.2d
-	WORD $0x4eb01e0d // mov v13.16b, v16.16b
-	WORD $0x4e71cd2d // fmla v13.2d, v9.2d, v17.2d
-	FMOVQ 992(R19), F15
-	WORD $0x4eaf1dee // mov v14.16b, v15.16b
-	WORD $0x4e6ccd0e // fmla v14.2d, v8.2d, v12.2d
-	WORD $0x4eaf1dec // mov v12.16b, v15.16b
-	WORD $0x4e6dcd2c // fmla v12.2d, v9.2d, v13.2d
+	WORD $0x4e6bcd38 // fmla v24.2d, v9.2d, v11.2d
+	FMOVQ 896(R19), F10
+	WORD $0x4e79cd0a // fmla v10.2d, v8.2d, v25.2d
+	FMOVQ 896(R19), F11
+	WORD $0x4e78cd2b // fmla v11.2d, v9.2d, v24.2d
+	FMOVQ 912(R19), F25
+	WORD $0x4e6acd19 // fmla v25.2d, v8.2d, v10.2d
+	FMOVQ 912(R19), F24
+	WORD $0x4e6bcd38 // fmla v24.2d, v9.2d, v11.2d
+	FMOVQ 928(R19), F10
+	WORD $0x4e79cd0a // fmla v10.2d, v8.2d, v25.2d
+	FMOVQ 928(R19), F11
+	WORD $0x4e78cd2b // fmla v11.2d, v9.2d, v24.2d
+	FMOVQ 944(R19), F25
+	WORD $0x4e6acd19 // fmla v25.2d, v8.2d, v10.2d
+	FMOVQ 944(R19), F24
+	WORD $0x4e6bcd38 // fmla v24.2d, v9.2d, v11.2d
+	FMOVQ 960(R19), F23
+	FMOVQ 976(R19), F12
+	WORD $0x4e77cd0c // fmla v12.2d, v8.2d, v23.2d
+	FMOVQ 976(R19), F13
+	WORD $0x4e77cd2d // fmla v13.2d, v9.2d, v23.2d
+	FMOVQ 992(R19), F22
+	WORD $0x4e6ccd16 // fmla v22.2d, v8.2d, v12.2d
+	FMOVQ 992(R19), F21
+	WORD $0x4e6dcd35 // fmla v21.2d, v9.2d, v13.2d
+	FMOVQ 1008(R19), F12
+	WORD $0x4e76cd0c // fmla v12.2d, v8.2d, v22.2d
 	FMOVQ 1008(R19), F13
-	WORD $0x4ead1dab // mov v11.16b, v13.16b
-	WORD $0x4e6ecd0b // fmla v11.2d, v8.2d, v14.2d
-	WORD $0x4ead1dae // mov v14.16b, v13.16b
-	WORD $0x4e6ccd2e // fmla v14.2d, v9.2d, v12.2d
-	FMOVQ 1024(R19), F12
-	WORD $0x4eac1d8a // mov v10.16b, v12.16b
-	WORD $0x4e6bcd0a // fmla v10.2d, v8.2d, v11.2d
-	WORD $0x4eac1d8d // mov v13.16b, v12.16b
-	WORD $0x4e6ecd2d // fmla v13.2d, v9.2d, v14.2d
-	FMOVQ 1040(R19), F14
-	WORD $0x4eae1dcc // mov v12.16b, v14.16b
-	WORD $0x4e6acd0c // fmla v12.2d, v8.2d, v10.2d
-	WORD $0x4eae1dcb // mov v11.16b, v14.16b
-	WORD $0x4e6dcd2b // fmla v11.2d, v9.2d, v13.2d
-	WORD $0x4e66cd94 // fmla v20.2d, v12.2d, v6.2d
-	WORD $0x4e67cd72 // fmla v18.2d, v11.2d, v7.2d
+	WORD $0x4e75cd2d // fmla v13.2d, v9.2d, v21.2d
+	FMOVQ 1024(R19), F22
+	WORD $0x4e6ccd16 // fmla v22.2d, v8.2d, v12.2d
+	FMOVQ 1024(R19), F21
+	WORD $0x4e6dcd35 // fmla v21.2d, v9.2d, v13.2d
+	FMOVQ 1040(R19), F12
+	WORD $0x4e76cd0c // fmla v12.2d, v8.2d, v22.2d
+	FMOVQ 1040(R19), F13
+	WORD $0x4e75cd2d // fmla v13.2d, v9.2d, v21.2d
+	WORD $0x4e66cd99 // fmla v25.2d, v12.2d, v6.2d
+	WORD $0x4e67cdb8 // fmla v24.2d, v13.2d, v7.2d
 	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4e74cfa6 // fmla v6.2d, v29.2d, v20.2d
+	WORD $0x4e79cfa6 // fmla v6.2d, v29.2d, v25.2d
 	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
-	WORD $0x4e72cf87 // fmla v7.2d, v28.2d, v18.2d
-	FMOVQ 432(R19), F20
-	WORD $0x4e74d7aa // fadd v10.2d, v29.2d, v20.2d
-	WORD $0x4e74d78b // fadd v11.2d, v28.2d, v20.2d
+	WORD $0x4e78cf87 // fmla v7.2d, v28.2d, v24.2d
+	FMOVQ 432(R19), F25
+	WORD $0x4e79d7aa // fadd v10.2d, v29.2d, v25.2d
+	WORD $0x4e79d78b // fadd v11.2d, v28.2d, v25.2d
 	WORD $0x6e6aff6a // fdiv v10.2d, v27.2d, v10.2d
 	WORD $0x6e6bff6b // fdiv v11.2d, v27.2d, v11.2d
-	FMOVQ 1056(R19), F18
+	FMOVQ 1056(R19), F24
 	WORD $0x4ebb1f6c // mov v12.16b, v27.16b
-	WORD $0x4ef2cd4c // fmls v12.2d, v10.2d, v18.2d
+	WORD $0x4ef8cd4c // fmls v12.2d, v10.2d, v24.2d
 	WORD $0x4ebb1f6d // mov v13.16b, v27.16b
-	WORD $0x4ef2cd6d // fmls v13.2d, v11.2d, v18.2d
+	WORD $0x4ef8cd6d // fmls v13.2d, v11.2d, v24.2d
 	WORD $0x4e7bd58e // fadd v14.2d, v12.2d, v27.2d
 	WORD $0x4e7bd5af // fadd v15.2d, v13.2d, v27.2d
-	WORD $0x4ebd1fa9 // mov v9.16b, v29.16b
-	WORD $0x4ef4cdc9 // fmls v9.2d, v14.2d, v20.2d
-	WORD $0x4ebc1f8e // mov v14.16b, v28.16b
-	WORD $0x4ef4cdee // fmls v14.2d, v15.2d, v20.2d
-	WORD $0x4eeccfa9 // fmls v9.2d, v29.2d, v12.2d
-	WORD $0x4eedcf8e // fmls v14.2d, v28.2d, v13.2d
-	WORD $0x4e6acd2c // fmla v12.2d, v9.2d, v10.2d
-	WORD $0x4e6bcdcd // fmla v13.2d, v14.2d, v11.2d
-	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
-	WORD $0x6e6dddae // fmul v14.2d, v13.2d, v13.2d
-	FMOVQ 1072(R19), F11
-	FMOVQ 1088(R19), F10
-	WORD $0x4eaa1d49 // mov v9.16b, v10.16b
-	WORD $0x4e6bcde9 // fmla v9.2d, v15.2d, v11.2d
-	WORD $0x4eaa1d48 // mov v8.16b, v10.16b
-	WORD $0x4e6bcdc8 // fmla v8.2d, v14.2d, v11.2d
-	FMOVQ 1104(R19), F3
-	WORD $0x4ea31c62 // mov v2.16b, v3.16b
-	WORD $0x4e69cde2 // fmla v2.2d, v15.2d, v9.2d
-	WORD $0x4ea31c69 // mov v9.16b, v3.16b
-	WORD $0x4e68cdc9 // fmla v9.2d, v14.2d, v8.2d
-	FMOVQ 1120(R19), F8
-	WORD $0x4ea81d1f // mov v31.16b, v8.16b
-	WORD $0x4e62cdff // fmla v31.2d, v15.2d, v2.2d
-	WORD $0x4ea81d02 // mov v2.16b, v8.16b
-	WORD $0x4e69cdc2 // fmla v2.2d, v14.2d, v9.2d
-	FMOVQ 1136(R19), F9
-	WORD $0x4ea91d3e // mov v30.16b, v9.16b
-	WORD $0x4e7fcdfe // fmla v30.2d, v15.2d, v31.2d
-	WORD $0x4ea91d3f // mov v31.16b, v9.16b
-	WORD $0x4e62cddf // fmla v31.2d, v14.2d, v2.2d
-	FMOVQ 1152(R19), F2
-	WORD $0x4ea21c5a // mov v26.16b, v2.16b
-	WORD $0x4e7ecdfa // fmla v26.2d, v15.2d, v30.2d
-	WORD $0x4ea21c5e // mov v30.16b, v2.16b
-	WORD $0x4e7fcdde // fmla v30.2d, v14.2d, v31.2d
-	FMOVQ 1168(R19), F31
-	WORD $0x4ebf1ff9 // mov v25.16b, v31.16b
-	WORD $0x4e7acdf9 // fmla v25.2d, v15.2d, v26.2d
-	WORD $0x4ebf1ffa // mov v26.16b, v31.16b
-	WORD $0x4e7ecdda // fmla v26.2d, v14.2d, v30.2d
-	FMOVQ 1184(R19), F30
-	WORD $0x4ebe1fdf // mov v31.16b, v30.16b
-	WORD $0x4e79cdff // fmla v31.2d, v15.2d, v25.2d
-	WORD $0x4ebe1fd9 // mov v25.16b, v30.16b
-	WORD $0x4e7acdd9 // fmla v25.2d, v14.2d, v26.2d
-	FMOVQ 1200(R19), F26
-	WORD $0x4eba1f5e // mov v30.16b, v26.16b
-	WORD $0x4e7fcdfe // fmla v30.2d, v15.2d, v31.2d
-	WORD $0x4eba1f5f // mov v31.16b, v26.16b
-	WORD $0x4e79cddf // fmla v31.2d, v14.2d, v25.2d
-	FMOVQ 1216(R19), F25
-	WORD $0x4eb91f3a // mov v26.16b, v25.16b
-	WORD $0x4e7ecdfa // fmla v26.2d, v15.2d, v30.2d
-	WORD $0x4eb91f3e // mov v30.16b, v25.16b
-	WORD $0x4e7fcdde // fmla v30.2d, v14.2d, v31.2d
-	FMOVQ 1232(R19), F31
-	WORD $0x4ebf1ff9 // mov v25.16b, v31.16b
-	WORD $0x4e7acdf9 // fmla v25.2d, v15.2d, v26.2d
-	WORD $0x4ebf1ffa // mov v26.16b, v31.16b
-	WORD $0x4e7ecdda // fmla v26.2d, v14.2d, v30.2d
-	FMOVQ 1248(R19), F30
-	WORD $0x4ebe1fdf // mov v31.16b, v30.16b
-	WORD $0x4e79cdff // fmla v31.2d, v15.2d, v25.2d
-	WORD $0x4ebe1fd9 // mov v25.16b, v30.16b
-	WORD $0x4e7acdd9 // fmla v25.2d, v14.2d, v26.2d
-	FMOVQ 1264(R19), F26
-	FMOVQ 1280(R19), F30
-	WORD $0x4ebe1fd0 // mov v16.16b, v30.16b
-	WORD $0x4e7acdf0 // fmla v16.2d, v15.2d, v26.2d
-	WORD $0x4ebe1fd1 // mov v17.16b, v30.16b
-	WORD $0x4e7acdd1 // fmla v17.2d, v14.2d, v26.2d
-	FMOVQ 1296(R19), F30
-	WORD $0x4ebe1fda // mov v26.16b, v30.16b
-	WORD $0x4e70cdfa // fmla v26.2d, v15.2d, v16.2d
-	WORD $0x4ebe1fd0 // mov v16.16b, v30.16b
-	WORD $0x4e71cdd0 // fmla v16.2d, v14.2d, v17.2d
+	WORD $0x4ebd1fb6 // mov v22.16b, v29.16b
+	WORD $0x4ef9cdd6 // fmls v22.2d, v14.2d, v25.2d
+	WORD $0x4ebc1f95 // mov v21.16b, v28.16b
+	WORD $0x4ef9cdf5 // fmls v21.2d, v15.2d, v25.2d
+	WORD $0x4eeccfb6 // fmls v22.2d, v29.2d, v12.2d
+	WORD $0x4eedcf95 // fmls v21.2d, v28.2d, v13.2d
+	WORD $0x4e6acecc // fmla v12.2d, v22.2d, v10.2d
+	WORD $0x4e6bcead // fmla v13.2d, v21.2d, v11.2d
+	WORD $0x6e6cdd96 // fmul v22.2d, v12.2d, v12.2d
+	WORD $0x6e6dddb5 // fmul v21.2d, v13.2d, v13.2d
+	FMOVQ 1072(R19), F20
+	FMOVQ 1088(R19), F14
+	WORD $0x4e74cece // fmla v14.2d, v22.2d, v20.2d
+	FMOVQ 1088(R19), F15
+	WORD $0x4e74ceaf // fmla v15.2d, v21.2d, v20.2d
+	FMOVQ 1104(R19), F19
+	WORD $0x4e6eced3 // fmla v19.2d, v22.2d, v14.2d
+	FMOVQ 1104(R19), F18
+	WORD $0x4e6fceb2 // fmla v18.2d, v21.2d, v15.2d
+	FMOVQ 1120(R19), F14
+	WORD $0x4e73cece // fmla v14.2d, v22.2d, v19.2d
+	FMOVQ 1120(R19), F15
+	WORD $0x4e72ceaf // fmla v15.2d, v21.2d, v18.2d
+	FMOVQ 1136(R19), F19
+	WORD $0x4e6eced3 // fmla v19.2d, v22.2d, v14.2d
+	FMOVQ 1136(R19), F18
+	WORD $0x4e6fceb2 // fmla v18.2d, v21.2d, v15.2d
+	FMOVQ 1152(R19), F14
+	WORD $0x4e73cece // fmla v14.2d, v22.2d, v19.2d
+	FMOVQ 1152(R19), F15
+	WORD $0x4e72ceaf // fmla v15.2d, v21.2d, v18.2d
+	FMOVQ 1168(R19), F19
+	WORD $0x4e6eced3 // fmla v19.2d, v22.2d, v14.2d
+	FMOVQ 1168(R19), F18
+	WORD $0x4e6fceb2 // fmla v18.2d, v21.2d, v15.2d
+	FMOVQ 1184(R19), F14
+	WORD $0x4e73cece // fmla v14.2d, v22.2d, v19.2d
+	FMOVQ 1184(R19), F15
+	WORD $0x4e72ceaf // fmla v15.2d, v21.2d, v18.2d
+	FMOVQ 1200(R19), F19
+	WORD $0x4e6eced3 // fmla v19.2d, v22.2d, v14.2d
+	FMOVQ 1200(R19), F18
+	WORD $0x4e6fceb2 // fmla v18.2d, v21.2d, v15.2d
+	FMOVQ 1216(R19), F14
+	WORD $0x4e73cece // fmla v14.2d, v22.2d, v19.2d
+	FMOVQ 1216(R19), F15
+	WORD $0x4e72ceaf // fmla v15.2d, v21.2d, v18.2d
+	FMOVQ 1232(R19), F19
+	WORD $0x4e6eced3 // fmla v19.2d, v22.2d, v14.2d
+	FMOVQ 1232(R19), F18
+	WORD $0x4e6fceb2 // fmla v18.2d, v21.2d, v15.2d
+	FMOVQ 1248(R19), F14
+	WORD $0x4e73cece // fmla v14.2d, v22.2d, v19.2d
+	FMOVQ 1248(R19), F15
+	WORD $0x4e72ceaf // fmla v15.2d, v21.2d, v18.2d
+	FMOVQ 1264(R19), F19
+	FMOVQ 1280(R19), F16
+	WORD $0x4e73ced0 // fmla v16.2d, v22.2d, v19.2d
+	FMOVQ 1280(R19), F17
+	WORD $0x4e73ceb1 // fmla v17.2d, v21.2d, v19.2d
+	FMOVQ 1296(R19), F18
+	WORD $0x4e70ced2 // fmla v18.2d, v22.2d, v16.2d
+	FMOVQ 1296(R19), F16
+	WORD $0x4e71ceb0 // fmla v16.2d, v21.2d, v17.2d
 	FMOVQ 1312(R19), F17
-	WORD $0x4eb11e3e // mov v30.16b, v17.16b
-	WORD $0x4e7acdfe // fmla v30.2d, v15.2d, v26.2d
-	WORD $0x4eb11e3a // mov v26.16b, v17.16b
-	WORD $0x4e70cdda // fmla v26.2d, v14.2d, v16.2d
+	WORD $0x4e72ced1 // fmla v17.2d, v22.2d, v18.2d
+	FMOVQ 1312(R19), F18
+	WORD $0x4e70ceb2 // fmla v18.2d, v21.2d, v16.2d
 	FMOVQ 1328(R19), F16
-	WORD $0x4eb01e18 // mov v24.16b, v16.16b
-	WORD $0x4e7ecdf8 // fmla v24.2d, v15.2d, v30.2d
-	WORD $0x4eb01e11 // mov v17.16b, v16.16b
-	WORD $0x4e7acdd1 // fmla v17.2d, v14.2d, v26.2d
-	FMOVQ 1344(R19), F30
-	WORD $0x4ebe1fd0 // mov v16.16b, v30.16b
-	WORD $0x4e78cdf0 // fmla v16.2d, v15.2d, v24.2d
-	WORD $0x4ebe1fda // mov v26.16b, v30.16b
-	WORD $0x4e71cdda // fmla v26.2d, v14.2d, v17.2d
-	FMOVQ 1360(R19), F24
-	WORD $0x4eb81f11 // mov v17.16b, v24.16b
-	WORD $0x4e70cdf1 // fmla v17.2d, v15.2d, v16.2d
-	WORD $0x4eb81f10 // mov v16.16b, v24.16b
-	WORD $0x4e7acdd0 // fmla v16.2d, v14.2d, v26.2d
-	FMOVQ 1376(R19), F26
-	WORD $0x4eba1f5e // mov v30.16b, v26.16b
-	WORD $0x4e71cdfe // fmla v30.2d, v15.2d, v17.2d
-	WORD $0x4eba1f51 // mov v17.16b, v26.16b
-	WORD $0x4e70cdd1 // fmla v17.2d, v14.2d, v16.2d
+	WORD $0x4e71ced0 // fmla v16.2d, v22.2d, v17.2d
+	FMOVQ 1328(R19), F17
+	WORD $0x4e72ceb1 // fmla v17.2d, v21.2d, v18.2d
+	FMOVQ 1344(R19), F18
+	WORD $0x4e70ced2 // fmla v18.2d, v22.2d, v16.2d
+	FMOVQ 1344(R19), F16
+	WORD $0x4e71ceb0 // fmla v16.2d, v21.2d, v17.2d
+	FMOVQ 1360(R19), F17
+	WORD $0x4e72ced1 // fmla v17.2d, v22.2d, v18.2d
+	FMOVQ 1360(R19), F18
+	WORD $0x4e70ceb2 // fmla v18.2d, v21.2d, v16.2d
+	FMOVQ 1376(R19), F16
+	WORD $0x4e71ced0 // fmla v16.2d, v22.2d, v17.2d
+	FMOVQ 1376(R19), F17
+	WORD $0x4e72ceb1 // fmla v17.2d, v21.2d, v18.2d
+	FMOVQ 1392(R19), F18
+	WORD $0x4e70ced2 // fmla v18.2d, v22.2d, v16.2d
 	FMOVQ 1392(R19), F16
-	WORD $0x4eb01e1a // mov v26.16b, v16.16b
-	WORD $0x4e7ecdfa // fmla v26.2d, v15.2d, v30.2d
-	WORD $0x4eb01e1e // mov v30.16b, v16.16b
-	WORD $0x4e71cdde // fmla v30.2d, v14.2d, v17.2d
+	WORD $0x4e71ceb0 // fmla v16.2d, v21.2d, v17.2d
 	FMOVQ 1408(R19), F17
-	WORD $0x4eb11e30 // mov v16.16b, v17.16b
-	WORD $0x4e7acdf0 // fmla v16.2d, v15.2d, v26.2d
-	WORD $0x4eb11e3a // mov v26.16b, v17.16b
-	WORD $0x4e7ecdda // fmla v26.2d, v14.2d, v30.2d
-	FMOVQ 1424(R19), F30
-	WORD $0x4ebe1fd8 // mov v24.16b, v30.16b
-	WORD $0x4e70cdf8 // fmla v24.2d, v15.2d, v16.2d
-	WORD $0x4ebe1fd1 // mov v17.16b, v30.16b
-	WORD $0x4e7acdd1 // fmla v17.2d, v14.2d, v26.2d
-	WORD $0x4e6ccf1f // fmla v31.2d, v24.2d, v12.2d
-	WORD $0x4e6dce39 // fmla v25.2d, v17.2d, v13.2d
+	WORD $0x4e72ced1 // fmla v17.2d, v22.2d, v18.2d
+	FMOVQ 1408(R19), F18
+	WORD $0x4e70ceb2 // fmla v18.2d, v21.2d, v16.2d
+	FMOVQ 1424(R19), F16
+	WORD $0x4e71ced0 // fmla v16.2d, v22.2d, v17.2d
+	FMOVQ 1424(R19), F17
+	WORD $0x4e72ceb1 // fmla v17.2d, v21.2d, v18.2d
+	WORD $0x4e6cce0e // fmla v14.2d, v16.2d, v12.2d
+	WORD $0x4e6dce2f // fmla v15.2d, v17.2d, v13.2d
 	WORD $0x4e7dd7aa // fadd v10.2d, v29.2d, v29.2d
 	WORD $0x4e7cd78b // fadd v11.2d, v28.2d, v28.2d
 	WORD $0x4e7bd54c // fadd v12.2d, v10.2d, v27.2d
@@ -2594,11 +2500,11 @@ body:
 	WORD $0x6e6cff6c // fdiv v12.2d, v27.2d, v12.2d
 	WORD $0x6e6dff6d // fdiv v13.2d, v27.2d, v13.2d
 	WORD $0x4eac1d90 // mov v16.16b, v12.16b
-	WORD $0x4e7fcd90 // fmla v16.2d, v12.2d, v31.2d
+	WORD $0x4e6ecd90 // fmla v16.2d, v12.2d, v14.2d
 	WORD $0x4ead1db1 // mov v17.16b, v13.16b
-	WORD $0x4e79cdb1 // fmla v17.2d, v13.2d, v25.2d
-	WORD $0x4ef0d7ee // fsub v14.2d, v31.2d, v16.2d
-	WORD $0x4ef1d72f // fsub v15.2d, v25.2d, v17.2d
+	WORD $0x4e6fcdb1 // fmla v17.2d, v13.2d, v15.2d
+	WORD $0x4ef0d5ce // fsub v14.2d, v14.2d, v16.2d
+	WORD $0x4ef1d5ef // fsub v15.2d, v15.2d, v17.2d
 	WORD $0x4ebb1f72 // mov v18.16b, v27.16b
 	WORD $0x4ef0cd52 // fmls v18.2d, v10.2d, v16.2d
 	WORD $0x4ef1cd7b // fmls v27.2d, v11.2d, v17.2d
@@ -2608,83 +2514,75 @@ body:
 	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
 	WORD $0x6e7ddfaa // fmul v10.2d, v29.2d, v29.2d
 	WORD $0x6e7cdf8b // fmul v11.2d, v28.2d, v28.2d
-	FMOVQ 144(R19), F31
-	WORD $0x6e3f1d4c // eor v12.16b, v10.16b, v31.16b
-	WORD $0x6e3f1d6d // eor v13.16b, v11.16b, v31.16b
-	FMOVQ 1440(R19), F27
-	WORD $0x6eece77a // fcmgt v26.2d, v27.2d, v12.2d
-	WORD $0x6e6c1f7a // bsl v26.16b, v27.16b, v12.16b
-	WORD $0x6eede779 // fcmgt v25.2d, v27.2d, v13.2d
-	WORD $0x6e6d1f79 // bsl v25.16b, v27.16b, v13.16b
-	FMOVQ 464(R19), F24
-	FMOVQ 1456(R19), F18
-	WORD $0x4eb81f0f // mov v15.16b, v24.16b
-	WORD $0x4e72cf4f // fmla v15.2d, v26.2d, v18.2d
-	WORD $0x4e72cf38 // fmla v24.2d, v25.2d, v18.2d
-	FMOVQ 464(R19), F14
-	WORD $0x4eeed5ef // fsub v15.2d, v15.2d, v14.2d
-	WORD $0x4eeed718 // fsub v24.2d, v24.2d, v14.2d
+	FMOVQ 144(R19), F27
+	WORD $0x6e3b1d4c // eor v12.16b, v10.16b, v27.16b
+	WORD $0x6e3b1d6d // eor v13.16b, v11.16b, v27.16b
+	FMOVQ 1440(R19), F22
+	WORD $0x6eece6d5 // fcmgt v21.2d, v22.2d, v12.2d
+	WORD $0x6e6c1ed5 // bsl v21.16b, v22.16b, v12.16b
+	WORD $0x6eede6d2 // fcmgt v18.2d, v22.2d, v13.2d
+	WORD $0x6e6d1ed2 // bsl v18.16b, v22.16b, v13.16b
+	FMOVQ 464(R19), F15
+	FMOVQ 1456(R19), F14
+	WORD $0x4eaf1ded // mov v13.16b, v15.16b
+	WORD $0x4e6ecead // fmla v13.2d, v21.2d, v14.2d
+	WORD $0x4e6ece4f // fmla v15.2d, v18.2d, v14.2d
+	FMOVQ 464(R19), F12
+	WORD $0x4eecd5ae // fsub v14.2d, v13.2d, v12.2d
+	WORD $0x4eecd5ef // fsub v15.2d, v15.2d, v12.2d
 	FMOVQ 1472(R19), F13
-	WORD $0x4eedcdfa // fmls v26.2d, v15.2d, v13.2d
-	WORD $0x4eedcf19 // fmls v25.2d, v24.2d, v13.2d
-	FMOVQ 1488(R19), F12
-	WORD $0x4eeccdfa // fmls v26.2d, v15.2d, v12.2d
-	WORD $0x4eeccf19 // fmls v25.2d, v24.2d, v12.2d
-	WORD $0x6e7adf49 // fmul v9.2d, v26.2d, v26.2d
-	WORD $0x6e79df28 // fmul v8.2d, v25.2d, v25.2d
-	FMOVQ 1504(R19), F31
-	FMOVQ 1520(R19), F30
-	WORD $0x4ebe1fd2 // mov v18.16b, v30.16b
-	WORD $0x4e7fcd32 // fmla v18.2d, v9.2d, v31.2d
-	WORD $0x4ebe1fd3 // mov v19.16b, v30.16b
-	WORD $0x4e7fcd13 // fmla v19.2d, v8.2d, v31.2d
+	WORD $0x4eedcdd5 // fmls v21.2d, v14.2d, v13.2d
+	WORD $0x4eedcdf2 // fmls v18.2d, v15.2d, v13.2d
+	FMOVQ 1488(R19), F9
+	WORD $0x4ee9cdd5 // fmls v21.2d, v14.2d, v9.2d
+	WORD $0x4ee9cdf2 // fmls v18.2d, v15.2d, v9.2d
+	WORD $0x6e75dea8 // fmul v8.2d, v21.2d, v21.2d
+	WORD $0x6e72de43 // fmul v3.2d, v18.2d, v18.2d
+	FMOVQ 1504(R19), F2
+	FMOVQ 1520(R19), F31
+	WORD $0x4e62cd1f // fmla v31.2d, v8.2d, v2.2d
+	FMOVQ 1520(R19), F19
+	WORD $0x4e62cc73 // fmla v19.2d, v3.2d, v2.2d
+	FMOVQ 1536(R19), F30
+	WORD $0x4e7fcd1e // fmla v30.2d, v8.2d, v31.2d
 	FMOVQ 1536(R19), F31
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e72cd3e // fmla v30.2d, v9.2d, v18.2d
-	WORD $0x4ebf1ff2 // mov v18.16b, v31.16b
-	WORD $0x4e73cd12 // fmla v18.2d, v8.2d, v19.2d
+	WORD $0x4e73cc7f // fmla v31.2d, v3.2d, v19.2d
 	FMOVQ 1552(R19), F19
-	WORD $0x4eb31e7f // mov v31.16b, v19.16b
-	WORD $0x4e7ecd3f // fmla v31.2d, v9.2d, v30.2d
-	WORD $0x4eb31e7e // mov v30.16b, v19.16b
-	WORD $0x4e72cd1e // fmla v30.2d, v8.2d, v18.2d
-	FMOVQ 1568(R19), F18
-	WORD $0x4eb21e5b // mov v27.16b, v18.16b
-	WORD $0x4e7fcd3b // fmla v27.2d, v9.2d, v31.2d
-	WORD $0x4eb21e53 // mov v19.16b, v18.16b
 	WORD $0x4e7ecd13 // fmla v19.2d, v8.2d, v30.2d
-	FMOVQ 1584(R19), F31
-	FMOVQ 1600(R19), F30
-	WORD $0x4ebe1fd4 // mov v20.16b, v30.16b
-	WORD $0x4e7fcd34 // fmla v20.2d, v9.2d, v31.2d
-	WORD $0x4ebe1fd5 // mov v21.16b, v30.16b
-	WORD $0x4e7fcd15 // fmla v21.2d, v8.2d, v31.2d
-	FMOVQ 1616(R19), F31
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e74cd3e // fmla v30.2d, v9.2d, v20.2d
-	WORD $0x4ebf1ff4 // mov v20.16b, v31.16b
-	WORD $0x4e75cd14 // fmla v20.2d, v8.2d, v21.2d
-	FMOVQ 1632(R19), F21
-	WORD $0x4eb51ebf // mov v31.16b, v21.16b
-	WORD $0x4e7ecd3f // fmla v31.2d, v9.2d, v30.2d
-	WORD $0x4eb51ebe // mov v30.16b, v21.16b
+	FMOVQ 1552(R19), F30
+	WORD $0x4e7fcc7e // fmla v30.2d, v3.2d, v31.2d
+	FMOVQ 1568(R19), F31
+	WORD $0x4e73cd1f // fmla v31.2d, v8.2d, v19.2d
+	FMOVQ 1568(R19), F19
+	WORD $0x4e7ecc73 // fmla v19.2d, v3.2d, v30.2d
+	FMOVQ 1584(R19), F30
+	FMOVQ 1600(R19), F20
+	WORD $0x4e7ecd14 // fmla v20.2d, v8.2d, v30.2d
+	FMOVQ 1600(R19), F27
+	WORD $0x4e7ecc7b // fmla v27.2d, v3.2d, v30.2d
+	FMOVQ 1616(R19), F30
 	WORD $0x4e74cd1e // fmla v30.2d, v8.2d, v20.2d
+	FMOVQ 1616(R19), F20
+	WORD $0x4e7bcc74 // fmla v20.2d, v3.2d, v27.2d
+	FMOVQ 1632(R19), F27
+	WORD $0x4e7ecd1b // fmla v27.2d, v8.2d, v30.2d
+	FMOVQ 1632(R19), F30
+	WORD $0x4e74cc7e // fmla v30.2d, v3.2d, v20.2d
 	FMOVQ 1648(R19), F20
-	WORD $0x4eb41e97 // mov v23.16b, v20.16b
-	WORD $0x4e7fcd37 // fmla v23.2d, v9.2d, v31.2d
-	WORD $0x4eb41e95 // mov v21.16b, v20.16b
-	WORD $0x4e7ecd15 // fmla v21.2d, v8.2d, v30.2d
-	WORD $0x4e7acefb // fmla v27.2d, v23.2d, v26.2d
-	WORD $0x4e79ceb3 // fmla v19.2d, v21.2d, v25.2d
-	WORD $0x4e7bcd3a // fmla v26.2d, v9.2d, v27.2d
-	WORD $0x4e73cd19 // fmla v25.2d, v8.2d, v19.2d
+	WORD $0x4e7bcd14 // fmla v20.2d, v8.2d, v27.2d
+	FMOVQ 1648(R19), F27
+	WORD $0x4e7ecc7b // fmla v27.2d, v3.2d, v30.2d
+	WORD $0x4e75ce9f // fmla v31.2d, v20.2d, v21.2d
+	WORD $0x4e72cf73 // fmla v19.2d, v27.2d, v18.2d
+	WORD $0x4e7fcd15 // fmla v21.2d, v8.2d, v31.2d
+	WORD $0x4e73cc72 // fmla v18.2d, v3.2d, v19.2d
 	FMOVQ 80(R19), F31
-	WORD $0x4e7fd74c // fadd v12.2d, v26.2d, v31.2d
-	WORD $0x4e7fd72d // fadd v13.2d, v25.2d, v31.2d
+	WORD $0x4e7fd6ac // fadd v12.2d, v21.2d, v31.2d
+	WORD $0x4e7fd64d // fadd v13.2d, v18.2d, v31.2d
 	WORD $0x4effd59e // fsub v30.2d, v12.2d, v31.2d
 	WORD $0x4effd5bb // fsub v27.2d, v13.2d, v31.2d
-	WORD $0x4efed75e // fsub v30.2d, v26.2d, v30.2d
-	WORD $0x4efbd73b // fsub v27.2d, v25.2d, v27.2d
+	WORD $0x4efed6be // fsub v30.2d, v21.2d, v30.2d
+	WORD $0x4efbd65b // fsub v27.2d, v18.2d, v27.2d
 	WORD $0x4efdcfaa // fmls v10.2d, v29.2d, v29.2d
 	WORD $0x4efccf8b // fmls v11.2d, v28.2d, v28.2d
 	WORD $0x4e6ccd5e // fmla v30.2d, v10.2d, v12.2d
@@ -2694,23 +2592,24 @@ body:
 	WORD $0x4e70cd82 // fmla v2.2d, v12.2d, v16.2d
 	WORD $0x4e71cda3 // fmla v3.2d, v13.2d, v17.2d
 	FMOVQ 1664(R19), F30
-	WORD $0x6eefe7dd // fcmgt v29.2d, v30.2d, v15.2d
-	WORD $0x6e6f1fdd // bsl v29.16b, v30.16b, v15.16b
-	WORD $0x6ef8e7dc // fcmgt v28.2d, v30.2d, v24.2d
-	WORD $0x6e781fdc // bsl v28.16b, v30.16b, v24.16b
-	FMOVQ 544(R19), F27
-	WORD $0x4eae1dcc // mov v12.16b, v14.16b
-	WORD $0x4e7bcfac // fmla v12.2d, v29.2d, v27.2d
-	WORD $0x4e7bcf8e // fmla v14.2d, v28.2d, v27.2d
-	FMOVQ 464(R19), F26
-	WORD $0x4efad58a // fsub v10.2d, v12.2d, v26.2d
-	WORD $0x4efad5cb // fsub v11.2d, v14.2d, v26.2d
+	WORD $0x6eeee7dd // fcmgt v29.2d, v30.2d, v14.2d
+	WORD $0x6e6e1fdd // bsl v29.16b, v30.16b, v14.16b
+	WORD $0x6eefe7dc // fcmgt v28.2d, v30.2d, v15.2d
+	WORD $0x6e6f1fdc // bsl v28.16b, v30.16b, v15.16b
+	FMOVQ 464(R19), F27
+	FMOVQ 544(R19), F21
+	WORD $0x4ebb1f6c // mov v12.16b, v27.16b
+	WORD $0x4e75cfac // fmla v12.2d, v29.2d, v21.2d
+	WORD $0x4e75cf9b // fmla v27.2d, v28.2d, v21.2d
+	FMOVQ 464(R19), F20
+	WORD $0x4ef4d58a // fsub v10.2d, v12.2d, v20.2d
+	WORD $0x4ef4d76b // fsub v11.2d, v27.2d, v20.2d
 	WORD $0x4eead7bd // fsub v29.2d, v29.2d, v10.2d
 	WORD $0x4eebd79c // fsub v28.2d, v28.2d, v11.2d
-	WORD $0x4e7ad7bd // fadd v29.2d, v29.2d, v26.2d
-	WORD $0x4e7ad79c // fadd v28.2d, v28.2d, v26.2d
+	WORD $0x4e74d7bd // fadd v29.2d, v29.2d, v20.2d
+	WORD $0x4e74d79c // fadd v28.2d, v28.2d, v20.2d
 	WORD $0x4f74558a // shl v10.2d, v12.2d, #52
-	WORD $0x4f7455cb // shl v11.2d, v14.2d, #52
+	WORD $0x4f74576b // shl v11.2d, v27.2d, #52
 	WORD $0x4eff854a // add v10.2d, v10.2d, v31.2d
 	WORD $0x4eff856b // add v11.2d, v11.2d, v31.2d
 	WORD $0x6e6adc4a // fmul v10.2d, v2.2d, v10.2d
@@ -2721,16 +2620,14 @@ body:
 	WORD $0x4eff879c // add v28.2d, v28.2d, v31.2d
 	WORD $0x6e7ddd5d // fmul v29.2d, v10.2d, v29.2d
 	WORD $0x6e7cdd7c // fmul v28.2d, v11.2d, v28.2d
-	WORD $0x6eefe7ca // fcmgt v10.2d, v30.2d, v15.2d
-	WORD $0x6ef8e7cb // fcmgt v11.2d, v30.2d, v24.2d
-	WORD $0x4eab1d59 // orr v25.16b, v10.16b, v11.16b
-	WORD $0x6eb9a739 // umaxp v25.4s, v25.4s, v25.4s
-	FMOVD F25, R20
+	WORD $0x6eeee7ca // fcmgt v10.2d, v30.2d, v14.2d
+	WORD $0x6eefe7cb // fcmgt v11.2d, v30.2d, v15.2d
+	WORD $0x4eab1d5b // orr v27.16b, v10.16b, v11.16b
+	WORD $0x6ebba77b // umaxp v27.4s, v27.4s, v27.4s
+	FMOVD F27, R20
 	CMP $0, R20
 	WORD $0x4ea21c48 // mov v8.16b, v2.16b
 	WORD $0x4ea31c69 // mov v9.16b, v3.16b
-	WORD $0x4eaf1dee // mov v14.16b, v15.16b
-	WORD $0x4eb81f0f // mov v15.16b, v24.16b
 	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
 	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
 	BEQ above1
@@ -2742,18 +2639,19 @@ body:
 	WORD $0x6e6e1f90 // bsl v16.16b, v28.16b, v14.16b
 	WORD $0x4ead1db1 // mov v17.16b, v13.16b
 	WORD $0x6e6f1f91 // bsl v17.16b, v28.16b, v15.16b
-	WORD $0x4eba1f54 // mov v20.16b, v26.16b
-	WORD $0x4e7bce14 // fmla v20.2d, v16.2d, v27.2d
-	WORD $0x4e7bce3a // fmla v26.2d, v17.2d, v27.2d
-	FMOVQ 464(R19), F25
-	WORD $0x4ef9d692 // fsub v18.2d, v20.2d, v25.2d
-	WORD $0x4ef9d753 // fsub v19.2d, v26.2d, v25.2d
+	WORD $0x4eb41e9b // mov v27.16b, v20.16b
+	WORD $0x4e75ce1b // fmla v27.2d, v16.2d, v21.2d
+	WORD $0x4e75ce34 // fmla v20.2d, v17.2d, v21.2d
+	FMOVQ 464(R19), F19
+	WORD $0x4ef3d772 // fsub v18.2d, v27.2d, v19.2d
+	WORD $0x4ef3d69f // fsub v31.2d, v20.2d, v19.2d
 	WORD $0x4ef2d610 // fsub v16.2d, v16.2d, v18.2d
-	WORD $0x4ef3d631 // fsub v17.2d, v17.2d, v19.2d
-	WORD $0x4e79d610 // fadd v16.2d, v16.2d, v25.2d
-	WORD $0x4e79d631 // fadd v17.2d, v17.2d, v25.2d
-	WORD $0x4f745692 // shl v18.2d, v20.2d, #52
-	WORD $0x4f745753 // shl v19.2d, v26.2d, #52
+	WORD $0x4effd631 // fsub v17.2d, v17.2d, v31.2d
+	WORD $0x4e73d610 // fadd v16.2d, v16.2d, v19.2d
+	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
+	WORD $0x4f745772 // shl v18.2d, v27.2d, #52
+	WORD $0x4f745693 // shl v19.2d, v20.2d, #52
+	FMOVQ 80(R19), F31
 	WORD $0x4eff8652 // add v18.2d, v18.2d, v31.2d
 	WORD $0x4eff8673 // add v19.2d, v19.2d, v31.2d
 	WORD $0x6e72dd12 // fmul v18.2d, v8.2d, v18.2d
@@ -2764,26 +2662,27 @@ body:
 	WORD $0x4eff8631 // add v17.2d, v17.2d, v31.2d
 	WORD $0x6e70de50 // fmul v16.2d, v18.2d, v16.2d
 	WORD $0x6e71de71 // fmul v17.2d, v19.2d, v17.2d
-	WORD $0x6efde5da // fcmgt v26.2d, v14.2d, v29.2d
-	WORD $0x6e6e1fba // bsl v26.16b, v29.16b, v14.16b
-	WORD $0x6efde5f8 // fcmgt v24.2d, v15.2d, v29.2d
-	WORD $0x6e6f1fb8 // bsl v24.16b, v29.16b, v15.16b
-	FMOVQ 1696(R19), F23
-	WORD $0x4e77d74e // fadd v14.2d, v26.2d, v23.2d
-	WORD $0x4e77d70f // fadd v15.2d, v24.2d, v23.2d
-	WORD $0x4e79d5ce // fadd v14.2d, v14.2d, v25.2d
-	WORD $0x4e79d5ef // fadd v15.2d, v15.2d, v25.2d
-	FMOVQ 1712(R19), F26
+	WORD $0x6efde5db // fcmgt v27.2d, v14.2d, v29.2d
+	WORD $0x6e6e1fbb // bsl v27.16b, v29.16b, v14.16b
+	WORD $0x6efde5f4 // fcmgt v20.2d, v15.2d, v29.2d
+	WORD $0x6e6f1fb4 // bsl v20.16b, v29.16b, v15.16b
+	FMOVQ 1696(R19), F19
+	WORD $0x4e73d76e // fadd v14.2d, v27.2d, v19.2d
+	WORD $0x4e73d68f // fadd v15.2d, v20.2d, v19.2d
+	FMOVQ 464(R19), F27
+	WORD $0x4e7bd5ce // fadd v14.2d, v14.2d, v27.2d
+	WORD $0x4e7bd5ef // fadd v15.2d, v15.2d, v27.2d
+	FMOVQ 1712(R19), F20
 	WORD $0x4f7455ce // shl v14.2d, v14.2d, #52
 	WORD $0x4f7455ef // shl v15.2d, v15.2d, #52
 	WORD $0x4eff85ce // add v14.2d, v14.2d, v31.2d
 	WORD $0x4eff85ef // add v15.2d, v15.2d, v31.2d
 	WORD $0x6e6edd08 // fmul v8.2d, v8.2d, v14.2d
 	WORD $0x6e6fdd29 // fmul v9.2d, v9.2d, v15.2d
-	WORD $0x4e7ad508 // fadd v8.2d, v8.2d, v26.2d
-	WORD $0x4e7ad529 // fadd v9.2d, v9.2d, v26.2d
-	WORD $0x6e3a1d08 // eor v8.16b, v8.16b, v26.16b
-	WORD $0x6e3a1d29 // eor v9.16b, v9.16b, v26.16b
+	WORD $0x4e74d508 // fadd v8.2d, v8.2d, v20.2d
+	WORD $0x4e74d529 // fadd v9.2d, v9.2d, v20.2d
+	WORD $0x6e341d08 // eor v8.16b, v8.16b, v20.16b
+	WORD $0x6e341d29 // eor v9.16b, v9.16b, v20.16b
 	WORD $0x6e701d0c // bsl v12.16b, v8.16b, v16.16b
 	WORD $0x6e711d2d // bsl v13.16b, v9.16b, v17.16b
 	WORD $0x6e621d8a // bsl v10.16b, v12.16b, v2.16b
@@ -2826,34 +2725,36 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -2883,9 +2784,7 @@ TEXT ·erfcF64NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 0(R19), F31
@@ -2904,300 +2803,260 @@ body:
 	WORD $0x6e66dcc8 // fmul v8.2d, v6.2d, v6.2d
 	WORD $0x6e67dce9 // fmul v9.2d, v7.2d, v7.2d
 	FMOVQ 848(R19), F26
-	FMOVQ 864(R19), F25
-	WORD $0x4eb91f2a // mov v10.16b, v25.16b
+	FMOVQ 864(R19), F10
 	WORD $0x4e7acd0a // fmla v10.2d, v8.2d, v26.2d
-	WORD $0x4eb91f2b // mov v11.16b, v25.16b
+	FMOVQ 864(R19), F11
 	WORD $0x4e7acd2b // fmla v11.2d, v9.2d, v26.2d
+	FMOVQ 880(R19), F25
+	WORD $0x4e6acd19 // fmla v25.2d, v8.2d, v10.2d
 	FMOVQ 880(R19), F24
-	WORD $0x4eb81f17 // mov v23.16b, v24.16b
-	WORD $0x4e6acd17 // fmla v23.2d, v8.2d, v10.2d
-	WORD $0x4eb81f16 // mov v22.16b, v24.16b
-	WORD $0x4e6bcd36 // fmla v22.2d, v9.2d, v11.2d
-	FMOVQ 896(R19), F21
-	WORD $0x4eb51eaa // mov v10.16b, v21.16b
-	WORD $0x4e77cd0a // fmla v10.2d, v8.2d, v23.2d
-	WORD $0x4eb51eab // mov v11.16b, v21.16b
-	WORD $0x4e76cd2b // fmla v11.2d, v9.2d, v22.2d
-	FMOVQ 912(R19), F23
-	WORD $0x4eb71ef6 // mov v22.16b, v23.16b
-	WORD $0x4e6acd16 // fmla v22.2d, v8.2d, v10.2d
-	WORD $0x4eb71ef4 // mov v20.16b, v23.16b
-	WORD $0x4e6bcd34 // fmla v20.2d, v9.2d, v11.2d
-	FMOVQ 928(R19), F19
-	WORD $0x4eb31e6a // mov v10.16b, v19.16b
-	WORD $0x4e76cd0a // fmla v10.2d, v8.2d, v22.2d
-	WORD $0x4eb31e6b // mov v11.16b, v19.16b
-	WORD $0x4e74cd2b // fmla v11.2d, v9.2d, v20.2d
-	FMOVQ 944(R19), F22
-	WORD $0x4eb61ed4 // mov v20.16b, v22.16b
-	WORD $0x4e6acd14 // fmla v20.2d, v8.2d, v10.2d
-	WORD $0x4eb61ed2 // mov v18.16b, v22.16b
-	WORD $0x4e6bcd32 // fmla v18.2d, v9.2d, v11.2d
-	FMOVQ 960(R19), F17
-	FMOVQ 976(R19), F16
-	WORD $0x4eb01e0c // mov v12.16b, v16.16b
-	WORD $0x4e71cd0c // fmla v12.2d, v8.2d, v17.2d
-	WORD $0x4eb01e0d // mov v13.16b, v16.16b
-	WORD $0x4e71cd2d // fmla v13.2d, v9.2d, v17.2d
-	FMOVQ 992(R19), F15
-	WORD $0x4eaf1dee // mov v14.16b, v15.16b
-	WORD $0x4e6ccd0e // fmla v14.2d, v8.2d, v12.2d
-	WORD $0x4eaf1dec // mov v12.16b, v15.16b
-	WORD $0x4e6dcd2c // fmla v12.2d, v9.2d, v13.2d
+	WORD $0x4e6bcd38 // fmla v24.2d, v9.2d, v11.2d
+	FMOVQ 896(R19), F10
+	WORD $0x4e79cd0a // fmla v10.2d, v8.2d, v25.2d
+	FMOVQ 896(R19), F11
+	WORD $0x4e78cd2b // fmla v11.2d, v9.2d, v24.2d
+	FMOVQ 912(R19), F25
+	WORD $0x4e6acd19 // fmla v25.2d, v8.2d, v10.2d
+	FMOVQ 912(R19), F24
+	WORD $0x4e6bcd38 // fmla v24.2d, v9.2d, v11.2d
+	FMOVQ 928(R19), F10
+	WORD $0x4e79cd0a // fmla v10.2d, v8.2d, v25.2d
+	FMOVQ 928(R19), F11
+	WORD $0x4e78cd2b // fmla v11.2d, v9.2d, v24.2d
+	FMOVQ 944(R19), F25
+	WORD $0x4e6acd19 // fmla v25.2d, v8.2d, v10.2d
+	FMOVQ 944(R19), F24
+	WORD $0x4e6bcd38 // fmla v24.2d, v9.2d, v11.2d
+	FMOVQ 960(R19), F23
+	FMOVQ 976(R19), F12
+	WORD $0x4e77cd0c // fmla v12.2d, v8.2d, v23.2d
+	FMOVQ 976(R19), F13
+	WORD $0x4e77cd2d // fmla v13.2d, v9.2d, v23.2d
+	FMOVQ 992(R19), F22
+	WORD $0x4e6ccd16 // fmla v22.2d, v8.2d, v12.2d
+	FMOVQ 992(R19), F21
+	WORD $0x4e6dcd35 // fmla v21.2d, v9.2d, v13.2d
+	FMOVQ 1008(R19), F12
+	WORD $0x4e76cd0c // fmla v12.2d, v8.2d, v22.2d
 	FMOVQ 1008(R19), F13
-	WORD $0x4ead1dab // mov v11.16b, v13.16b
-	WORD $0x4e6ecd0b // fmla v11.2d, v8.2d, v14.2d
-	WORD $0x4ead1dae // mov v14.16b, v13.16b
-	WORD $0x4e6ccd2e // fmla v14.2d, v9.2d, v12.2d
-	FMOVQ 1024(R19), F12
-	WORD $0x4eac1d8a // mov v10.16b, v12.16b
-	WORD $0x4e6bcd0a // fmla v10.2d, v8.2d, v11.2d
-	WORD $0x4eac1d8d // mov v13.16b, v12.16b
-	WORD $0x4e6ecd2d // fmla v13.2d, v9.2d, v14.2d
-	FMOVQ 1040(R19), F14
-	WORD $0x4eae1dcc // mov v12.16b, v14.16b
-	WORD $0x4e6acd0c // fmla v12.2d, v8.2d, v10.2d
-	WORD $0x4eae1dcb // mov v11.16b, v14.16b
-	WORD $0x4e6dcd2b // fmla v11.2d, v9.2d, v13.2d
-	WORD $0x4e66cd94 // fmla v20.2d, v12.2d, v6.2d
-	WORD $0x4e67cd72 // fmla v18.2d, v11.2d, v7.2d
+	WORD $0x4e75cd2d // fmla v13.2d, v9.2d, v21.2d
+	FMOVQ 1024(R19), F22
+	WORD $0x4e6ccd16 // fmla v22.2d, v8.2d, v12.2d
+	FMOVQ 1024(R19), F21
+	WORD $0x4e6dcd35 // fmla v21.2d, v9.2d, v13.2d
+	FMOVQ 1040(R19), F12
+	WORD $0x4e76cd0c // fmla v12.2d, v8.2d, v22.2d
+	FMOVQ 1040(R19), F13
+	WORD $0x4e75cd2d // fmla v13.2d, v9.2d, v21.2d
+	WORD $0x4e66cd99 // fmla v25.2d, v12.2d, v6.2d
+	WORD $0x4e67cdb8 // fmla v24.2d, v13.2d, v7.2d
 	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4e74cfa6 // fmla v6.2d, v29.2d, v20.2d
+	WORD $0x4e79cfa6 // fmla v6.2d, v29.2d, v25.2d
 	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
-	WORD $0x4e72cf87 // fmla v7.2d, v28.2d, v18.2d
-	FMOVQ 80(R19), F20
-	WORD $0x4ee6d686 // fsub v6.2d, v20.2d, v6.2d
-	WORD $0x4ee7d687 // fsub v7.2d, v20.2d, v7.2d
-	FMOVQ 432(R19), F18
-	WORD $0x4e72d7aa // fadd v10.2d, v29.2d, v18.2d
-	WORD $0x4e72d78b // fadd v11.2d, v28.2d, v18.2d
-	WORD $0x6e6afe8a // fdiv v10.2d, v20.2d, v10.2d
-	WORD $0x6e6bfe8b // fdiv v11.2d, v20.2d, v11.2d
-	FMOVQ 1056(R19), F13
-	WORD $0x4eb41e8c // mov v12.16b, v20.16b
-	WORD $0x4eedcd4c // fmls v12.2d, v10.2d, v13.2d
-	WORD $0x4eb41e89 // mov v9.16b, v20.16b
-	WORD $0x4eedcd69 // fmls v9.2d, v11.2d, v13.2d
-	WORD $0x4e74d58e // fadd v14.2d, v12.2d, v20.2d
-	WORD $0x4e74d52f // fadd v15.2d, v9.2d, v20.2d
-	WORD $0x4ebd1fa8 // mov v8.16b, v29.16b
-	WORD $0x4ef2cdc8 // fmls v8.2d, v14.2d, v18.2d
-	WORD $0x4ebc1f8e // mov v14.16b, v28.16b
-	WORD $0x4ef2cdee // fmls v14.2d, v15.2d, v18.2d
-	WORD $0x4eeccfa8 // fmls v8.2d, v29.2d, v12.2d
-	WORD $0x4ee9cf8e // fmls v14.2d, v28.2d, v9.2d
-	WORD $0x4e6acd0c // fmla v12.2d, v8.2d, v10.2d
-	WORD $0x4e6bcdc9 // fmla v9.2d, v14.2d, v11.2d
-	WORD $0x6e6cdd8f // fmul v15.2d, v12.2d, v12.2d
-	WORD $0x6e69dd2d // fmul v13.2d, v9.2d, v9.2d
-	FMOVQ 1072(R19), F14
-	FMOVQ 1088(R19), F11
-	WORD $0x4eab1d6a // mov v10.16b, v11.16b
-	WORD $0x4e6ecdea // fmla v10.2d, v15.2d, v14.2d
-	WORD $0x4eab1d68 // mov v8.16b, v11.16b
-	WORD $0x4e6ecda8 // fmla v8.2d, v13.2d, v14.2d
-	FMOVQ 1104(R19), F3
-	WORD $0x4ea31c6e // mov v14.16b, v3.16b
-	WORD $0x4e6acdee // fmla v14.2d, v15.2d, v10.2d
-	WORD $0x4ea31c6a // mov v10.16b, v3.16b
-	WORD $0x4e68cdaa // fmla v10.2d, v13.2d, v8.2d
-	FMOVQ 1120(R19), F8
-	WORD $0x4ea81d02 // mov v2.16b, v8.16b
-	WORD $0x4e6ecde2 // fmla v2.2d, v15.2d, v14.2d
-	WORD $0x4ea81d0e // mov v14.16b, v8.16b
-	WORD $0x4e6acdae // fmla v14.2d, v13.2d, v10.2d
-	FMOVQ 1136(R19), F10
-	WORD $0x4eaa1d5f // mov v31.16b, v10.16b
-	WORD $0x4e62cdff // fmla v31.2d, v15.2d, v2.2d
-	WORD $0x4eaa1d42 // mov v2.16b, v10.16b
-	WORD $0x4e6ecda2 // fmla v2.2d, v13.2d, v14.2d
+	WORD $0x4e78cf87 // fmla v7.2d, v28.2d, v24.2d
+	FMOVQ 80(R19), F25
+	WORD $0x4ee6d726 // fsub v6.2d, v25.2d, v6.2d
+	WORD $0x4ee7d727 // fsub v7.2d, v25.2d, v7.2d
+	FMOVQ 432(R19), F24
+	WORD $0x4e78d7aa // fadd v10.2d, v29.2d, v24.2d
+	WORD $0x4e78d78b // fadd v11.2d, v28.2d, v24.2d
+	WORD $0x6e6aff2a // fdiv v10.2d, v25.2d, v10.2d
+	WORD $0x6e6bff2b // fdiv v11.2d, v25.2d, v11.2d
+	FMOVQ 1056(R19), F22
+	WORD $0x4eb91f2c // mov v12.16b, v25.16b
+	WORD $0x4ef6cd4c // fmls v12.2d, v10.2d, v22.2d
+	WORD $0x4eb91f2d // mov v13.16b, v25.16b
+	WORD $0x4ef6cd6d // fmls v13.2d, v11.2d, v22.2d
+	WORD $0x4e79d58e // fadd v14.2d, v12.2d, v25.2d
+	WORD $0x4e79d5af // fadd v15.2d, v13.2d, v25.2d
+	WORD $0x4ebd1fb5 // mov v21.16b, v29.16b
+	WORD $0x4ef8cdd5 // fmls v21.2d, v14.2d, v24.2d
+	WORD $0x4ebc1f94 // mov v20.16b, v28.16b
+	WORD $0x4ef8cdf4 // fmls v20.2d, v15.2d, v24.2d
+	WORD $0x4eeccfb5 // fmls v21.2d, v29.2d, v12.2d
+	WORD $0x4eedcf94 // fmls v20.2d, v28.2d, v13.2d
+	WORD $0x4e6aceac // fmla v12.2d, v21.2d, v10.2d
+	WORD $0x4e6bce8d // fmla v13.2d, v20.2d, v11.2d
+	WORD $0x6e6cdd95 // fmul v21.2d, v12.2d, v12.2d
+	WORD $0x6e6dddb4 // fmul v20.2d, v13.2d, v13.2d
+	FMOVQ 1072(R19), F19
+	FMOVQ 1088(R19), F14
+	WORD $0x4e73ceae // fmla v14.2d, v21.2d, v19.2d
+	FMOVQ 1088(R19), F15
+	WORD $0x4e73ce8f // fmla v15.2d, v20.2d, v19.2d
+	FMOVQ 1104(R19), F18
+	WORD $0x4e6eceb2 // fmla v18.2d, v21.2d, v14.2d
+	FMOVQ 1104(R19), F17
+	WORD $0x4e6fce91 // fmla v17.2d, v20.2d, v15.2d
+	FMOVQ 1120(R19), F14
+	WORD $0x4e72ceae // fmla v14.2d, v21.2d, v18.2d
+	FMOVQ 1120(R19), F15
+	WORD $0x4e71ce8f // fmla v15.2d, v20.2d, v17.2d
+	FMOVQ 1136(R19), F18
+	WORD $0x4e6eceb2 // fmla v18.2d, v21.2d, v14.2d
+	FMOVQ 1136(R19), F17
+	WORD $0x4e6fce91 // fmla v17.2d, v20.2d, v15.2d
 	FMOVQ 1152(R19), F14
-	WORD $0x4eae1dde // mov v30.16b, v14.16b
-	WORD $0x4e7fcdfe // fmla v30.2d, v15.2d, v31.2d
-	WORD $0x4eae1ddf // mov v31.16b, v14.16b
-	WORD $0x4e62cdbf // fmla v31.2d, v13.2d, v2.2d
-	FMOVQ 1168(R19), F2
-	WORD $0x4ea21c4e // mov v14.16b, v2.16b
-	WORD $0x4e7ecdee // fmla v14.2d, v15.2d, v30.2d
-	WORD $0x4ea21c5e // mov v30.16b, v2.16b
-	WORD $0x4e7fcdbe // fmla v30.2d, v13.2d, v31.2d
-	FMOVQ 1184(R19), F31
-	WORD $0x4ebf1ffb // mov v27.16b, v31.16b
-	WORD $0x4e6ecdfb // fmla v27.2d, v15.2d, v14.2d
-	WORD $0x4ebf1fee // mov v14.16b, v31.16b
-	WORD $0x4e7ecdae // fmla v14.2d, v13.2d, v30.2d
-	FMOVQ 1200(R19), F30
-	WORD $0x4ebe1fdf // mov v31.16b, v30.16b
-	WORD $0x4e7bcdff // fmla v31.2d, v15.2d, v27.2d
-	WORD $0x4ebe1fdb // mov v27.16b, v30.16b
-	WORD $0x4e6ecdbb // fmla v27.2d, v13.2d, v14.2d
+	WORD $0x4e72ceae // fmla v14.2d, v21.2d, v18.2d
+	FMOVQ 1152(R19), F15
+	WORD $0x4e71ce8f // fmla v15.2d, v20.2d, v17.2d
+	FMOVQ 1168(R19), F18
+	WORD $0x4e6eceb2 // fmla v18.2d, v21.2d, v14.2d
+	FMOVQ 1168(R19), F17
+	WORD $0x4e6fce91 // fmla v17.2d, v20.2d, v15.2d
+	FMOVQ 1184(R19), F14
+	WORD $0x4e72ceae // fmla v14.2d, v21.2d, v18.2d
+	FMOVQ 1184(R19), F15
+	WORD $0x4e71ce8f // fmla v15.2d, v20.2d, v17.2d
+	FMOVQ 1200(R19), F18
+	WORD $0x4e6eceb2 // fmla v18.2d, v21.2d, v14.2d
+	FMOVQ 1200(R19), F17
+	WORD $0x4e6fce91 // fmla v17.2d, v20.2d, v15.2d
 	FMOVQ 1216(R19), F14
-	WORD $0x4eae1dde // mov v30.16b, v14.16b
-	WORD $0x4e7fcdfe // fmla v30.2d, v15.2d, v31.2d
-	WORD $0x4eae1ddf // mov v31.16b, v14.16b
-	WORD $0x4e7bcdbf // fmla v31.2d, v13.2d, v27.2d
-	FMOVQ 1232(R19), F27
-	WORD $0x4ebb1f6e // mov v14.16b, v27.16b
-	WORD $0x4e7ecdee // fmla v14.2d, v15.2d, v30.2d
-	WORD $0x4ebb1f7e // mov v30.16b, v27.16b
-	WORD $0x4e7fcdbe // fmla v30.2d, v13.2d, v31.2d
-	FMOVQ 1248(R19), F31
-	WORD $0x4ebf1ffb // mov v27.16b, v31.16b
-	WORD $0x4e6ecdfb // fmla v27.2d, v15.2d, v14.2d
-	WORD $0x4ebf1fee // mov v14.16b, v31.16b
-	WORD $0x4e7ecdae // fmla v14.2d, v13.2d, v30.2d
-	FMOVQ 1264(R19), F30
-	FMOVQ 1280(R19), F31
-	WORD $0x4ebf1ff0 // mov v16.16b, v31.16b
-	WORD $0x4e7ecdf0 // fmla v16.2d, v15.2d, v30.2d
-	WORD $0x4ebf1ff1 // mov v17.16b, v31.16b
-	WORD $0x4e7ecdb1 // fmla v17.2d, v13.2d, v30.2d
-	FMOVQ 1296(R19), F31
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e70cdfe // fmla v30.2d, v15.2d, v16.2d
-	WORD $0x4ebf1ff0 // mov v16.16b, v31.16b
-	WORD $0x4e71cdb0 // fmla v16.2d, v13.2d, v17.2d
+	WORD $0x4e72ceae // fmla v14.2d, v21.2d, v18.2d
+	FMOVQ 1216(R19), F15
+	WORD $0x4e71ce8f // fmla v15.2d, v20.2d, v17.2d
+	FMOVQ 1232(R19), F18
+	WORD $0x4e6eceb2 // fmla v18.2d, v21.2d, v14.2d
+	FMOVQ 1232(R19), F17
+	WORD $0x4e6fce91 // fmla v17.2d, v20.2d, v15.2d
+	FMOVQ 1248(R19), F14
+	WORD $0x4e72ceae // fmla v14.2d, v21.2d, v18.2d
+	FMOVQ 1248(R19), F15
+	WORD $0x4e71ce8f // fmla v15.2d, v20.2d, v17.2d
+	FMOVQ 1264(R19), F18
+	FMOVQ 1280(R19), F16
+	WORD $0x4e72ceb0 // fmla v16.2d, v21.2d, v18.2d
+	FMOVQ 1280(R19), F17
+	WORD $0x4e72ce91 // fmla v17.2d, v20.2d, v18.2d
+	FMOVQ 1296(R19), F11
+	WORD $0x4e70ceab // fmla v11.2d, v21.2d, v16.2d
+	FMOVQ 1296(R19), F16
+	WORD $0x4e71ce90 // fmla v16.2d, v20.2d, v17.2d
 	FMOVQ 1312(R19), F17
-	WORD $0x4eb11e3f // mov v31.16b, v17.16b
-	WORD $0x4e7ecdff // fmla v31.2d, v15.2d, v30.2d
-	WORD $0x4eb11e3e // mov v30.16b, v17.16b
-	WORD $0x4e70cdbe // fmla v30.2d, v13.2d, v16.2d
+	WORD $0x4e6bceb1 // fmla v17.2d, v21.2d, v11.2d
+	FMOVQ 1312(R19), F11
+	WORD $0x4e70ce8b // fmla v11.2d, v20.2d, v16.2d
 	FMOVQ 1328(R19), F16
-	WORD $0x4eb01e1a // mov v26.16b, v16.16b
-	WORD $0x4e7fcdfa // fmla v26.2d, v15.2d, v31.2d
-	WORD $0x4eb01e11 // mov v17.16b, v16.16b
-	WORD $0x4e7ecdb1 // fmla v17.2d, v13.2d, v30.2d
-	FMOVQ 1344(R19), F31
-	WORD $0x4ebf1ff0 // mov v16.16b, v31.16b
-	WORD $0x4e7acdf0 // fmla v16.2d, v15.2d, v26.2d
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e71cdbe // fmla v30.2d, v13.2d, v17.2d
-	FMOVQ 1360(R19), F26
-	WORD $0x4eba1f51 // mov v17.16b, v26.16b
-	WORD $0x4e70cdf1 // fmla v17.2d, v15.2d, v16.2d
-	WORD $0x4eba1f50 // mov v16.16b, v26.16b
-	WORD $0x4e7ecdb0 // fmla v16.2d, v13.2d, v30.2d
-	FMOVQ 1376(R19), F30
-	WORD $0x4ebe1fdf // mov v31.16b, v30.16b
-	WORD $0x4e71cdff // fmla v31.2d, v15.2d, v17.2d
-	WORD $0x4ebe1fd1 // mov v17.16b, v30.16b
-	WORD $0x4e70cdb1 // fmla v17.2d, v13.2d, v16.2d
+	WORD $0x4e71ceb0 // fmla v16.2d, v21.2d, v17.2d
+	FMOVQ 1328(R19), F17
+	WORD $0x4e6bce91 // fmla v17.2d, v20.2d, v11.2d
+	FMOVQ 1344(R19), F11
+	WORD $0x4e70ceab // fmla v11.2d, v21.2d, v16.2d
+	FMOVQ 1344(R19), F16
+	WORD $0x4e71ce90 // fmla v16.2d, v20.2d, v17.2d
+	FMOVQ 1360(R19), F17
+	WORD $0x4e6bceb1 // fmla v17.2d, v21.2d, v11.2d
+	FMOVQ 1360(R19), F11
+	WORD $0x4e70ce8b // fmla v11.2d, v20.2d, v16.2d
+	FMOVQ 1376(R19), F16
+	WORD $0x4e71ceb0 // fmla v16.2d, v21.2d, v17.2d
+	FMOVQ 1376(R19), F17
+	WORD $0x4e6bce91 // fmla v17.2d, v20.2d, v11.2d
+	FMOVQ 1392(R19), F11
+	WORD $0x4e70ceab // fmla v11.2d, v21.2d, v16.2d
 	FMOVQ 1392(R19), F16
-	WORD $0x4eb01e1e // mov v30.16b, v16.16b
-	WORD $0x4e7fcdfe // fmla v30.2d, v15.2d, v31.2d
-	WORD $0x4eb01e1f // mov v31.16b, v16.16b
-	WORD $0x4e71cdbf // fmla v31.2d, v13.2d, v17.2d
+	WORD $0x4e71ce90 // fmla v16.2d, v20.2d, v17.2d
 	FMOVQ 1408(R19), F17
-	WORD $0x4eb11e30 // mov v16.16b, v17.16b
-	WORD $0x4e7ecdf0 // fmla v16.2d, v15.2d, v30.2d
-	WORD $0x4eb11e3e // mov v30.16b, v17.16b
-	WORD $0x4e7fcdbe // fmla v30.2d, v13.2d, v31.2d
-	FMOVQ 1424(R19), F31
-	WORD $0x4ebf1ffa // mov v26.16b, v31.16b
-	WORD $0x4e70cdfa // fmla v26.2d, v15.2d, v16.2d
-	WORD $0x4ebf1ff1 // mov v17.16b, v31.16b
-	WORD $0x4e7ecdb1 // fmla v17.2d, v13.2d, v30.2d
-	WORD $0x4e6ccf5b // fmla v27.2d, v26.2d, v12.2d
-	WORD $0x4e69ce2e // fmla v14.2d, v17.2d, v9.2d
+	WORD $0x4e6bceb1 // fmla v17.2d, v21.2d, v11.2d
+	FMOVQ 1408(R19), F11
+	WORD $0x4e70ce8b // fmla v11.2d, v20.2d, v16.2d
+	FMOVQ 1424(R19), F16
+	WORD $0x4e71ceb0 // fmla v16.2d, v21.2d, v17.2d
+	FMOVQ 1424(R19), F17
+	WORD $0x4e6bce91 // fmla v17.2d, v20.2d, v11.2d
+	WORD $0x4e6cce0e // fmla v14.2d, v16.2d, v12.2d
+	WORD $0x4e6dce2f // fmla v15.2d, v17.2d, v13.2d
 	WORD $0x4e7dd7aa // fadd v10.2d, v29.2d, v29.2d
 	WORD $0x4e7cd78b // fadd v11.2d, v28.2d, v28.2d
-	WORD $0x4e74d54c // fadd v12.2d, v10.2d, v20.2d
-	WORD $0x4e74d56d // fadd v13.2d, v11.2d, v20.2d
-	WORD $0x6e6cfe8c // fdiv v12.2d, v20.2d, v12.2d
-	WORD $0x6e6dfe8d // fdiv v13.2d, v20.2d, v13.2d
+	WORD $0x4e79d54c // fadd v12.2d, v10.2d, v25.2d
+	WORD $0x4e79d56d // fadd v13.2d, v11.2d, v25.2d
+	WORD $0x6e6cff2c // fdiv v12.2d, v25.2d, v12.2d
+	WORD $0x6e6dff2d // fdiv v13.2d, v25.2d, v13.2d
 	WORD $0x4eac1d90 // mov v16.16b, v12.16b
-	WORD $0x4e7bcd90 // fmla v16.2d, v12.2d, v27.2d
+	WORD $0x4e6ecd90 // fmla v16.2d, v12.2d, v14.2d
 	WORD $0x4ead1db1 // mov v17.16b, v13.16b
-	WORD $0x4e6ecdb1 // fmla v17.2d, v13.2d, v14.2d
-	WORD $0x4ef0d77e // fsub v30.2d, v27.2d, v16.2d
-	WORD $0x4ef1d5cf // fsub v15.2d, v14.2d, v17.2d
-	WORD $0x4eb41e92 // mov v18.16b, v20.16b
+	WORD $0x4e6fcdb1 // fmla v17.2d, v13.2d, v15.2d
+	WORD $0x4ef0d5ce // fsub v14.2d, v14.2d, v16.2d
+	WORD $0x4ef1d5ef // fsub v15.2d, v15.2d, v17.2d
+	WORD $0x4eb91f32 // mov v18.16b, v25.16b
 	WORD $0x4ef0cd52 // fmls v18.2d, v10.2d, v16.2d
-	WORD $0x4ef1cd74 // fmls v20.2d, v11.2d, v17.2d
-	WORD $0x4e72d7c8 // fadd v8.2d, v30.2d, v18.2d
-	WORD $0x4e74d5e9 // fadd v9.2d, v15.2d, v20.2d
+	WORD $0x4ef1cd79 // fmls v25.2d, v11.2d, v17.2d
+	WORD $0x4e72d5c8 // fadd v8.2d, v14.2d, v18.2d
+	WORD $0x4e79d5e9 // fadd v9.2d, v15.2d, v25.2d
 	WORD $0x4e68cd90 // fmla v16.2d, v12.2d, v8.2d
 	WORD $0x4e69cdb1 // fmla v17.2d, v13.2d, v9.2d
 	WORD $0x6e7ddfaa // fmul v10.2d, v29.2d, v29.2d
 	WORD $0x6e7cdf8b // fmul v11.2d, v28.2d, v28.2d
-	FMOVQ 144(R19), F30
-	WORD $0x6e3e1d4c // eor v12.16b, v10.16b, v30.16b
-	WORD $0x6e3e1d6d // eor v13.16b, v11.16b, v30.16b
-	FMOVQ 1440(R19), F27
-	WORD $0x6eece77a // fcmgt v26.2d, v27.2d, v12.2d
-	WORD $0x6e6c1f7a // bsl v26.16b, v27.16b, v12.16b
-	WORD $0x6eede774 // fcmgt v20.2d, v27.2d, v13.2d
-	WORD $0x6e6d1f74 // bsl v20.16b, v27.16b, v13.16b
-	FMOVQ 464(R19), F18
-	FMOVQ 1456(R19), F15
-	WORD $0x4eb21e4e // mov v14.16b, v18.16b
-	WORD $0x4e6fcf4e // fmla v14.2d, v26.2d, v15.2d
-	WORD $0x4e6fce92 // fmla v18.2d, v20.2d, v15.2d
-	FMOVQ 464(R19), F13
-	WORD $0x4eedd5ce // fsub v14.2d, v14.2d, v13.2d
-	WORD $0x4eedd64f // fsub v15.2d, v18.2d, v13.2d
-	FMOVQ 1472(R19), F18
-	WORD $0x4ef2cdda // fmls v26.2d, v14.2d, v18.2d
-	WORD $0x4ef2cdf4 // fmls v20.2d, v15.2d, v18.2d
-	FMOVQ 1488(R19), F12
-	WORD $0x4eeccdda // fmls v26.2d, v14.2d, v12.2d
-	WORD $0x4eeccdf4 // fmls v20.2d, v15.2d, v12.2d
-	WORD $0x6e7adf49 // fmul v9.2d, v26.2d, v26.2d
+	FMOVQ 144(R19), F25
+	WORD $0x6e391d4c // eor v12.16b, v10.16b, v25.16b
+	WORD $0x6e391d6d // eor v13.16b, v11.16b, v25.16b
+	FMOVQ 1440(R19), F21
+	WORD $0x6eece6b4 // fcmgt v20.2d, v21.2d, v12.2d
+	WORD $0x6e6c1eb4 // bsl v20.16b, v21.16b, v12.16b
+	WORD $0x6eede6b2 // fcmgt v18.2d, v21.2d, v13.2d
+	WORD $0x6e6d1eb2 // bsl v18.16b, v21.16b, v13.16b
+	FMOVQ 464(R19), F15
+	FMOVQ 1456(R19), F14
+	WORD $0x4eaf1ded // mov v13.16b, v15.16b
+	WORD $0x4e6ece8d // fmla v13.2d, v20.2d, v14.2d
+	WORD $0x4e6ece4f // fmla v15.2d, v18.2d, v14.2d
+	FMOVQ 464(R19), F12
+	WORD $0x4eecd5ae // fsub v14.2d, v13.2d, v12.2d
+	WORD $0x4eecd5ef // fsub v15.2d, v15.2d, v12.2d
+	FMOVQ 1472(R19), F13
+	WORD $0x4eedcdd4 // fmls v20.2d, v14.2d, v13.2d
+	WORD $0x4eedcdf2 // fmls v18.2d, v15.2d, v13.2d
+	FMOVQ 1488(R19), F9
+	WORD $0x4ee9cdd4 // fmls v20.2d, v14.2d, v9.2d
+	WORD $0x4ee9cdf2 // fmls v18.2d, v15.2d, v9.2d
 	WORD $0x6e74de88 // fmul v8.2d, v20.2d, v20.2d
-	FMOVQ 1504(R19), F31
-	FMOVQ 1520(R19), F30
-	WORD $0x4ebe1fd2 // mov v18.16b, v30.16b
-	WORD $0x4e7fcd32 // fmla v18.2d, v9.2d, v31.2d
-	WORD $0x4ebe1fd3 // mov v19.16b, v30.16b
-	WORD $0x4e7fcd13 // fmla v19.2d, v8.2d, v31.2d
+	WORD $0x6e72de43 // fmul v3.2d, v18.2d, v18.2d
+	FMOVQ 1504(R19), F2
+	FMOVQ 1520(R19), F31
+	WORD $0x4e62cd1f // fmla v31.2d, v8.2d, v2.2d
+	FMOVQ 1520(R19), F19
+	WORD $0x4e62cc73 // fmla v19.2d, v3.2d, v2.2d
+	FMOVQ 1536(R19), F30
+	WORD $0x4e7fcd1e // fmla v30.2d, v8.2d, v31.2d
 	FMOVQ 1536(R19), F31
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e72cd3e // fmla v30.2d, v9.2d, v18.2d
-	WORD $0x4ebf1ff2 // mov v18.16b, v31.16b
-	WORD $0x4e73cd12 // fmla v18.2d, v8.2d, v19.2d
+	WORD $0x4e73cc7f // fmla v31.2d, v3.2d, v19.2d
 	FMOVQ 1552(R19), F19
-	WORD $0x4eb31e7f // mov v31.16b, v19.16b
-	WORD $0x4e7ecd3f // fmla v31.2d, v9.2d, v30.2d
-	WORD $0x4eb31e7e // mov v30.16b, v19.16b
-	WORD $0x4e72cd1e // fmla v30.2d, v8.2d, v18.2d
-	FMOVQ 1568(R19), F18
-	WORD $0x4eb21e5b // mov v27.16b, v18.16b
-	WORD $0x4e7fcd3b // fmla v27.2d, v9.2d, v31.2d
-	WORD $0x4eb21e53 // mov v19.16b, v18.16b
 	WORD $0x4e7ecd13 // fmla v19.2d, v8.2d, v30.2d
-	FMOVQ 1584(R19), F31
-	FMOVQ 1600(R19), F30
-	WORD $0x4ebe1fd9 // mov v25.16b, v30.16b
-	WORD $0x4e7fcd39 // fmla v25.2d, v9.2d, v31.2d
-	WORD $0x4ebe1fd5 // mov v21.16b, v30.16b
-	WORD $0x4e7fcd15 // fmla v21.2d, v8.2d, v31.2d
-	FMOVQ 1616(R19), F31
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e79cd3e // fmla v30.2d, v9.2d, v25.2d
-	WORD $0x4ebf1ff9 // mov v25.16b, v31.16b
-	WORD $0x4e75cd19 // fmla v25.2d, v8.2d, v21.2d
+	FMOVQ 1552(R19), F30
+	WORD $0x4e7fcc7e // fmla v30.2d, v3.2d, v31.2d
+	FMOVQ 1568(R19), F31
+	WORD $0x4e73cd1f // fmla v31.2d, v8.2d, v19.2d
+	FMOVQ 1568(R19), F19
+	WORD $0x4e7ecc73 // fmla v19.2d, v3.2d, v30.2d
+	FMOVQ 1584(R19), F30
+	FMOVQ 1600(R19), F27
+	WORD $0x4e7ecd1b // fmla v27.2d, v8.2d, v30.2d
+	FMOVQ 1600(R19), F21
+	WORD $0x4e7ecc75 // fmla v21.2d, v3.2d, v30.2d
+	FMOVQ 1616(R19), F30
+	WORD $0x4e7bcd1e // fmla v30.2d, v8.2d, v27.2d
+	FMOVQ 1616(R19), F27
+	WORD $0x4e75cc7b // fmla v27.2d, v3.2d, v21.2d
 	FMOVQ 1632(R19), F21
-	WORD $0x4eb51ebf // mov v31.16b, v21.16b
-	WORD $0x4e7ecd3f // fmla v31.2d, v9.2d, v30.2d
-	WORD $0x4eb51ebe // mov v30.16b, v21.16b
-	WORD $0x4e79cd1e // fmla v30.2d, v8.2d, v25.2d
-	FMOVQ 1648(R19), F25
-	WORD $0x4eb91f38 // mov v24.16b, v25.16b
-	WORD $0x4e7fcd38 // fmla v24.2d, v9.2d, v31.2d
-	WORD $0x4eb91f35 // mov v21.16b, v25.16b
 	WORD $0x4e7ecd15 // fmla v21.2d, v8.2d, v30.2d
-	WORD $0x4e7acf1b // fmla v27.2d, v24.2d, v26.2d
-	WORD $0x4e74ceb3 // fmla v19.2d, v21.2d, v20.2d
-	WORD $0x4e7bcd3a // fmla v26.2d, v9.2d, v27.2d
-	WORD $0x4e73cd14 // fmla v20.2d, v8.2d, v19.2d
+	FMOVQ 1632(R19), F30
+	WORD $0x4e7bcc7e // fmla v30.2d, v3.2d, v27.2d
+	FMOVQ 1648(R19), F27
+	WORD $0x4e75cd1b // fmla v27.2d, v8.2d, v21.2d
+	FMOVQ 1648(R19), F21
+	WORD $0x4e7ecc75 // fmla v21.2d, v3.2d, v30.2d
+	WORD $0x4e74cf7f // fmla v31.2d, v27.2d, v20.2d
+	WORD $0x4e72ceb3 // fmla v19.2d, v21.2d, v18.2d
+	WORD $0x4e7fcd14 // fmla v20.2d, v8.2d, v31.2d
+	WORD $0x4e73cc72 // fmla v18.2d, v3.2d, v19.2d
 	FMOVQ 80(R19), F31
-	WORD $0x4e7fd74c // fadd v12.2d, v26.2d, v31.2d
-	WORD $0x4e7fd68d // fadd v13.2d, v20.2d, v31.2d
+	WORD $0x4e7fd68c // fadd v12.2d, v20.2d, v31.2d
+	WORD $0x4e7fd64d // fadd v13.2d, v18.2d, v31.2d
 	WORD $0x4effd59e // fsub v30.2d, v12.2d, v31.2d
 	WORD $0x4effd5bb // fsub v27.2d, v13.2d, v31.2d
-	WORD $0x4efed75e // fsub v30.2d, v26.2d, v30.2d
-	WORD $0x4efbd69b // fsub v27.2d, v20.2d, v27.2d
+	WORD $0x4efed69e // fsub v30.2d, v20.2d, v30.2d
+	WORD $0x4efbd65b // fsub v27.2d, v18.2d, v27.2d
 	WORD $0x4efdcfaa // fmls v10.2d, v29.2d, v29.2d
 	WORD $0x4efccf8b // fmls v11.2d, v28.2d, v28.2d
 	WORD $0x4e6ccd5e // fmla v30.2d, v10.2d, v12.2d
@@ -3212,17 +3071,17 @@ body:
 	WORD $0x6eefe7dc // fcmgt v28.2d, v30.2d, v15.2d
 	WORD $0x6e6f1fdc // bsl v28.16b, v30.16b, v15.16b
 	FMOVQ 464(R19), F27
-	FMOVQ 544(R19), F26
+	FMOVQ 544(R19), F21
 	WORD $0x4ebb1f6c // mov v12.16b, v27.16b
-	WORD $0x4e7acfac // fmla v12.2d, v29.2d, v26.2d
-	WORD $0x4e7acf9b // fmla v27.2d, v28.2d, v26.2d
-	FMOVQ 464(R19), F24
-	WORD $0x4ef8d58a // fsub v10.2d, v12.2d, v24.2d
-	WORD $0x4ef8d76b // fsub v11.2d, v27.2d, v24.2d
+	WORD $0x4e75cfac // fmla v12.2d, v29.2d, v21.2d
+	WORD $0x4e75cf9b // fmla v27.2d, v28.2d, v21.2d
+	FMOVQ 464(R19), F20
+	WORD $0x4ef4d58a // fsub v10.2d, v12.2d, v20.2d
+	WORD $0x4ef4d76b // fsub v11.2d, v27.2d, v20.2d
 	WORD $0x4eead7bd // fsub v29.2d, v29.2d, v10.2d
 	WORD $0x4eebd79c // fsub v28.2d, v28.2d, v11.2d
-	WORD $0x4e78d7bd // fadd v29.2d, v29.2d, v24.2d
-	WORD $0x4e78d79c // fadd v28.2d, v28.2d, v24.2d
+	WORD $0x4e74d7bd // fadd v29.2d, v29.2d, v20.2d
+	WORD $0x4e74d79c // fadd v28.2d, v28.2d, v20.2d
 	WORD $0x4f74558a // shl v10.2d, v12.2d, #52
 	WORD $0x4f74576b // shl v11.2d, v27.2d, #52
 	WORD $0x4eff854a // add v10.2d, v10.2d, v31.2d
@@ -3254,18 +3113,19 @@ body:
 	WORD $0x6e6e1f90 // bsl v16.16b, v28.16b, v14.16b
 	WORD $0x4ead1db1 // mov v17.16b, v13.16b
 	WORD $0x6e6f1f91 // bsl v17.16b, v28.16b, v15.16b
-	WORD $0x4eb81f14 // mov v20.16b, v24.16b
-	WORD $0x4e7ace14 // fmla v20.2d, v16.2d, v26.2d
-	WORD $0x4e7ace38 // fmla v24.2d, v17.2d, v26.2d
-	FMOVQ 464(R19), F27
-	WORD $0x4efbd692 // fsub v18.2d, v20.2d, v27.2d
-	WORD $0x4efbd713 // fsub v19.2d, v24.2d, v27.2d
+	WORD $0x4eb41e9b // mov v27.16b, v20.16b
+	WORD $0x4e75ce1b // fmla v27.2d, v16.2d, v21.2d
+	WORD $0x4e75ce34 // fmla v20.2d, v17.2d, v21.2d
+	FMOVQ 464(R19), F19
+	WORD $0x4ef3d772 // fsub v18.2d, v27.2d, v19.2d
+	WORD $0x4ef3d69f // fsub v31.2d, v20.2d, v19.2d
 	WORD $0x4ef2d610 // fsub v16.2d, v16.2d, v18.2d
-	WORD $0x4ef3d631 // fsub v17.2d, v17.2d, v19.2d
-	WORD $0x4e7bd610 // fadd v16.2d, v16.2d, v27.2d
-	WORD $0x4e7bd631 // fadd v17.2d, v17.2d, v27.2d
-	WORD $0x4f745692 // shl v18.2d, v20.2d, #52
-	WORD $0x4f745713 // shl v19.2d, v24.2d, #52
+	WORD $0x4effd631 // fsub v17.2d, v17.2d, v31.2d
+	WORD $0x4e73d610 // fadd v16.2d, v16.2d, v19.2d
+	WORD $0x4e73d631 // fadd v17.2d, v17.2d, v19.2d
+	WORD $0x4f745772 // shl v18.2d, v27.2d, #52
+	WORD $0x4f745693 // shl v19.2d, v20.2d, #52
+	FMOVQ 80(R19), F31
 	WORD $0x4eff8652 // add v18.2d, v18.2d, v31.2d
 	WORD $0x4eff8673 // add v19.2d, v19.2d, v31.2d
 	WORD $0x6e72dd12 // fmul v18.2d, v8.2d, v18.2d
@@ -3276,26 +3136,27 @@ body:
 	WORD $0x4eff8631 // add v17.2d, v17.2d, v31.2d
 	WORD $0x6e70de50 // fmul v16.2d, v18.2d, v16.2d
 	WORD $0x6e71de71 // fmul v17.2d, v19.2d, v17.2d
-	WORD $0x6efde5d8 // fcmgt v24.2d, v14.2d, v29.2d
-	WORD $0x6e6e1fb8 // bsl v24.16b, v29.16b, v14.16b
-	WORD $0x6efde5f5 // fcmgt v21.2d, v15.2d, v29.2d
-	WORD $0x6e6f1fb5 // bsl v21.16b, v29.16b, v15.16b
-	FMOVQ 1696(R19), F20
-	WORD $0x4e74d70e // fadd v14.2d, v24.2d, v20.2d
-	WORD $0x4e74d6af // fadd v15.2d, v21.2d, v20.2d
+	WORD $0x6efde5db // fcmgt v27.2d, v14.2d, v29.2d
+	WORD $0x6e6e1fbb // bsl v27.16b, v29.16b, v14.16b
+	WORD $0x6efde5f4 // fcmgt v20.2d, v15.2d, v29.2d
+	WORD $0x6e6f1fb4 // bsl v20.16b, v29.16b, v15.16b
+	FMOVQ 1696(R19), F19
+	WORD $0x4e73d76e // fadd v14.2d, v27.2d, v19.2d
+	WORD $0x4e73d68f // fadd v15.2d, v20.2d, v19.2d
+	FMOVQ 464(R19), F27
 	WORD $0x4e7bd5ce // fadd v14.2d, v14.2d, v27.2d
 	WORD $0x4e7bd5ef // fadd v15.2d, v15.2d, v27.2d
-	FMOVQ 1712(R19), F24
+	FMOVQ 1712(R19), F20
 	WORD $0x4f7455ce // shl v14.2d, v14.2d, #52
 	WORD $0x4f7455ef // shl v15.2d, v15.2d, #52
 	WORD $0x4eff85ce // add v14.2d, v14.2d, v31.2d
 	WORD $0x4eff85ef // add v15.2d, v15.2d, v31.2d
 	WORD $0x6e6edd08 // fmul v8.2d, v8.2d, v14.2d
 	WORD $0x6e6fdd29 // fmul v9.2d, v9.2d, v15.2d
-	WORD $0x4e78d508 // fadd v8.2d, v8.2d, v24.2d
-	WORD $0x4e78d529 // fadd v9.2d, v9.2d, v24.2d
-	WORD $0x6e381d08 // eor v8.16b, v8.16b, v24.16b
-	WORD $0x6e381d29 // eor v9.16b, v9.16b, v24.16b
+	WORD $0x4e74d508 // fadd v8.2d, v8.2d, v20.2d
+	WORD $0x4e74d529 // fadd v9.2d, v9.2d, v20.2d
+	WORD $0x6e341d08 // eor v8.16b, v8.16b, v20.16b
+	WORD $0x6e341d29 // eor v9.16b, v9.16b, v20.16b
 	WORD $0x6e701d0c // bsl v12.16b, v8.16b, v16.16b
 	WORD $0x6e711d2d // bsl v13.16b, v9.16b, v17.16b
 	WORD $0x6e621d8a // bsl v10.16b, v12.16b, v2.16b
@@ -3340,34 +3201,36 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -3397,9 +3260,7 @@ TEXT ·expF64NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 1744(R19), F31
@@ -3429,54 +3290,46 @@ body:
 	WORD $0x6e7ddfa6 // fmul v6.2d, v29.2d, v29.2d
 	WORD $0x6e7cdf87 // fmul v7.2d, v28.2d, v28.2d
 	FMOVQ 1504(R19), F23
-	FMOVQ 1520(R19), F22
-	WORD $0x4eb61ec8 // mov v8.16b, v22.16b
+	FMOVQ 1520(R19), F8
 	WORD $0x4e77ccc8 // fmla v8.2d, v6.2d, v23.2d
-	WORD $0x4eb61ec9 // mov v9.16b, v22.16b
+	FMOVQ 1520(R19), F9
 	WORD $0x4e77cce9 // fmla v9.2d, v7.2d, v23.2d
+	FMOVQ 1536(R19), F22
+	WORD $0x4e68ccd6 // fmla v22.2d, v6.2d, v8.2d
 	FMOVQ 1536(R19), F21
-	WORD $0x4eb51eb4 // mov v20.16b, v21.16b
-	WORD $0x4e68ccd4 // fmla v20.2d, v6.2d, v8.2d
-	WORD $0x4eb51eb3 // mov v19.16b, v21.16b
-	WORD $0x4e69ccf3 // fmla v19.2d, v7.2d, v9.2d
-	FMOVQ 1552(R19), F18
-	WORD $0x4eb21e48 // mov v8.16b, v18.16b
-	WORD $0x4e74ccc8 // fmla v8.2d, v6.2d, v20.2d
-	WORD $0x4eb21e49 // mov v9.16b, v18.16b
-	WORD $0x4e73cce9 // fmla v9.2d, v7.2d, v19.2d
-	FMOVQ 1568(R19), F20
-	WORD $0x4eb41e93 // mov v19.16b, v20.16b
-	WORD $0x4e68ccd3 // fmla v19.2d, v6.2d, v8.2d
-	WORD $0x4eb41e91 // mov v17.16b, v20.16b
-	WORD $0x4e69ccf1 // fmla v17.2d, v7.2d, v9.2d
-	FMOVQ 1584(R19), F16
-	FMOVQ 1600(R19), F15
-	WORD $0x4eaf1dea // mov v10.16b, v15.16b
-	WORD $0x4e70ccca // fmla v10.2d, v6.2d, v16.2d
-	WORD $0x4eaf1deb // mov v11.16b, v15.16b
-	WORD $0x4e70cceb // fmla v11.2d, v7.2d, v16.2d
-	FMOVQ 1616(R19), F14
-	WORD $0x4eae1dcd // mov v13.16b, v14.16b
-	WORD $0x4e6acccd // fmla v13.2d, v6.2d, v10.2d
-	WORD $0x4eae1dcc // mov v12.16b, v14.16b
-	WORD $0x4e6bccec // fmla v12.2d, v7.2d, v11.2d
+	WORD $0x4e69ccf5 // fmla v21.2d, v7.2d, v9.2d
+	FMOVQ 1552(R19), F8
+	WORD $0x4e76ccc8 // fmla v8.2d, v6.2d, v22.2d
+	FMOVQ 1552(R19), F9
+	WORD $0x4e75cce9 // fmla v9.2d, v7.2d, v21.2d
+	FMOVQ 1568(R19), F22
+	WORD $0x4e68ccd6 // fmla v22.2d, v6.2d, v8.2d
+	FMOVQ 1568(R19), F21
+	WORD $0x4e69ccf5 // fmla v21.2d, v7.2d, v9.2d
+	FMOVQ 1584(R19), F20
+	FMOVQ 1600(R19), F10
+	WORD $0x4e74ccca // fmla v10.2d, v6.2d, v20.2d
+	FMOVQ 1600(R19), F11
+	WORD $0x4e74cceb // fmla v11.2d, v7.2d, v20.2d
+	FMOVQ 1616(R19), F19
+	WORD $0x4e6accd3 // fmla v19.2d, v6.2d, v10.2d
+	FMOVQ 1616(R19), F18
+	WORD $0x4e6bccf2 // fmla v18.2d, v7.2d, v11.2d
+	FMOVQ 1632(R19), F10
+	WORD $0x4e73ccca // fmla v10.2d, v6.2d, v19.2d
 	FMOVQ 1632(R19), F11
-	WORD $0x4eab1d6a // mov v10.16b, v11.16b
-	WORD $0x4e6dccca // fmla v10.2d, v6.2d, v13.2d
-	WORD $0x4eab1d6d // mov v13.16b, v11.16b
-	WORD $0x4e6ccced // fmla v13.2d, v7.2d, v12.2d
-	FMOVQ 1648(R19), F12
-	WORD $0x4eac1d89 // mov v9.16b, v12.16b
-	WORD $0x4e6accc9 // fmla v9.2d, v6.2d, v10.2d
-	WORD $0x4eac1d8b // mov v11.16b, v12.16b
-	WORD $0x4e6dcceb // fmla v11.2d, v7.2d, v13.2d
-	WORD $0x4e7dcd33 // fmla v19.2d, v9.2d, v29.2d
-	WORD $0x4e7ccd71 // fmla v17.2d, v11.2d, v28.2d
-	WORD $0x4e73ccdd // fmla v29.2d, v6.2d, v19.2d
-	WORD $0x4e71ccfc // fmla v28.2d, v7.2d, v17.2d
-	FMOVQ 80(R19), F19
-	WORD $0x4e73d7a2 // fadd v2.2d, v29.2d, v19.2d
-	WORD $0x4e73d783 // fadd v3.2d, v28.2d, v19.2d
+	WORD $0x4e72cceb // fmla v11.2d, v7.2d, v18.2d
+	FMOVQ 1648(R19), F19
+	WORD $0x4e6accd3 // fmla v19.2d, v6.2d, v10.2d
+	FMOVQ 1648(R19), F18
+	WORD $0x4e6bccf2 // fmla v18.2d, v7.2d, v11.2d
+	WORD $0x4e7dce76 // fmla v22.2d, v19.2d, v29.2d
+	WORD $0x4e7cce55 // fmla v21.2d, v18.2d, v28.2d
+	WORD $0x4e76ccdd // fmla v29.2d, v6.2d, v22.2d
+	WORD $0x4e75ccfc // fmla v28.2d, v7.2d, v21.2d
+	FMOVQ 80(R19), F22
+	WORD $0x4e76d7a2 // fadd v2.2d, v29.2d, v22.2d
+	WORD $0x4e76d783 // fadd v3.2d, v28.2d, v22.2d
 	FMOVQ 1664(R19), F29
 	WORD $0x6ee4e7a6 // fcmgt v6.2d, v29.2d, v4.2d
 	WORD $0x6e641fa6 // bsl v6.16b, v29.16b, v4.16b
@@ -3486,23 +3339,23 @@ body:
 	WORD $0x4eb91f2a // mov v10.16b, v25.16b
 	WORD $0x4e7cccca // fmla v10.2d, v6.2d, v28.2d
 	WORD $0x4e7cccf9 // fmla v25.2d, v7.2d, v28.2d
-	FMOVQ 464(R19), F17
-	WORD $0x4ef1d548 // fsub v8.2d, v10.2d, v17.2d
-	WORD $0x4ef1d729 // fsub v9.2d, v25.2d, v17.2d
+	FMOVQ 464(R19), F21
+	WORD $0x4ef5d548 // fsub v8.2d, v10.2d, v21.2d
+	WORD $0x4ef5d729 // fsub v9.2d, v25.2d, v21.2d
 	WORD $0x4ee8d4c6 // fsub v6.2d, v6.2d, v8.2d
 	WORD $0x4ee9d4e7 // fsub v7.2d, v7.2d, v9.2d
-	WORD $0x4e71d4c6 // fadd v6.2d, v6.2d, v17.2d
-	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
+	WORD $0x4e75d4c6 // fadd v6.2d, v6.2d, v21.2d
+	WORD $0x4e75d4e7 // fadd v7.2d, v7.2d, v21.2d
 	WORD $0x4f745548 // shl v8.2d, v10.2d, #52
 	WORD $0x4f745729 // shl v9.2d, v25.2d, #52
-	WORD $0x4ef38508 // add v8.2d, v8.2d, v19.2d
-	WORD $0x4ef38529 // add v9.2d, v9.2d, v19.2d
+	WORD $0x4ef68508 // add v8.2d, v8.2d, v22.2d
+	WORD $0x4ef68529 // add v9.2d, v9.2d, v22.2d
 	WORD $0x6e68dc48 // fmul v8.2d, v2.2d, v8.2d
 	WORD $0x6e69dc69 // fmul v9.2d, v3.2d, v9.2d
 	WORD $0x4f7454c6 // shl v6.2d, v6.2d, #52
 	WORD $0x4f7454e7 // shl v7.2d, v7.2d, #52
-	WORD $0x4ef384c6 // add v6.2d, v6.2d, v19.2d
-	WORD $0x4ef384e7 // add v7.2d, v7.2d, v19.2d
+	WORD $0x4ef684c6 // add v6.2d, v6.2d, v22.2d
+	WORD $0x4ef684e7 // add v7.2d, v7.2d, v22.2d
 	WORD $0x6e66dd06 // fmul v6.2d, v8.2d, v6.2d
 	WORD $0x6e67dd27 // fmul v7.2d, v9.2d, v7.2d
 	WORD $0x6ee4e7a8 // fcmgt v8.2d, v29.2d, v4.2d
@@ -3515,53 +3368,53 @@ body:
 	FMOVQ 1680(R19), F25
 	WORD $0x6ee4e72a // fcmgt v10.2d, v25.2d, v4.2d
 	WORD $0x6ee5e72b // fcmgt v11.2d, v25.2d, v5.2d
-	FMOVQ 112(R19), F13
+	FMOVQ 112(R19), F19
 	WORD $0x4eaa1d4c // mov v12.16b, v10.16b
-	WORD $0x6e641dac // bsl v12.16b, v13.16b, v4.16b
-	WORD $0x4eab1d60 // mov v0.16b, v11.16b
-	WORD $0x6e651da0 // bsl v0.16b, v13.16b, v5.16b
-	WORD $0x4eb11e30 // mov v16.16b, v17.16b
+	WORD $0x6e641e6c // bsl v12.16b, v19.16b, v4.16b
+	WORD $0x4eab1d6d // mov v13.16b, v11.16b
+	WORD $0x6e651e6d // bsl v13.16b, v19.16b, v5.16b
+	WORD $0x4eb51eb0 // mov v16.16b, v21.16b
 	WORD $0x4e7ccd90 // fmla v16.2d, v12.2d, v28.2d
-	WORD $0x4e7ccc11 // fmla v17.2d, v0.2d, v28.2d
-	FMOVQ 464(R19), F31
-	WORD $0x4effd60e // fsub v14.2d, v16.2d, v31.2d
-	WORD $0x4effd62f // fsub v15.2d, v17.2d, v31.2d
+	WORD $0x4e7ccdb5 // fmla v21.2d, v13.2d, v28.2d
+	FMOVQ 464(R19), F18
+	WORD $0x4ef2d60e // fsub v14.2d, v16.2d, v18.2d
+	WORD $0x4ef2d6af // fsub v15.2d, v21.2d, v18.2d
 	WORD $0x4eeed58c // fsub v12.2d, v12.2d, v14.2d
-	WORD $0x4eefd40d // fsub v13.2d, v0.2d, v15.2d
-	WORD $0x4e7fd58c // fadd v12.2d, v12.2d, v31.2d
-	WORD $0x4e7fd5ad // fadd v13.2d, v13.2d, v31.2d
+	WORD $0x4eefd5ad // fsub v13.2d, v13.2d, v15.2d
+	WORD $0x4e72d58c // fadd v12.2d, v12.2d, v18.2d
+	WORD $0x4e72d5ad // fadd v13.2d, v13.2d, v18.2d
 	WORD $0x4f74560e // shl v14.2d, v16.2d, #52
-	WORD $0x4f74562f // shl v15.2d, v17.2d, #52
-	WORD $0x4ef385ce // add v14.2d, v14.2d, v19.2d
-	WORD $0x4ef385ef // add v15.2d, v15.2d, v19.2d
+	WORD $0x4f7456af // shl v15.2d, v21.2d, #52
+	WORD $0x4ef685ce // add v14.2d, v14.2d, v22.2d
+	WORD $0x4ef685ef // add v15.2d, v15.2d, v22.2d
 	WORD $0x6e6edc4e // fmul v14.2d, v2.2d, v14.2d
 	WORD $0x6e6fdc6f // fmul v15.2d, v3.2d, v15.2d
 	WORD $0x4f74558c // shl v12.2d, v12.2d, #52
 	WORD $0x4f7455ad // shl v13.2d, v13.2d, #52
-	WORD $0x4ef3858c // add v12.2d, v12.2d, v19.2d
-	WORD $0x4ef385ad // add v13.2d, v13.2d, v19.2d
+	WORD $0x4ef6858c // add v12.2d, v12.2d, v22.2d
+	WORD $0x4ef685ad // add v13.2d, v13.2d, v22.2d
 	WORD $0x6e6cddcc // fmul v12.2d, v14.2d, v12.2d
 	WORD $0x6e6ddded // fmul v13.2d, v15.2d, v13.2d
-	WORD $0x6ef9e491 // fcmgt v17.2d, v4.2d, v25.2d
-	WORD $0x6e641f31 // bsl v17.16b, v25.16b, v4.16b
-	WORD $0x6ef9e4b0 // fcmgt v16.2d, v5.2d, v25.2d
-	WORD $0x6e651f30 // bsl v16.16b, v25.16b, v5.16b
-	FMOVQ 1696(R19), F15
-	WORD $0x4e6fd624 // fadd v4.2d, v17.2d, v15.2d
-	WORD $0x4e6fd605 // fadd v5.2d, v16.2d, v15.2d
-	WORD $0x4e7fd484 // fadd v4.2d, v4.2d, v31.2d
-	WORD $0x4e7fd4a5 // fadd v5.2d, v5.2d, v31.2d
-	FMOVQ 1712(R19), F17
+	WORD $0x6ef9e495 // fcmgt v21.2d, v4.2d, v25.2d
+	WORD $0x6e641f35 // bsl v21.16b, v25.16b, v4.16b
+	WORD $0x6ef9e4b1 // fcmgt v17.2d, v5.2d, v25.2d
+	WORD $0x6e651f31 // bsl v17.16b, v25.16b, v5.16b
+	FMOVQ 1696(R19), F16
+	WORD $0x4e70d6a4 // fadd v4.2d, v21.2d, v16.2d
+	WORD $0x4e70d625 // fadd v5.2d, v17.2d, v16.2d
+	WORD $0x4e72d484 // fadd v4.2d, v4.2d, v18.2d
+	WORD $0x4e72d4a5 // fadd v5.2d, v5.2d, v18.2d
+	FMOVQ 1712(R19), F21
 	WORD $0x4f745484 // shl v4.2d, v4.2d, #52
 	WORD $0x4f7454a5 // shl v5.2d, v5.2d, #52
-	WORD $0x4ef38484 // add v4.2d, v4.2d, v19.2d
-	WORD $0x4ef384a5 // add v5.2d, v5.2d, v19.2d
+	WORD $0x4ef68484 // add v4.2d, v4.2d, v22.2d
+	WORD $0x4ef684a5 // add v5.2d, v5.2d, v22.2d
 	WORD $0x6e64dc42 // fmul v2.2d, v2.2d, v4.2d
 	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
-	WORD $0x4e71d442 // fadd v2.2d, v2.2d, v17.2d
-	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
-	WORD $0x6e311c42 // eor v2.16b, v2.16b, v17.16b
-	WORD $0x6e311c63 // eor v3.16b, v3.16b, v17.16b
+	WORD $0x4e75d442 // fadd v2.2d, v2.2d, v21.2d
+	WORD $0x4e75d463 // fadd v3.2d, v3.2d, v21.2d
+	WORD $0x6e351c42 // eor v2.16b, v2.16b, v21.16b
+	WORD $0x6e351c63 // eor v3.16b, v3.16b, v21.16b
 	WORD $0x6e6c1c4a // bsl v10.16b, v2.16b, v12.16b
 	WORD $0x6e6d1c6b // bsl v11.16b, v3.16b, v13.16b
 	WORD $0x6e661d48 // bsl v8.16b, v10.16b, v6.16b
@@ -3592,34 +3445,36 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -3649,9 +3504,7 @@ TEXT ·exp2F64NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 1760(R19), F31
@@ -3684,51 +3537,43 @@ body:
 	WORD $0x6e66dcda // fmul v26.2d, v6.2d, v6.2d
 	WORD $0x6e67dcf9 // fmul v25.2d, v7.2d, v7.2d
 	FMOVQ 1504(R19), F24
-	FMOVQ 1520(R19), F23
-	WORD $0x4eb71eea // mov v10.16b, v23.16b
+	FMOVQ 1520(R19), F10
 	WORD $0x4e78cf4a // fmla v10.2d, v26.2d, v24.2d
-	WORD $0x4eb71eeb // mov v11.16b, v23.16b
+	FMOVQ 1520(R19), F11
 	WORD $0x4e78cf2b // fmla v11.2d, v25.2d, v24.2d
+	FMOVQ 1536(R19), F23
+	WORD $0x4e6acf57 // fmla v23.2d, v26.2d, v10.2d
 	FMOVQ 1536(R19), F22
-	WORD $0x4eb61ed5 // mov v21.16b, v22.16b
-	WORD $0x4e6acf55 // fmla v21.2d, v26.2d, v10.2d
-	WORD $0x4eb61ed4 // mov v20.16b, v22.16b
-	WORD $0x4e6bcf34 // fmla v20.2d, v25.2d, v11.2d
-	FMOVQ 1552(R19), F19
-	WORD $0x4eb31e6a // mov v10.16b, v19.16b
-	WORD $0x4e75cf4a // fmla v10.2d, v26.2d, v21.2d
-	WORD $0x4eb31e6b // mov v11.16b, v19.16b
-	WORD $0x4e74cf2b // fmla v11.2d, v25.2d, v20.2d
-	FMOVQ 1568(R19), F21
-	WORD $0x4eb51eb4 // mov v20.16b, v21.16b
-	WORD $0x4e6acf54 // fmla v20.2d, v26.2d, v10.2d
-	WORD $0x4eb51eb2 // mov v18.16b, v21.16b
-	WORD $0x4e6bcf32 // fmla v18.2d, v25.2d, v11.2d
-	FMOVQ 1584(R19), F17
-	FMOVQ 1600(R19), F16
-	WORD $0x4eb01e0c // mov v12.16b, v16.16b
-	WORD $0x4e71cf4c // fmla v12.2d, v26.2d, v17.2d
-	WORD $0x4eb01e0d // mov v13.16b, v16.16b
-	WORD $0x4e71cf2d // fmla v13.2d, v25.2d, v17.2d
-	FMOVQ 1616(R19), F15
-	WORD $0x4eaf1dee // mov v14.16b, v15.16b
-	WORD $0x4e6ccf4e // fmla v14.2d, v26.2d, v12.2d
-	WORD $0x4eaf1dec // mov v12.16b, v15.16b
-	WORD $0x4e6dcf2c // fmla v12.2d, v25.2d, v13.2d
+	WORD $0x4e6bcf36 // fmla v22.2d, v25.2d, v11.2d
+	FMOVQ 1552(R19), F10
+	WORD $0x4e77cf4a // fmla v10.2d, v26.2d, v23.2d
+	FMOVQ 1552(R19), F11
+	WORD $0x4e76cf2b // fmla v11.2d, v25.2d, v22.2d
+	FMOVQ 1568(R19), F23
+	WORD $0x4e6acf57 // fmla v23.2d, v26.2d, v10.2d
+	FMOVQ 1568(R19), F22
+	WORD $0x4e6bcf36 // fmla v22.2d, v25.2d, v11.2d
+	FMOVQ 1584(R19), F21
+	FMOVQ 1600(R19), F12
+	WORD $0x4e75cf4c // fmla v12.2d, v26.2d, v21.2d
+	FMOVQ 1600(R19), F13
+	WORD $0x4e75cf2d // fmla v13.2d, v25.2d, v21.2d
+	FMOVQ 1616(R19), F20
+	WORD $0x4e6ccf54 // fmla v20.2d, v26.2d, v12.2d
+	FMOVQ 1616(R19), F19
+	WORD $0x4e6dcf33 // fmla v19.2d, v25.2d, v13.2d
+	FMOVQ 1632(R19), F12
+	WORD $0x4e74cf4c // fmla v12.2d, v26.2d, v20.2d
 	FMOVQ 1632(R19), F13
-	WORD $0x4ead1dab // mov v11.16b, v13.16b
-	WORD $0x4e6ecf4b // fmla v11.2d, v26.2d, v14.2d
-	WORD $0x4ead1dae // mov v14.16b, v13.16b
-	WORD $0x4e6ccf2e // fmla v14.2d, v25.2d, v12.2d
-	FMOVQ 1648(R19), F12
-	WORD $0x4eac1d8a // mov v10.16b, v12.16b
-	WORD $0x4e6bcf4a // fmla v10.2d, v26.2d, v11.2d
-	WORD $0x4eac1d8d // mov v13.16b, v12.16b
-	WORD $0x4e6ecf2d // fmla v13.2d, v25.2d, v14.2d
-	WORD $0x4e66cd54 // fmla v20.2d, v10.2d, v6.2d
-	WORD $0x4e67cdb2 // fmla v18.2d, v13.2d, v7.2d
-	WORD $0x4e74cf48 // fmla v8.2d, v26.2d, v20.2d
-	WORD $0x4e72cf29 // fmla v9.2d, v25.2d, v18.2d
+	WORD $0x4e73cf2d // fmla v13.2d, v25.2d, v19.2d
+	FMOVQ 1648(R19), F20
+	WORD $0x4e6ccf54 // fmla v20.2d, v26.2d, v12.2d
+	FMOVQ 1648(R19), F19
+	WORD $0x4e6dcf33 // fmla v19.2d, v25.2d, v13.2d
+	WORD $0x4e66ce97 // fmla v23.2d, v20.2d, v6.2d
+	WORD $0x4e67ce76 // fmla v22.2d, v19.2d, v7.2d
+	WORD $0x4e77cf48 // fmla v8.2d, v26.2d, v23.2d
+	WORD $0x4e76cf29 // fmla v9.2d, v25.2d, v22.2d
 	WORD $0x4e66d502 // fadd v2.2d, v8.2d, v6.2d
 	WORD $0x4e67d523 // fadd v3.2d, v9.2d, v7.2d
 	FMOVQ 80(R19), F26
@@ -3739,17 +3584,17 @@ body:
 	WORD $0x6e641f26 // bsl v6.16b, v25.16b, v4.16b
 	WORD $0x6ee5e727 // fcmgt v7.2d, v25.2d, v5.2d
 	WORD $0x6e651f27 // bsl v7.16b, v25.16b, v5.16b
-	FMOVQ 544(R19), F20
+	FMOVQ 544(R19), F23
 	WORD $0x4ebb1f6a // mov v10.16b, v27.16b
-	WORD $0x4e74ccca // fmla v10.2d, v6.2d, v20.2d
-	WORD $0x4e74ccfb // fmla v27.2d, v7.2d, v20.2d
-	FMOVQ 464(R19), F18
-	WORD $0x4ef2d548 // fsub v8.2d, v10.2d, v18.2d
-	WORD $0x4ef2d769 // fsub v9.2d, v27.2d, v18.2d
+	WORD $0x4e77ccca // fmla v10.2d, v6.2d, v23.2d
+	WORD $0x4e77ccfb // fmla v27.2d, v7.2d, v23.2d
+	FMOVQ 464(R19), F22
+	WORD $0x4ef6d548 // fsub v8.2d, v10.2d, v22.2d
+	WORD $0x4ef6d769 // fsub v9.2d, v27.2d, v22.2d
 	WORD $0x4ee8d4c6 // fsub v6.2d, v6.2d, v8.2d
 	WORD $0x4ee9d4e7 // fsub v7.2d, v7.2d, v9.2d
-	WORD $0x4e72d4c6 // fadd v6.2d, v6.2d, v18.2d
-	WORD $0x4e72d4e7 // fadd v7.2d, v7.2d, v18.2d
+	WORD $0x4e76d4c6 // fadd v6.2d, v6.2d, v22.2d
+	WORD $0x4e76d4e7 // fadd v7.2d, v7.2d, v22.2d
 	WORD $0x4f745548 // shl v8.2d, v10.2d, #52
 	WORD $0x4f745769 // shl v9.2d, v27.2d, #52
 	WORD $0x4efa8508 // add v8.2d, v8.2d, v26.2d
@@ -3772,23 +3617,23 @@ body:
 	FMOVQ 1680(R19), F27
 	WORD $0x6ee4e76a // fcmgt v10.2d, v27.2d, v4.2d
 	WORD $0x6ee5e76b // fcmgt v11.2d, v27.2d, v5.2d
-	FMOVQ 112(R19), F14
+	FMOVQ 112(R19), F20
 	WORD $0x4eaa1d4c // mov v12.16b, v10.16b
-	WORD $0x6e641dcc // bsl v12.16b, v14.16b, v4.16b
+	WORD $0x6e641e8c // bsl v12.16b, v20.16b, v4.16b
 	WORD $0x4eab1d6d // mov v13.16b, v11.16b
-	WORD $0x6e651dcd // bsl v13.16b, v14.16b, v5.16b
-	WORD $0x4eb21e50 // mov v16.16b, v18.16b
-	WORD $0x4e74cd90 // fmla v16.2d, v12.2d, v20.2d
-	WORD $0x4e74cdb2 // fmla v18.2d, v13.2d, v20.2d
-	FMOVQ 464(R19), F0
-	WORD $0x4ee0d60e // fsub v14.2d, v16.2d, v0.2d
-	WORD $0x4ee0d64f // fsub v15.2d, v18.2d, v0.2d
+	WORD $0x6e651e8d // bsl v13.16b, v20.16b, v5.16b
+	WORD $0x4eb61ed0 // mov v16.16b, v22.16b
+	WORD $0x4e77cd90 // fmla v16.2d, v12.2d, v23.2d
+	WORD $0x4e77cdb6 // fmla v22.2d, v13.2d, v23.2d
+	FMOVQ 464(R19), F19
+	WORD $0x4ef3d60e // fsub v14.2d, v16.2d, v19.2d
+	WORD $0x4ef3d6cf // fsub v15.2d, v22.2d, v19.2d
 	WORD $0x4eeed58c // fsub v12.2d, v12.2d, v14.2d
 	WORD $0x4eefd5ad // fsub v13.2d, v13.2d, v15.2d
-	WORD $0x4e60d58c // fadd v12.2d, v12.2d, v0.2d
-	WORD $0x4e60d5ad // fadd v13.2d, v13.2d, v0.2d
+	WORD $0x4e73d58c // fadd v12.2d, v12.2d, v19.2d
+	WORD $0x4e73d5ad // fadd v13.2d, v13.2d, v19.2d
 	WORD $0x4f74560e // shl v14.2d, v16.2d, #52
-	WORD $0x4f74564f // shl v15.2d, v18.2d, #52
+	WORD $0x4f7456cf // shl v15.2d, v22.2d, #52
 	WORD $0x4efa85ce // add v14.2d, v14.2d, v26.2d
 	WORD $0x4efa85ef // add v15.2d, v15.2d, v26.2d
 	WORD $0x6e6edc4e // fmul v14.2d, v2.2d, v14.2d
@@ -3799,26 +3644,26 @@ body:
 	WORD $0x4efa85ad // add v13.2d, v13.2d, v26.2d
 	WORD $0x6e6cddcc // fmul v12.2d, v14.2d, v12.2d
 	WORD $0x6e6ddded // fmul v13.2d, v15.2d, v13.2d
-	WORD $0x6efbe492 // fcmgt v18.2d, v4.2d, v27.2d
-	WORD $0x6e641f72 // bsl v18.16b, v27.16b, v4.16b
-	WORD $0x6efbe4b0 // fcmgt v16.2d, v5.2d, v27.2d
-	WORD $0x6e651f70 // bsl v16.16b, v27.16b, v5.16b
-	FMOVQ 1696(R19), F15
-	WORD $0x4e6fd644 // fadd v4.2d, v18.2d, v15.2d
-	WORD $0x4e6fd605 // fadd v5.2d, v16.2d, v15.2d
-	WORD $0x4e60d484 // fadd v4.2d, v4.2d, v0.2d
-	WORD $0x4e60d4a5 // fadd v5.2d, v5.2d, v0.2d
-	FMOVQ 1712(R19), F18
+	WORD $0x6efbe496 // fcmgt v22.2d, v4.2d, v27.2d
+	WORD $0x6e641f76 // bsl v22.16b, v27.16b, v4.16b
+	WORD $0x6efbe4b2 // fcmgt v18.2d, v5.2d, v27.2d
+	WORD $0x6e651f72 // bsl v18.16b, v27.16b, v5.16b
+	FMOVQ 1696(R19), F17
+	WORD $0x4e71d6c4 // fadd v4.2d, v22.2d, v17.2d
+	WORD $0x4e71d645 // fadd v5.2d, v18.2d, v17.2d
+	WORD $0x4e73d484 // fadd v4.2d, v4.2d, v19.2d
+	WORD $0x4e73d4a5 // fadd v5.2d, v5.2d, v19.2d
+	FMOVQ 1712(R19), F22
 	WORD $0x4f745484 // shl v4.2d, v4.2d, #52
 	WORD $0x4f7454a5 // shl v5.2d, v5.2d, #52
 	WORD $0x4efa8484 // add v4.2d, v4.2d, v26.2d
 	WORD $0x4efa84a5 // add v5.2d, v5.2d, v26.2d
 	WORD $0x6e64dc42 // fmul v2.2d, v2.2d, v4.2d
 	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
-	WORD $0x4e72d442 // fadd v2.2d, v2.2d, v18.2d
-	WORD $0x4e72d463 // fadd v3.2d, v3.2d, v18.2d
-	WORD $0x6e321c42 // eor v2.16b, v2.16b, v18.16b
-	WORD $0x6e321c63 // eor v3.16b, v3.16b, v18.16b
+	WORD $0x4e76d442 // fadd v2.2d, v2.2d, v22.2d
+	WORD $0x4e76d463 // fadd v3.2d, v3.2d, v22.2d
+	WORD $0x6e361c42 // eor v2.16b, v2.16b, v22.16b
+	WORD $0x6e361c63 // eor v3.16b, v3.16b, v22.16b
 	WORD $0x6e6c1c4a // bsl v10.16b, v2.16b, v12.16b
 	WORD $0x6e6d1c6b // bsl v11.16b, v3.16b, v13.16b
 	WORD $0x6e661d48 // bsl v8.16b, v10.16b, v6.16b
@@ -3849,34 +3694,36 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -3906,9 +3753,7 @@ TEXT ·expm1F64NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 1744(R19), F31
@@ -3938,51 +3783,43 @@ body:
 	WORD $0x6e7ddfa4 // fmul v4.2d, v29.2d, v29.2d
 	WORD $0x6e7cdf85 // fmul v5.2d, v28.2d, v28.2d
 	FMOVQ 1504(R19), F22
-	FMOVQ 1520(R19), F21
-	WORD $0x4eb51ea8 // mov v8.16b, v21.16b
+	FMOVQ 1520(R19), F8
 	WORD $0x4e76cc88 // fmla v8.2d, v4.2d, v22.2d
-	WORD $0x4eb51ea9 // mov v9.16b, v21.16b
+	FMOVQ 1520(R19), F9
 	WORD $0x4e76cca9 // fmla v9.2d, v5.2d, v22.2d
+	FMOVQ 1536(R19), F21
+	WORD $0x4e68cc95 // fmla v21.2d, v4.2d, v8.2d
 	FMOVQ 1536(R19), F20
-	WORD $0x4eb41e93 // mov v19.16b, v20.16b
-	WORD $0x4e68cc93 // fmla v19.2d, v4.2d, v8.2d
-	WORD $0x4eb41e92 // mov v18.16b, v20.16b
-	WORD $0x4e69ccb2 // fmla v18.2d, v5.2d, v9.2d
-	FMOVQ 1552(R19), F17
-	WORD $0x4eb11e28 // mov v8.16b, v17.16b
-	WORD $0x4e73cc88 // fmla v8.2d, v4.2d, v19.2d
-	WORD $0x4eb11e29 // mov v9.16b, v17.16b
-	WORD $0x4e72cca9 // fmla v9.2d, v5.2d, v18.2d
-	FMOVQ 1568(R19), F19
-	WORD $0x4eb31e72 // mov v18.16b, v19.16b
-	WORD $0x4e68cc92 // fmla v18.2d, v4.2d, v8.2d
-	WORD $0x4eb31e70 // mov v16.16b, v19.16b
-	WORD $0x4e69ccb0 // fmla v16.2d, v5.2d, v9.2d
-	FMOVQ 1584(R19), F15
-	FMOVQ 1600(R19), F14
-	WORD $0x4eae1dca // mov v10.16b, v14.16b
-	WORD $0x4e6fcc8a // fmla v10.2d, v4.2d, v15.2d
-	WORD $0x4eae1dcb // mov v11.16b, v14.16b
-	WORD $0x4e6fccab // fmla v11.2d, v5.2d, v15.2d
-	FMOVQ 1616(R19), F13
-	WORD $0x4ead1dac // mov v12.16b, v13.16b
-	WORD $0x4e6acc8c // fmla v12.2d, v4.2d, v10.2d
-	WORD $0x4ead1daa // mov v10.16b, v13.16b
-	WORD $0x4e6bccaa // fmla v10.2d, v5.2d, v11.2d
+	WORD $0x4e69ccb4 // fmla v20.2d, v5.2d, v9.2d
+	FMOVQ 1552(R19), F8
+	WORD $0x4e75cc88 // fmla v8.2d, v4.2d, v21.2d
+	FMOVQ 1552(R19), F9
+	WORD $0x4e74cca9 // fmla v9.2d, v5.2d, v20.2d
+	FMOVQ 1568(R19), F21
+	WORD $0x4e68cc95 // fmla v21.2d, v4.2d, v8.2d
+	FMOVQ 1568(R19), F20
+	WORD $0x4e69ccb4 // fmla v20.2d, v5.2d, v9.2d
+	FMOVQ 1584(R19), F19
+	FMOVQ 1600(R19), F10
+	WORD $0x4e73cc8a // fmla v10.2d, v4.2d, v19.2d
+	FMOVQ 1600(R19), F11
+	WORD $0x4e73ccab // fmla v11.2d, v5.2d, v19.2d
+	FMOVQ 1616(R19), F18
+	WORD $0x4e6acc92 // fmla v18.2d, v4.2d, v10.2d
+	FMOVQ 1616(R19), F17
+	WORD $0x4e6bccb1 // fmla v17.2d, v5.2d, v11.2d
+	FMOVQ 1632(R19), F10
+	WORD $0x4e72cc8a // fmla v10.2d, v4.2d, v18.2d
 	FMOVQ 1632(R19), F11
-	WORD $0x4eab1d69 // mov v9.16b, v11.16b
-	WORD $0x4e6ccc89 // fmla v9.2d, v4.2d, v12.2d
-	WORD $0x4eab1d6c // mov v12.16b, v11.16b
-	WORD $0x4e6accac // fmla v12.2d, v5.2d, v10.2d
-	FMOVQ 1648(R19), F10
-	WORD $0x4eaa1d48 // mov v8.16b, v10.16b
-	WORD $0x4e69cc88 // fmla v8.2d, v4.2d, v9.2d
-	WORD $0x4eaa1d4b // mov v11.16b, v10.16b
-	WORD $0x4e6cccab // fmla v11.2d, v5.2d, v12.2d
-	WORD $0x4e7dcd12 // fmla v18.2d, v8.2d, v29.2d
-	WORD $0x4e7ccd70 // fmla v16.2d, v11.2d, v28.2d
-	WORD $0x4e72cc9d // fmla v29.2d, v4.2d, v18.2d
-	WORD $0x4e70ccbc // fmla v28.2d, v5.2d, v16.2d
+	WORD $0x4e71ccab // fmla v11.2d, v5.2d, v17.2d
+	FMOVQ 1648(R19), F18
+	WORD $0x4e6acc92 // fmla v18.2d, v4.2d, v10.2d
+	FMOVQ 1648(R19), F17
+	WORD $0x4e6bccb1 // fmla v17.2d, v5.2d, v11.2d
+	WORD $0x4e7dce55 // fmla v21.2d, v18.2d, v29.2d
+	WORD $0x4e7cce34 // fmla v20.2d, v17.2d, v28.2d
+	WORD $0x4e75cc9d // fmla v29.2d, v4.2d, v21.2d
+	WORD $0x4e74ccbc // fmla v28.2d, v5.2d, v20.2d
 	WORD $0x4f7454c2 // shl v2.2d, v6.2d, #52
 	WORD $0x4f745763 // shl v3.2d, v27.2d, #52
 	FMOVQ 544(R19), F27
@@ -3994,16 +3831,16 @@ body:
 	WORD $0x4e63cf85 // fmla v5.2d, v28.2d, v3.2d
 	FMOVQ 0(R19), F29
 	WORD $0x4e3d1c1c // and v28.16b, v0.16b, v29.16b
-	WORD $0x4e3d1c32 // and v18.16b, v1.16b, v29.16b
-	FMOVQ 1808(R19), F16
-	WORD $0x6efce60c // fcmgt v12.2d, v16.2d, v28.2d
-	WORD $0x6ef2e61c // fcmgt v28.2d, v16.2d, v18.2d
+	WORD $0x4e3d1c35 // and v21.16b, v1.16b, v29.16b
+	FMOVQ 1808(R19), F20
+	WORD $0x6efce692 // fcmgt v18.2d, v20.2d, v28.2d
+	WORD $0x6ef5e69c // fcmgt v28.2d, v20.2d, v21.2d
 	WORD $0x4e64d482 // fadd v2.2d, v4.2d, v4.2d
 	WORD $0x4e65d4a3 // fadd v3.2d, v5.2d, v5.2d
-	WORD $0x6e621c0c // bsl v12.16b, v0.16b, v2.16b
+	WORD $0x6e621c12 // bsl v18.16b, v0.16b, v2.16b
 	WORD $0x6e631c3c // bsl v28.16b, v1.16b, v3.16b
 	CMP $0x00000004, R2
-	WORD $0x4eac1d82 // mov v2.16b, v12.16b
+	WORD $0x4eb21e42 // mov v2.16b, v18.16b
 	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
 	BLT partialstore
 	FSTPQ (F2, F3), 0(R0)
@@ -4026,34 +3863,36 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -4083,21 +3922,21 @@ TEXT ·floorF64NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4e619be0 // frintm v0.2d, v31.2d
-	WORD $0x4e619bc1 // frintm v1.2d, v30.2d
+	FLDPQ 0(R1), (F0, F1)
+	WORD $0x4e619800 // frintm v0.2d, v0.2d
+	WORD $0x4e619821 // frintm v1.2d, v1.2d
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4e619be0 // frintm v0.2d, v31.2d
-	WORD $0x4e619bc1 // frintm v1.2d, v30.2d
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x4e619800 // frintm v0.2d, v0.2d
+	WORD $0x4e619821 // frintm v1.2d, v1.2d
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4e619be0 // frintm v0.2d, v31.2d
-	WORD $0x4e619bc1 // frintm v1.2d, v30.2d
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x4e619800 // frintm v0.2d, v0.2d
+	WORD $0x4e619821 // frintm v1.2d, v1.2d
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4e619be0 // frintm v0.2d, v31.2d
-	WORD $0x4e619bc1 // frintm v1.2d, v30.2d
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x4e619800 // frintm v0.2d, v0.2d
+	WORD $0x4e619821 // frintm v1.2d, v1.2d
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -4110,9 +3949,7 @@ four:
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
+	FLDPQ 0(R1), (F2, F3)
 
 body:
 	WORD $0x4e619840 // frintm v0.2d, v2.2d
@@ -4139,29 +3976,29 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V2.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V2.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V3.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V3.D[1]
 
@@ -4198,30 +4035,30 @@ TEXT ·fmaF64NEON(SB), NOSPLIT, $0-40
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	FLDPQ 0(R3), (F27, F26)
-	WORD $0x4e7fcfbb // fmla v27.2d, v29.2d, v31.2d
-	WORD $0x4e7ecf9a // fmla v26.2d, v28.2d, v30.2d
-	FSTPQ (F27, F26), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	FLDPQ 32(R3), (F27, F26)
-	WORD $0x4e7fcfbb // fmla v27.2d, v29.2d, v31.2d
-	WORD $0x4e7ecf9a // fmla v26.2d, v28.2d, v30.2d
-	FSTPQ (F27, F26), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F29, F28)
-	FLDPQ 64(R3), (F27, F26)
-	WORD $0x4e7fcfbb // fmla v27.2d, v29.2d, v31.2d
-	WORD $0x4e7ecf9a // fmla v26.2d, v28.2d, v30.2d
-	FSTPQ (F27, F26), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F29, F28)
-	FLDPQ 96(R3), (F27, F26)
-	WORD $0x4e7fcfbb // fmla v27.2d, v29.2d, v31.2d
-	WORD $0x4e7ecf9a // fmla v26.2d, v28.2d, v30.2d
-	FSTPQ (F27, F26), 96(R0)
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	FLDPQ 0(R3), (F4, F5)
+	WORD $0x4e60cc44 // fmla v4.2d, v2.2d, v0.2d
+	WORD $0x4e61cc65 // fmla v5.2d, v3.2d, v1.2d
+	FSTPQ (F4, F5), 0(R0)
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	FLDPQ 32(R3), (F4, F5)
+	WORD $0x4e60cc44 // fmla v4.2d, v2.2d, v0.2d
+	WORD $0x4e61cc65 // fmla v5.2d, v3.2d, v1.2d
+	FSTPQ (F4, F5), 32(R0)
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	FLDPQ 64(R3), (F4, F5)
+	WORD $0x4e60cc44 // fmla v4.2d, v2.2d, v0.2d
+	WORD $0x4e61cc65 // fmla v5.2d, v3.2d, v1.2d
+	FSTPQ (F4, F5), 64(R0)
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	FLDPQ 96(R3), (F4, F5)
+	WORD $0x4e60cc44 // fmla v4.2d, v2.2d, v0.2d
+	WORD $0x4e61cc65 // fmla v5.2d, v3.2d, v1.2d
+	FSTPQ (F4, F5), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
 	ADD $0x00000080, R3, R3
@@ -4235,15 +4072,9 @@ four:
 loop:
 	CMP $0x00000004, R6
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	FLDPQ 0(R3), (F27, F26)
-	WORD $0x4ebf1fe6 // mov v6.16b, v31.16b
-	WORD $0x4ebe1fc7 // mov v7.16b, v30.16b
-	WORD $0x4ebd1fa8 // mov v8.16b, v29.16b
-	WORD $0x4ebc1f89 // mov v9.16b, v28.16b
-	WORD $0x4ebb1f6a // mov v10.16b, v27.16b
-	WORD $0x4eba1f4b // mov v11.16b, v26.16b
+	FLDPQ 0(R1), (F6, F7)
+	FLDPQ 0(R2), (F8, F9)
+	FLDPQ 0(R3), (F10, F11)
 
 body:
 	WORD $0x4e66cd0a // fmla v10.2d, v8.2d, v6.2d
@@ -4278,29 +4109,29 @@ several:
 	MOVD R6, R8
 	NEG R8, R8
 	ADD R8<<3, R7, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V6.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V6.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V7.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V7.D[1]
 
@@ -4309,25 +4140,25 @@ lane4:
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V8.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V8.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V9.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V9.D[1]
 
@@ -4336,25 +4167,25 @@ lane8:
 	WORD $0x6f00e40a // movi v10.2d, #0
 	WORD $0x6f00e40b // movi v11.2d, #0
 	ADD $0, R3, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane9
 	VLD1 (R16), V10.D[0]
 
 lane9:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane10
 	VLD1 (R16), V10.D[1]
 
 lane10:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane11
 	VLD1 (R16), V11.D[0]
 
 lane11:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane12
 	VLD1 (R16), V11.D[1]
 
@@ -4396,26 +4227,26 @@ TEXT ·fmaSF64NEON(SB), NOSPLIT, $0-40
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R3), (F29, F28)
-	WORD $0x4e7fcc1d // fmla v29.2d, v0.2d, v31.2d
-	WORD $0x4e7ecc3c // fmla v28.2d, v1.2d, v30.2d
-	FSTPQ (F29, F28), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R3), (F29, F28)
-	WORD $0x4e7fcc1d // fmla v29.2d, v0.2d, v31.2d
-	WORD $0x4e7ecc3c // fmla v28.2d, v1.2d, v30.2d
-	FSTPQ (F29, F28), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R3), (F29, F28)
-	WORD $0x4e7fcc1d // fmla v29.2d, v0.2d, v31.2d
-	WORD $0x4e7ecc3c // fmla v28.2d, v1.2d, v30.2d
-	FSTPQ (F29, F28), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R3), (F29, F28)
-	WORD $0x4e7fcc1d // fmla v29.2d, v0.2d, v31.2d
-	WORD $0x4e7ecc3c // fmla v28.2d, v1.2d, v30.2d
-	FSTPQ (F29, F28), 96(R0)
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 0(R3), (F4, F5)
+	WORD $0x4e62cc04 // fmla v4.2d, v0.2d, v2.2d
+	WORD $0x4e63cc25 // fmla v5.2d, v1.2d, v3.2d
+	FSTPQ (F4, F5), 0(R0)
+	FLDPQ 32(R1), (F2, F3)
+	FLDPQ 32(R3), (F4, F5)
+	WORD $0x4e62cc04 // fmla v4.2d, v0.2d, v2.2d
+	WORD $0x4e63cc25 // fmla v5.2d, v1.2d, v3.2d
+	FSTPQ (F4, F5), 32(R0)
+	FLDPQ 64(R1), (F2, F3)
+	FLDPQ 64(R3), (F4, F5)
+	WORD $0x4e62cc04 // fmla v4.2d, v0.2d, v2.2d
+	WORD $0x4e63cc25 // fmla v5.2d, v1.2d, v3.2d
+	FSTPQ (F4, F5), 64(R0)
+	FLDPQ 96(R1), (F2, F3)
+	FLDPQ 96(R3), (F4, F5)
+	WORD $0x4e62cc04 // fmla v4.2d, v0.2d, v2.2d
+	WORD $0x4e63cc25 // fmla v5.2d, v1.2d, v3.2d
+	FSTPQ (F4, F5), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R3, R3
 	ADD $0x00000080, R0, R0
@@ -4428,12 +4259,8 @@ four:
 loop:
 	CMP $0x00000004, R6
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R3), (F29, F28)
-	WORD $0x4ebf1fe6 // mov v6.16b, v31.16b
-	WORD $0x4ebe1fc7 // mov v7.16b, v30.16b
-	WORD $0x4ebd1fa8 // mov v8.16b, v29.16b
-	WORD $0x4ebc1f89 // mov v9.16b, v28.16b
+	FLDPQ 0(R1), (F6, F7)
+	FLDPQ 0(R3), (F8, F9)
 
 body:
 	WORD $0x4e66cc08 // fmla v8.2d, v0.2d, v6.2d
@@ -4465,29 +4292,29 @@ several:
 	MOVD R6, R7
 	NEG R7, R7
 	ADD R7<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c54 // mov x20, v2.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V6.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c54 // mov x20, v2.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V6.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c74 // mov x20, v3.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V7.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c74 // mov x20, v3.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V7.D[1]
 
@@ -4496,25 +4323,25 @@ lane4:
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
 	ADD $0, R3, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c54 // mov x20, v2.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V8.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c54 // mov x20, v2.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V8.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c74 // mov x20, v3.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V9.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c74 // mov x20, v3.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V9.D[1]
 
@@ -4550,34 +4377,34 @@ TEXT ·greaterF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x6efde7e0 // fcmgt v0.2d, v31.2d, v29.2d
-	WORD $0x6efce7c1 // fcmgt v1.2d, v30.2d, v28.2d
-	FMOVQ 80(R19), F31
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x6ee2e41f // fcmgt v31.2d, v0.2d, v2.2d
+	WORD $0x6ee3e43e // fcmgt v30.2d, v1.2d, v3.2d
+	FMOVQ 80(R19), F29
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F30, F29)
-	FLDPQ 32(R2), (F28, F27)
-	WORD $0x6efce7c0 // fcmgt v0.2d, v30.2d, v28.2d
-	WORD $0x6efbe7a1 // fcmgt v1.2d, v29.2d, v27.2d
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x6ee2e41f // fcmgt v31.2d, v0.2d, v2.2d
+	WORD $0x6ee3e43e // fcmgt v30.2d, v1.2d, v3.2d
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F30, F29)
-	FLDPQ 64(R2), (F28, F27)
-	WORD $0x6efce7c0 // fcmgt v0.2d, v30.2d, v28.2d
-	WORD $0x6efbe7a1 // fcmgt v1.2d, v29.2d, v27.2d
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x6ee2e41f // fcmgt v31.2d, v0.2d, v2.2d
+	WORD $0x6ee3e43e // fcmgt v30.2d, v1.2d, v3.2d
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F30, F29)
-	FLDPQ 96(R2), (F28, F27)
-	WORD $0x6efce7c0 // fcmgt v0.2d, v30.2d, v28.2d
-	WORD $0x6efbe7a1 // fcmgt v1.2d, v29.2d, v27.2d
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x6ee2e41f // fcmgt v31.2d, v0.2d, v2.2d
+	WORD $0x6ee3e43e // fcmgt v30.2d, v1.2d, v3.2d
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -4591,12 +4418,8 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x6ee6e480 // fcmgt v0.2d, v4.2d, v6.2d
@@ -4629,29 +4452,29 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<3, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -4660,25 +4483,25 @@ lane4:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V6.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V6.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V7.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V7.D[1]
 
@@ -4714,34 +4537,34 @@ TEXT ·greaterEqualF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x6e7de7e0 // fcmge v0.2d, v31.2d, v29.2d
-	WORD $0x6e7ce7c1 // fcmge v1.2d, v30.2d, v28.2d
-	FMOVQ 80(R19), F31
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x6e62e41f // fcmge v31.2d, v0.2d, v2.2d
+	WORD $0x6e63e43e // fcmge v30.2d, v1.2d, v3.2d
+	FMOVQ 80(R19), F29
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F30, F29)
-	FLDPQ 32(R2), (F28, F27)
-	WORD $0x6e7ce7c0 // fcmge v0.2d, v30.2d, v28.2d
-	WORD $0x6e7be7a1 // fcmge v1.2d, v29.2d, v27.2d
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x6e62e41f // fcmge v31.2d, v0.2d, v2.2d
+	WORD $0x6e63e43e // fcmge v30.2d, v1.2d, v3.2d
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F30, F29)
-	FLDPQ 64(R2), (F28, F27)
-	WORD $0x6e7ce7c0 // fcmge v0.2d, v30.2d, v28.2d
-	WORD $0x6e7be7a1 // fcmge v1.2d, v29.2d, v27.2d
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x6e62e41f // fcmge v31.2d, v0.2d, v2.2d
+	WORD $0x6e63e43e // fcmge v30.2d, v1.2d, v3.2d
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F30, F29)
-	FLDPQ 96(R2), (F28, F27)
-	WORD $0x6e7ce7c0 // fcmge v0.2d, v30.2d, v28.2d
-	WORD $0x6e7be7a1 // fcmge v1.2d, v29.2d, v27.2d
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x6e62e41f // fcmge v31.2d, v0.2d, v2.2d
+	WORD $0x6e63e43e // fcmge v30.2d, v1.2d, v3.2d
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -4755,12 +4578,8 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x6e66e480 // fcmge v0.2d, v4.2d, v6.2d
@@ -4793,29 +4612,29 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<3, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -4824,25 +4643,25 @@ lane4:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V6.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V6.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V7.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V7.D[1]
 
@@ -4878,34 +4697,34 @@ TEXT ·lessF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x6effe7a0 // fcmgt v0.2d, v29.2d, v31.2d
-	WORD $0x6efee781 // fcmgt v1.2d, v28.2d, v30.2d
-	FMOVQ 80(R19), F31
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x6ee0e45f // fcmgt v31.2d, v2.2d, v0.2d
+	WORD $0x6ee1e47e // fcmgt v30.2d, v3.2d, v1.2d
+	FMOVQ 80(R19), F29
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F30, F29)
-	FLDPQ 32(R2), (F28, F27)
-	WORD $0x6efee780 // fcmgt v0.2d, v28.2d, v30.2d
-	WORD $0x6efde761 // fcmgt v1.2d, v27.2d, v29.2d
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x6ee0e45f // fcmgt v31.2d, v2.2d, v0.2d
+	WORD $0x6ee1e47e // fcmgt v30.2d, v3.2d, v1.2d
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F30, F29)
-	FLDPQ 64(R2), (F28, F27)
-	WORD $0x6efee780 // fcmgt v0.2d, v28.2d, v30.2d
-	WORD $0x6efde761 // fcmgt v1.2d, v27.2d, v29.2d
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x6ee0e45f // fcmgt v31.2d, v2.2d, v0.2d
+	WORD $0x6ee1e47e // fcmgt v30.2d, v3.2d, v1.2d
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F30, F29)
-	FLDPQ 96(R2), (F28, F27)
-	WORD $0x6efee780 // fcmgt v0.2d, v28.2d, v30.2d
-	WORD $0x6efde761 // fcmgt v1.2d, v27.2d, v29.2d
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x6ee0e45f // fcmgt v31.2d, v2.2d, v0.2d
+	WORD $0x6ee1e47e // fcmgt v30.2d, v3.2d, v1.2d
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -4919,12 +4738,8 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x6ee4e4c0 // fcmgt v0.2d, v6.2d, v4.2d
@@ -4957,29 +4772,29 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<3, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -4988,25 +4803,25 @@ lane4:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V6.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V6.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V7.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V7.D[1]
 
@@ -5042,34 +4857,34 @@ TEXT ·lessEqualF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x6e7fe7a0 // fcmge v0.2d, v29.2d, v31.2d
-	WORD $0x6e7ee781 // fcmge v1.2d, v28.2d, v30.2d
-	FMOVQ 80(R19), F31
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x6e60e45f // fcmge v31.2d, v2.2d, v0.2d
+	WORD $0x6e61e47e // fcmge v30.2d, v3.2d, v1.2d
+	FMOVQ 80(R19), F29
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F30, F29)
-	FLDPQ 32(R2), (F28, F27)
-	WORD $0x6e7ee780 // fcmge v0.2d, v28.2d, v30.2d
-	WORD $0x6e7de761 // fcmge v1.2d, v27.2d, v29.2d
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x6e60e45f // fcmge v31.2d, v2.2d, v0.2d
+	WORD $0x6e61e47e // fcmge v30.2d, v3.2d, v1.2d
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F30, F29)
-	FLDPQ 64(R2), (F28, F27)
-	WORD $0x6e7ee780 // fcmge v0.2d, v28.2d, v30.2d
-	WORD $0x6e7de761 // fcmge v1.2d, v27.2d, v29.2d
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x6e60e45f // fcmge v31.2d, v2.2d, v0.2d
+	WORD $0x6e61e47e // fcmge v30.2d, v3.2d, v1.2d
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F30, F29)
-	FLDPQ 96(R2), (F28, F27)
-	WORD $0x6e7ee780 // fcmge v0.2d, v28.2d, v30.2d
-	WORD $0x6e7de761 // fcmge v1.2d, v27.2d, v29.2d
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x6e60e45f // fcmge v31.2d, v2.2d, v0.2d
+	WORD $0x6e61e47e // fcmge v30.2d, v3.2d, v1.2d
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -5083,12 +4898,8 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x6e64e4c0 // fcmge v0.2d, v6.2d, v4.2d
@@ -5121,29 +4932,29 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<3, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -5152,25 +4963,25 @@ lane4:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V6.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V6.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V7.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V7.D[1]
 
@@ -5205,9 +5016,7 @@ TEXT ·logF64NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 1824(R19), F31
@@ -5260,43 +5069,37 @@ body:
 	WORD $0x6e6cdd8e // fmul v14.2d, v12.2d, v12.2d
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
 	FMOVQ 1920(R19), F20
-	FMOVQ 1936(R19), F19
-	WORD $0x4eb31e70 // mov v16.16b, v19.16b
+	FMOVQ 1936(R19), F16
 	WORD $0x4e74cdd0 // fmla v16.2d, v14.2d, v20.2d
-	WORD $0x4eb31e71 // mov v17.16b, v19.16b
+	FMOVQ 1936(R19), F17
 	WORD $0x4e74cdf1 // fmla v17.2d, v15.2d, v20.2d
+	FMOVQ 1952(R19), F19
+	WORD $0x4e70cdd3 // fmla v19.2d, v14.2d, v16.2d
 	FMOVQ 1952(R19), F18
-	WORD $0x4eb21e5f // mov v31.16b, v18.16b
-	WORD $0x4e70cddf // fmla v31.2d, v14.2d, v16.2d
-	WORD $0x4eb21e50 // mov v16.16b, v18.16b
-	WORD $0x4e71cdf0 // fmla v16.2d, v15.2d, v17.2d
+	WORD $0x4e71cdf2 // fmla v18.2d, v15.2d, v17.2d
+	FMOVQ 1968(R19), F16
+	WORD $0x4e73cdd0 // fmla v16.2d, v14.2d, v19.2d
 	FMOVQ 1968(R19), F17
-	WORD $0x4eb11e3e // mov v30.16b, v17.16b
-	WORD $0x4e7fcdde // fmla v30.2d, v14.2d, v31.2d
-	WORD $0x4eb11e3f // mov v31.16b, v17.16b
-	WORD $0x4e70cdff // fmla v31.2d, v15.2d, v16.2d
-	FMOVQ 1984(R19), F16
-	FMOVQ 2000(R19), F29
-	WORD $0x4ebd1fb2 // mov v18.16b, v29.16b
-	WORD $0x4e70cdd2 // fmla v18.2d, v14.2d, v16.2d
-	WORD $0x4ebd1fb3 // mov v19.16b, v29.16b
-	WORD $0x4e70cdf3 // fmla v19.2d, v15.2d, v16.2d
-	FMOVQ 2016(R19), F29
-	WORD $0x4ebd1fbc // mov v28.16b, v29.16b
-	WORD $0x4e72cddc // fmla v28.2d, v14.2d, v18.2d
-	WORD $0x4ebd1fb2 // mov v18.16b, v29.16b
-	WORD $0x4e73cdf2 // fmla v18.2d, v15.2d, v19.2d
-	FMOVQ 2032(R19), F19
-	WORD $0x4eb31e7d // mov v29.16b, v19.16b
-	WORD $0x4e7ccddd // fmla v29.2d, v14.2d, v28.2d
-	WORD $0x4eb31e7c // mov v28.16b, v19.16b
-	WORD $0x4e72cdfc // fmla v28.2d, v15.2d, v18.2d
-	WORD $0x4e6ccfbe // fmla v30.2d, v29.2d, v12.2d
-	WORD $0x4e6dcf9f // fmla v31.2d, v28.2d, v13.2d
+	WORD $0x4e72cdf1 // fmla v17.2d, v15.2d, v18.2d
+	FMOVQ 1984(R19), F19
+	FMOVQ 2000(R19), F18
+	WORD $0x4e73cdd2 // fmla v18.2d, v14.2d, v19.2d
+	FMOVQ 2000(R19), F31
+	WORD $0x4e73cdff // fmla v31.2d, v15.2d, v19.2d
+	FMOVQ 2016(R19), F30
+	WORD $0x4e72cdde // fmla v30.2d, v14.2d, v18.2d
+	FMOVQ 2016(R19), F19
+	WORD $0x4e7fcdf3 // fmla v19.2d, v15.2d, v31.2d
+	FMOVQ 2032(R19), F18
+	WORD $0x4e7ecdd2 // fmla v18.2d, v14.2d, v30.2d
+	FMOVQ 2032(R19), F31
+	WORD $0x4e73cdff // fmla v31.2d, v15.2d, v19.2d
+	WORD $0x4e6cce50 // fmla v16.2d, v18.2d, v12.2d
+	WORD $0x4e6dcff1 // fmla v17.2d, v31.2d, v13.2d
 	WORD $0x4ea61cce // mov v14.16b, v6.16b
-	WORD $0x4e7ecd8e // fmla v14.2d, v12.2d, v30.2d
+	WORD $0x4e70cd8e // fmla v14.2d, v12.2d, v16.2d
 	WORD $0x4ea71cef // mov v15.16b, v7.16b
-	WORD $0x4e7fcdaf // fmla v15.2d, v13.2d, v31.2d
+	WORD $0x4e71cdaf // fmla v15.2d, v13.2d, v17.2d
 	WORD $0x4e6acdc8 // fmla v8.2d, v14.2d, v10.2d
 	WORD $0x4e6bcde9 // fmla v9.2d, v15.2d, v11.2d
 	WORD $0x4ee8d4c6 // fsub v6.2d, v6.2d, v8.2d
@@ -5309,25 +5112,25 @@ body:
 	WORD $0x6ee0f8a5 // fneg v5.2d, v5.2d
 	WORD $0x4e7fcc65 // fmla v5.2d, v3.2d, v31.2d
 	FMOVQ 2048(R19), F30
-	WORD $0x6ee0e7dd // fcmgt v29.2d, v30.2d, v0.2d
-	WORD $0x6e205bbd // mvn v29.16b, v29.16b
-	WORD $0x6ee1e7dc // fcmgt v28.2d, v30.2d, v1.2d
-	WORD $0x6e205b9c // mvn v28.16b, v28.16b
-	WORD $0x6e641c1d // bsl v29.16b, v0.16b, v4.16b
-	WORD $0x6e651c3c // bsl v28.16b, v1.16b, v5.16b
-	FMOVQ 112(R19), F18
-	WORD $0x4e72e404 // fcmeq v4.2d, v0.2d, v18.2d
-	WORD $0x4e72e425 // fcmeq v5.2d, v1.2d, v18.2d
-	WORD $0x6e7d1ee4 // bsl v4.16b, v23.16b, v29.16b
-	WORD $0x6e7c1ee5 // bsl v5.16b, v23.16b, v28.16b
-	WORD $0x6ee0e65d // fcmgt v29.2d, v18.2d, v0.2d
-	WORD $0x6ee1e65c // fcmgt v28.2d, v18.2d, v1.2d
-	FMOVQ 2064(R19), F15
-	WORD $0x6e641dfd // bsl v29.16b, v15.16b, v4.16b
-	WORD $0x6e651dfc // bsl v28.16b, v15.16b, v5.16b
+	WORD $0x6ee0e7d3 // fcmgt v19.2d, v30.2d, v0.2d
+	WORD $0x6e205a73 // mvn v19.16b, v19.16b
+	WORD $0x6ee1e7d2 // fcmgt v18.2d, v30.2d, v1.2d
+	WORD $0x6e205a52 // mvn v18.16b, v18.16b
+	WORD $0x6e641c13 // bsl v19.16b, v0.16b, v4.16b
+	WORD $0x6e651c32 // bsl v18.16b, v1.16b, v5.16b
+	FMOVQ 112(R19), F17
+	WORD $0x4e71e404 // fcmeq v4.2d, v0.2d, v17.2d
+	WORD $0x4e71e425 // fcmeq v5.2d, v1.2d, v17.2d
+	WORD $0x6e731ee4 // bsl v4.16b, v23.16b, v19.16b
+	WORD $0x6e721ee5 // bsl v5.16b, v23.16b, v18.16b
+	WORD $0x6ee0e633 // fcmgt v19.2d, v17.2d, v0.2d
+	WORD $0x6ee1e632 // fcmgt v18.2d, v17.2d, v1.2d
+	FMOVQ 2064(R19), F16
+	WORD $0x6e641e13 // bsl v19.16b, v16.16b, v4.16b
+	WORD $0x6e651e12 // bsl v18.16b, v16.16b, v5.16b
 	CMP $0x00000004, R2
-	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
-	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
+	WORD $0x4eb31e62 // mov v2.16b, v19.16b
+	WORD $0x4eb21e43 // mov v3.16b, v18.16b
 	BLT partialstore
 	FSTPQ (F2, F3), 0(R0)
 	ADD $0x00000020, R1, R1
@@ -5349,34 +5152,36 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -5406,9 +5211,7 @@ TEXT ·log1pF64NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 80(R19), F31
@@ -5464,82 +5267,76 @@ body:
 	WORD $0x6e6eddd0 // fmul v16.2d, v14.2d, v14.2d
 	WORD $0x6e6fddf1 // fmul v17.2d, v15.2d, v15.2d
 	FMOVQ 1920(R19), F21
-	FMOVQ 1936(R19), F20
-	WORD $0x4eb41e92 // mov v18.16b, v20.16b
+	FMOVQ 1936(R19), F18
 	WORD $0x4e75ce12 // fmla v18.2d, v16.2d, v21.2d
-	WORD $0x4eb41e93 // mov v19.16b, v20.16b
+	FMOVQ 1936(R19), F19
 	WORD $0x4e75ce33 // fmla v19.2d, v17.2d, v21.2d
-	FMOVQ 1952(R19), F13
-	WORD $0x4ead1dac // mov v12.16b, v13.16b
-	WORD $0x4e72ce0c // fmla v12.2d, v16.2d, v18.2d
-	WORD $0x4ead1db2 // mov v18.16b, v13.16b
+	FMOVQ 1952(R19), F20
+	WORD $0x4e72ce14 // fmla v20.2d, v16.2d, v18.2d
+	FMOVQ 1952(R19), F18
 	WORD $0x4e73ce32 // fmla v18.2d, v17.2d, v19.2d
 	FMOVQ 1968(R19), F19
-	WORD $0x4eb31e7f // mov v31.16b, v19.16b
-	WORD $0x4e6cce1f // fmla v31.2d, v16.2d, v12.2d
-	WORD $0x4eb31e6c // mov v12.16b, v19.16b
-	WORD $0x4e72ce2c // fmla v12.2d, v17.2d, v18.2d
+	WORD $0x4e74ce13 // fmla v19.2d, v16.2d, v20.2d
+	FMOVQ 1968(R19), F20
+	WORD $0x4e72ce34 // fmla v20.2d, v17.2d, v18.2d
 	FMOVQ 1984(R19), F18
-	FMOVQ 2000(R19), F30
-	WORD $0x4ebe1fd4 // mov v20.16b, v30.16b
-	WORD $0x4e72ce14 // fmla v20.2d, v16.2d, v18.2d
-	WORD $0x4ebe1fd5 // mov v21.16b, v30.16b
+	FMOVQ 2000(R19), F13
+	WORD $0x4e72ce0d // fmla v13.2d, v16.2d, v18.2d
+	FMOVQ 2000(R19), F21
 	WORD $0x4e72ce35 // fmla v21.2d, v17.2d, v18.2d
-	FMOVQ 2016(R19), F30
-	WORD $0x4ebe1fdd // mov v29.16b, v30.16b
-	WORD $0x4e74ce1d // fmla v29.2d, v16.2d, v20.2d
-	WORD $0x4ebe1fd4 // mov v20.16b, v30.16b
-	WORD $0x4e75ce34 // fmla v20.2d, v17.2d, v21.2d
+	FMOVQ 2016(R19), F12
+	WORD $0x4e6dce0c // fmla v12.2d, v16.2d, v13.2d
+	FMOVQ 2016(R19), F13
+	WORD $0x4e75ce2d // fmla v13.2d, v17.2d, v21.2d
 	FMOVQ 2032(R19), F21
-	WORD $0x4eb51ebe // mov v30.16b, v21.16b
-	WORD $0x4e7dce1e // fmla v30.2d, v16.2d, v29.2d
-	WORD $0x4eb51ebd // mov v29.16b, v21.16b
-	WORD $0x4e74ce3d // fmla v29.2d, v17.2d, v20.2d
-	WORD $0x4e6ecfdf // fmla v31.2d, v30.2d, v14.2d
-	WORD $0x4e6fcfac // fmla v12.2d, v29.2d, v15.2d
+	WORD $0x4e6cce15 // fmla v21.2d, v16.2d, v12.2d
+	FMOVQ 2032(R19), F16
+	WORD $0x4e6dce30 // fmla v16.2d, v17.2d, v13.2d
+	WORD $0x4e6eceb3 // fmla v19.2d, v21.2d, v14.2d
+	WORD $0x4e6fce14 // fmla v20.2d, v16.2d, v15.2d
 	WORD $0x4eaa1d50 // mov v16.16b, v10.16b
-	WORD $0x4e7fcdd0 // fmla v16.2d, v14.2d, v31.2d
+	WORD $0x4e73cdd0 // fmla v16.2d, v14.2d, v19.2d
 	WORD $0x4eab1d71 // mov v17.16b, v11.16b
-	WORD $0x4e6ccdf1 // fmla v17.2d, v15.2d, v12.2d
+	WORD $0x4e74cdf1 // fmla v17.2d, v15.2d, v20.2d
 	WORD $0x4e77ce02 // fmla v2.2d, v16.2d, v23.2d
 	WORD $0x4e76ce23 // fmla v3.2d, v17.2d, v22.2d
 	WORD $0x4ee2d542 // fsub v2.2d, v10.2d, v2.2d
 	WORD $0x4ee3d563 // fsub v3.2d, v11.2d, v3.2d
 	WORD $0x4ee8d442 // fsub v2.2d, v2.2d, v8.2d
 	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
-	FMOVQ 1472(R19), F31
+	FMOVQ 1472(R19), F23
 	WORD $0x6ee0f842 // fneg v2.2d, v2.2d
-	WORD $0x4e7fccc2 // fmla v2.2d, v6.2d, v31.2d
+	WORD $0x4e77ccc2 // fmla v2.2d, v6.2d, v23.2d
 	WORD $0x6ee0f863 // fneg v3.2d, v3.2d
-	WORD $0x4e7fcce3 // fmla v3.2d, v7.2d, v31.2d
-	FMOVQ 2048(R19), F30
-	WORD $0x6ee4e7dd // fcmgt v29.2d, v30.2d, v4.2d
-	WORD $0x6e205bbd // mvn v29.16b, v29.16b
-	WORD $0x6ee5e7d7 // fcmgt v23.2d, v30.2d, v5.2d
-	WORD $0x6e205af7 // mvn v23.16b, v23.16b
-	WORD $0x6e621c9d // bsl v29.16b, v4.16b, v2.16b
-	WORD $0x6e631cb7 // bsl v23.16b, v5.16b, v3.16b
-	FMOVQ 112(R19), F22
-	WORD $0x4e76e486 // fcmeq v6.2d, v4.2d, v22.2d
-	WORD $0x4e76e4a7 // fcmeq v7.2d, v5.2d, v22.2d
-	WORD $0x6e7d1f66 // bsl v6.16b, v27.16b, v29.16b
-	WORD $0x6e771f67 // bsl v7.16b, v27.16b, v23.16b
-	WORD $0x6ee4e6dd // fcmgt v29.2d, v22.2d, v4.2d
-	WORD $0x6ee5e6d7 // fcmgt v23.2d, v22.2d, v5.2d
-	FMOVQ 2064(R19), F20
-	WORD $0x6e661e9d // bsl v29.16b, v20.16b, v6.16b
-	WORD $0x6e671e97 // bsl v23.16b, v20.16b, v7.16b
-	FMOVQ 0(R19), F17
-	WORD $0x4e311c04 // and v4.16b, v0.16b, v17.16b
-	WORD $0x4e311c25 // and v5.16b, v1.16b, v17.16b
-	FMOVQ 1808(R19), F16
-	WORD $0x6ee4e60f // fcmgt v15.2d, v16.2d, v4.2d
-	WORD $0x6ee5e60e // fcmgt v14.2d, v16.2d, v5.2d
-	WORD $0x6e7d1c0f // bsl v15.16b, v0.16b, v29.16b
-	WORD $0x6e771c2e // bsl v14.16b, v1.16b, v23.16b
+	WORD $0x4e77cce3 // fmla v3.2d, v7.2d, v23.2d
+	FMOVQ 2048(R19), F22
+	WORD $0x6ee4e6d5 // fcmgt v21.2d, v22.2d, v4.2d
+	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
+	WORD $0x6ee5e6d4 // fcmgt v20.2d, v22.2d, v5.2d
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	WORD $0x6e621c95 // bsl v21.16b, v4.16b, v2.16b
+	WORD $0x6e631cb4 // bsl v20.16b, v5.16b, v3.16b
+	FMOVQ 112(R19), F19
+	WORD $0x4e73e486 // fcmeq v6.2d, v4.2d, v19.2d
+	WORD $0x4e73e4a7 // fcmeq v7.2d, v5.2d, v19.2d
+	WORD $0x6e751f66 // bsl v6.16b, v27.16b, v21.16b
+	WORD $0x6e741f67 // bsl v7.16b, v27.16b, v20.16b
+	WORD $0x6ee4e675 // fcmgt v21.2d, v19.2d, v4.2d
+	WORD $0x6ee5e674 // fcmgt v20.2d, v19.2d, v5.2d
+	FMOVQ 2064(R19), F17
+	WORD $0x6e661e35 // bsl v21.16b, v17.16b, v6.16b
+	WORD $0x6e671e34 // bsl v20.16b, v17.16b, v7.16b
+	FMOVQ 0(R19), F16
+	WORD $0x4e301c04 // and v4.16b, v0.16b, v16.16b
+	WORD $0x4e301c25 // and v5.16b, v1.16b, v16.16b
+	FMOVQ 1808(R19), F15
+	WORD $0x6ee4e5ee // fcmgt v14.2d, v15.2d, v4.2d
+	WORD $0x6ee5e5ed // fcmgt v13.2d, v15.2d, v5.2d
+	WORD $0x6e751c0e // bsl v14.16b, v0.16b, v21.16b
+	WORD $0x6e741c2d // bsl v13.16b, v1.16b, v20.16b
 	CMP $0x00000004, R2
-	WORD $0x4eaf1de2 // mov v2.16b, v15.16b
-	WORD $0x4eae1dc3 // mov v3.16b, v14.16b
+	WORD $0x4eae1dc2 // mov v2.16b, v14.16b
+	WORD $0x4ead1da3 // mov v3.16b, v13.16b
 	BLT partialstore
 	FSTPQ (F2, F3), 0(R0)
 	ADD $0x00000020, R1, R1
@@ -5561,34 +5358,36 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -5618,9 +5417,7 @@ TEXT ·log2F64NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 1824(R19), F31
@@ -5676,41 +5473,35 @@ body:
 	WORD $0x6e6cdd8e // fmul v14.2d, v12.2d, v12.2d
 	WORD $0x6e6dddaf // fmul v15.2d, v13.2d, v13.2d
 	FMOVQ 1920(R19), F21
-	FMOVQ 1936(R19), F20
-	WORD $0x4eb41e90 // mov v16.16b, v20.16b
+	FMOVQ 1936(R19), F16
 	WORD $0x4e75cdd0 // fmla v16.2d, v14.2d, v21.2d
-	WORD $0x4eb41e91 // mov v17.16b, v20.16b
+	FMOVQ 1936(R19), F17
 	WORD $0x4e75cdf1 // fmla v17.2d, v15.2d, v21.2d
+	FMOVQ 1952(R19), F20
+	WORD $0x4e70cdd4 // fmla v20.2d, v14.2d, v16.2d
 	FMOVQ 1952(R19), F19
-	WORD $0x4eb31e72 // mov v18.16b, v19.16b
-	WORD $0x4e70cdd2 // fmla v18.2d, v14.2d, v16.2d
-	WORD $0x4eb31e70 // mov v16.16b, v19.16b
-	WORD $0x4e71cdf0 // fmla v16.2d, v15.2d, v17.2d
+	WORD $0x4e71cdf3 // fmla v19.2d, v15.2d, v17.2d
+	FMOVQ 1968(R19), F16
+	WORD $0x4e74cdd0 // fmla v16.2d, v14.2d, v20.2d
 	FMOVQ 1968(R19), F17
-	WORD $0x4eb11e3f // mov v31.16b, v17.16b
+	WORD $0x4e73cdf1 // fmla v17.2d, v15.2d, v19.2d
+	FMOVQ 1984(R19), F20
+	FMOVQ 2000(R19), F18
+	WORD $0x4e74cdd2 // fmla v18.2d, v14.2d, v20.2d
+	FMOVQ 2000(R19), F19
+	WORD $0x4e74cdf3 // fmla v19.2d, v15.2d, v20.2d
+	FMOVQ 2016(R19), F31
 	WORD $0x4e72cddf // fmla v31.2d, v14.2d, v18.2d
-	WORD $0x4eb11e32 // mov v18.16b, v17.16b
-	WORD $0x4e70cdf2 // fmla v18.2d, v15.2d, v16.2d
-	FMOVQ 1984(R19), F16
-	FMOVQ 2000(R19), F30
-	WORD $0x4ebe1fdd // mov v29.16b, v30.16b
-	WORD $0x4e70cddd // fmla v29.2d, v14.2d, v16.2d
-	WORD $0x4ebe1fd3 // mov v19.16b, v30.16b
-	WORD $0x4e70cdf3 // fmla v19.2d, v15.2d, v16.2d
-	FMOVQ 2016(R19), F30
-	WORD $0x4ebe1fdc // mov v28.16b, v30.16b
-	WORD $0x4e7dcddc // fmla v28.2d, v14.2d, v29.2d
-	WORD $0x4ebe1fdd // mov v29.16b, v30.16b
-	WORD $0x4e73cdfd // fmla v29.2d, v15.2d, v19.2d
+	FMOVQ 2016(R19), F18
+	WORD $0x4e73cdf2 // fmla v18.2d, v15.2d, v19.2d
 	FMOVQ 2032(R19), F19
-	WORD $0x4eb31e7e // mov v30.16b, v19.16b
-	WORD $0x4e7ccdde // fmla v30.2d, v14.2d, v28.2d
-	WORD $0x4eb31e7c // mov v28.16b, v19.16b
-	WORD $0x4e7dcdfc // fmla v28.2d, v15.2d, v29.2d
-	WORD $0x4e6ccfdf // fmla v31.2d, v30.2d, v12.2d
-	WORD $0x4e6dcf92 // fmla v18.2d, v28.2d, v13.2d
-	WORD $0x4e7fcd86 // fmla v6.2d, v12.2d, v31.2d
-	WORD $0x4e72cda7 // fmla v7.2d, v13.2d, v18.2d
+	WORD $0x4e7fcdd3 // fmla v19.2d, v14.2d, v31.2d
+	FMOVQ 2032(R19), F31
+	WORD $0x4e72cdff // fmla v31.2d, v15.2d, v18.2d
+	WORD $0x4e6cce70 // fmla v16.2d, v19.2d, v12.2d
+	WORD $0x4e6dcff1 // fmla v17.2d, v31.2d, v13.2d
+	WORD $0x4e70cd86 // fmla v6.2d, v12.2d, v16.2d
+	WORD $0x4e71cda7 // fmla v7.2d, v13.2d, v17.2d
 	WORD $0x6e66dc84 // fmul v4.2d, v4.2d, v6.2d
 	WORD $0x6e67dca5 // fmul v5.2d, v5.2d, v7.2d
 	WORD $0x4e64d544 // fadd v4.2d, v10.2d, v4.2d
@@ -5724,9 +5515,9 @@ body:
 	WORD $0x4e7fcd2b // fmla v11.2d, v9.2d, v31.2d
 	WORD $0x4e7fcc8a // fmla v10.2d, v4.2d, v31.2d
 	WORD $0x4e7fccab // fmla v11.2d, v5.2d, v31.2d
-	FMOVQ 2080(R19), F30
-	WORD $0x4e7ecd0a // fmla v10.2d, v8.2d, v30.2d
-	WORD $0x4e7ecd2b // fmla v11.2d, v9.2d, v30.2d
+	FMOVQ 2080(R19), F19
+	WORD $0x4e73cd0a // fmla v10.2d, v8.2d, v19.2d
+	WORD $0x4e73cd2b // fmla v11.2d, v9.2d, v19.2d
 	WORD $0x4e66d444 // fadd v4.2d, v2.2d, v6.2d
 	WORD $0x4e67d465 // fadd v5.2d, v3.2d, v7.2d
 	WORD $0x4ee4d442 // fsub v2.2d, v2.2d, v4.2d
@@ -5737,22 +5528,22 @@ body:
 	WORD $0x4e63d563 // fadd v3.2d, v11.2d, v3.2d
 	WORD $0x4e62d482 // fadd v2.2d, v4.2d, v2.2d
 	WORD $0x4e63d4a3 // fadd v3.2d, v5.2d, v3.2d
-	FMOVQ 2048(R19), F29
-	WORD $0x6ee0e7a4 // fcmgt v4.2d, v29.2d, v0.2d
+	FMOVQ 2048(R19), F18
+	WORD $0x6ee0e644 // fcmgt v4.2d, v18.2d, v0.2d
 	WORD $0x6e205884 // mvn v4.16b, v4.16b
-	WORD $0x6ee1e7a5 // fcmgt v5.2d, v29.2d, v1.2d
+	WORD $0x6ee1e645 // fcmgt v5.2d, v18.2d, v1.2d
 	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
 	WORD $0x6e621c04 // bsl v4.16b, v0.16b, v2.16b
 	WORD $0x6e631c25 // bsl v5.16b, v1.16b, v3.16b
-	FMOVQ 112(R19), F28
-	WORD $0x4e7ce412 // fcmeq v18.2d, v0.2d, v28.2d
-	WORD $0x4e7ce42f // fcmeq v15.2d, v1.2d, v28.2d
-	WORD $0x6e641ef2 // bsl v18.16b, v23.16b, v4.16b
+	FMOVQ 112(R19), F17
+	WORD $0x4e71e410 // fcmeq v16.2d, v0.2d, v17.2d
+	WORD $0x4e71e42f // fcmeq v15.2d, v1.2d, v17.2d
+	WORD $0x6e641ef0 // bsl v16.16b, v23.16b, v4.16b
 	WORD $0x6e651eef // bsl v15.16b, v23.16b, v5.16b
-	WORD $0x6ee0e784 // fcmgt v4.2d, v28.2d, v0.2d
-	WORD $0x6ee1e785 // fcmgt v5.2d, v28.2d, v1.2d
+	WORD $0x6ee0e624 // fcmgt v4.2d, v17.2d, v0.2d
+	WORD $0x6ee1e625 // fcmgt v5.2d, v17.2d, v1.2d
 	FMOVQ 2064(R19), F14
-	WORD $0x6e721dc4 // bsl v4.16b, v14.16b, v18.16b
+	WORD $0x6e701dc4 // bsl v4.16b, v14.16b, v16.16b
 	WORD $0x6e6f1dc5 // bsl v5.16b, v14.16b, v15.16b
 	CMP $0x00000004, R2
 	WORD $0x4ea41c82 // mov v2.16b, v4.16b
@@ -5778,34 +5569,36 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -5836,25 +5629,25 @@ TEXT ·maximumF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4e7df7e0 // fmax v0.2d, v31.2d, v29.2d
-	WORD $0x4e7cf7c1 // fmax v1.2d, v30.2d, v28.2d
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x4e62f400 // fmax v0.2d, v0.2d, v2.2d
+	WORD $0x4e63f421 // fmax v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	WORD $0x4e7df7e0 // fmax v0.2d, v31.2d, v29.2d
-	WORD $0x4e7cf7c1 // fmax v1.2d, v30.2d, v28.2d
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x4e62f400 // fmax v0.2d, v0.2d, v2.2d
+	WORD $0x4e63f421 // fmax v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F29, F28)
-	WORD $0x4e7df7e0 // fmax v0.2d, v31.2d, v29.2d
-	WORD $0x4e7cf7c1 // fmax v1.2d, v30.2d, v28.2d
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x4e62f400 // fmax v0.2d, v0.2d, v2.2d
+	WORD $0x4e63f421 // fmax v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F29, F28)
-	WORD $0x4e7df7e0 // fmax v0.2d, v31.2d, v29.2d
-	WORD $0x4e7cf7c1 // fmax v1.2d, v30.2d, v28.2d
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x4e62f400 // fmax v0.2d, v0.2d, v2.2d
+	WORD $0x4e63f421 // fmax v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -5868,12 +5661,8 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x4e66f480 // fmax v0.2d, v4.2d, v6.2d
@@ -5903,29 +5692,29 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<3, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -5934,25 +5723,25 @@ lane4:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V6.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V6.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V7.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V7.D[1]
 
@@ -5993,21 +5782,21 @@ TEXT ·maximumSF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4e60f7e2 // fmax v2.2d, v31.2d, v0.2d
-	WORD $0x4e61f7c3 // fmax v3.2d, v30.2d, v1.2d
+	FLDPQ 0(R1), (F2, F3)
+	WORD $0x4e60f442 // fmax v2.2d, v2.2d, v0.2d
+	WORD $0x4e61f463 // fmax v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4e60f7e2 // fmax v2.2d, v31.2d, v0.2d
-	WORD $0x4e61f7c3 // fmax v3.2d, v30.2d, v1.2d
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x4e60f442 // fmax v2.2d, v2.2d, v0.2d
+	WORD $0x4e61f463 // fmax v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4e60f7e2 // fmax v2.2d, v31.2d, v0.2d
-	WORD $0x4e61f7c3 // fmax v3.2d, v30.2d, v1.2d
+	FLDPQ 64(R1), (F2, F3)
+	WORD $0x4e60f442 // fmax v2.2d, v2.2d, v0.2d
+	WORD $0x4e61f463 // fmax v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4e60f7e2 // fmax v2.2d, v31.2d, v0.2d
-	WORD $0x4e61f7c3 // fmax v3.2d, v30.2d, v1.2d
+	FLDPQ 96(R1), (F2, F3)
+	WORD $0x4e60f442 // fmax v2.2d, v2.2d, v0.2d
+	WORD $0x4e61f463 // fmax v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -6020,9 +5809,7 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
+	FLDPQ 0(R1), (F4, F5)
 
 body:
 	WORD $0x4e60f482 // fmax v2.2d, v4.2d, v0.2d
@@ -6049,29 +5836,29 @@ several:
 	MOVD R3, R6
 	NEG R6, R6
 	ADD R6<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c54 // mov x20, v2.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c54 // mov x20, v2.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c74 // mov x20, v3.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c74 // mov x20, v3.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -6107,25 +5894,25 @@ TEXT ·minimumF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4efdf7e0 // fmin v0.2d, v31.2d, v29.2d
-	WORD $0x4efcf7c1 // fmin v1.2d, v30.2d, v28.2d
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x4ee2f400 // fmin v0.2d, v0.2d, v2.2d
+	WORD $0x4ee3f421 // fmin v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	WORD $0x4efdf7e0 // fmin v0.2d, v31.2d, v29.2d
-	WORD $0x4efcf7c1 // fmin v1.2d, v30.2d, v28.2d
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x4ee2f400 // fmin v0.2d, v0.2d, v2.2d
+	WORD $0x4ee3f421 // fmin v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F29, F28)
-	WORD $0x4efdf7e0 // fmin v0.2d, v31.2d, v29.2d
-	WORD $0x4efcf7c1 // fmin v1.2d, v30.2d, v28.2d
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x4ee2f400 // fmin v0.2d, v0.2d, v2.2d
+	WORD $0x4ee3f421 // fmin v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F29, F28)
-	WORD $0x4efdf7e0 // fmin v0.2d, v31.2d, v29.2d
-	WORD $0x4efcf7c1 // fmin v1.2d, v30.2d, v28.2d
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x4ee2f400 // fmin v0.2d, v0.2d, v2.2d
+	WORD $0x4ee3f421 // fmin v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -6139,12 +5926,8 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x4ee6f480 // fmin v0.2d, v4.2d, v6.2d
@@ -6174,29 +5957,29 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<3, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -6205,25 +5988,25 @@ lane4:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V6.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V6.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V7.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V7.D[1]
 
@@ -6264,21 +6047,21 @@ TEXT ·minimumSF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ee0f7e2 // fmin v2.2d, v31.2d, v0.2d
-	WORD $0x4ee1f7c3 // fmin v3.2d, v30.2d, v1.2d
+	FLDPQ 0(R1), (F2, F3)
+	WORD $0x4ee0f442 // fmin v2.2d, v2.2d, v0.2d
+	WORD $0x4ee1f463 // fmin v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4ee0f7e2 // fmin v2.2d, v31.2d, v0.2d
-	WORD $0x4ee1f7c3 // fmin v3.2d, v30.2d, v1.2d
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x4ee0f442 // fmin v2.2d, v2.2d, v0.2d
+	WORD $0x4ee1f463 // fmin v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4ee0f7e2 // fmin v2.2d, v31.2d, v0.2d
-	WORD $0x4ee1f7c3 // fmin v3.2d, v30.2d, v1.2d
+	FLDPQ 64(R1), (F2, F3)
+	WORD $0x4ee0f442 // fmin v2.2d, v2.2d, v0.2d
+	WORD $0x4ee1f463 // fmin v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4ee0f7e2 // fmin v2.2d, v31.2d, v0.2d
-	WORD $0x4ee1f7c3 // fmin v3.2d, v30.2d, v1.2d
+	FLDPQ 96(R1), (F2, F3)
+	WORD $0x4ee0f442 // fmin v2.2d, v2.2d, v0.2d
+	WORD $0x4ee1f463 // fmin v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -6291,9 +6074,7 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
+	FLDPQ 0(R1), (F4, F5)
 
 body:
 	WORD $0x4ee0f482 // fmin v2.2d, v4.2d, v0.2d
@@ -6320,29 +6101,29 @@ several:
 	MOVD R3, R6
 	NEG R6, R6
 	ADD R6<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c54 // mov x20, v2.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c54 // mov x20, v2.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c74 // mov x20, v3.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c74 // mov x20, v3.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -6378,25 +6159,25 @@ TEXT ·mulF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x6e7ddfe0 // fmul v0.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfc1 // fmul v1.2d, v30.2d, v28.2d
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x6e62dc00 // fmul v0.2d, v0.2d, v2.2d
+	WORD $0x6e63dc21 // fmul v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	WORD $0x6e7ddfe0 // fmul v0.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfc1 // fmul v1.2d, v30.2d, v28.2d
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x6e62dc00 // fmul v0.2d, v0.2d, v2.2d
+	WORD $0x6e63dc21 // fmul v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F29, F28)
-	WORD $0x6e7ddfe0 // fmul v0.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfc1 // fmul v1.2d, v30.2d, v28.2d
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x6e62dc00 // fmul v0.2d, v0.2d, v2.2d
+	WORD $0x6e63dc21 // fmul v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F29, F28)
-	WORD $0x6e7ddfe0 // fmul v0.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfc1 // fmul v1.2d, v30.2d, v28.2d
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x6e62dc00 // fmul v0.2d, v0.2d, v2.2d
+	WORD $0x6e63dc21 // fmul v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -6410,12 +6191,8 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x6e66dc80 // fmul v0.2d, v4.2d, v6.2d
@@ -6445,29 +6222,29 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<3, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -6476,25 +6253,25 @@ lane4:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V6.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V6.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V7.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V7.D[1]
 
@@ -6535,21 +6312,21 @@ TEXT ·mulSF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x6e60dfe2 // fmul v2.2d, v31.2d, v0.2d
-	WORD $0x6e61dfc3 // fmul v3.2d, v30.2d, v1.2d
+	FLDPQ 0(R1), (F2, F3)
+	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
+	WORD $0x6e61dc63 // fmul v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x6e60dfe2 // fmul v2.2d, v31.2d, v0.2d
-	WORD $0x6e61dfc3 // fmul v3.2d, v30.2d, v1.2d
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
+	WORD $0x6e61dc63 // fmul v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x6e60dfe2 // fmul v2.2d, v31.2d, v0.2d
-	WORD $0x6e61dfc3 // fmul v3.2d, v30.2d, v1.2d
+	FLDPQ 64(R1), (F2, F3)
+	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
+	WORD $0x6e61dc63 // fmul v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x6e60dfe2 // fmul v2.2d, v31.2d, v0.2d
-	WORD $0x6e61dfc3 // fmul v3.2d, v30.2d, v1.2d
+	FLDPQ 96(R1), (F2, F3)
+	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
+	WORD $0x6e61dc63 // fmul v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -6562,9 +6339,7 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
+	FLDPQ 0(R1), (F4, F5)
 
 body:
 	WORD $0x6e60dc82 // fmul v2.2d, v4.2d, v0.2d
@@ -6591,29 +6366,29 @@ several:
 	MOVD R3, R6
 	NEG R6, R6
 	ADD R6<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c54 // mov x20, v2.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c54 // mov x20, v2.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c74 // mov x20, v3.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c74 // mov x20, v3.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -6648,22 +6423,22 @@ TEXT ·negF64NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FMOVQ 144(R19), F29
-	WORD $0x6e3d1fe0 // eor v0.16b, v31.16b, v29.16b
-	WORD $0x6e3d1fc1 // eor v1.16b, v30.16b, v29.16b
+	FLDPQ 0(R1), (F0, F1)
+	FMOVQ 144(R19), F31
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x6e3d1fe0 // eor v0.16b, v31.16b, v29.16b
-	WORD $0x6e3d1fc1 // eor v1.16b, v30.16b, v29.16b
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x6e3d1fe0 // eor v0.16b, v31.16b, v29.16b
-	WORD $0x6e3d1fc1 // eor v1.16b, v30.16b, v29.16b
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x6e3d1fe0 // eor v0.16b, v31.16b, v29.16b
-	WORD $0x6e3d1fc1 // eor v1.16b, v30.16b, v29.16b
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -6676,9 +6451,7 @@ four:
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
+	FLDPQ 0(R1), (F2, F3)
 
 body:
 	FMOVQ 144(R19), F31
@@ -6706,29 +6479,29 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V2.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V2.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V3.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V3.D[1]
 
@@ -6764,42 +6537,42 @@ TEXT ·notEqualF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4e7de7e0 // fcmeq v0.2d, v31.2d, v29.2d
-	WORD $0x6e205800 // mvn v0.16b, v0.16b
-	WORD $0x4e7ce7c1 // fcmeq v1.2d, v30.2d, v28.2d
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	FMOVQ 80(R19), F31
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x4e62e41f // fcmeq v31.2d, v0.2d, v2.2d
+	WORD $0x6e205bff // mvn v31.16b, v31.16b
+	WORD $0x4e63e43e // fcmeq v30.2d, v1.2d, v3.2d
+	WORD $0x6e205bde // mvn v30.16b, v30.16b
+	FMOVQ 80(R19), F29
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F30, F29)
-	FLDPQ 32(R2), (F28, F27)
-	WORD $0x4e7ce7c0 // fcmeq v0.2d, v30.2d, v28.2d
-	WORD $0x6e205800 // mvn v0.16b, v0.16b
-	WORD $0x4e7be7a1 // fcmeq v1.2d, v29.2d, v27.2d
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x4e62e41f // fcmeq v31.2d, v0.2d, v2.2d
+	WORD $0x6e205bff // mvn v31.16b, v31.16b
+	WORD $0x4e63e43e // fcmeq v30.2d, v1.2d, v3.2d
+	WORD $0x6e205bde // mvn v30.16b, v30.16b
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F30, F29)
-	FLDPQ 64(R2), (F28, F27)
-	WORD $0x4e7ce7c0 // fcmeq v0.2d, v30.2d, v28.2d
-	WORD $0x6e205800 // mvn v0.16b, v0.16b
-	WORD $0x4e7be7a1 // fcmeq v1.2d, v29.2d, v27.2d
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x4e62e41f // fcmeq v31.2d, v0.2d, v2.2d
+	WORD $0x6e205bff // mvn v31.16b, v31.16b
+	WORD $0x4e63e43e // fcmeq v30.2d, v1.2d, v3.2d
+	WORD $0x6e205bde // mvn v30.16b, v30.16b
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F30, F29)
-	FLDPQ 96(R2), (F28, F27)
-	WORD $0x4e7ce7c0 // fcmeq v0.2d, v30.2d, v28.2d
-	WORD $0x6e205800 // mvn v0.16b, v0.16b
-	WORD $0x4e7be7a1 // fcmeq v1.2d, v29.2d, v27.2d
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x4e62e41f // fcmeq v31.2d, v0.2d, v2.2d
+	WORD $0x6e205bff // mvn v31.16b, v31.16b
+	WORD $0x4e63e43e // fcmeq v30.2d, v1.2d, v3.2d
+	WORD $0x6e205bde // mvn v30.16b, v30.16b
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -6813,12 +6586,8 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x4e66e480 // fcmeq v0.2d, v4.2d, v6.2d
@@ -6853,29 +6622,29 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<3, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -6884,25 +6653,25 @@ lane4:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V6.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V6.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V7.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V7.D[1]
 
@@ -6943,21 +6712,21 @@ TEXT ·rdivSF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x6e7ffc02 // fdiv v2.2d, v0.2d, v31.2d
-	WORD $0x6e7efc23 // fdiv v3.2d, v1.2d, v30.2d
+	FLDPQ 0(R1), (F2, F3)
+	WORD $0x6e62fc02 // fdiv v2.2d, v0.2d, v2.2d
+	WORD $0x6e63fc23 // fdiv v3.2d, v1.2d, v3.2d
 	FSTPQ (F2, F3), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x6e7ffc02 // fdiv v2.2d, v0.2d, v31.2d
-	WORD $0x6e7efc23 // fdiv v3.2d, v1.2d, v30.2d
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x6e62fc02 // fdiv v2.2d, v0.2d, v2.2d
+	WORD $0x6e63fc23 // fdiv v3.2d, v1.2d, v3.2d
 	FSTPQ (F2, F3), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x6e7ffc02 // fdiv v2.2d, v0.2d, v31.2d
-	WORD $0x6e7efc23 // fdiv v3.2d, v1.2d, v30.2d
+	FLDPQ 64(R1), (F2, F3)
+	WORD $0x6e62fc02 // fdiv v2.2d, v0.2d, v2.2d
+	WORD $0x6e63fc23 // fdiv v3.2d, v1.2d, v3.2d
 	FSTPQ (F2, F3), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x6e7ffc02 // fdiv v2.2d, v0.2d, v31.2d
-	WORD $0x6e7efc23 // fdiv v3.2d, v1.2d, v30.2d
+	FLDPQ 96(R1), (F2, F3)
+	WORD $0x6e62fc02 // fdiv v2.2d, v0.2d, v2.2d
+	WORD $0x6e63fc23 // fdiv v3.2d, v1.2d, v3.2d
 	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -6970,9 +6739,7 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
+	FLDPQ 0(R1), (F4, F5)
 
 body:
 	WORD $0x6e64fc02 // fdiv v2.2d, v0.2d, v4.2d
@@ -6999,29 +6766,29 @@ several:
 	MOVD R3, R6
 	NEG R6, R6
 	ADD R6<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c54 // mov x20, v2.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c54 // mov x20, v2.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c74 // mov x20, v3.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c74 // mov x20, v3.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -7056,22 +6823,22 @@ TEXT ·reciprocalF64NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FMOVQ 80(R19), F29
-	WORD $0x6e7fffa0 // fdiv v0.2d, v29.2d, v31.2d
-	WORD $0x6e7effa1 // fdiv v1.2d, v29.2d, v30.2d
+	FLDPQ 0(R1), (F0, F1)
+	FMOVQ 80(R19), F31
+	WORD $0x6e60ffe0 // fdiv v0.2d, v31.2d, v0.2d
+	WORD $0x6e61ffe1 // fdiv v1.2d, v31.2d, v1.2d
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x6e7fffa0 // fdiv v0.2d, v29.2d, v31.2d
-	WORD $0x6e7effa1 // fdiv v1.2d, v29.2d, v30.2d
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x6e60ffe0 // fdiv v0.2d, v31.2d, v0.2d
+	WORD $0x6e61ffe1 // fdiv v1.2d, v31.2d, v1.2d
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x6e7fffa0 // fdiv v0.2d, v29.2d, v31.2d
-	WORD $0x6e7effa1 // fdiv v1.2d, v29.2d, v30.2d
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x6e60ffe0 // fdiv v0.2d, v31.2d, v0.2d
+	WORD $0x6e61ffe1 // fdiv v1.2d, v31.2d, v1.2d
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x6e7fffa0 // fdiv v0.2d, v29.2d, v31.2d
-	WORD $0x6e7effa1 // fdiv v1.2d, v29.2d, v30.2d
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x6e60ffe0 // fdiv v0.2d, v31.2d, v0.2d
+	WORD $0x6e61ffe1 // fdiv v1.2d, v31.2d, v1.2d
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -7084,9 +6851,7 @@ four:
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
+	FLDPQ 0(R1), (F4, F5)
 
 body:
 	FMOVQ 80(R19), F31
@@ -7114,29 +6879,29 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -7171,28 +6936,28 @@ TEXT ·rsqrtF64NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x6ee1fbe0 // fsqrt v0.2d, v31.2d
-	WORD $0x6ee1fbc1 // fsqrt v1.2d, v30.2d
+	FLDPQ 0(R1), (F0, F1)
+	WORD $0x6ee1f800 // fsqrt v0.2d, v0.2d
+	WORD $0x6ee1f821 // fsqrt v1.2d, v1.2d
 	FMOVQ 80(R19), F31
 	WORD $0x6e60ffe0 // fdiv v0.2d, v31.2d, v0.2d
 	WORD $0x6e61ffe1 // fdiv v1.2d, v31.2d, v1.2d
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F30, F29)
-	WORD $0x6ee1fbc0 // fsqrt v0.2d, v30.2d
-	WORD $0x6ee1fba1 // fsqrt v1.2d, v29.2d
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x6ee1f800 // fsqrt v0.2d, v0.2d
+	WORD $0x6ee1f821 // fsqrt v1.2d, v1.2d
 	WORD $0x6e60ffe0 // fdiv v0.2d, v31.2d, v0.2d
 	WORD $0x6e61ffe1 // fdiv v1.2d, v31.2d, v1.2d
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F30, F29)
-	WORD $0x6ee1fbc0 // fsqrt v0.2d, v30.2d
-	WORD $0x6ee1fba1 // fsqrt v1.2d, v29.2d
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x6ee1f800 // fsqrt v0.2d, v0.2d
+	WORD $0x6ee1f821 // fsqrt v1.2d, v1.2d
 	WORD $0x6e60ffe0 // fdiv v0.2d, v31.2d, v0.2d
 	WORD $0x6e61ffe1 // fdiv v1.2d, v31.2d, v1.2d
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F30, F29)
-	WORD $0x6ee1fbc0 // fsqrt v0.2d, v30.2d
-	WORD $0x6ee1fba1 // fsqrt v1.2d, v29.2d
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x6ee1f800 // fsqrt v0.2d, v0.2d
+	WORD $0x6ee1f821 // fsqrt v1.2d, v1.2d
 	WORD $0x6e60ffe0 // fdiv v0.2d, v31.2d, v0.2d
 	WORD $0x6e61ffe1 // fdiv v1.2d, v31.2d, v1.2d
 	FSTPQ (F0, F1), 96(R0)
@@ -7207,9 +6972,7 @@ four:
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
+	FLDPQ 0(R1), (F2, F3)
 
 body:
 	WORD $0x6ee1f840 // fsqrt v0.2d, v2.2d
@@ -7239,29 +7002,29 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V2.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V2.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V3.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V3.D[1]
 
@@ -7302,21 +7065,21 @@ TEXT ·rsubSF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4effd402 // fsub v2.2d, v0.2d, v31.2d
-	WORD $0x4efed423 // fsub v3.2d, v1.2d, v30.2d
+	FLDPQ 0(R1), (F2, F3)
+	WORD $0x4ee2d402 // fsub v2.2d, v0.2d, v2.2d
+	WORD $0x4ee3d423 // fsub v3.2d, v1.2d, v3.2d
 	FSTPQ (F2, F3), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4effd402 // fsub v2.2d, v0.2d, v31.2d
-	WORD $0x4efed423 // fsub v3.2d, v1.2d, v30.2d
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x4ee2d402 // fsub v2.2d, v0.2d, v2.2d
+	WORD $0x4ee3d423 // fsub v3.2d, v1.2d, v3.2d
 	FSTPQ (F2, F3), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4effd402 // fsub v2.2d, v0.2d, v31.2d
-	WORD $0x4efed423 // fsub v3.2d, v1.2d, v30.2d
+	FLDPQ 64(R1), (F2, F3)
+	WORD $0x4ee2d402 // fsub v2.2d, v0.2d, v2.2d
+	WORD $0x4ee3d423 // fsub v3.2d, v1.2d, v3.2d
 	FSTPQ (F2, F3), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4effd402 // fsub v2.2d, v0.2d, v31.2d
-	WORD $0x4efed423 // fsub v3.2d, v1.2d, v30.2d
+	FLDPQ 96(R1), (F2, F3)
+	WORD $0x4ee2d402 // fsub v2.2d, v0.2d, v2.2d
+	WORD $0x4ee3d423 // fsub v3.2d, v1.2d, v3.2d
 	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -7329,9 +7092,7 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
+	FLDPQ 0(R1), (F4, F5)
 
 body:
 	WORD $0x4ee4d402 // fsub v2.2d, v0.2d, v4.2d
@@ -7358,29 +7119,29 @@ several:
 	MOVD R3, R6
 	NEG R6, R6
 	ADD R6<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c54 // mov x20, v2.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c54 // mov x20, v2.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c74 // mov x20, v3.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c74 // mov x20, v3.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -7415,9 +7176,7 @@ TEXT ·sigmoidF64NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 144(R19), F31
@@ -7445,56 +7204,48 @@ body:
 	WORD $0x6e7ddfa6 // fmul v6.2d, v29.2d, v29.2d
 	WORD $0x6e7cdf87 // fmul v7.2d, v28.2d, v28.2d
 	FMOVQ 1504(R19), F23
-	FMOVQ 1520(R19), F22
-	WORD $0x4eb61ec8 // mov v8.16b, v22.16b
+	FMOVQ 1520(R19), F8
 	WORD $0x4e77ccc8 // fmla v8.2d, v6.2d, v23.2d
-	WORD $0x4eb61ec9 // mov v9.16b, v22.16b
+	FMOVQ 1520(R19), F9
 	WORD $0x4e77cce9 // fmla v9.2d, v7.2d, v23.2d
+	FMOVQ 1536(R19), F22
+	WORD $0x4e68ccd6 // fmla v22.2d, v6.2d, v8.2d
 	FMOVQ 1536(R19), F21
-	WORD $0x4eb51eb4 // mov v20.16b, v21.16b
-	WORD $0x4e68ccd4 // fmla v20.2d, v6.2d, v8.2d
-	WORD $0x4eb51eb3 // mov v19.16b, v21.16b
-	WORD $0x4e69ccf3 // fmla v19.2d, v7.2d, v9.2d
-	FMOVQ 1552(R19), F18
-	WORD $0x4eb21e48 // mov v8.16b, v18.16b
-	WORD $0x4e74ccc8 // fmla v8.2d, v6.2d, v20.2d
-	WORD $0x4eb21e49 // mov v9.16b, v18.16b
-	WORD $0x4e73cce9 // fmla v9.2d, v7.2d, v19.2d
-	FMOVQ 1568(R19), F20
-	WORD $0x4eb41e93 // mov v19.16b, v20.16b
-	WORD $0x4e68ccd3 // fmla v19.2d, v6.2d, v8.2d
-	WORD $0x4eb41e91 // mov v17.16b, v20.16b
-	WORD $0x4e69ccf1 // fmla v17.2d, v7.2d, v9.2d
-	FMOVQ 1584(R19), F16
-	FMOVQ 1600(R19), F15
-	WORD $0x4eaf1dea // mov v10.16b, v15.16b
-	WORD $0x4e70ccca // fmla v10.2d, v6.2d, v16.2d
-	WORD $0x4eaf1deb // mov v11.16b, v15.16b
-	WORD $0x4e70cceb // fmla v11.2d, v7.2d, v16.2d
-	FMOVQ 1616(R19), F14
-	WORD $0x4eae1dcd // mov v13.16b, v14.16b
-	WORD $0x4e6acccd // fmla v13.2d, v6.2d, v10.2d
-	WORD $0x4eae1dcc // mov v12.16b, v14.16b
-	WORD $0x4e6bccec // fmla v12.2d, v7.2d, v11.2d
+	WORD $0x4e69ccf5 // fmla v21.2d, v7.2d, v9.2d
+	FMOVQ 1552(R19), F8
+	WORD $0x4e76ccc8 // fmla v8.2d, v6.2d, v22.2d
+	FMOVQ 1552(R19), F9
+	WORD $0x4e75cce9 // fmla v9.2d, v7.2d, v21.2d
+	FMOVQ 1568(R19), F22
+	WORD $0x4e68ccd6 // fmla v22.2d, v6.2d, v8.2d
+	FMOVQ 1568(R19), F21
+	WORD $0x4e69ccf5 // fmla v21.2d, v7.2d, v9.2d
+	FMOVQ 1584(R19), F20
+	FMOVQ 1600(R19), F10
+	WORD $0x4e74ccca // fmla v10.2d, v6.2d, v20.2d
+	FMOVQ 1600(R19), F11
+	WORD $0x4e74cceb // fmla v11.2d, v7.2d, v20.2d
+	FMOVQ 1616(R19), F19
+	WORD $0x4e6accd3 // fmla v19.2d, v6.2d, v10.2d
+	FMOVQ 1616(R19), F18
+	WORD $0x4e6bccf2 // fmla v18.2d, v7.2d, v11.2d
+	FMOVQ 1632(R19), F10
+	WORD $0x4e73ccca // fmla v10.2d, v6.2d, v19.2d
 	FMOVQ 1632(R19), F11
-	WORD $0x4eab1d6a // mov v10.16b, v11.16b
-	WORD $0x4e6dccca // fmla v10.2d, v6.2d, v13.2d
-	WORD $0x4eab1d6d // mov v13.16b, v11.16b
-	WORD $0x4e6ccced // fmla v13.2d, v7.2d, v12.2d
-	FMOVQ 1648(R19), F12
-	WORD $0x4eac1d89 // mov v9.16b, v12.16b
-	WORD $0x4e6accc9 // fmla v9.2d, v6.2d, v10.2d
-	WORD $0x4eac1d8b // mov v11.16b, v12.16b
-	WORD $0x4e6dcceb // fmla v11.2d, v7.2d, v13.2d
-	WORD $0x4e7dcd33 // fmla v19.2d, v9.2d, v29.2d
-	WORD $0x4e7ccd71 // fmla v17.2d, v11.2d, v28.2d
-	WORD $0x4e73ccdd // fmla v29.2d, v6.2d, v19.2d
-	WORD $0x4e71ccfc // fmla v28.2d, v7.2d, v17.2d
-	FMOVQ 80(R19), F19
-	WORD $0x4e73d7a2 // fadd v2.2d, v29.2d, v19.2d
-	WORD $0x4e73d783 // fadd v3.2d, v28.2d, v19.2d
-	WORD $0x4ef3d446 // fsub v6.2d, v2.2d, v19.2d
-	WORD $0x4ef3d467 // fsub v7.2d, v3.2d, v19.2d
+	WORD $0x4e72cceb // fmla v11.2d, v7.2d, v18.2d
+	FMOVQ 1648(R19), F19
+	WORD $0x4e6accd3 // fmla v19.2d, v6.2d, v10.2d
+	FMOVQ 1648(R19), F18
+	WORD $0x4e6bccf2 // fmla v18.2d, v7.2d, v11.2d
+	WORD $0x4e7dce76 // fmla v22.2d, v19.2d, v29.2d
+	WORD $0x4e7cce55 // fmla v21.2d, v18.2d, v28.2d
+	WORD $0x4e76ccdd // fmla v29.2d, v6.2d, v22.2d
+	WORD $0x4e75ccfc // fmla v28.2d, v7.2d, v21.2d
+	FMOVQ 80(R19), F22
+	WORD $0x4e76d7a2 // fadd v2.2d, v29.2d, v22.2d
+	WORD $0x4e76d783 // fadd v3.2d, v28.2d, v22.2d
+	WORD $0x4ef6d446 // fsub v6.2d, v2.2d, v22.2d
+	WORD $0x4ef6d467 // fsub v7.2d, v3.2d, v22.2d
 	WORD $0x4ee6d7a6 // fsub v6.2d, v29.2d, v6.2d
 	WORD $0x4ee7d787 // fsub v7.2d, v28.2d, v7.2d
 	FMOVQ 2096(R19), F29
@@ -7506,95 +7257,94 @@ body:
 	WORD $0x4eb91f2c // mov v12.16b, v25.16b
 	WORD $0x4e7ccd0c // fmla v12.2d, v8.2d, v28.2d
 	WORD $0x4e7ccd39 // fmla v25.2d, v9.2d, v28.2d
-	FMOVQ 464(R19), F17
-	WORD $0x4ef1d58a // fsub v10.2d, v12.2d, v17.2d
-	WORD $0x4ef1d72b // fsub v11.2d, v25.2d, v17.2d
+	FMOVQ 464(R19), F21
+	WORD $0x4ef5d58a // fsub v10.2d, v12.2d, v21.2d
+	WORD $0x4ef5d72b // fsub v11.2d, v25.2d, v21.2d
 	WORD $0x4eead50a // fsub v10.2d, v8.2d, v10.2d
 	WORD $0x4eebd52b // fsub v11.2d, v9.2d, v11.2d
-	WORD $0x4e71d54a // fadd v10.2d, v10.2d, v17.2d
-	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
+	WORD $0x4e75d54a // fadd v10.2d, v10.2d, v21.2d
+	WORD $0x4e75d56b // fadd v11.2d, v11.2d, v21.2d
 	WORD $0x4f74558c // shl v12.2d, v12.2d, #52
 	WORD $0x4f74572d // shl v13.2d, v25.2d, #52
-	WORD $0x4ef3858c // add v12.2d, v12.2d, v19.2d
-	WORD $0x4ef385ad // add v13.2d, v13.2d, v19.2d
+	WORD $0x4ef6858c // add v12.2d, v12.2d, v22.2d
+	WORD $0x4ef685ad // add v13.2d, v13.2d, v22.2d
 	WORD $0x6e6cdc4c // fmul v12.2d, v2.2d, v12.2d
 	WORD $0x6e6ddc6d // fmul v13.2d, v3.2d, v13.2d
 	WORD $0x4f74554a // shl v10.2d, v10.2d, #52
 	WORD $0x4f74556b // shl v11.2d, v11.2d, #52
-	WORD $0x4ef3854a // add v10.2d, v10.2d, v19.2d
-	WORD $0x4ef3856b // add v11.2d, v11.2d, v19.2d
+	WORD $0x4ef6854a // add v10.2d, v10.2d, v22.2d
+	WORD $0x4ef6856b // add v11.2d, v11.2d, v22.2d
 	WORD $0x6e6add8a // fmul v10.2d, v12.2d, v10.2d
 	WORD $0x6e6bddab // fmul v11.2d, v13.2d, v11.2d
-	WORD $0x4eb11e2e // mov v14.16b, v17.16b
+	WORD $0x4eb51eae // mov v14.16b, v21.16b
 	WORD $0x4e7ccd0e // fmla v14.2d, v8.2d, v28.2d
-	WORD $0x4e7ccd31 // fmla v17.2d, v9.2d, v28.2d
+	WORD $0x4e7ccd35 // fmla v21.2d, v9.2d, v28.2d
 	FMOVQ 464(R19), F25
 	WORD $0x4ef9d5cc // fsub v12.2d, v14.2d, v25.2d
-	WORD $0x4ef9d62d // fsub v13.2d, v17.2d, v25.2d
+	WORD $0x4ef9d6ad // fsub v13.2d, v21.2d, v25.2d
 	WORD $0x4eecd508 // fsub v8.2d, v8.2d, v12.2d
 	WORD $0x4eedd529 // fsub v9.2d, v9.2d, v13.2d
 	WORD $0x4e79d508 // fadd v8.2d, v8.2d, v25.2d
 	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
 	WORD $0x4f7455cc // shl v12.2d, v14.2d, #52
-	WORD $0x4f74562d // shl v13.2d, v17.2d, #52
-	WORD $0x4ef3858c // add v12.2d, v12.2d, v19.2d
-	WORD $0x4ef385ad // add v13.2d, v13.2d, v19.2d
+	WORD $0x4f7456ad // shl v13.2d, v21.2d, #52
+	WORD $0x4ef6858c // add v12.2d, v12.2d, v22.2d
+	WORD $0x4ef685ad // add v13.2d, v13.2d, v22.2d
 	WORD $0x6e6cdcc6 // fmul v6.2d, v6.2d, v12.2d
 	WORD $0x6e6ddce7 // fmul v7.2d, v7.2d, v13.2d
 	WORD $0x4f745508 // shl v8.2d, v8.2d, #52
 	WORD $0x4f745529 // shl v9.2d, v9.2d, #52
-	WORD $0x4ef38508 // add v8.2d, v8.2d, v19.2d
-	WORD $0x4ef38529 // add v9.2d, v9.2d, v19.2d
+	WORD $0x4ef68508 // add v8.2d, v8.2d, v22.2d
+	WORD $0x4ef68529 // add v9.2d, v9.2d, v22.2d
 	WORD $0x6e68dcc6 // fmul v6.2d, v6.2d, v8.2d
 	WORD $0x6e69dce7 // fmul v7.2d, v7.2d, v9.2d
-	FMOVQ 112(R19), F17
-	WORD $0x4e73d54e // fadd v14.2d, v10.2d, v19.2d
-	WORD $0x4e73d56f // fadd v15.2d, v11.2d, v19.2d
-	WORD $0x4ef3d5d0 // fsub v16.2d, v14.2d, v19.2d
-	WORD $0x4ef3d5ed // fsub v13.2d, v15.2d, v19.2d
+	FMOVQ 112(R19), F21
+	WORD $0x4e76d54e // fadd v14.2d, v10.2d, v22.2d
+	WORD $0x4e76d56f // fadd v15.2d, v11.2d, v22.2d
+	WORD $0x4ef6d5d0 // fsub v16.2d, v14.2d, v22.2d
+	WORD $0x4ef6d5f1 // fsub v17.2d, v15.2d, v22.2d
 	WORD $0x4ef0d550 // fsub v16.2d, v10.2d, v16.2d
-	WORD $0x4eedd56d // fsub v13.2d, v11.2d, v13.2d
+	WORD $0x4ef1d571 // fsub v17.2d, v11.2d, v17.2d
 	WORD $0x4e66d610 // fadd v16.2d, v16.2d, v6.2d
-	WORD $0x4e67d5ad // fadd v13.2d, v13.2d, v7.2d
-	WORD $0x6e6efe72 // fdiv v18.2d, v19.2d, v14.2d
-	WORD $0x6e6ffe6c // fdiv v12.2d, v19.2d, v15.2d
-	WORD $0x6ee0e634 // fcmgt v20.2d, v17.2d, v0.2d
-	WORD $0x6ee1e635 // fcmgt v21.2d, v17.2d, v1.2d
-	WORD $0x6ef41e6a // bif v10.16b, v19.16b, v20.16b
-	WORD $0x6eb51d73 // bit v19.16b, v11.16b, v21.16b
-	WORD $0x6e72dd4b // fmul v11.2d, v10.2d, v18.2d
-	WORD $0x6e6cde69 // fmul v9.2d, v19.2d, v12.2d
-	WORD $0x4eebcdca // fmls v10.2d, v14.2d, v11.2d
-	WORD $0x4ee9cdf3 // fmls v19.2d, v15.2d, v9.2d
-	WORD $0x6ef41e26 // bif v6.16b, v17.16b, v20.16b
-	WORD $0x6ef51e27 // bif v7.16b, v17.16b, v21.16b
-	WORD $0x4eebce06 // fmls v6.2d, v16.2d, v11.2d
-	WORD $0x4ee9cda7 // fmls v7.2d, v13.2d, v9.2d
+	WORD $0x4e67d631 // fadd v17.2d, v17.2d, v7.2d
+	WORD $0x6e6efed2 // fdiv v18.2d, v22.2d, v14.2d
+	WORD $0x6e6ffed3 // fdiv v19.2d, v22.2d, v15.2d
+	WORD $0x6ee0e6b4 // fcmgt v20.2d, v21.2d, v0.2d
+	WORD $0x6ee1e6ad // fcmgt v13.2d, v21.2d, v1.2d
+	WORD $0x6ef41eca // bif v10.16b, v22.16b, v20.16b
+	WORD $0x6ead1d76 // bit v22.16b, v11.16b, v13.16b
+	WORD $0x6e72dd4c // fmul v12.2d, v10.2d, v18.2d
+	WORD $0x6e73decb // fmul v11.2d, v22.2d, v19.2d
+	WORD $0x4eeccdca // fmls v10.2d, v14.2d, v12.2d
+	WORD $0x4eebcdf6 // fmls v22.2d, v15.2d, v11.2d
+	WORD $0x6ef41ea6 // bif v6.16b, v21.16b, v20.16b
+	WORD $0x6eed1ea7 // bif v7.16b, v21.16b, v13.16b
+	WORD $0x4eecce06 // fmls v6.2d, v16.2d, v12.2d
+	WORD $0x4eebce27 // fmls v7.2d, v17.2d, v11.2d
 	WORD $0x4e66d546 // fadd v6.2d, v10.2d, v6.2d
-	WORD $0x4e67d667 // fadd v7.2d, v19.2d, v7.2d
-	WORD $0x4e66ce4b // fmla v11.2d, v18.2d, v6.2d
-	WORD $0x4e67cd89 // fmla v9.2d, v12.2d, v7.2d
-	WORD $0x6e711c94 // bsl v20.16b, v4.16b, v17.16b
-	WORD $0x6e711cb5 // bsl v21.16b, v5.16b, v17.16b
+	WORD $0x4e67d6c7 // fadd v7.2d, v22.2d, v7.2d
+	WORD $0x4e66ce4c // fmla v12.2d, v18.2d, v6.2d
+	WORD $0x4e67ce6b // fmla v11.2d, v19.2d, v7.2d
+	WORD $0x6e751c94 // bsl v20.16b, v4.16b, v21.16b
+	WORD $0x6e751cad // bsl v13.16b, v5.16b, v21.16b
 	WORD $0x6ef4e7a8 // fcmgt v8.2d, v29.2d, v20.2d
-	WORD $0x6ef5e7b3 // fcmgt v19.2d, v29.2d, v21.2d
-	WORD $0x4eb31d12 // orr v18.16b, v8.16b, v19.16b
-	WORD $0x6eb2a652 // umaxp v18.4s, v18.4s, v18.4s
-	FMOVD F18, R20
+	WORD $0x6eede7a9 // fcmgt v9.2d, v29.2d, v13.2d
+	WORD $0x4ea91d16 // orr v22.16b, v8.16b, v9.16b
+	WORD $0x6eb6a6d6 // umaxp v22.4s, v22.4s, v22.4s
+	FMOVD F22, R20
 	CMP $0, R20
 	WORD $0x4eb41e84 // mov v4.16b, v20.16b
-	WORD $0x4eb51ea5 // mov v5.16b, v21.16b
-	WORD $0x4eab1d66 // mov v6.16b, v11.16b
-	WORD $0x4ea91d27 // mov v7.16b, v9.16b
-	WORD $0x4eb31e69 // mov v9.16b, v19.16b
+	WORD $0x4ead1da5 // mov v5.16b, v13.16b
+	WORD $0x4eac1d86 // mov v6.16b, v12.16b
+	WORD $0x4eab1d67 // mov v7.16b, v11.16b
 	BEQ above5
-	FMOVQ 1680(R19), F21
-	WORD $0x6ee4e6aa // fcmgt v10.2d, v21.2d, v4.2d
-	WORD $0x6ee5e6ab // fcmgt v11.2d, v21.2d, v5.2d
+	FMOVQ 1680(R19), F22
+	WORD $0x6ee4e6ca // fcmgt v10.2d, v22.2d, v4.2d
+	WORD $0x6ee5e6cb // fcmgt v11.2d, v22.2d, v5.2d
 	WORD $0x4eaa1d4c // mov v12.16b, v10.16b
-	WORD $0x6e641e2c // bsl v12.16b, v17.16b, v4.16b
+	WORD $0x6e641eac // bsl v12.16b, v21.16b, v4.16b
 	WORD $0x4eab1d6d // mov v13.16b, v11.16b
-	WORD $0x6e651e2d // bsl v13.16b, v17.16b, v5.16b
+	WORD $0x6e651ead // bsl v13.16b, v21.16b, v5.16b
 	WORD $0x4eb91f30 // mov v16.16b, v25.16b
 	WORD $0x4e7ccd90 // fmla v16.2d, v12.2d, v28.2d
 	WORD $0x4e7ccdb9 // fmla v25.2d, v13.2d, v28.2d
@@ -7618,13 +7368,13 @@ body:
 	WORD $0x4ef985ad // add v13.2d, v13.2d, v25.2d
 	WORD $0x6e6cddcc // fmul v12.2d, v14.2d, v12.2d
 	WORD $0x6e6ddded // fmul v13.2d, v15.2d, v13.2d
-	WORD $0x6ef5e493 // fcmgt v19.2d, v4.2d, v21.2d
-	WORD $0x6e641eb3 // bsl v19.16b, v21.16b, v4.16b
-	WORD $0x6ef5e4b2 // fcmgt v18.2d, v5.2d, v21.2d
-	WORD $0x6e651eb2 // bsl v18.16b, v21.16b, v5.16b
-	FMOVQ 1696(R19), F16
-	WORD $0x4e70d664 // fadd v4.2d, v19.2d, v16.2d
-	WORD $0x4e70d645 // fadd v5.2d, v18.2d, v16.2d
+	WORD $0x6ef6e493 // fcmgt v19.2d, v4.2d, v22.2d
+	WORD $0x6e641ed3 // bsl v19.16b, v22.16b, v4.16b
+	WORD $0x6ef6e4b2 // fcmgt v18.2d, v5.2d, v22.2d
+	WORD $0x6e651ed2 // bsl v18.16b, v22.16b, v5.16b
+	FMOVQ 1696(R19), F17
+	WORD $0x4e71d664 // fadd v4.2d, v19.2d, v17.2d
+	WORD $0x4e71d645 // fadd v5.2d, v18.2d, v17.2d
 	WORD $0x4e74d484 // fadd v4.2d, v4.2d, v20.2d
 	WORD $0x4e74d4a5 // fadd v5.2d, v5.2d, v20.2d
 	FMOVQ 1712(R19), F19
@@ -7668,34 +7418,36 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -7725,9 +7477,7 @@ TEXT ·sinF64NEON(SB), NOSPLIT, $0-32
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 0(R19), F31
@@ -7789,94 +7539,86 @@ body:
 	WORD $0x6e75deea // fmul v10.2d, v23.2d, v21.2d
 	WORD $0x6e75decb // fmul v11.2d, v22.2d, v21.2d
 	FMOVQ 560(R19), F20
-	FMOVQ 576(R19), F19
-	WORD $0x4eb31e6e // mov v14.16b, v19.16b
+	FMOVQ 576(R19), F14
 	WORD $0x4e74cd0e // fmla v14.2d, v8.2d, v20.2d
-	WORD $0x4eb31e6f // mov v15.16b, v19.16b
+	FMOVQ 576(R19), F15
 	WORD $0x4e74cd2f // fmla v15.2d, v9.2d, v20.2d
+	FMOVQ 592(R19), F19
+	WORD $0x4e6ecd13 // fmla v19.2d, v8.2d, v14.2d
 	FMOVQ 592(R19), F18
-	WORD $0x4eb21e51 // mov v17.16b, v18.16b
-	WORD $0x4e6ecd11 // fmla v17.2d, v8.2d, v14.2d
-	WORD $0x4eb21e50 // mov v16.16b, v18.16b
-	WORD $0x4e6fcd30 // fmla v16.2d, v9.2d, v15.2d
-	FMOVQ 608(R19), F15
-	FMOVQ 624(R19), F14
-	WORD $0x4eae1dc5 // mov v5.16b, v14.16b
-	WORD $0x4e6fcd05 // fmla v5.2d, v8.2d, v15.2d
-	WORD $0x4eae1dc3 // mov v3.16b, v14.16b
-	WORD $0x4e6fcd23 // fmla v3.2d, v9.2d, v15.2d
-	FMOVQ 640(R19), F2
-	WORD $0x4ea21c40 // mov v0.16b, v2.16b
-	WORD $0x4e65cd00 // fmla v0.2d, v8.2d, v5.2d
-	WORD $0x4ea21c45 // mov v5.16b, v2.16b
-	WORD $0x4e63cd25 // fmla v5.2d, v9.2d, v3.2d
-	WORD $0x4e77cc11 // fmla v17.2d, v0.2d, v23.2d
-	WORD $0x4e76ccb0 // fmla v16.2d, v5.2d, v22.2d
-	WORD $0x6e6cdee5 // fmul v5.2d, v23.2d, v12.2d
-	WORD $0x6e6ddec3 // fmul v3.2d, v22.2d, v13.2d
-	WORD $0x4ea61cd2 // mov v18.16b, v6.16b
-	WORD $0x4eeaccd2 // fmls v18.2d, v6.2d, v10.2d
-	WORD $0x4ea71cf3 // mov v19.16b, v7.16b
-	WORD $0x4eebccf3 // fmls v19.2d, v7.2d, v11.2d
-	WORD $0x4e71ccb2 // fmla v18.2d, v5.2d, v17.2d
-	WORD $0x4e70cc73 // fmla v19.2d, v3.2d, v16.2d
-	WORD $0x4e72d58e // fadd v14.2d, v12.2d, v18.2d
-	WORD $0x4e73d5af // fadd v15.2d, v13.2d, v19.2d
-	FMOVQ 144(R19), F19
-	WORD $0x4e331d90 // and v16.16b, v12.16b, v19.16b
-	WORD $0x4e331db1 // and v17.16b, v13.16b, v19.16b
-	WORD $0x4eb01dce // orr v14.16b, v14.16b, v16.16b
+	WORD $0x4e6fcd32 // fmla v18.2d, v9.2d, v15.2d
+	FMOVQ 608(R19), F17
+	FMOVQ 624(R19), F16
+	WORD $0x4e71cd10 // fmla v16.2d, v8.2d, v17.2d
+	FMOVQ 624(R19), F15
+	WORD $0x4e71cd2f // fmla v15.2d, v9.2d, v17.2d
+	FMOVQ 640(R19), F14
+	WORD $0x4e70cd0e // fmla v14.2d, v8.2d, v16.2d
+	FMOVQ 640(R19), F17
+	WORD $0x4e6fcd31 // fmla v17.2d, v9.2d, v15.2d
+	WORD $0x4e77cdd3 // fmla v19.2d, v14.2d, v23.2d
+	WORD $0x4e76ce32 // fmla v18.2d, v17.2d, v22.2d
+	WORD $0x6e6cdef0 // fmul v16.2d, v23.2d, v12.2d
+	WORD $0x6e6dded1 // fmul v17.2d, v22.2d, v13.2d
+	WORD $0x4ea61ccf // mov v15.16b, v6.16b
+	WORD $0x4eeacccf // fmls v15.2d, v6.2d, v10.2d
+	WORD $0x4ea71cee // mov v14.16b, v7.16b
+	WORD $0x4eebccee // fmls v14.2d, v7.2d, v11.2d
+	WORD $0x4e73ce0f // fmla v15.2d, v16.2d, v19.2d
+	WORD $0x4e72ce2e // fmla v14.2d, v17.2d, v18.2d
+	WORD $0x4e6fd593 // fadd v19.2d, v12.2d, v15.2d
+	WORD $0x4e6ed5af // fadd v15.2d, v13.2d, v14.2d
+	FMOVQ 144(R19), F18
+	WORD $0x4e321d90 // and v16.16b, v12.16b, v18.16b
+	WORD $0x4e321db1 // and v17.16b, v13.16b, v18.16b
+	WORD $0x4eb01e6e // orr v14.16b, v19.16b, v16.16b
 	WORD $0x4eb11def // orr v15.16b, v15.16b, v17.16b
-	FMOVQ 80(R19), F18
-	WORD $0x4eead651 // fsub v17.2d, v18.2d, v10.2d
-	WORD $0x4eebd653 // fsub v19.2d, v18.2d, v11.2d
+	FMOVQ 80(R19), F19
+	WORD $0x4eead672 // fsub v18.2d, v19.2d, v10.2d
+	WORD $0x4eebd671 // fsub v17.2d, v19.2d, v11.2d
 	FMOVQ 656(R19), F16
-	FMOVQ 672(R19), F5
-	WORD $0x4ea51cb4 // mov v20.16b, v5.16b
+	FMOVQ 672(R19), F20
 	WORD $0x4e70cd14 // fmla v20.2d, v8.2d, v16.2d
-	WORD $0x4ea51cb5 // mov v21.16b, v5.16b
+	FMOVQ 672(R19), F21
 	WORD $0x4e70cd35 // fmla v21.2d, v9.2d, v16.2d
-	FMOVQ 688(R19), F3
-	WORD $0x4ea31c60 // mov v0.16b, v3.16b
-	WORD $0x4e74cd00 // fmla v0.2d, v8.2d, v20.2d
-	WORD $0x4ea31c74 // mov v20.16b, v3.16b
+	FMOVQ 688(R19), F5
+	WORD $0x4e74cd05 // fmla v5.2d, v8.2d, v20.2d
+	FMOVQ 688(R19), F20
 	WORD $0x4e75cd34 // fmla v20.2d, v9.2d, v21.2d
 	FMOVQ 704(R19), F21
-	FMOVQ 720(R19), F31
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e75cd1e // fmla v30.2d, v8.2d, v21.2d
-	WORD $0x4ebf1ffc // mov v28.16b, v31.16b
-	WORD $0x4e75cd3c // fmla v28.2d, v9.2d, v21.2d
-	FMOVQ 736(R19), F31
-	WORD $0x4ebf1ffb // mov v27.16b, v31.16b
-	WORD $0x4e7ecd1b // fmla v27.2d, v8.2d, v30.2d
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e7ccd3e // fmla v30.2d, v9.2d, v28.2d
-	WORD $0x4e77cf60 // fmla v0.2d, v27.2d, v23.2d
-	WORD $0x4e76cfd4 // fmla v20.2d, v30.2d, v22.2d
-	WORD $0x4ef1d65e // fsub v30.2d, v18.2d, v17.2d
-	WORD $0x4ef3d65c // fsub v28.2d, v18.2d, v19.2d
-	WORD $0x4eead7de // fsub v30.2d, v30.2d, v10.2d
-	WORD $0x4eebd79c // fsub v28.2d, v28.2d, v11.2d
-	WORD $0x4e60cd1e // fmla v30.2d, v8.2d, v0.2d
-	WORD $0x4e74cd3c // fmla v28.2d, v9.2d, v20.2d
-	WORD $0x4eecccde // fmls v30.2d, v6.2d, v12.2d
-	WORD $0x4eedccfc // fmls v28.2d, v7.2d, v13.2d
-	WORD $0x4e7ed622 // fadd v2.2d, v17.2d, v30.2d
-	WORD $0x4e7cd663 // fadd v3.2d, v19.2d, v28.2d
+	FMOVQ 720(R19), F3
+	WORD $0x4e75cd03 // fmla v3.2d, v8.2d, v21.2d
+	FMOVQ 720(R19), F2
+	WORD $0x4e75cd22 // fmla v2.2d, v9.2d, v21.2d
+	FMOVQ 736(R19), F0
+	WORD $0x4e63cd00 // fmla v0.2d, v8.2d, v3.2d
+	FMOVQ 736(R19), F3
+	WORD $0x4e62cd23 // fmla v3.2d, v9.2d, v2.2d
+	WORD $0x4e77cc05 // fmla v5.2d, v0.2d, v23.2d
+	WORD $0x4e76cc74 // fmla v20.2d, v3.2d, v22.2d
+	WORD $0x4ef2d677 // fsub v23.2d, v19.2d, v18.2d
+	WORD $0x4ef1d676 // fsub v22.2d, v19.2d, v17.2d
+	WORD $0x4eead6f7 // fsub v23.2d, v23.2d, v10.2d
+	WORD $0x4eebd6d6 // fsub v22.2d, v22.2d, v11.2d
+	WORD $0x4e65cd17 // fmla v23.2d, v8.2d, v5.2d
+	WORD $0x4e74cd36 // fmla v22.2d, v9.2d, v20.2d
+	WORD $0x4eecccd7 // fmls v23.2d, v6.2d, v12.2d
+	WORD $0x4eedccf6 // fmls v22.2d, v7.2d, v13.2d
+	WORD $0x4e77d642 // fadd v2.2d, v18.2d, v23.2d
+	WORD $0x4e76d623 // fadd v3.2d, v17.2d, v22.2d
 	WORD $0x4f7f5486 // shl v6.2d, v4.2d, #63
 	WORD $0x4f7f57a7 // shl v7.2d, v29.2d, #63
-	WORD $0x4ee0a8de // cmlt v30.2d, v6.2d, #0
-	WORD $0x6e6e1c5e // bsl v30.16b, v2.16b, v14.16b
-	WORD $0x4ee0a8fc // cmlt v28.2d, v7.2d, #0
-	WORD $0x6e6f1c7c // bsl v28.16b, v3.16b, v15.16b
+	WORD $0x4ee0a8d7 // cmlt v23.2d, v6.2d, #0
+	WORD $0x6e6e1c57 // bsl v23.16b, v2.16b, v14.16b
+	WORD $0x4ee0a8f6 // cmlt v22.2d, v7.2d, #0
+	WORD $0x6e6f1c76 // bsl v22.16b, v3.16b, v15.16b
 	WORD $0x4f7e5484 // shl v4.2d, v4.2d, #62
 	WORD $0x4f7e57a5 // shl v5.2d, v29.2d, #62
 	FMOVQ 144(R19), F29
 	WORD $0x4e3d1c84 // and v4.16b, v4.16b, v29.16b
 	WORD $0x4e3d1ca5 // and v5.16b, v5.16b, v29.16b
-	WORD $0x6e241fc2 // eor v2.16b, v30.16b, v4.16b
-	WORD $0x6e251f83 // eor v3.16b, v28.16b, v5.16b
+	WORD $0x6e241ee2 // eor v2.16b, v23.16b, v4.16b
+	WORD $0x6e251ec3 // eor v3.16b, v22.16b, v5.16b
 	CMP $0x00000004, R2
 	BLT partialstore
 	FSTPQ (F2, F3), 0(R0)
@@ -7899,34 +7641,36 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -7960,9 +7704,7 @@ TEXT ·softplusF64NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 144(R19), F31
@@ -7990,56 +7732,48 @@ body:
 	WORD $0x6e7ddfa6 // fmul v6.2d, v29.2d, v29.2d
 	WORD $0x6e7cdf87 // fmul v7.2d, v28.2d, v28.2d
 	FMOVQ 1504(R19), F23
-	FMOVQ 1520(R19), F22
-	WORD $0x4eb61ec8 // mov v8.16b, v22.16b
+	FMOVQ 1520(R19), F8
 	WORD $0x4e77ccc8 // fmla v8.2d, v6.2d, v23.2d
-	WORD $0x4eb61ec9 // mov v9.16b, v22.16b
+	FMOVQ 1520(R19), F9
 	WORD $0x4e77cce9 // fmla v9.2d, v7.2d, v23.2d
+	FMOVQ 1536(R19), F22
+	WORD $0x4e68ccd6 // fmla v22.2d, v6.2d, v8.2d
 	FMOVQ 1536(R19), F21
-	WORD $0x4eb51eb4 // mov v20.16b, v21.16b
-	WORD $0x4e68ccd4 // fmla v20.2d, v6.2d, v8.2d
-	WORD $0x4eb51eb3 // mov v19.16b, v21.16b
-	WORD $0x4e69ccf3 // fmla v19.2d, v7.2d, v9.2d
-	FMOVQ 1552(R19), F18
-	WORD $0x4eb21e48 // mov v8.16b, v18.16b
-	WORD $0x4e74ccc8 // fmla v8.2d, v6.2d, v20.2d
-	WORD $0x4eb21e49 // mov v9.16b, v18.16b
-	WORD $0x4e73cce9 // fmla v9.2d, v7.2d, v19.2d
-	FMOVQ 1568(R19), F20
-	WORD $0x4eb41e93 // mov v19.16b, v20.16b
-	WORD $0x4e68ccd3 // fmla v19.2d, v6.2d, v8.2d
-	WORD $0x4eb41e91 // mov v17.16b, v20.16b
-	WORD $0x4e69ccf1 // fmla v17.2d, v7.2d, v9.2d
-	FMOVQ 1584(R19), F16
-	FMOVQ 1600(R19), F15
-	WORD $0x4eaf1dea // mov v10.16b, v15.16b
-	WORD $0x4e70ccca // fmla v10.2d, v6.2d, v16.2d
-	WORD $0x4eaf1deb // mov v11.16b, v15.16b
-	WORD $0x4e70cceb // fmla v11.2d, v7.2d, v16.2d
-	FMOVQ 1616(R19), F14
-	WORD $0x4eae1dcd // mov v13.16b, v14.16b
-	WORD $0x4e6acccd // fmla v13.2d, v6.2d, v10.2d
-	WORD $0x4eae1dcc // mov v12.16b, v14.16b
-	WORD $0x4e6bccec // fmla v12.2d, v7.2d, v11.2d
+	WORD $0x4e69ccf5 // fmla v21.2d, v7.2d, v9.2d
+	FMOVQ 1552(R19), F8
+	WORD $0x4e76ccc8 // fmla v8.2d, v6.2d, v22.2d
+	FMOVQ 1552(R19), F9
+	WORD $0x4e75cce9 // fmla v9.2d, v7.2d, v21.2d
+	FMOVQ 1568(R19), F22
+	WORD $0x4e68ccd6 // fmla v22.2d, v6.2d, v8.2d
+	FMOVQ 1568(R19), F21
+	WORD $0x4e69ccf5 // fmla v21.2d, v7.2d, v9.2d
+	FMOVQ 1584(R19), F20
+	FMOVQ 1600(R19), F10
+	WORD $0x4e74ccca // fmla v10.2d, v6.2d, v20.2d
+	FMOVQ 1600(R19), F11
+	WORD $0x4e74cceb // fmla v11.2d, v7.2d, v20.2d
+	FMOVQ 1616(R19), F19
+	WORD $0x4e6accd3 // fmla v19.2d, v6.2d, v10.2d
+	FMOVQ 1616(R19), F18
+	WORD $0x4e6bccf2 // fmla v18.2d, v7.2d, v11.2d
+	FMOVQ 1632(R19), F10
+	WORD $0x4e73ccca // fmla v10.2d, v6.2d, v19.2d
 	FMOVQ 1632(R19), F11
-	WORD $0x4eab1d6a // mov v10.16b, v11.16b
-	WORD $0x4e6dccca // fmla v10.2d, v6.2d, v13.2d
-	WORD $0x4eab1d6d // mov v13.16b, v11.16b
-	WORD $0x4e6ccced // fmla v13.2d, v7.2d, v12.2d
-	FMOVQ 1648(R19), F12
-	WORD $0x4eac1d89 // mov v9.16b, v12.16b
-	WORD $0x4e6accc9 // fmla v9.2d, v6.2d, v10.2d
-	WORD $0x4eac1d8b // mov v11.16b, v12.16b
-	WORD $0x4e6dcceb // fmla v11.2d, v7.2d, v13.2d
-	WORD $0x4e7dcd33 // fmla v19.2d, v9.2d, v29.2d
-	WORD $0x4e7ccd71 // fmla v17.2d, v11.2d, v28.2d
-	WORD $0x4e73ccdd // fmla v29.2d, v6.2d, v19.2d
-	WORD $0x4e71ccfc // fmla v28.2d, v7.2d, v17.2d
-	FMOVQ 80(R19), F19
-	WORD $0x4e73d7a2 // fadd v2.2d, v29.2d, v19.2d
-	WORD $0x4e73d783 // fadd v3.2d, v28.2d, v19.2d
-	WORD $0x4ef3d446 // fsub v6.2d, v2.2d, v19.2d
-	WORD $0x4ef3d467 // fsub v7.2d, v3.2d, v19.2d
+	WORD $0x4e72cceb // fmla v11.2d, v7.2d, v18.2d
+	FMOVQ 1648(R19), F19
+	WORD $0x4e6accd3 // fmla v19.2d, v6.2d, v10.2d
+	FMOVQ 1648(R19), F18
+	WORD $0x4e6bccf2 // fmla v18.2d, v7.2d, v11.2d
+	WORD $0x4e7dce76 // fmla v22.2d, v19.2d, v29.2d
+	WORD $0x4e7cce55 // fmla v21.2d, v18.2d, v28.2d
+	WORD $0x4e76ccdd // fmla v29.2d, v6.2d, v22.2d
+	WORD $0x4e75ccfc // fmla v28.2d, v7.2d, v21.2d
+	FMOVQ 80(R19), F22
+	WORD $0x4e76d7a2 // fadd v2.2d, v29.2d, v22.2d
+	WORD $0x4e76d783 // fadd v3.2d, v28.2d, v22.2d
+	WORD $0x4ef6d446 // fsub v6.2d, v2.2d, v22.2d
+	WORD $0x4ef6d467 // fsub v7.2d, v3.2d, v22.2d
 	WORD $0x4ee6d7a6 // fsub v6.2d, v29.2d, v6.2d
 	WORD $0x4ee7d787 // fsub v7.2d, v28.2d, v7.2d
 	FMOVQ 2096(R19), F29
@@ -8051,39 +7785,39 @@ body:
 	WORD $0x4eb91f2a // mov v10.16b, v25.16b
 	WORD $0x4e7cccca // fmla v10.2d, v6.2d, v28.2d
 	WORD $0x4e7cccf9 // fmla v25.2d, v7.2d, v28.2d
-	FMOVQ 464(R19), F17
-	WORD $0x4ef1d548 // fsub v8.2d, v10.2d, v17.2d
-	WORD $0x4ef1d729 // fsub v9.2d, v25.2d, v17.2d
+	FMOVQ 464(R19), F21
+	WORD $0x4ef5d548 // fsub v8.2d, v10.2d, v21.2d
+	WORD $0x4ef5d729 // fsub v9.2d, v25.2d, v21.2d
 	WORD $0x4ee8d4c6 // fsub v6.2d, v6.2d, v8.2d
 	WORD $0x4ee9d4e7 // fsub v7.2d, v7.2d, v9.2d
-	WORD $0x4e71d4c6 // fadd v6.2d, v6.2d, v17.2d
-	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
+	WORD $0x4e75d4c6 // fadd v6.2d, v6.2d, v21.2d
+	WORD $0x4e75d4e7 // fadd v7.2d, v7.2d, v21.2d
 	WORD $0x4f745548 // shl v8.2d, v10.2d, #52
 	WORD $0x4f745729 // shl v9.2d, v25.2d, #52
-	WORD $0x4ef38508 // add v8.2d, v8.2d, v19.2d
-	WORD $0x4ef38529 // add v9.2d, v9.2d, v19.2d
+	WORD $0x4ef68508 // add v8.2d, v8.2d, v22.2d
+	WORD $0x4ef68529 // add v9.2d, v9.2d, v22.2d
 	WORD $0x6e68dc48 // fmul v8.2d, v2.2d, v8.2d
 	WORD $0x6e69dc69 // fmul v9.2d, v3.2d, v9.2d
 	WORD $0x4f7454c6 // shl v6.2d, v6.2d, #52
 	WORD $0x4f7454e7 // shl v7.2d, v7.2d, #52
-	WORD $0x4ef384c6 // add v6.2d, v6.2d, v19.2d
-	WORD $0x4ef384e7 // add v7.2d, v7.2d, v19.2d
+	WORD $0x4ef684c6 // add v6.2d, v6.2d, v22.2d
+	WORD $0x4ef684e7 // add v7.2d, v7.2d, v22.2d
 	WORD $0x6e66dd06 // fmul v6.2d, v8.2d, v6.2d
 	WORD $0x6e67dd27 // fmul v7.2d, v9.2d, v7.2d
-	WORD $0x4e73d4ca // fadd v10.2d, v6.2d, v19.2d
-	WORD $0x4e73d4eb // fadd v11.2d, v7.2d, v19.2d
-	WORD $0x4ef3d54c // fsub v12.2d, v10.2d, v19.2d
-	WORD $0x4ef3d56d // fsub v13.2d, v11.2d, v19.2d
+	WORD $0x4e76d4ca // fadd v10.2d, v6.2d, v22.2d
+	WORD $0x4e76d4eb // fadd v11.2d, v7.2d, v22.2d
+	WORD $0x4ef6d54c // fsub v12.2d, v10.2d, v22.2d
+	WORD $0x4ef6d56d // fsub v13.2d, v11.2d, v22.2d
 	WORD $0x4eecd4c6 // fsub v6.2d, v6.2d, v12.2d
 	WORD $0x4eedd4e7 // fsub v7.2d, v7.2d, v13.2d
 	FMOVQ 2112(R19), F25
-	FMOVQ 2128(R19), F9
+	FMOVQ 2128(R19), F19
 	WORD $0x4eb91f30 // mov v16.16b, v25.16b
-	WORD $0x4e69cd90 // fmla v16.2d, v12.2d, v9.2d
-	WORD $0x4e69cdb9 // fmla v25.2d, v13.2d, v9.2d
-	WORD $0x4eb31e6e // mov v14.16b, v19.16b
+	WORD $0x4e73cd90 // fmla v16.2d, v12.2d, v19.2d
+	WORD $0x4e73cdb9 // fmla v25.2d, v13.2d, v19.2d
+	WORD $0x4eb61ece // mov v14.16b, v22.16b
 	WORD $0x4e70cd8e // fmla v14.2d, v12.2d, v16.2d
-	WORD $0x4eb31e6f // mov v15.16b, v19.16b
+	WORD $0x4eb61ecf // mov v15.16b, v22.16b
 	WORD $0x4e79cdaf // fmla v15.2d, v13.2d, v25.2d
 	WORD $0x6e6edcc6 // fmul v6.2d, v6.2d, v14.2d
 	WORD $0x6e6fdce7 // fmul v7.2d, v7.2d, v15.2d
@@ -8094,148 +7828,142 @@ body:
 	WORD $0x6e7cdd6f // fmul v15.2d, v11.2d, v28.2d
 	WORD $0x6eac1dca // bit v10.16b, v14.16b, v12.16b
 	WORD $0x6ead1deb // bit v11.16b, v15.16b, v13.16b
-	WORD $0x4ef3d54a // fsub v10.2d, v10.2d, v19.2d
-	WORD $0x4ef3d56b // fsub v11.2d, v11.2d, v19.2d
-	FMOVQ 112(R19), F16
-	WORD $0x6e701e6c // bsl v12.16b, v19.16b, v16.16b
-	WORD $0x6e701e6d // bsl v13.16b, v19.16b, v16.16b
-	WORD $0x6ee0e60f // fcmgt v15.2d, v16.2d, v0.2d
-	WORD $0x6e601e0f // bsl v15.16b, v16.16b, v0.16b
-	WORD $0x6ee1e60e // fcmgt v14.2d, v16.2d, v1.2d
-	WORD $0x6e611e0e // bsl v14.16b, v16.16b, v1.16b
-	WORD $0x6e7cdd48 // fmul v8.2d, v10.2d, v28.2d
-	WORD $0x6e7cdd7f // fmul v31.2d, v11.2d, v28.2d
-	WORD $0x6e6add08 // fmul v8.2d, v8.2d, v10.2d
-	WORD $0x6e6bdfff // fmul v31.2d, v31.2d, v11.2d
+	WORD $0x4ef6d54a // fsub v10.2d, v10.2d, v22.2d
+	WORD $0x4ef6d56b // fsub v11.2d, v11.2d, v22.2d
+	FMOVQ 112(R19), F18
+	WORD $0x6e721ecc // bsl v12.16b, v22.16b, v18.16b
+	WORD $0x6e721ecd // bsl v13.16b, v22.16b, v18.16b
+	WORD $0x6ee0e651 // fcmgt v17.2d, v18.2d, v0.2d
+	WORD $0x6e601e51 // bsl v17.16b, v18.16b, v0.16b
+	WORD $0x6ee1e650 // fcmgt v16.2d, v18.2d, v1.2d
+	WORD $0x6e611e50 // bsl v16.16b, v18.16b, v1.16b
+	WORD $0x6e7cdd4e // fmul v14.2d, v10.2d, v28.2d
+	WORD $0x6e7cdd6f // fmul v15.2d, v11.2d, v28.2d
+	WORD $0x6e6addce // fmul v14.2d, v14.2d, v10.2d
+	WORD $0x6e6bddef // fmul v15.2d, v15.2d, v11.2d
 	WORD $0x4e78cd86 // fmla v6.2d, v12.2d, v24.2d
 	WORD $0x4e78cda7 // fmla v7.2d, v13.2d, v24.2d
-	FMOVQ 128(R19), F30
-	WORD $0x4e7ed55d // fadd v29.2d, v10.2d, v30.2d
-	WORD $0x4e7ed57c // fadd v28.2d, v11.2d, v30.2d
-	WORD $0x6e7dfd5d // fdiv v29.2d, v10.2d, v29.2d
-	WORD $0x6e7cfd7c // fdiv v28.2d, v11.2d, v28.2d
-	WORD $0x6e7ddfb2 // fmul v18.2d, v29.2d, v29.2d
-	WORD $0x6e7cdf93 // fmul v19.2d, v28.2d, v28.2d
+	FMOVQ 128(R19), F9
+	WORD $0x4e69d548 // fadd v8.2d, v10.2d, v9.2d
+	WORD $0x4e69d57f // fadd v31.2d, v11.2d, v9.2d
+	WORD $0x6e68fd48 // fdiv v8.2d, v10.2d, v8.2d
+	WORD $0x6e7ffd7f // fdiv v31.2d, v11.2d, v31.2d
+	WORD $0x6e68dd12 // fmul v18.2d, v8.2d, v8.2d
+	WORD $0x6e7fdff3 // fmul v19.2d, v31.2d, v31.2d
 	WORD $0x6e72de54 // fmul v20.2d, v18.2d, v18.2d
 	WORD $0x6e73de75 // fmul v21.2d, v19.2d, v19.2d
 	FMOVQ 1920(R19), F30
-	FMOVQ 1936(R19), F27
-	WORD $0x4ebb1f76 // mov v22.16b, v27.16b
+	FMOVQ 1936(R19), F22
 	WORD $0x4e7ece96 // fmla v22.2d, v20.2d, v30.2d
-	WORD $0x4ebb1f77 // mov v23.16b, v27.16b
+	FMOVQ 1936(R19), F23
 	WORD $0x4e7eceb7 // fmla v23.2d, v21.2d, v30.2d
 	FMOVQ 1952(R19), F30
-	WORD $0x4ebe1fdb // mov v27.16b, v30.16b
-	WORD $0x4e76ce9b // fmla v27.2d, v20.2d, v22.2d
-	WORD $0x4ebe1fd6 // mov v22.16b, v30.16b
+	WORD $0x4e76ce9e // fmla v30.2d, v20.2d, v22.2d
+	FMOVQ 1952(R19), F22
 	WORD $0x4e77ceb6 // fmla v22.2d, v21.2d, v23.2d
 	FMOVQ 1968(R19), F23
-	WORD $0x4eb71efe // mov v30.16b, v23.16b
-	WORD $0x4e7bce9e // fmla v30.2d, v20.2d, v27.2d
-	WORD $0x4eb71efb // mov v27.16b, v23.16b
-	WORD $0x4e76cebb // fmla v27.2d, v21.2d, v22.2d
+	WORD $0x4e7ece97 // fmla v23.2d, v20.2d, v30.2d
+	FMOVQ 1968(R19), F30
+	WORD $0x4e76cebe // fmla v30.2d, v21.2d, v22.2d
 	FMOVQ 1984(R19), F22
-	FMOVQ 2000(R19), F26
-	WORD $0x4eba1f58 // mov v24.16b, v26.16b
+	FMOVQ 2000(R19), F24
 	WORD $0x4e76ce98 // fmla v24.2d, v20.2d, v22.2d
-	WORD $0x4eba1f59 // mov v25.16b, v26.16b
+	FMOVQ 2000(R19), F25
 	WORD $0x4e76ceb9 // fmla v25.2d, v21.2d, v22.2d
-	FMOVQ 2016(R19), F26
-	WORD $0x4eba1f57 // mov v23.16b, v26.16b
-	WORD $0x4e78ce97 // fmla v23.2d, v20.2d, v24.2d
-	WORD $0x4eba1f58 // mov v24.16b, v26.16b
+	FMOVQ 2016(R19), F29
+	WORD $0x4e78ce9d // fmla v29.2d, v20.2d, v24.2d
+	FMOVQ 2016(R19), F24
 	WORD $0x4e79ceb8 // fmla v24.2d, v21.2d, v25.2d
 	FMOVQ 2032(R19), F25
-	WORD $0x4eb91f3a // mov v26.16b, v25.16b
-	WORD $0x4e77ce9a // fmla v26.2d, v20.2d, v23.2d
-	WORD $0x4eb91f37 // mov v23.16b, v25.16b
-	WORD $0x4e78ceb7 // fmla v23.2d, v21.2d, v24.2d
-	WORD $0x4e72cf5e // fmla v30.2d, v26.2d, v18.2d
-	WORD $0x4e73cefb // fmla v27.2d, v23.2d, v19.2d
-	WORD $0x4ea81d14 // mov v20.16b, v8.16b
-	WORD $0x4e7ece54 // fmla v20.2d, v18.2d, v30.2d
-	WORD $0x4ebf1ff5 // mov v21.16b, v31.16b
-	WORD $0x4e7bce75 // fmla v21.2d, v19.2d, v27.2d
-	WORD $0x4e7dce86 // fmla v6.2d, v20.2d, v29.2d
-	WORD $0x4e7ccea7 // fmla v7.2d, v21.2d, v28.2d
-	WORD $0x4ee6d506 // fsub v6.2d, v8.2d, v6.2d
-	WORD $0x4ee7d7e7 // fsub v7.2d, v31.2d, v7.2d
+	WORD $0x4e7dce99 // fmla v25.2d, v20.2d, v29.2d
+	FMOVQ 2032(R19), F29
+	WORD $0x4e78cebd // fmla v29.2d, v21.2d, v24.2d
+	WORD $0x4e72cf37 // fmla v23.2d, v25.2d, v18.2d
+	WORD $0x4e73cfbe // fmla v30.2d, v29.2d, v19.2d
+	WORD $0x4eae1dd4 // mov v20.16b, v14.16b
+	WORD $0x4e77ce54 // fmla v20.2d, v18.2d, v23.2d
+	WORD $0x4eaf1df5 // mov v21.16b, v15.16b
+	WORD $0x4e7ece75 // fmla v21.2d, v19.2d, v30.2d
+	WORD $0x4e68ce86 // fmla v6.2d, v20.2d, v8.2d
+	WORD $0x4e7fcea7 // fmla v7.2d, v21.2d, v31.2d
+	WORD $0x4ee6d5c6 // fsub v6.2d, v14.2d, v6.2d
+	WORD $0x4ee7d5e7 // fsub v7.2d, v15.2d, v7.2d
 	WORD $0x4eead4c6 // fsub v6.2d, v6.2d, v10.2d
 	WORD $0x4eebd4e7 // fsub v7.2d, v7.2d, v11.2d
-	FMOVQ 1472(R19), F31
 	WORD $0x6ee0f8c6 // fneg v6.2d, v6.2d
-	WORD $0x4e7fcd86 // fmla v6.2d, v12.2d, v31.2d
+	WORD $0x4e7bcd86 // fmla v6.2d, v12.2d, v27.2d
 	WORD $0x6ee0f8e7 // fneg v7.2d, v7.2d
-	WORD $0x4e7fcda7 // fmla v7.2d, v13.2d, v31.2d
-	WORD $0x4e66d5e6 // fadd v6.2d, v15.2d, v6.2d
-	WORD $0x4e67d5c7 // fadd v7.2d, v14.2d, v7.2d
-	WORD $0x6ee0e608 // fcmgt v8.2d, v16.2d, v0.2d
-	WORD $0x6ee1e609 // fcmgt v9.2d, v16.2d, v1.2d
-	WORD $0x6e701c88 // bsl v8.16b, v4.16b, v16.16b
-	WORD $0x6e701ca9 // bsl v9.16b, v5.16b, v16.16b
+	WORD $0x4e7bcda7 // fmla v7.2d, v13.2d, v27.2d
+	WORD $0x4e66d626 // fadd v6.2d, v17.2d, v6.2d
+	WORD $0x4e67d607 // fadd v7.2d, v16.2d, v7.2d
+	FMOVQ 112(R19), F31
+	WORD $0x6ee0e7e8 // fcmgt v8.2d, v31.2d, v0.2d
+	WORD $0x6ee1e7e9 // fcmgt v9.2d, v31.2d, v1.2d
+	WORD $0x6e7f1c88 // bsl v8.16b, v4.16b, v31.16b
+	WORD $0x6e7f1ca9 // bsl v9.16b, v5.16b, v31.16b
 	FMOVQ 2096(R19), F30
 	WORD $0x6ee8e7dd // fcmgt v29.2d, v30.2d, v8.2d
-	WORD $0x6ee9e7dc // fcmgt v28.2d, v30.2d, v9.2d
-	WORD $0x4ebc1fbb // orr v27.16b, v29.16b, v28.16b
-	WORD $0x6ebba77b // umaxp v27.4s, v27.4s, v27.4s
-	FMOVD F27, R20
+	WORD $0x6ee9e7d9 // fcmgt v25.2d, v30.2d, v9.2d
+	WORD $0x4eb91fb8 // orr v24.16b, v29.16b, v25.16b
+	WORD $0x6eb8a718 // umaxp v24.4s, v24.4s, v24.4s
+	FMOVD F24, R20
 	CMP $0, R20
 	WORD $0x4ea81d04 // mov v4.16b, v8.16b
 	WORD $0x4ea91d25 // mov v5.16b, v9.16b
 	WORD $0x4ebd1fa8 // mov v8.16b, v29.16b
-	WORD $0x4ebc1f89 // mov v9.16b, v28.16b
+	WORD $0x4eb91f29 // mov v9.16b, v25.16b
 	BEQ above6
 	FMOVQ 1680(R19), F29
 	WORD $0x6ee4e7aa // fcmgt v10.2d, v29.2d, v4.2d
 	WORD $0x6ee5e7ab // fcmgt v11.2d, v29.2d, v5.2d
 	WORD $0x4eaa1d4c // mov v12.16b, v10.16b
-	WORD $0x6e641e0c // bsl v12.16b, v16.16b, v4.16b
+	WORD $0x6e641fec // bsl v12.16b, v31.16b, v4.16b
 	WORD $0x4eab1d6d // mov v13.16b, v11.16b
-	WORD $0x6e651e0d // bsl v13.16b, v16.16b, v5.16b
-	FMOVQ 544(R19), F28
-	WORD $0x4eb11e30 // mov v16.16b, v17.16b
+	WORD $0x6e651fed // bsl v13.16b, v31.16b, v5.16b
+	FMOVQ 464(R19), F25
+	WORD $0x4eb91f30 // mov v16.16b, v25.16b
 	WORD $0x4e7ccd90 // fmla v16.2d, v12.2d, v28.2d
-	WORD $0x4e7ccdb1 // fmla v17.2d, v13.2d, v28.2d
-	FMOVQ 464(R19), F27
-	WORD $0x4efbd60e // fsub v14.2d, v16.2d, v27.2d
-	WORD $0x4efbd62f // fsub v15.2d, v17.2d, v27.2d
+	WORD $0x4e7ccdb9 // fmla v25.2d, v13.2d, v28.2d
+	FMOVQ 464(R19), F24
+	WORD $0x4ef8d60e // fsub v14.2d, v16.2d, v24.2d
+	WORD $0x4ef8d72f // fsub v15.2d, v25.2d, v24.2d
 	WORD $0x4eeed58c // fsub v12.2d, v12.2d, v14.2d
 	WORD $0x4eefd5ad // fsub v13.2d, v13.2d, v15.2d
-	WORD $0x4e7bd58c // fadd v12.2d, v12.2d, v27.2d
-	WORD $0x4e7bd5ad // fadd v13.2d, v13.2d, v27.2d
+	WORD $0x4e78d58c // fadd v12.2d, v12.2d, v24.2d
+	WORD $0x4e78d5ad // fadd v13.2d, v13.2d, v24.2d
 	WORD $0x4f74560e // shl v14.2d, v16.2d, #52
-	WORD $0x4f74562f // shl v15.2d, v17.2d, #52
-	FMOVQ 80(R19), F26
-	WORD $0x4efa85ce // add v14.2d, v14.2d, v26.2d
-	WORD $0x4efa85ef // add v15.2d, v15.2d, v26.2d
+	WORD $0x4f74572f // shl v15.2d, v25.2d, #52
+	FMOVQ 80(R19), F25
+	WORD $0x4ef985ce // add v14.2d, v14.2d, v25.2d
+	WORD $0x4ef985ef // add v15.2d, v15.2d, v25.2d
 	WORD $0x6e6edc4e // fmul v14.2d, v2.2d, v14.2d
 	WORD $0x6e6fdc6f // fmul v15.2d, v3.2d, v15.2d
 	WORD $0x4f74558c // shl v12.2d, v12.2d, #52
 	WORD $0x4f7455ad // shl v13.2d, v13.2d, #52
-	WORD $0x4efa858c // add v12.2d, v12.2d, v26.2d
-	WORD $0x4efa85ad // add v13.2d, v13.2d, v26.2d
+	WORD $0x4ef9858c // add v12.2d, v12.2d, v25.2d
+	WORD $0x4ef985ad // add v13.2d, v13.2d, v25.2d
 	WORD $0x6e6cddcc // fmul v12.2d, v14.2d, v12.2d
 	WORD $0x6e6ddded // fmul v13.2d, v15.2d, v13.2d
-	WORD $0x6efde498 // fcmgt v24.2d, v4.2d, v29.2d
-	WORD $0x6e641fb8 // bsl v24.16b, v29.16b, v4.16b
-	WORD $0x6efde4b7 // fcmgt v23.2d, v5.2d, v29.2d
-	WORD $0x6e651fb7 // bsl v23.16b, v29.16b, v5.16b
-	FMOVQ 1696(R19), F21
-	WORD $0x4e75d704 // fadd v4.2d, v24.2d, v21.2d
-	WORD $0x4e75d6e5 // fadd v5.2d, v23.2d, v21.2d
-	WORD $0x4e7bd484 // fadd v4.2d, v4.2d, v27.2d
-	WORD $0x4e7bd4a5 // fadd v5.2d, v5.2d, v27.2d
-	FMOVQ 1712(R19), F24
+	WORD $0x6efde497 // fcmgt v23.2d, v4.2d, v29.2d
+	WORD $0x6e641fb7 // bsl v23.16b, v29.16b, v4.16b
+	WORD $0x6efde4b5 // fcmgt v21.2d, v5.2d, v29.2d
+	WORD $0x6e651fb5 // bsl v21.16b, v29.16b, v5.16b
+	FMOVQ 1696(R19), F20
+	WORD $0x4e74d6e4 // fadd v4.2d, v23.2d, v20.2d
+	WORD $0x4e74d6a5 // fadd v5.2d, v21.2d, v20.2d
+	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
+	WORD $0x4e78d4a5 // fadd v5.2d, v5.2d, v24.2d
+	FMOVQ 1712(R19), F23
 	WORD $0x4f745484 // shl v4.2d, v4.2d, #52
 	WORD $0x4f7454a5 // shl v5.2d, v5.2d, #52
-	WORD $0x4efa8484 // add v4.2d, v4.2d, v26.2d
-	WORD $0x4efa84a5 // add v5.2d, v5.2d, v26.2d
+	WORD $0x4ef98484 // add v4.2d, v4.2d, v25.2d
+	WORD $0x4ef984a5 // add v5.2d, v5.2d, v25.2d
 	WORD $0x6e64dc42 // fmul v2.2d, v2.2d, v4.2d
 	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
-	WORD $0x4e78d442 // fadd v2.2d, v2.2d, v24.2d
-	WORD $0x4e78d463 // fadd v3.2d, v3.2d, v24.2d
-	WORD $0x6e381c42 // eor v2.16b, v2.16b, v24.16b
-	WORD $0x6e381c63 // eor v3.16b, v3.16b, v24.16b
+	WORD $0x4e77d442 // fadd v2.2d, v2.2d, v23.2d
+	WORD $0x4e77d463 // fadd v3.2d, v3.2d, v23.2d
+	WORD $0x6e371c42 // eor v2.16b, v2.16b, v23.16b
+	WORD $0x6e371c63 // eor v3.16b, v3.16b, v23.16b
 	WORD $0x6e6c1c4a // bsl v10.16b, v2.16b, v12.16b
 	WORD $0x6e6d1c6b // bsl v11.16b, v3.16b, v13.16b
 	WORD $0x6e661d48 // bsl v8.16b, v10.16b, v6.16b
@@ -8266,34 +7994,36 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -8323,21 +8053,21 @@ TEXT ·sqrtF64NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x6ee1fbe0 // fsqrt v0.2d, v31.2d
-	WORD $0x6ee1fbc1 // fsqrt v1.2d, v30.2d
+	FLDPQ 0(R1), (F0, F1)
+	WORD $0x6ee1f800 // fsqrt v0.2d, v0.2d
+	WORD $0x6ee1f821 // fsqrt v1.2d, v1.2d
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x6ee1fbe0 // fsqrt v0.2d, v31.2d
-	WORD $0x6ee1fbc1 // fsqrt v1.2d, v30.2d
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x6ee1f800 // fsqrt v0.2d, v0.2d
+	WORD $0x6ee1f821 // fsqrt v1.2d, v1.2d
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x6ee1fbe0 // fsqrt v0.2d, v31.2d
-	WORD $0x6ee1fbc1 // fsqrt v1.2d, v30.2d
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x6ee1f800 // fsqrt v0.2d, v0.2d
+	WORD $0x6ee1f821 // fsqrt v1.2d, v1.2d
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x6ee1fbe0 // fsqrt v0.2d, v31.2d
-	WORD $0x6ee1fbc1 // fsqrt v1.2d, v30.2d
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x6ee1f800 // fsqrt v0.2d, v0.2d
+	WORD $0x6ee1f821 // fsqrt v1.2d, v1.2d
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -8350,9 +8080,7 @@ four:
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
+	FLDPQ 0(R1), (F2, F3)
 
 body:
 	WORD $0x6ee1f840 // fsqrt v0.2d, v2.2d
@@ -8379,29 +8107,29 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V2.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V2.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V3.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V3.D[1]
 
@@ -8436,21 +8164,21 @@ TEXT ·squareF64NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x6e7fdfe0 // fmul v0.2d, v31.2d, v31.2d
-	WORD $0x6e7edfc1 // fmul v1.2d, v30.2d, v30.2d
+	FLDPQ 0(R1), (F0, F1)
+	WORD $0x6e60dc00 // fmul v0.2d, v0.2d, v0.2d
+	WORD $0x6e61dc21 // fmul v1.2d, v1.2d, v1.2d
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x6e7fdfe0 // fmul v0.2d, v31.2d, v31.2d
-	WORD $0x6e7edfc1 // fmul v1.2d, v30.2d, v30.2d
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x6e60dc00 // fmul v0.2d, v0.2d, v0.2d
+	WORD $0x6e61dc21 // fmul v1.2d, v1.2d, v1.2d
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x6e7fdfe0 // fmul v0.2d, v31.2d, v31.2d
-	WORD $0x6e7edfc1 // fmul v1.2d, v30.2d, v30.2d
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x6e60dc00 // fmul v0.2d, v0.2d, v0.2d
+	WORD $0x6e61dc21 // fmul v1.2d, v1.2d, v1.2d
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x6e7fdfe0 // fmul v0.2d, v31.2d, v31.2d
-	WORD $0x6e7edfc1 // fmul v1.2d, v30.2d, v30.2d
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x6e60dc00 // fmul v0.2d, v0.2d, v0.2d
+	WORD $0x6e61dc21 // fmul v1.2d, v1.2d, v1.2d
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -8463,9 +8191,7 @@ four:
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
+	FLDPQ 0(R1), (F2, F3)
 
 body:
 	WORD $0x6e62dc40 // fmul v0.2d, v2.2d, v2.2d
@@ -8492,29 +8218,29 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V2.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V2.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V3.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V3.D[1]
 
@@ -8550,25 +8276,25 @@ TEXT ·subF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4efdd7e0 // fsub v0.2d, v31.2d, v29.2d
-	WORD $0x4efcd7c1 // fsub v1.2d, v30.2d, v28.2d
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
+	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	WORD $0x4efdd7e0 // fsub v0.2d, v31.2d, v29.2d
-	WORD $0x4efcd7c1 // fsub v1.2d, v30.2d, v28.2d
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
+	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F29, F28)
-	WORD $0x4efdd7e0 // fsub v0.2d, v31.2d, v29.2d
-	WORD $0x4efcd7c1 // fsub v1.2d, v30.2d, v28.2d
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
+	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F29, F28)
-	WORD $0x4efdd7e0 // fsub v0.2d, v31.2d, v29.2d
-	WORD $0x4efcd7c1 // fsub v1.2d, v30.2d, v28.2d
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
+	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -8582,12 +8308,8 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x4ee6d480 // fsub v0.2d, v4.2d, v6.2d
@@ -8617,29 +8339,29 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<3, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -8648,25 +8370,25 @@ lane4:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V6.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V6.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V7.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V7.D[1]
 
@@ -8707,21 +8429,21 @@ TEXT ·subSF64NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ee0d7e2 // fsub v2.2d, v31.2d, v0.2d
-	WORD $0x4ee1d7c3 // fsub v3.2d, v30.2d, v1.2d
+	FLDPQ 0(R1), (F2, F3)
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4ee0d7e2 // fsub v2.2d, v31.2d, v0.2d
-	WORD $0x4ee1d7c3 // fsub v3.2d, v30.2d, v1.2d
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4ee0d7e2 // fsub v2.2d, v31.2d, v0.2d
-	WORD $0x4ee1d7c3 // fsub v3.2d, v30.2d, v1.2d
+	FLDPQ 64(R1), (F2, F3)
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4ee0d7e2 // fsub v2.2d, v31.2d, v0.2d
-	WORD $0x4ee1d7c3 // fsub v3.2d, v30.2d, v1.2d
+	FLDPQ 96(R1), (F2, F3)
+	WORD $0x4ee0d442 // fsub v2.2d, v2.2d, v0.2d
+	WORD $0x4ee1d463 // fsub v3.2d, v3.2d, v1.2d
 	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -8734,9 +8456,7 @@ four:
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
+	FLDPQ 0(R1), (F4, F5)
 
 body:
 	WORD $0x4ee0d482 // fsub v2.2d, v4.2d, v0.2d
@@ -8763,29 +8483,29 @@ several:
 	MOVD R3, R6
 	NEG R6, R6
 	ADD R6<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c54 // mov x20, v2.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c54 // mov x20, v2.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c74 // mov x20, v3.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c74 // mov x20, v3.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
@@ -8820,9 +8540,7 @@ TEXT ·tanhF64NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 0(R19), F31
@@ -8853,51 +8571,43 @@ body:
 	WORD $0x6e64dc8a // fmul v10.2d, v4.2d, v4.2d
 	WORD $0x6e65dcab // fmul v11.2d, v5.2d, v5.2d
 	FMOVQ 1504(R19), F23
-	FMOVQ 1520(R19), F22
-	WORD $0x4eb61ecc // mov v12.16b, v22.16b
+	FMOVQ 1520(R19), F12
 	WORD $0x4e77cd4c // fmla v12.2d, v10.2d, v23.2d
-	WORD $0x4eb61ecd // mov v13.16b, v22.16b
+	FMOVQ 1520(R19), F13
 	WORD $0x4e77cd6d // fmla v13.2d, v11.2d, v23.2d
+	FMOVQ 1536(R19), F22
+	WORD $0x4e6ccd56 // fmla v22.2d, v10.2d, v12.2d
 	FMOVQ 1536(R19), F21
-	WORD $0x4eb51eb4 // mov v20.16b, v21.16b
-	WORD $0x4e6ccd54 // fmla v20.2d, v10.2d, v12.2d
-	WORD $0x4eb51eb3 // mov v19.16b, v21.16b
-	WORD $0x4e6dcd73 // fmla v19.2d, v11.2d, v13.2d
-	FMOVQ 1552(R19), F18
-	WORD $0x4eb21e4c // mov v12.16b, v18.16b
-	WORD $0x4e74cd4c // fmla v12.2d, v10.2d, v20.2d
-	WORD $0x4eb21e4d // mov v13.16b, v18.16b
-	WORD $0x4e73cd6d // fmla v13.2d, v11.2d, v19.2d
-	FMOVQ 1568(R19), F20
-	WORD $0x4eb41e93 // mov v19.16b, v20.16b
-	WORD $0x4e6ccd53 // fmla v19.2d, v10.2d, v12.2d
-	WORD $0x4eb41e91 // mov v17.16b, v20.16b
-	WORD $0x4e6dcd71 // fmla v17.2d, v11.2d, v13.2d
-	FMOVQ 1584(R19), F16
+	WORD $0x4e6dcd75 // fmla v21.2d, v11.2d, v13.2d
+	FMOVQ 1552(R19), F12
+	WORD $0x4e76cd4c // fmla v12.2d, v10.2d, v22.2d
+	FMOVQ 1552(R19), F13
+	WORD $0x4e75cd6d // fmla v13.2d, v11.2d, v21.2d
+	FMOVQ 1568(R19), F22
+	WORD $0x4e6ccd56 // fmla v22.2d, v10.2d, v12.2d
+	FMOVQ 1568(R19), F21
+	WORD $0x4e6dcd75 // fmla v21.2d, v11.2d, v13.2d
+	FMOVQ 1584(R19), F20
+	FMOVQ 1600(R19), F14
+	WORD $0x4e74cd4e // fmla v14.2d, v10.2d, v20.2d
 	FMOVQ 1600(R19), F15
-	WORD $0x4eaf1dee // mov v14.16b, v15.16b
-	WORD $0x4e70cd4e // fmla v14.2d, v10.2d, v16.2d
-	WORD $0x4eaf1ded // mov v13.16b, v15.16b
-	WORD $0x4e70cd6d // fmla v13.2d, v11.2d, v16.2d
-	FMOVQ 1616(R19), F12
-	WORD $0x4eac1d89 // mov v9.16b, v12.16b
-	WORD $0x4e6ecd49 // fmla v9.2d, v10.2d, v14.2d
-	WORD $0x4eac1d8f // mov v15.16b, v12.16b
-	WORD $0x4e6dcd6f // fmla v15.2d, v11.2d, v13.2d
+	WORD $0x4e74cd6f // fmla v15.2d, v11.2d, v20.2d
+	FMOVQ 1616(R19), F19
+	WORD $0x4e6ecd53 // fmla v19.2d, v10.2d, v14.2d
+	FMOVQ 1616(R19), F18
+	WORD $0x4e6fcd72 // fmla v18.2d, v11.2d, v15.2d
 	FMOVQ 1632(R19), F14
-	WORD $0x4eae1dcd // mov v13.16b, v14.16b
-	WORD $0x4e69cd4d // fmla v13.2d, v10.2d, v9.2d
-	WORD $0x4eae1dc9 // mov v9.16b, v14.16b
-	WORD $0x4e6fcd69 // fmla v9.2d, v11.2d, v15.2d
-	FMOVQ 1648(R19), F15
-	WORD $0x4eaf1dee // mov v14.16b, v15.16b
-	WORD $0x4e6dcd4e // fmla v14.2d, v10.2d, v13.2d
-	WORD $0x4eaf1ded // mov v13.16b, v15.16b
-	WORD $0x4e69cd6d // fmla v13.2d, v11.2d, v9.2d
-	WORD $0x4e64cdd3 // fmla v19.2d, v14.2d, v4.2d
-	WORD $0x4e65cdb1 // fmla v17.2d, v13.2d, v5.2d
-	WORD $0x4e73cd44 // fmla v4.2d, v10.2d, v19.2d
-	WORD $0x4e71cd65 // fmla v5.2d, v11.2d, v17.2d
+	WORD $0x4e73cd4e // fmla v14.2d, v10.2d, v19.2d
+	FMOVQ 1632(R19), F15
+	WORD $0x4e72cd6f // fmla v15.2d, v11.2d, v18.2d
+	FMOVQ 1648(R19), F19
+	WORD $0x4e6ecd53 // fmla v19.2d, v10.2d, v14.2d
+	FMOVQ 1648(R19), F18
+	WORD $0x4e6fcd72 // fmla v18.2d, v11.2d, v15.2d
+	WORD $0x4e64ce76 // fmla v22.2d, v19.2d, v4.2d
+	WORD $0x4e65ce55 // fmla v21.2d, v18.2d, v5.2d
+	WORD $0x4e76cd44 // fmla v4.2d, v10.2d, v22.2d
+	WORD $0x4e75cd65 // fmla v5.2d, v11.2d, v21.2d
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e78d4a5 // fadd v5.2d, v5.2d, v24.2d
 	WORD $0x4f745508 // shl v8.2d, v8.2d, #52
@@ -8909,54 +8619,49 @@ body:
 	FMOVQ 2176(R19), F29
 	WORD $0x4e78d484 // fadd v4.2d, v4.2d, v24.2d
 	WORD $0x4e78d4a5 // fadd v5.2d, v5.2d, v24.2d
-	FMOVQ 2192(R19), F19
-	WORD $0x6ee2e66a // fcmgt v10.2d, v19.2d, v2.2d
-	WORD $0x6ee3e66b // fcmgt v11.2d, v19.2d, v3.2d
+	FMOVQ 2192(R19), F22
+	WORD $0x6ee2e6ca // fcmgt v10.2d, v22.2d, v2.2d
+	WORD $0x6ee3e6cb // fcmgt v11.2d, v22.2d, v3.2d
 	WORD $0x6e62dc4c // fmul v12.2d, v2.2d, v2.2d
 	WORD $0x6e63dc6d // fmul v13.2d, v3.2d, v3.2d
 	WORD $0x6e6cdc4e // fmul v14.2d, v2.2d, v12.2d
 	WORD $0x6e6ddc6f // fmul v15.2d, v3.2d, v13.2d
-	FMOVQ 2208(R19), F17
-	FMOVQ 2224(R19), F9
-	WORD $0x4ea91d30 // mov v16.16b, v9.16b
-	WORD $0x4e71cd90 // fmla v16.2d, v12.2d, v17.2d
-	WORD $0x4ea91d28 // mov v8.16b, v9.16b
-	WORD $0x4e71cda8 // fmla v8.2d, v13.2d, v17.2d
-	FMOVQ 2240(R19), F7
-	WORD $0x4ea71ce6 // mov v6.16b, v7.16b
-	WORD $0x4e70cd86 // fmla v6.2d, v12.2d, v16.2d
-	WORD $0x4ea71cf1 // mov v17.16b, v7.16b
-	WORD $0x4e68cdb1 // fmla v17.2d, v13.2d, v8.2d
+	FMOVQ 2208(R19), F21
+	FMOVQ 2224(R19), F16
+	WORD $0x4e75cd90 // fmla v16.2d, v12.2d, v21.2d
+	FMOVQ 2224(R19), F17
+	WORD $0x4e75cdb1 // fmla v17.2d, v13.2d, v21.2d
+	FMOVQ 2240(R19), F19
+	WORD $0x4e70cd93 // fmla v19.2d, v12.2d, v16.2d
+	FMOVQ 2240(R19), F18
+	WORD $0x4e71cdb2 // fmla v18.2d, v13.2d, v17.2d
+	FMOVQ 2256(R19), F17
+	WORD $0x4e78cd91 // fmla v17.2d, v12.2d, v24.2d
 	FMOVQ 2256(R19), F16
-	WORD $0x4eb01e12 // mov v18.16b, v16.16b
-	WORD $0x4e78cd92 // fmla v18.2d, v12.2d, v24.2d
-	WORD $0x4eb01e13 // mov v19.16b, v16.16b
-	WORD $0x4e78cdb3 // fmla v19.2d, v13.2d, v24.2d
-	FMOVQ 2272(R19), F8
-	WORD $0x4ea81d1f // mov v31.16b, v8.16b
-	WORD $0x4e72cd9f // fmla v31.2d, v12.2d, v18.2d
-	WORD $0x4ea81d12 // mov v18.16b, v8.16b
-	WORD $0x4e73cdb2 // fmla v18.2d, v13.2d, v19.2d
-	FMOVQ 2288(R19), F19
-	WORD $0x4eb31e7e // mov v30.16b, v19.16b
-	WORD $0x4e7fcd9e // fmla v30.2d, v12.2d, v31.2d
-	WORD $0x4eb31e7f // mov v31.16b, v19.16b
-	WORD $0x4e72cdbf // fmla v31.2d, v13.2d, v18.2d
-	WORD $0x6e6edccc // fmul v12.2d, v6.2d, v14.2d
-	WORD $0x6e6fde2d // fmul v13.2d, v17.2d, v15.2d
-	WORD $0x6eea1fac // bif v12.16b, v29.16b, v10.16b
+	WORD $0x4e78cdb0 // fmla v16.2d, v13.2d, v24.2d
+	FMOVQ 2272(R19), F9
+	WORD $0x4e71cd89 // fmla v9.2d, v12.2d, v17.2d
+	FMOVQ 2272(R19), F17
+	WORD $0x4e70cdb1 // fmla v17.2d, v13.2d, v16.2d
+	FMOVQ 2288(R19), F16
+	WORD $0x4e69cd90 // fmla v16.2d, v12.2d, v9.2d
+	FMOVQ 2288(R19), F12
+	WORD $0x4e71cdac // fmla v12.2d, v13.2d, v17.2d
+	WORD $0x6e6ede73 // fmul v19.2d, v19.2d, v14.2d
+	WORD $0x6e6fde4d // fmul v13.2d, v18.2d, v15.2d
+	WORD $0x6eea1fb3 // bif v19.16b, v29.16b, v10.16b
 	WORD $0x6eab1dbd // bit v29.16b, v13.16b, v11.16b
-	WORD $0x6eaa1fc4 // bit v4.16b, v30.16b, v10.16b
-	WORD $0x6eab1fe5 // bit v5.16b, v31.16b, v11.16b
+	WORD $0x6eaa1e04 // bit v4.16b, v16.16b, v10.16b
+	WORD $0x6eab1d85 // bit v5.16b, v12.16b, v11.16b
 	WORD $0x6e781c4a // bsl v10.16b, v2.16b, v24.16b
 	WORD $0x6e781c6b // bsl v11.16b, v3.16b, v24.16b
-	WORD $0x6e64fd84 // fdiv v4.2d, v12.2d, v4.2d
+	WORD $0x6e64fe64 // fdiv v4.2d, v19.2d, v4.2d
 	WORD $0x6e65ffa5 // fdiv v5.2d, v29.2d, v5.2d
 	WORD $0x4e64d542 // fadd v2.2d, v10.2d, v4.2d
 	WORD $0x4e65d563 // fadd v3.2d, v11.2d, v5.2d
-	FMOVQ 144(R19), F31
-	WORD $0x4e3f1c04 // and v4.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c25 // and v5.16b, v1.16b, v31.16b
+	FMOVQ 144(R19), F29
+	WORD $0x4e3d1c04 // and v4.16b, v0.16b, v29.16b
+	WORD $0x4e3d1c25 // and v5.16b, v1.16b, v29.16b
 	WORD $0x4ea41c42 // orr v2.16b, v2.16b, v4.16b
 	WORD $0x4ea51c63 // orr v3.16b, v3.16b, v5.16b
 	CMP $0x00000004, R2
@@ -8981,34 +8686,36 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -9038,21 +8745,21 @@ TEXT ·truncF64NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ee19be0 // frintz v0.2d, v31.2d
-	WORD $0x4ee19bc1 // frintz v1.2d, v30.2d
+	FLDPQ 0(R1), (F0, F1)
+	WORD $0x4ee19800 // frintz v0.2d, v0.2d
+	WORD $0x4ee19821 // frintz v1.2d, v1.2d
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4ee19be0 // frintz v0.2d, v31.2d
-	WORD $0x4ee19bc1 // frintz v1.2d, v30.2d
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x4ee19800 // frintz v0.2d, v0.2d
+	WORD $0x4ee19821 // frintz v1.2d, v1.2d
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4ee19be0 // frintz v0.2d, v31.2d
-	WORD $0x4ee19bc1 // frintz v1.2d, v30.2d
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x4ee19800 // frintz v0.2d, v0.2d
+	WORD $0x4ee19821 // frintz v1.2d, v1.2d
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4ee19be0 // frintz v0.2d, v31.2d
-	WORD $0x4ee19bc1 // frintz v1.2d, v30.2d
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x4ee19800 // frintz v0.2d, v0.2d
+	WORD $0x4ee19821 // frintz v1.2d, v1.2d
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -9065,9 +8772,7 @@ four:
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
+	FLDPQ 0(R1), (F2, F3)
 
 body:
 	WORD $0x4ee19840 // frintz v0.2d, v2.2d
@@ -9094,29 +8799,29 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V2.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V2.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V3.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V3.D[1]
 
@@ -9153,47 +8858,47 @@ TEXT ·whereF64NEON(SB), NOSPLIT, $0-40
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	FLDPQ 0(R3), (F27, F26)
-	FMOVQ 112(R19), F25
-	WORD $0x4e79e7e0 // fcmeq v0.2d, v31.2d, v25.2d
-	WORD $0x6e205800 // mvn v0.16b, v0.16b
-	WORD $0x4e79e7c1 // fcmeq v1.2d, v30.2d, v25.2d
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	WORD $0x6e7b1fa0 // bsl v0.16b, v29.16b, v27.16b
-	WORD $0x6e7a1f81 // bsl v1.16b, v28.16b, v26.16b
-	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	FLDPQ 32(R3), (F27, F26)
-	WORD $0x4e79e7e0 // fcmeq v0.2d, v31.2d, v25.2d
-	WORD $0x6e205800 // mvn v0.16b, v0.16b
-	WORD $0x4e79e7c1 // fcmeq v1.2d, v30.2d, v25.2d
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	WORD $0x6e7b1fa0 // bsl v0.16b, v29.16b, v27.16b
-	WORD $0x6e7a1f81 // bsl v1.16b, v28.16b, v26.16b
-	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F29, F28)
-	FLDPQ 64(R3), (F27, F26)
-	WORD $0x4e79e7e0 // fcmeq v0.2d, v31.2d, v25.2d
-	WORD $0x6e205800 // mvn v0.16b, v0.16b
-	WORD $0x4e79e7c1 // fcmeq v1.2d, v30.2d, v25.2d
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	WORD $0x6e7b1fa0 // bsl v0.16b, v29.16b, v27.16b
-	WORD $0x6e7a1f81 // bsl v1.16b, v28.16b, v26.16b
-	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F29, F28)
-	FLDPQ 96(R3), (F27, F26)
-	WORD $0x4e79e7e0 // fcmeq v0.2d, v31.2d, v25.2d
-	WORD $0x6e205800 // mvn v0.16b, v0.16b
-	WORD $0x4e79e7c1 // fcmeq v1.2d, v30.2d, v25.2d
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	WORD $0x6e7b1fa0 // bsl v0.16b, v29.16b, v27.16b
-	WORD $0x6e7a1f81 // bsl v1.16b, v28.16b, v26.16b
-	FSTPQ (F0, F1), 96(R0)
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	FLDPQ 0(R3), (F4, F5)
+	FMOVQ 112(R19), F31
+	WORD $0x4e7fe41e // fcmeq v30.2d, v0.2d, v31.2d
+	WORD $0x6e205bde // mvn v30.16b, v30.16b
+	WORD $0x4e7fe43d // fcmeq v29.2d, v1.2d, v31.2d
+	WORD $0x6e205bbd // mvn v29.16b, v29.16b
+	WORD $0x6e641c5e // bsl v30.16b, v2.16b, v4.16b
+	WORD $0x6e651c7d // bsl v29.16b, v3.16b, v5.16b
+	FSTPQ (F30, F29), 0(R0)
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	FLDPQ 32(R3), (F4, F5)
+	WORD $0x4e7fe41e // fcmeq v30.2d, v0.2d, v31.2d
+	WORD $0x6e205bde // mvn v30.16b, v30.16b
+	WORD $0x4e7fe43d // fcmeq v29.2d, v1.2d, v31.2d
+	WORD $0x6e205bbd // mvn v29.16b, v29.16b
+	WORD $0x6e641c5e // bsl v30.16b, v2.16b, v4.16b
+	WORD $0x6e651c7d // bsl v29.16b, v3.16b, v5.16b
+	FSTPQ (F30, F29), 32(R0)
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	FLDPQ 64(R3), (F4, F5)
+	WORD $0x4e7fe41e // fcmeq v30.2d, v0.2d, v31.2d
+	WORD $0x6e205bde // mvn v30.16b, v30.16b
+	WORD $0x4e7fe43d // fcmeq v29.2d, v1.2d, v31.2d
+	WORD $0x6e205bbd // mvn v29.16b, v29.16b
+	WORD $0x6e641c5e // bsl v30.16b, v2.16b, v4.16b
+	WORD $0x6e651c7d // bsl v29.16b, v3.16b, v5.16b
+	FSTPQ (F30, F29), 64(R0)
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	FLDPQ 96(R3), (F4, F5)
+	WORD $0x4e7fe41e // fcmeq v30.2d, v0.2d, v31.2d
+	WORD $0x6e205bde // mvn v30.16b, v30.16b
+	WORD $0x4e7fe43d // fcmeq v29.2d, v1.2d, v31.2d
+	WORD $0x6e205bbd // mvn v29.16b, v29.16b
+	WORD $0x6e641c5e // bsl v30.16b, v2.16b, v4.16b
+	WORD $0x6e651c7d // bsl v29.16b, v3.16b, v5.16b
+	FSTPQ (F30, F29), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
 	ADD $0x00000080, R3, R3
@@ -9207,15 +8912,9 @@ four:
 loop:
 	CMP $0x00000004, R6
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	FLDPQ 0(R3), (F27, F26)
-	WORD $0x4ebf1fe6 // mov v6.16b, v31.16b
-	WORD $0x4ebe1fc7 // mov v7.16b, v30.16b
-	WORD $0x4ebd1fa8 // mov v8.16b, v29.16b
-	WORD $0x4ebc1f89 // mov v9.16b, v28.16b
-	WORD $0x4ebb1f6a // mov v10.16b, v27.16b
-	WORD $0x4eba1f4b // mov v11.16b, v26.16b
+	FLDPQ 0(R1), (F6, F7)
+	FLDPQ 0(R2), (F8, F9)
+	FLDPQ 0(R3), (F10, F11)
 
 body:
 	FMOVQ 112(R19), F31
@@ -9253,29 +8952,29 @@ several:
 	MOVD R6, R8
 	NEG R8, R8
 	ADD R8<<3, R7, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V6.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V6.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V7.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V7.D[1]
 
@@ -9284,25 +8983,25 @@ lane4:
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V8.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V8.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V9.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V9.D[1]
 
@@ -9311,25 +9010,25 @@ lane8:
 	WORD $0x6f00e40a // movi v10.2d, #0
 	WORD $0x6f00e40b // movi v11.2d, #0
 	ADD $0, R3, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane9
 	VLD1 (R16), V10.D[0]
 
 lane9:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane10
 	VLD1 (R16), V10.D[1]
 
 lane10:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane11
 	VLD1 (R16), V11.D[0]
 
 lane11:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane12
 	VLD1 (R16), V11.D[1]
 
@@ -9365,9 +9064,7 @@ TEXT ·sincosF64NEON(SB), NOSPLIT, $0-40
 loop:
 	CMP $0x00000004, R3
 	BLT partial
-	FLDPQ 0(R2), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R2), (F0, F1)
 
 body:
 	FMOVQ 0(R19), F31
@@ -9428,109 +9125,101 @@ body:
 	WORD $0x6e75dee8 // fmul v8.2d, v23.2d, v21.2d
 	WORD $0x6e75dec9 // fmul v9.2d, v22.2d, v21.2d
 	FMOVQ 560(R19), F20
-	FMOVQ 576(R19), F19
-	WORD $0x4eb31e6c // mov v12.16b, v19.16b
+	FMOVQ 576(R19), F12
 	WORD $0x4e74cccc // fmla v12.2d, v6.2d, v20.2d
-	WORD $0x4eb31e6d // mov v13.16b, v19.16b
+	FMOVQ 576(R19), F13
 	WORD $0x4e74cced // fmla v13.2d, v7.2d, v20.2d
+	FMOVQ 592(R19), F19
+	WORD $0x4e6cccd3 // fmla v19.2d, v6.2d, v12.2d
 	FMOVQ 592(R19), F18
-	WORD $0x4eb21e51 // mov v17.16b, v18.16b
-	WORD $0x4e6cccd1 // fmla v17.2d, v6.2d, v12.2d
-	WORD $0x4eb21e50 // mov v16.16b, v18.16b
-	WORD $0x4e6dccf0 // fmla v16.2d, v7.2d, v13.2d
-	FMOVQ 608(R19), F15
+	WORD $0x4e6dccf2 // fmla v18.2d, v7.2d, v13.2d
+	FMOVQ 608(R19), F17
 	FMOVQ 624(R19), F14
-	WORD $0x4eae1dcd // mov v13.16b, v14.16b
-	WORD $0x4e6fcccd // fmla v13.2d, v6.2d, v15.2d
-	WORD $0x4eae1dcc // mov v12.16b, v14.16b
-	WORD $0x4e6fccec // fmla v12.2d, v7.2d, v15.2d
-	FMOVQ 640(R19), F5
-	WORD $0x4ea51cae // mov v14.16b, v5.16b
-	WORD $0x4e6dccce // fmla v14.2d, v6.2d, v13.2d
-	WORD $0x4ea51caf // mov v15.16b, v5.16b
-	WORD $0x4e6cccef // fmla v15.2d, v7.2d, v12.2d
-	WORD $0x4e77cdd1 // fmla v17.2d, v14.2d, v23.2d
-	WORD $0x4e76cdf0 // fmla v16.2d, v15.2d, v22.2d
+	WORD $0x4e71ccce // fmla v14.2d, v6.2d, v17.2d
+	FMOVQ 624(R19), F15
+	WORD $0x4e71ccef // fmla v15.2d, v7.2d, v17.2d
+	FMOVQ 640(R19), F16
+	WORD $0x4e6eccd0 // fmla v16.2d, v6.2d, v14.2d
+	FMOVQ 640(R19), F14
+	WORD $0x4e6fccee // fmla v14.2d, v7.2d, v15.2d
+	WORD $0x4e77ce13 // fmla v19.2d, v16.2d, v23.2d
+	WORD $0x4e76cdd2 // fmla v18.2d, v14.2d, v22.2d
 	WORD $0x6e6adeee // fmul v14.2d, v23.2d, v10.2d
 	WORD $0x6e6bdecf // fmul v15.2d, v22.2d, v11.2d
-	WORD $0x4ea01c0d // mov v13.16b, v0.16b
-	WORD $0x4ee8cc0d // fmls v13.2d, v0.2d, v8.2d
-	WORD $0x4ea11c2c // mov v12.16b, v1.16b
-	WORD $0x4ee9cc2c // fmls v12.2d, v1.2d, v9.2d
-	WORD $0x4e71cdcd // fmla v13.2d, v14.2d, v17.2d
-	WORD $0x4e70cdec // fmla v12.2d, v15.2d, v16.2d
-	WORD $0x4e6dd551 // fadd v17.2d, v10.2d, v13.2d
-	WORD $0x4e6cd56d // fadd v13.2d, v11.2d, v12.2d
-	FMOVQ 144(R19), F16
-	WORD $0x4e301d4e // and v14.16b, v10.16b, v16.16b
-	WORD $0x4e301d6f // and v15.16b, v11.16b, v16.16b
-	WORD $0x4eae1e2c // orr v12.16b, v17.16b, v14.16b
+	WORD $0x4ea01c10 // mov v16.16b, v0.16b
+	WORD $0x4ee8cc10 // fmls v16.2d, v0.2d, v8.2d
+	WORD $0x4ea11c31 // mov v17.16b, v1.16b
+	WORD $0x4ee9cc31 // fmls v17.2d, v1.2d, v9.2d
+	WORD $0x4e73cdd0 // fmla v16.2d, v14.2d, v19.2d
+	WORD $0x4e72cdf1 // fmla v17.2d, v15.2d, v18.2d
+	WORD $0x4e70d54c // fadd v12.2d, v10.2d, v16.2d
+	WORD $0x4e71d56d // fadd v13.2d, v11.2d, v17.2d
+	FMOVQ 144(R19), F19
+	WORD $0x4e331d4e // and v14.16b, v10.16b, v19.16b
+	WORD $0x4e331d6f // and v15.16b, v11.16b, v19.16b
+	WORD $0x4eae1d8c // orr v12.16b, v12.16b, v14.16b
 	WORD $0x4eaf1dad // orr v13.16b, v13.16b, v15.16b
-	FMOVQ 80(R19), F17
-	WORD $0x4ee8d630 // fsub v16.2d, v17.2d, v8.2d
-	WORD $0x4ee9d62f // fsub v15.2d, v17.2d, v9.2d
-	FMOVQ 656(R19), F14
-	FMOVQ 672(R19), F3
-	WORD $0x4ea31c72 // mov v18.16b, v3.16b
-	WORD $0x4e6eccd2 // fmla v18.2d, v6.2d, v14.2d
-	WORD $0x4ea31c73 // mov v19.16b, v3.16b
-	WORD $0x4e6eccf3 // fmla v19.2d, v7.2d, v14.2d
-	FMOVQ 688(R19), F2
-	WORD $0x4ea21c5f // mov v31.16b, v2.16b
-	WORD $0x4e72ccdf // fmla v31.2d, v6.2d, v18.2d
-	WORD $0x4ea21c52 // mov v18.16b, v2.16b
-	WORD $0x4e73ccf2 // fmla v18.2d, v7.2d, v19.2d
+	FMOVQ 80(R19), F18
+	WORD $0x4ee8d650 // fsub v16.2d, v18.2d, v8.2d
+	WORD $0x4ee9d651 // fsub v17.2d, v18.2d, v9.2d
+	FMOVQ 656(R19), F15
+	FMOVQ 672(R19), F14
+	WORD $0x4e6fccce // fmla v14.2d, v6.2d, v15.2d
+	FMOVQ 672(R19), F19
+	WORD $0x4e6fccf3 // fmla v19.2d, v7.2d, v15.2d
+	FMOVQ 688(R19), F5
+	WORD $0x4e6eccc5 // fmla v5.2d, v6.2d, v14.2d
+	FMOVQ 688(R19), F14
+	WORD $0x4e73ccee // fmla v14.2d, v7.2d, v19.2d
 	FMOVQ 704(R19), F19
-	FMOVQ 720(R19), F30
-	WORD $0x4ebe1fd4 // mov v20.16b, v30.16b
+	FMOVQ 720(R19), F20
 	WORD $0x4e73ccd4 // fmla v20.2d, v6.2d, v19.2d
-	WORD $0x4ebe1fd5 // mov v21.16b, v30.16b
+	FMOVQ 720(R19), F21
 	WORD $0x4e73ccf5 // fmla v21.2d, v7.2d, v19.2d
-	FMOVQ 736(R19), F30
-	WORD $0x4ebe1fdc // mov v28.16b, v30.16b
-	WORD $0x4e74ccdc // fmla v28.2d, v6.2d, v20.2d
-	WORD $0x4ebe1fd4 // mov v20.16b, v30.16b
+	FMOVQ 736(R19), F3
+	WORD $0x4e74ccc3 // fmla v3.2d, v6.2d, v20.2d
+	FMOVQ 736(R19), F20
 	WORD $0x4e75ccf4 // fmla v20.2d, v7.2d, v21.2d
-	WORD $0x4e77cf9f // fmla v31.2d, v28.2d, v23.2d
-	WORD $0x4e76ce92 // fmla v18.2d, v20.2d, v22.2d
-	WORD $0x4ef0d63c // fsub v28.2d, v17.2d, v16.2d
-	WORD $0x4eefd637 // fsub v23.2d, v17.2d, v15.2d
-	WORD $0x4ee8d79c // fsub v28.2d, v28.2d, v8.2d
-	WORD $0x4ee9d6f7 // fsub v23.2d, v23.2d, v9.2d
-	WORD $0x4e7fccdc // fmla v28.2d, v6.2d, v31.2d
-	WORD $0x4e72ccf7 // fmla v23.2d, v7.2d, v18.2d
-	WORD $0x4eeacc1c // fmls v28.2d, v0.2d, v10.2d
-	WORD $0x4eebcc37 // fmls v23.2d, v1.2d, v11.2d
-	WORD $0x4e7cd600 // fadd v0.2d, v16.2d, v28.2d
-	WORD $0x4e77d5e1 // fadd v1.2d, v15.2d, v23.2d
+	WORD $0x4e77cc65 // fmla v5.2d, v3.2d, v23.2d
+	WORD $0x4e76ce8e // fmla v14.2d, v20.2d, v22.2d
+	WORD $0x4ef0d657 // fsub v23.2d, v18.2d, v16.2d
+	WORD $0x4ef1d656 // fsub v22.2d, v18.2d, v17.2d
+	WORD $0x4ee8d6f7 // fsub v23.2d, v23.2d, v8.2d
+	WORD $0x4ee9d6d6 // fsub v22.2d, v22.2d, v9.2d
+	WORD $0x4e65ccd7 // fmla v23.2d, v6.2d, v5.2d
+	WORD $0x4e6eccf6 // fmla v22.2d, v7.2d, v14.2d
+	WORD $0x4eeacc17 // fmls v23.2d, v0.2d, v10.2d
+	WORD $0x4eebcc36 // fmls v22.2d, v1.2d, v11.2d
+	WORD $0x4e77d600 // fadd v0.2d, v16.2d, v23.2d
+	WORD $0x4e76d621 // fadd v1.2d, v17.2d, v22.2d
 	WORD $0x4f7f5482 // shl v2.2d, v4.2d, #63
 	WORD $0x4f7f57a3 // shl v3.2d, v29.2d, #63
-	WORD $0x4ee0a85f // cmlt v31.2d, v2.2d, #0
-	WORD $0x6e6c1c1f // bsl v31.16b, v0.16b, v12.16b
-	WORD $0x4ee0a87c // cmlt v28.2d, v3.2d, #0
-	WORD $0x6e6d1c3c // bsl v28.16b, v1.16b, v13.16b
+	WORD $0x4ee0a857 // cmlt v23.2d, v2.2d, #0
+	WORD $0x6e6c1c17 // bsl v23.16b, v0.16b, v12.16b
+	WORD $0x4ee0a876 // cmlt v22.2d, v3.2d, #0
+	WORD $0x6e6d1c36 // bsl v22.16b, v1.16b, v13.16b
 	WORD $0x4f7e5486 // shl v6.2d, v4.2d, #62
 	WORD $0x4f7e57a7 // shl v7.2d, v29.2d, #62
-	FMOVQ 144(R19), F23
-	WORD $0x4e371cc6 // and v6.16b, v6.16b, v23.16b
-	WORD $0x4e371ce7 // and v7.16b, v7.16b, v23.16b
-	WORD $0x6e261fe2 // eor v2.16b, v31.16b, v6.16b
-	WORD $0x6e271f83 // eor v3.16b, v28.16b, v7.16b
-	FMOVQ 752(R19), F31
-	WORD $0x4eff8484 // add v4.2d, v4.2d, v31.2d
-	WORD $0x4eff87a5 // add v5.2d, v29.2d, v31.2d
+	FMOVQ 144(R19), F21
+	WORD $0x4e351cc6 // and v6.16b, v6.16b, v21.16b
+	WORD $0x4e351ce7 // and v7.16b, v7.16b, v21.16b
+	WORD $0x6e261ee2 // eor v2.16b, v23.16b, v6.16b
+	WORD $0x6e271ec3 // eor v3.16b, v22.16b, v7.16b
+	FMOVQ 752(R19), F23
+	WORD $0x4ef78484 // add v4.2d, v4.2d, v23.2d
+	WORD $0x4ef787a5 // add v5.2d, v29.2d, v23.2d
 	WORD $0x4f7f5486 // shl v6.2d, v4.2d, #63
 	WORD $0x4f7f54a7 // shl v7.2d, v5.2d, #63
 	WORD $0x4ee0a8dd // cmlt v29.2d, v6.2d, #0
 	WORD $0x6e6c1c1d // bsl v29.16b, v0.16b, v12.16b
-	WORD $0x4ee0a8fc // cmlt v28.2d, v7.2d, #0
-	WORD $0x6e6d1c3c // bsl v28.16b, v1.16b, v13.16b
+	WORD $0x4ee0a8f6 // cmlt v22.2d, v7.2d, #0
+	WORD $0x6e6d1c36 // bsl v22.16b, v1.16b, v13.16b
 	WORD $0x4f7e5484 // shl v4.2d, v4.2d, #62
 	WORD $0x4f7e54a5 // shl v5.2d, v5.2d, #62
-	WORD $0x4e371c84 // and v4.16b, v4.16b, v23.16b
-	WORD $0x4e371ca5 // and v5.16b, v5.16b, v23.16b
+	WORD $0x4e351c84 // and v4.16b, v4.16b, v21.16b
+	WORD $0x4e351ca5 // and v5.16b, v5.16b, v21.16b
 	WORD $0x6e241fa0 // eor v0.16b, v29.16b, v4.16b
-	WORD $0x6e251f81 // eor v1.16b, v28.16b, v5.16b
+	WORD $0x6e251ec1 // eor v1.16b, v22.16b, v5.16b
 	CMP $0x00000004, R3
 	BLT partialstore
 	FSTPQ (F2, F3), 0(R0)
@@ -9548,34 +9237,36 @@ partial:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<3, R6, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -9621,22 +9312,22 @@ TEXT ·absF32NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FMOVQ 2304(R19), F29
-	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
-	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
+	FLDPQ 0(R1), (F0, F1)
+	FMOVQ 2304(R19), F31
+	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
+	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
-	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
+	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
-	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
+	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
-	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
+	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -9649,9 +9340,7 @@ four:
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
+	FLDPQ 0(R1), (F2, F3)
 
 body:
 	FMOVQ 2304(R19), F31
@@ -9679,53 +9368,53 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V2.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V2.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V2.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V2.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V3.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V3.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V3.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V3.S[3]
 
@@ -9769,25 +9458,25 @@ TEXT ·addF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4e3dd7e0 // fadd v0.4s, v31.4s, v29.4s
-	WORD $0x4e3cd7c1 // fadd v1.4s, v30.4s, v28.4s
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	WORD $0x4e3dd7e0 // fadd v0.4s, v31.4s, v29.4s
-	WORD $0x4e3cd7c1 // fadd v1.4s, v30.4s, v28.4s
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F29, F28)
-	WORD $0x4e3dd7e0 // fadd v0.4s, v31.4s, v29.4s
-	WORD $0x4e3cd7c1 // fadd v1.4s, v30.4s, v28.4s
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F29, F28)
-	WORD $0x4e3dd7e0 // fadd v0.4s, v31.4s, v29.4s
-	WORD $0x4e3cd7c1 // fadd v1.4s, v30.4s, v28.4s
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
+	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -9801,12 +9490,8 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x4e26d480 // fadd v0.4s, v4.4s, v6.4s
@@ -9836,53 +9521,53 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<2, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -9891,49 +9576,49 @@ lane8:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V6.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V6.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V6.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V6.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V7.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V7.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V7.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V7.S[3]
 
@@ -9982,21 +9667,21 @@ TEXT ·addSF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4e20d7e2 // fadd v2.4s, v31.4s, v0.4s
-	WORD $0x4e21d7c3 // fadd v3.4s, v30.4s, v1.4s
+	FLDPQ 0(R1), (F2, F3)
+	WORD $0x4e20d442 // fadd v2.4s, v2.4s, v0.4s
+	WORD $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4e20d7e2 // fadd v2.4s, v31.4s, v0.4s
-	WORD $0x4e21d7c3 // fadd v3.4s, v30.4s, v1.4s
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x4e20d442 // fadd v2.4s, v2.4s, v0.4s
+	WORD $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4e20d7e2 // fadd v2.4s, v31.4s, v0.4s
-	WORD $0x4e21d7c3 // fadd v3.4s, v30.4s, v1.4s
+	FLDPQ 64(R1), (F2, F3)
+	WORD $0x4e20d442 // fadd v2.4s, v2.4s, v0.4s
+	WORD $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4e20d7e2 // fadd v2.4s, v31.4s, v0.4s
-	WORD $0x4e21d7c3 // fadd v3.4s, v30.4s, v1.4s
+	FLDPQ 96(R1), (F2, F3)
+	WORD $0x4e20d442 // fadd v2.4s, v2.4s, v0.4s
+	WORD $0x4e21d463 // fadd v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -10009,9 +9694,7 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
+	FLDPQ 0(R1), (F4, F5)
 
 body:
 	WORD $0x4e20d482 // fadd v2.4s, v4.4s, v0.4s
@@ -10038,53 +9721,53 @@ several:
 	MOVD R3, R6
 	NEG R6, R6
 	ADD R6<<2, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c54 // mov w20, v2.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c54 // mov w20, v2.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c54 // mov w20, v2.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c54 // mov w20, v2.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c74 // mov w20, v3.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c74 // mov w20, v3.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c74 // mov w20, v3.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c74 // mov w20, v3.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -10127,9 +9810,7 @@ TEXT ·atanF32NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 2304(R19), F31
@@ -10199,38 +9880,34 @@ body:
 	WORD $0x6e28dd06 // fmul v6.4s, v8.4s, v8.4s
 	WORD $0x6e29dd27 // fmul v7.4s, v9.4s, v9.4s
 	FMOVQ 2400(R19), F28
-	FMOVQ 2416(R19), F27
-	WORD $0x4ebb1f6c // mov v12.16b, v27.16b
+	FMOVQ 2416(R19), F12
 	WORD $0x4e3ccccc // fmla v12.4s, v6.4s, v28.4s
-	WORD $0x4ebb1f6d // mov v13.16b, v27.16b
+	FMOVQ 2416(R19), F13
 	WORD $0x4e3ccced // fmla v13.4s, v7.4s, v28.4s
+	FMOVQ 2432(R19), F27
+	WORD $0x4e2cccdb // fmla v27.4s, v6.4s, v12.4s
 	FMOVQ 2432(R19), F19
-	WORD $0x4eb31e72 // mov v18.16b, v19.16b
-	WORD $0x4e2cccd2 // fmla v18.4s, v6.4s, v12.4s
-	WORD $0x4eb31e71 // mov v17.16b, v19.16b
-	WORD $0x4e2dccf1 // fmla v17.4s, v7.4s, v13.4s
-	FMOVQ 2448(R19), F16
-	FMOVQ 2464(R19), F13
-	WORD $0x4ead1dac // mov v12.16b, v13.16b
-	WORD $0x4e30cccc // fmla v12.4s, v6.4s, v16.4s
-	WORD $0x4ead1da5 // mov v5.16b, v13.16b
-	WORD $0x4e30cce5 // fmla v5.4s, v7.4s, v16.4s
-	FMOVQ 2480(R19), F4
-	WORD $0x4ea41c90 // mov v16.16b, v4.16b
-	WORD $0x4e2cccd0 // fmla v16.4s, v6.4s, v12.4s
-	WORD $0x4ea41c8c // mov v12.16b, v4.16b
-	WORD $0x4e25ccec // fmla v12.4s, v7.4s, v5.4s
-	WORD $0x4e28ce12 // fmla v18.4s, v16.4s, v8.4s
-	WORD $0x4e29cd91 // fmla v17.4s, v12.4s, v9.4s
+	WORD $0x4e2dccf3 // fmla v19.4s, v7.4s, v13.4s
+	FMOVQ 2448(R19), F18
+	FMOVQ 2464(R19), F16
+	WORD $0x4e32ccd0 // fmla v16.4s, v6.4s, v18.4s
+	FMOVQ 2464(R19), F17
+	WORD $0x4e32ccf1 // fmla v17.4s, v7.4s, v18.4s
+	FMOVQ 2480(R19), F13
+	WORD $0x4e30cccd // fmla v13.4s, v6.4s, v16.4s
+	FMOVQ 2480(R19), F16
+	WORD $0x4e31ccf0 // fmla v16.4s, v7.4s, v17.4s
+	WORD $0x4e28cdbb // fmla v27.4s, v13.4s, v8.4s
+	WORD $0x4e29ce13 // fmla v19.4s, v16.4s, v9.4s
 	WORD $0x6e2edd06 // fmul v6.4s, v8.4s, v14.4s
 	WORD $0x6e2fdd27 // fmul v7.4s, v9.4s, v15.4s
-	WORD $0x4e32ccca // fmla v10.4s, v6.4s, v18.4s
-	WORD $0x4e31cceb // fmla v11.4s, v7.4s, v17.4s
+	WORD $0x4e3bccca // fmla v10.4s, v6.4s, v27.4s
+	WORD $0x4e33cceb // fmla v11.4s, v7.4s, v19.4s
 	WORD $0x6e3a1d46 // eor v6.16b, v10.16b, v26.16b
 	WORD $0x6e391d67 // eor v7.16b, v11.16b, v25.16b
-	FMOVQ 2496(R19), F18
-	WORD $0x4e32cf06 // fmla v6.4s, v24.4s, v18.4s
-	WORD $0x4e32cee7 // fmla v7.4s, v23.4s, v18.4s
+	FMOVQ 2496(R19), F27
+	WORD $0x4e3bcf06 // fmla v6.4s, v24.4s, v27.4s
+	WORD $0x4e3bcee7 // fmla v7.4s, v23.4s, v27.4s
 	WORD $0x6e3a1dc2 // eor v2.16b, v14.16b, v26.16b
 	WORD $0x6e391de3 // eor v3.16b, v15.16b, v25.16b
 	WORD $0x4e26d442 // fadd v2.4s, v2.4s, v6.4s
@@ -10264,58 +9941,60 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V0.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V0.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V0.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V0.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V1.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V1.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V1.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V1.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane8:
 	ADD $4, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -10354,12 +10033,8 @@ TEXT ·atan2F32NEON(SB), NOSPLIT, $0-40
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
-	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
-	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
 
 body:
 	FMOVQ 2304(R19), F31
@@ -10461,38 +10136,34 @@ body:
 	WORD $0x6e2add48 // fmul v8.4s, v10.4s, v10.4s
 	WORD $0x6e2bdd69 // fmul v9.4s, v11.4s, v11.4s
 	FMOVQ 2400(R19), F30
-	FMOVQ 2416(R19), F29
-	WORD $0x4ebd1fae // mov v14.16b, v29.16b
+	FMOVQ 2416(R19), F14
 	WORD $0x4e3ecd0e // fmla v14.4s, v8.4s, v30.4s
-	WORD $0x4ebd1faf // mov v15.16b, v29.16b
+	FMOVQ 2416(R19), F15
 	WORD $0x4e3ecd2f // fmla v15.4s, v9.4s, v30.4s
+	FMOVQ 2432(R19), F29
+	WORD $0x4e2ecd1d // fmla v29.4s, v8.4s, v14.4s
 	FMOVQ 2432(R19), F18
-	WORD $0x4eb21e47 // mov v7.16b, v18.16b
-	WORD $0x4e2ecd07 // fmla v7.4s, v8.4s, v14.4s
-	WORD $0x4eb21e4e // mov v14.16b, v18.16b
-	WORD $0x4e2fcd2e // fmla v14.4s, v9.4s, v15.4s
+	WORD $0x4e2fcd32 // fmla v18.4s, v9.4s, v15.4s
 	FMOVQ 2448(R19), F15
-	FMOVQ 2464(R19), F6
-	WORD $0x4ea61cd2 // mov v18.16b, v6.16b
-	WORD $0x4e2fcd12 // fmla v18.4s, v8.4s, v15.4s
-	WORD $0x4ea61cd3 // mov v19.16b, v6.16b
+	FMOVQ 2464(R19), F14
+	WORD $0x4e2fcd0e // fmla v14.4s, v8.4s, v15.4s
+	FMOVQ 2464(R19), F19
 	WORD $0x4e2fcd33 // fmla v19.4s, v9.4s, v15.4s
-	FMOVQ 2480(R19), F5
-	WORD $0x4ea51ca4 // mov v4.16b, v5.16b
-	WORD $0x4e32cd04 // fmla v4.4s, v8.4s, v18.4s
-	WORD $0x4ea51cb2 // mov v18.16b, v5.16b
-	WORD $0x4e33cd32 // fmla v18.4s, v9.4s, v19.4s
-	WORD $0x4e2acc87 // fmla v7.4s, v4.4s, v10.4s
-	WORD $0x4e2bce4e // fmla v14.4s, v18.4s, v11.4s
+	FMOVQ 2480(R19), F7
+	WORD $0x4e2ecd07 // fmla v7.4s, v8.4s, v14.4s
+	FMOVQ 2480(R19), F14
+	WORD $0x4e33cd2e // fmla v14.4s, v9.4s, v19.4s
+	WORD $0x4e2accfd // fmla v29.4s, v7.4s, v10.4s
+	WORD $0x4e2bcdd2 // fmla v18.4s, v14.4s, v11.4s
 	WORD $0x6e30dd48 // fmul v8.4s, v10.4s, v16.4s
 	WORD $0x6e31dd69 // fmul v9.4s, v11.4s, v17.4s
-	WORD $0x4e27cd0c // fmla v12.4s, v8.4s, v7.4s
-	WORD $0x4e2ecd2d // fmla v13.4s, v9.4s, v14.4s
-	FMOVQ 2560(R19), F19
-	WORD $0x4eb7d668 // fsub v8.4s, v19.4s, v23.4s
-	WORD $0x4eb6d669 // fsub v9.4s, v19.4s, v22.4s
-	WORD $0x4ea0a852 // cmlt v18.4s, v2.4s, #0
-	WORD $0x6e771d12 // bsl v18.16b, v8.16b, v23.16b
+	WORD $0x4e3dcd0c // fmla v12.4s, v8.4s, v29.4s
+	WORD $0x4e32cd2d // fmla v13.4s, v9.4s, v18.4s
+	FMOVQ 2560(R19), F29
+	WORD $0x4eb7d7a8 // fsub v8.4s, v29.4s, v23.4s
+	WORD $0x4eb6d7a9 // fsub v9.4s, v29.4s, v22.4s
+	WORD $0x4ea0a853 // cmlt v19.4s, v2.4s, #0
+	WORD $0x6e771d13 // bsl v19.16b, v8.16b, v23.16b
 	WORD $0x4ea0a877 // cmlt v23.4s, v3.4s, #0
 	WORD $0x6e761d37 // bsl v23.16b, v9.16b, v22.16b
 	FMOVQ 2384(R19), F22
@@ -10503,19 +10174,19 @@ body:
 	WORD $0x6e241d88 // eor v8.16b, v12.16b, v4.16b
 	WORD $0x6e251da9 // eor v9.16b, v13.16b, v5.16b
 	FMOVQ 2496(R19), F25
-	WORD $0x4e39ce48 // fmla v8.4s, v18.4s, v25.4s
+	WORD $0x4e39ce68 // fmla v8.4s, v19.4s, v25.4s
 	WORD $0x4e39cee9 // fmla v9.4s, v23.4s, v25.4s
 	WORD $0x6e241e04 // eor v4.16b, v16.16b, v4.16b
 	WORD $0x6e251e25 // eor v5.16b, v17.16b, v5.16b
 	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
 	WORD $0x4e29d4a5 // fadd v5.4s, v5.4s, v9.4s
 	FMOVQ 2512(R19), F24
-	WORD $0x4e38ce44 // fmla v4.4s, v18.4s, v24.4s
+	WORD $0x4e38ce64 // fmla v4.4s, v19.4s, v24.4s
 	WORD $0x4e38cee5 // fmla v5.4s, v23.4s, v24.4s
 	WORD $0x4e361c17 // and v23.16b, v0.16b, v22.16b
-	WORD $0x4e361c32 // and v18.16b, v1.16b, v22.16b
+	WORD $0x4e361c33 // and v19.16b, v1.16b, v22.16b
 	WORD $0x4eb71c84 // orr v4.16b, v4.16b, v23.16b
-	WORD $0x4eb21ca5 // orr v5.16b, v5.16b, v18.16b
+	WORD $0x4eb31ca5 // orr v5.16b, v5.16b, v19.16b
 	WORD $0x4e22e446 // fcmeq v6.4s, v2.4s, v2.4s
 	WORD $0x4e20e417 // fcmeq v23.4s, v0.4s, v0.4s
 	WORD $0x4e371cc6 // and v6.16b, v6.16b, v23.16b
@@ -10555,109 +10226,111 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<2, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c54 // mov w20, v2.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V0.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c54 // mov w20, v2.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V0.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c54 // mov w20, v2.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V0.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c54 // mov w20, v2.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V0.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c74 // mov w20, v3.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V1.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c74 // mov w20, v3.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V1.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c74 // mov w20, v3.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V1.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c74 // mov w20, v3.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V1.S[3]
 
 lane8:
 	ADD $4, R16, R16
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c54 // mov w20, v2.s[0]
 	TBZ $31, R20, lane9
-	VLD1 (R16), V2.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c54 // mov w20, v2.s[1]
 	TBZ $31, R20, lane10
-	VLD1 (R16), V2.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c54 // mov w20, v2.s[2]
 	TBZ $31, R20, lane11
-	VLD1 (R16), V2.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c54 // mov w20, v2.s[3]
 	TBZ $31, R20, lane12
-	VLD1 (R16), V2.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c74 // mov w20, v3.s[0]
 	TBZ $31, R20, lane13
-	VLD1 (R16), V3.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c74 // mov w20, v3.s[1]
 	TBZ $31, R20, lane14
-	VLD1 (R16), V3.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c74 // mov w20, v3.s[2]
 	TBZ $31, R20, lane15
-	VLD1 (R16), V3.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c74 // mov w20, v3.s[3]
 	TBZ $31, R20, lane16
-	VLD1 (R16), V3.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane16:
 	ADD $4, R16, R16
+	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
+	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
 	B body
 
 partialstore:
@@ -10699,21 +10372,21 @@ TEXT ·ceilF32NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ea18be0 // frintp v0.4s, v31.4s
-	WORD $0x4ea18bc1 // frintp v1.4s, v30.4s
+	FLDPQ 0(R1), (F0, F1)
+	WORD $0x4ea18800 // frintp v0.4s, v0.4s
+	WORD $0x4ea18821 // frintp v1.4s, v1.4s
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4ea18be0 // frintp v0.4s, v31.4s
-	WORD $0x4ea18bc1 // frintp v1.4s, v30.4s
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x4ea18800 // frintp v0.4s, v0.4s
+	WORD $0x4ea18821 // frintp v1.4s, v1.4s
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4ea18be0 // frintp v0.4s, v31.4s
-	WORD $0x4ea18bc1 // frintp v1.4s, v30.4s
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x4ea18800 // frintp v0.4s, v0.4s
+	WORD $0x4ea18821 // frintp v1.4s, v1.4s
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4ea18be0 // frintp v0.4s, v31.4s
-	WORD $0x4ea18bc1 // frintp v1.4s, v30.4s
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x4ea18800 // frintp v0.4s, v0.4s
+	WORD $0x4ea18821 // frintp v1.4s, v1.4s
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -10726,9 +10399,7 @@ four:
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
+	FLDPQ 0(R1), (F2, F3)
 
 body:
 	WORD $0x4ea18840 // frintp v0.4s, v2.4s
@@ -10755,53 +10426,53 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V2.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V2.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V2.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V2.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V3.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V3.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V3.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V3.S[3]
 
@@ -10844,9 +10515,7 @@ TEXT ·cosF32NEON(SB), NOSPLIT, $0-32
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 2304(R19), F31
@@ -10908,29 +10577,26 @@ body:
 	WORD $0x6e35deea // fmul v10.4s, v23.4s, v21.4s
 	WORD $0x6e35decb // fmul v11.4s, v22.4s, v21.4s
 	FMOVQ 2688(R19), F20
-	FMOVQ 2704(R19), F19
-	WORD $0x4eb31e6e // mov v14.16b, v19.16b
+	FMOVQ 2704(R19), F14
 	WORD $0x4e34ceee // fmla v14.4s, v23.4s, v20.4s
-	WORD $0x4eb31e6f // mov v15.16b, v19.16b
+	FMOVQ 2704(R19), F15
 	WORD $0x4e34cecf // fmla v15.4s, v22.4s, v20.4s
+	FMOVQ 2720(R19), F19
+	WORD $0x4e2ecef3 // fmla v19.4s, v23.4s, v14.4s
 	FMOVQ 2720(R19), F18
-	WORD $0x4eb21e51 // mov v17.16b, v18.16b
-	WORD $0x4e2ecef1 // fmla v17.4s, v23.4s, v14.4s
-	WORD $0x4eb21e50 // mov v16.16b, v18.16b
-	WORD $0x4e2fced0 // fmla v16.4s, v22.4s, v15.4s
+	WORD $0x4e2fced2 // fmla v18.4s, v22.4s, v15.4s
+	FMOVQ 2736(R19), F14
+	WORD $0x4e33ceee // fmla v14.4s, v23.4s, v19.4s
 	FMOVQ 2736(R19), F15
-	WORD $0x4eaf1dee // mov v14.16b, v15.16b
-	WORD $0x4e31ceee // fmla v14.4s, v23.4s, v17.4s
-	WORD $0x4eaf1df1 // mov v17.16b, v15.16b
-	WORD $0x4e30ced1 // fmla v17.4s, v22.4s, v16.4s
+	WORD $0x4e32cecf // fmla v15.4s, v22.4s, v18.4s
 	WORD $0x6e2cdef0 // fmul v16.4s, v23.4s, v12.4s
-	WORD $0x6e2ddec5 // fmul v5.4s, v22.4s, v13.4s
+	WORD $0x6e2dded1 // fmul v17.4s, v22.4s, v13.4s
 	WORD $0x4ea61cd2 // mov v18.16b, v6.16b
 	WORD $0x4eaaccd2 // fmls v18.4s, v6.4s, v10.4s
 	WORD $0x4ea71cf3 // mov v19.16b, v7.16b
 	WORD $0x4eabccf3 // fmls v19.4s, v7.4s, v11.4s
 	WORD $0x4e2ece12 // fmla v18.4s, v16.4s, v14.4s
-	WORD $0x4e31ccb3 // fmla v19.4s, v5.4s, v17.4s
+	WORD $0x4e2fce33 // fmla v19.4s, v17.4s, v15.4s
 	WORD $0x4e32d58e // fadd v14.4s, v12.4s, v18.4s
 	WORD $0x4e33d5af // fadd v15.4s, v13.4s, v19.4s
 	FMOVQ 2384(R19), F19
@@ -10942,26 +10608,23 @@ body:
 	WORD $0x4eaad651 // fsub v17.4s, v18.4s, v10.4s
 	WORD $0x4eabd653 // fsub v19.4s, v18.4s, v11.4s
 	FMOVQ 2752(R19), F16
-	FMOVQ 2768(R19), F5
-	WORD $0x4ea51cb4 // mov v20.16b, v5.16b
+	FMOVQ 2768(R19), F20
 	WORD $0x4e30cef4 // fmla v20.4s, v23.4s, v16.4s
-	WORD $0x4ea51cb5 // mov v21.16b, v5.16b
+	FMOVQ 2768(R19), F21
 	WORD $0x4e30ced5 // fmla v21.4s, v22.4s, v16.4s
-	FMOVQ 2784(R19), F3
-	WORD $0x4ea31c62 // mov v2.16b, v3.16b
-	WORD $0x4e34cee2 // fmla v2.4s, v23.4s, v20.4s
-	WORD $0x4ea31c74 // mov v20.16b, v3.16b
+	FMOVQ 2784(R19), F5
+	WORD $0x4e34cee5 // fmla v5.4s, v23.4s, v20.4s
+	FMOVQ 2784(R19), F20
 	WORD $0x4e35ced4 // fmla v20.4s, v22.4s, v21.4s
 	FMOVQ 2800(R19), F21
-	WORD $0x4eb51ea0 // mov v0.16b, v21.16b
-	WORD $0x4e22cee0 // fmla v0.4s, v23.4s, v2.4s
-	WORD $0x4eb51eb7 // mov v23.16b, v21.16b
+	WORD $0x4e25cef5 // fmla v21.4s, v23.4s, v5.4s
+	FMOVQ 2800(R19), F23
 	WORD $0x4e34ced7 // fmla v23.4s, v22.4s, v20.4s
 	WORD $0x4eb1d656 // fsub v22.4s, v18.4s, v17.4s
 	WORD $0x4eb3d654 // fsub v20.4s, v18.4s, v19.4s
 	WORD $0x4eaad6d6 // fsub v22.4s, v22.4s, v10.4s
 	WORD $0x4eabd694 // fsub v20.4s, v20.4s, v11.4s
-	WORD $0x4e20cd16 // fmla v22.4s, v8.4s, v0.4s
+	WORD $0x4e35cd16 // fmla v22.4s, v8.4s, v21.4s
 	WORD $0x4e37cd34 // fmla v20.4s, v9.4s, v23.4s
 	WORD $0x4eacccd6 // fmls v22.4s, v6.4s, v12.4s
 	WORD $0x4eadccf4 // fmls v20.4s, v7.4s, v13.4s
@@ -10978,9 +10641,9 @@ body:
 	WORD $0x6e6f1c76 // bsl v22.16b, v3.16b, v15.16b
 	WORD $0x4f3e5484 // shl v4.4s, v4.4s, #30
 	WORD $0x4f3e54a5 // shl v5.4s, v5.4s, #30
-	FMOVQ 2384(R19), F20
-	WORD $0x4e341c84 // and v4.16b, v4.16b, v20.16b
-	WORD $0x4e341ca5 // and v5.16b, v5.16b, v20.16b
+	FMOVQ 2384(R19), F21
+	WORD $0x4e351c84 // and v4.16b, v4.16b, v21.16b
+	WORD $0x4e351ca5 // and v5.16b, v5.16b, v21.16b
 	WORD $0x6e241fa2 // eor v2.16b, v29.16b, v4.16b
 	WORD $0x6e251ec3 // eor v3.16b, v22.16b, v5.16b
 	CMP $0x00000008, R2
@@ -11005,58 +10668,60 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V0.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V0.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V0.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V0.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V1.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V1.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V1.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V1.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane8:
 	ADD $4, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -11099,25 +10764,25 @@ TEXT ·divF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x6e3dffe0 // fdiv v0.4s, v31.4s, v29.4s
-	WORD $0x6e3cffc1 // fdiv v1.4s, v30.4s, v28.4s
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x6e22fc00 // fdiv v0.4s, v0.4s, v2.4s
+	WORD $0x6e23fc21 // fdiv v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	WORD $0x6e3dffe0 // fdiv v0.4s, v31.4s, v29.4s
-	WORD $0x6e3cffc1 // fdiv v1.4s, v30.4s, v28.4s
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x6e22fc00 // fdiv v0.4s, v0.4s, v2.4s
+	WORD $0x6e23fc21 // fdiv v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F29, F28)
-	WORD $0x6e3dffe0 // fdiv v0.4s, v31.4s, v29.4s
-	WORD $0x6e3cffc1 // fdiv v1.4s, v30.4s, v28.4s
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x6e22fc00 // fdiv v0.4s, v0.4s, v2.4s
+	WORD $0x6e23fc21 // fdiv v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F29, F28)
-	WORD $0x6e3dffe0 // fdiv v0.4s, v31.4s, v29.4s
-	WORD $0x6e3cffc1 // fdiv v1.4s, v30.4s, v28.4s
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x6e22fc00 // fdiv v0.4s, v0.4s, v2.4s
+	WORD $0x6e23fc21 // fdiv v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -11131,12 +10796,8 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x6e26fc80 // fdiv v0.4s, v4.4s, v6.4s
@@ -11166,53 +10827,53 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<2, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -11221,49 +10882,49 @@ lane8:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V6.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V6.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V6.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V6.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V7.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V7.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V7.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V7.S[3]
 
@@ -11335,67 +10996,59 @@ TEXT ·divSF32NEON(SB), NOSPLIT, $0-32
 	WORD $0x6e21ff83 // fdiv v3.4s, v28.4s, v1.4s
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
-	FLDPQ 64(R1), (F27, F26)
-	FLDPQ 96(R1), (F25, F24)
-	FMOVQ 2304(R19), F23
-	WORD $0x4e371fee // and v14.16b, v31.16b, v23.16b
-	WORD $0x4e371fcf // and v15.16b, v30.16b, v23.16b
-	WORD $0x4e371fb0 // and v16.16b, v29.16b, v23.16b
-	WORD $0x4e371f91 // and v17.16b, v28.16b, v23.16b
-	WORD $0x4e371f72 // and v18.16b, v27.16b, v23.16b
-	WORD $0x4e371f53 // and v19.16b, v26.16b, v23.16b
-	WORD $0x4e371f34 // and v20.16b, v25.16b, v23.16b
-	WORD $0x4e371f15 // and v21.16b, v24.16b, v23.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 32(R1), (F8, F9)
+	FLDPQ 64(R1), (F10, F11)
+	FLDPQ 96(R1), (F12, F13)
+	FMOVQ 2304(R19), F31
+	WORD $0x4e3f1c8e // and v14.16b, v4.16b, v31.16b
+	WORD $0x4e3f1caf // and v15.16b, v5.16b, v31.16b
+	WORD $0x4e3f1d10 // and v16.16b, v8.16b, v31.16b
+	WORD $0x4e3f1d31 // and v17.16b, v9.16b, v31.16b
+	WORD $0x4e3f1d52 // and v18.16b, v10.16b, v31.16b
+	WORD $0x4e3f1d73 // and v19.16b, v11.16b, v31.16b
+	WORD $0x4e3f1d94 // and v20.16b, v12.16b, v31.16b
+	WORD $0x4e3f1db5 // and v21.16b, v13.16b, v31.16b
 	WORD $0x6eaee616 // fcmgt v22.4s, v16.4s, v14.4s
 	WORD $0x6e701dd6 // bsl v22.16b, v14.16b, v16.16b
 	WORD $0x6eafe637 // fcmgt v23.4s, v17.4s, v15.4s
 	WORD $0x6e711df7 // bsl v23.16b, v15.16b, v17.16b
-	WORD $0x6eb2e68d // fcmgt v13.4s, v20.4s, v18.4s
-	WORD $0x6e741e4d // bsl v13.16b, v18.16b, v20.16b
-	WORD $0x6eb3e6ac // fcmgt v12.4s, v21.4s, v19.4s
-	WORD $0x6e751e6c // bsl v12.16b, v19.16b, v21.16b
-	WORD $0x6eb6e5ab // fcmgt v11.4s, v13.4s, v22.4s
-	WORD $0x6e6d1ecb // bsl v11.16b, v22.16b, v13.16b
-	WORD $0x6eb7e596 // fcmgt v22.4s, v12.4s, v23.4s
-	WORD $0x6e6c1ef6 // bsl v22.16b, v23.16b, v12.16b
-	WORD $0x6eb0e5d7 // fcmgt v23.4s, v14.4s, v16.4s
-	WORD $0x6e701dd7 // bsl v23.16b, v14.16b, v16.16b
-	WORD $0x6eb1e5f0 // fcmgt v16.4s, v15.4s, v17.4s
-	WORD $0x6e711df0 // bsl v16.16b, v15.16b, v17.16b
-	WORD $0x6eb4e651 // fcmgt v17.4s, v18.4s, v20.4s
-	WORD $0x6e741e51 // bsl v17.16b, v18.16b, v20.16b
-	WORD $0x6eb5e674 // fcmgt v20.4s, v19.4s, v21.4s
-	WORD $0x6e751e74 // bsl v20.16b, v19.16b, v21.16b
-	WORD $0x6eb1e6ee // fcmgt v14.4s, v23.4s, v17.4s
-	WORD $0x6e711eee // bsl v14.16b, v23.16b, v17.16b
-	WORD $0x6eb4e60f // fcmgt v15.4s, v16.4s, v20.4s
-	WORD $0x6e741e0f // bsl v15.16b, v16.16b, v20.16b
-	FMOVQ 2864(R19), F23
-	WORD $0x6e37e570 // fcmge v16.4s, v11.4s, v23.4s
-	WORD $0x6e37e6d1 // fcmge v17.4s, v22.4s, v23.4s
-	FMOVQ 2880(R19), F22
-	WORD $0x6e2ee6d5 // fcmge v21.4s, v22.4s, v14.4s
-	WORD $0x6e2fe6d4 // fcmge v20.4s, v22.4s, v15.4s
-	WORD $0x4e301eae // and v14.16b, v21.16b, v16.16b
-	WORD $0x4e311e8f // and v15.16b, v20.16b, v17.16b
-	FMOVQ 4064(R19), F21
-	FMOVQ 4080(R19), F20
-	WORD $0x4e351dd3 // and v19.16b, v14.16b, v21.16b
-	WORD $0x4e341df2 // and v18.16b, v15.16b, v20.16b
-	WORD $0x4eb21e73 // orr v19.16b, v19.16b, v18.16b
-	WORD $0x4eb1ba73 // addv s19, v19.4s
-	WORD $0x0e043e62 // mov w2, v19.s[0]
+	WORD $0x6eb2e698 // fcmgt v24.4s, v20.4s, v18.4s
+	WORD $0x6e741e58 // bsl v24.16b, v18.16b, v20.16b
+	WORD $0x6eb3e6b9 // fcmgt v25.4s, v21.4s, v19.4s
+	WORD $0x6e751e79 // bsl v25.16b, v19.16b, v21.16b
+	WORD $0x6eb6e71e // fcmgt v30.4s, v24.4s, v22.4s
+	WORD $0x6e781ede // bsl v30.16b, v22.16b, v24.16b
+	WORD $0x6eb7e73d // fcmgt v29.4s, v25.4s, v23.4s
+	WORD $0x6e791efd // bsl v29.16b, v23.16b, v25.16b
+	WORD $0x6eb0e5dc // fcmgt v28.4s, v14.4s, v16.4s
+	WORD $0x6e701ddc // bsl v28.16b, v14.16b, v16.16b
+	WORD $0x6eb1e5fb // fcmgt v27.4s, v15.4s, v17.4s
+	WORD $0x6e711dfb // bsl v27.16b, v15.16b, v17.16b
+	WORD $0x6eb4e650 // fcmgt v16.4s, v18.4s, v20.4s
+	WORD $0x6e741e50 // bsl v16.16b, v18.16b, v20.16b
+	WORD $0x6eb5e671 // fcmgt v17.4s, v19.4s, v21.4s
+	WORD $0x6e751e71 // bsl v17.16b, v19.16b, v21.16b
+	WORD $0x6eb0e78e // fcmgt v14.4s, v28.4s, v16.4s
+	WORD $0x6e701f8e // bsl v14.16b, v28.16b, v16.16b
+	WORD $0x6eb1e76f // fcmgt v15.4s, v27.4s, v17.4s
+	WORD $0x6e711f6f // bsl v15.16b, v27.16b, v17.16b
+	FMOVQ 2864(R19), F28
+	WORD $0x6e3ce7d0 // fcmge v16.4s, v30.4s, v28.4s
+	WORD $0x6e3ce7b1 // fcmge v17.4s, v29.4s, v28.4s
+	FMOVQ 2880(R19), F30
+	WORD $0x6e2ee7dd // fcmge v29.4s, v30.4s, v14.4s
+	WORD $0x6e2fe7db // fcmge v27.4s, v30.4s, v15.4s
+	WORD $0x4e301fae // and v14.16b, v29.16b, v16.16b
+	WORD $0x4e311f6f // and v15.16b, v27.16b, v17.16b
+	FMOVQ 4064(R19), F29
+	FMOVQ 4080(R19), F27
+	WORD $0x4e3d1dda // and v26.16b, v14.16b, v29.16b
+	WORD $0x4e3b1df9 // and v25.16b, v15.16b, v27.16b
+	WORD $0x4eb91f5a // orr v26.16b, v26.16b, v25.16b
+	WORD $0x4eb1bb5a // addv s26, v26.4s
+	WORD $0x0e043f42 // mov w2, v26.s[0]
 	CMPW $0x000000ff, R2
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa8 // mov v8.16b, v29.16b
-	WORD $0x4ebc1f89 // mov v9.16b, v28.16b
-	WORD $0x4ebb1f6a // mov v10.16b, v27.16b
-	WORD $0x4eba1f4b // mov v11.16b, v26.16b
-	WORD $0x4eb91f2c // mov v12.16b, v25.16b
-	WORD $0x4eb81f0d // mov v13.16b, v24.16b
 	BNE divide
 	WORD $0x6e22dc8e // fmul v14.4s, v4.4s, v2.4s
 	WORD $0x6e23dcaf // fmul v15.4s, v5.4s, v3.4s
@@ -11437,30 +11090,28 @@ next:
 	B loop
 
 divide:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
-	FLDPQ 64(R1), (F27, F26)
-	FLDPQ 96(R1), (F25, F24)
-	WORD $0x6e20ffe4 // fdiv v4.4s, v31.4s, v0.4s
-	WORD $0x6e21ffc5 // fdiv v5.4s, v30.4s, v1.4s
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 32(R1), (F8, F9)
+	FLDPQ 64(R1), (F10, F11)
+	FLDPQ 96(R1), (F12, F13)
+	WORD $0x6e20fc84 // fdiv v4.4s, v4.4s, v0.4s
+	WORD $0x6e21fca5 // fdiv v5.4s, v5.4s, v1.4s
 	FSTPQ (F4, F5), 0(R0)
-	WORD $0x6e20ffa4 // fdiv v4.4s, v29.4s, v0.4s
-	WORD $0x6e21ff85 // fdiv v5.4s, v28.4s, v1.4s
+	WORD $0x6e20fd04 // fdiv v4.4s, v8.4s, v0.4s
+	WORD $0x6e21fd25 // fdiv v5.4s, v9.4s, v1.4s
 	FSTPQ (F4, F5), 32(R0)
-	WORD $0x6e20ff64 // fdiv v4.4s, v27.4s, v0.4s
-	WORD $0x6e21ff45 // fdiv v5.4s, v26.4s, v1.4s
+	WORD $0x6e20fd44 // fdiv v4.4s, v10.4s, v0.4s
+	WORD $0x6e21fd65 // fdiv v5.4s, v11.4s, v1.4s
 	FSTPQ (F4, F5), 64(R0)
-	WORD $0x6e20ff24 // fdiv v4.4s, v25.4s, v0.4s
-	WORD $0x6e21ff05 // fdiv v5.4s, v24.4s, v1.4s
+	WORD $0x6e20fd84 // fdiv v4.4s, v12.4s, v0.4s
+	WORD $0x6e21fda5 // fdiv v5.4s, v13.4s, v1.4s
 	FSTPQ (F4, F5), 96(R0)
 	B next
 
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe6 // mov v6.16b, v31.16b
-	WORD $0x4ebe1fc7 // mov v7.16b, v30.16b
+	FLDPQ 0(R1), (F6, F7)
 
 body:
 	WORD $0x6e20fcc2 // fdiv v2.4s, v6.4s, v0.4s
@@ -11487,53 +11138,53 @@ several:
 	MOVD R3, R6
 	NEG R6, R6
 	ADD R6<<2, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c54 // mov w20, v2.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V6.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c54 // mov w20, v2.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V6.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c54 // mov w20, v2.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V6.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c54 // mov w20, v2.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V6.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c74 // mov w20, v3.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V7.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c74 // mov w20, v3.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V7.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c74 // mov w20, v3.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V7.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c74 // mov w20, v3.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V7.S[3]
 
@@ -11577,34 +11228,34 @@ TEXT ·equalF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4e3de7e0 // fcmeq v0.4s, v31.4s, v29.4s
-	WORD $0x4e3ce7c1 // fcmeq v1.4s, v30.4s, v28.4s
-	FMOVQ 2320(R19), F31
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x4e22e41f // fcmeq v31.4s, v0.4s, v2.4s
+	WORD $0x4e23e43e // fcmeq v30.4s, v1.4s, v3.4s
+	FMOVQ 2320(R19), F29
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F30, F29)
-	FLDPQ 32(R2), (F28, F27)
-	WORD $0x4e3ce7c0 // fcmeq v0.4s, v30.4s, v28.4s
-	WORD $0x4e3be7a1 // fcmeq v1.4s, v29.4s, v27.4s
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x4e22e41f // fcmeq v31.4s, v0.4s, v2.4s
+	WORD $0x4e23e43e // fcmeq v30.4s, v1.4s, v3.4s
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F30, F29)
-	FLDPQ 64(R2), (F28, F27)
-	WORD $0x4e3ce7c0 // fcmeq v0.4s, v30.4s, v28.4s
-	WORD $0x4e3be7a1 // fcmeq v1.4s, v29.4s, v27.4s
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x4e22e41f // fcmeq v31.4s, v0.4s, v2.4s
+	WORD $0x4e23e43e // fcmeq v30.4s, v1.4s, v3.4s
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F30, F29)
-	FLDPQ 96(R2), (F28, F27)
-	WORD $0x4e3ce7c0 // fcmeq v0.4s, v30.4s, v28.4s
-	WORD $0x4e3be7a1 // fcmeq v1.4s, v29.4s, v27.4s
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x4e22e41f // fcmeq v31.4s, v0.4s, v2.4s
+	WORD $0x4e23e43e // fcmeq v30.4s, v1.4s, v3.4s
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -11618,12 +11269,8 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x4e26e480 // fcmeq v0.4s, v4.4s, v6.4s
@@ -11656,53 +11303,53 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<2, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -11711,49 +11358,49 @@ lane8:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V6.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V6.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V6.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V6.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V7.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V7.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V7.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V7.S[3]
 
@@ -11796,9 +11443,7 @@ TEXT ·erfF32NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 2304(R19), F31
@@ -11817,108 +11462,94 @@ body:
 	WORD $0x6e26dcc8 // fmul v8.4s, v6.4s, v6.4s
 	WORD $0x6e27dce9 // fmul v9.4s, v7.4s, v7.4s
 	FMOVQ 2912(R19), F26
-	FMOVQ 2928(R19), F25
-	WORD $0x4eb91f2a // mov v10.16b, v25.16b
+	FMOVQ 2928(R19), F10
 	WORD $0x4e3acd0a // fmla v10.4s, v8.4s, v26.4s
-	WORD $0x4eb91f2b // mov v11.16b, v25.16b
+	FMOVQ 2928(R19), F11
 	WORD $0x4e3acd2b // fmla v11.4s, v9.4s, v26.4s
+	FMOVQ 2944(R19), F25
+	WORD $0x4e2acd19 // fmla v25.4s, v8.4s, v10.4s
 	FMOVQ 2944(R19), F24
-	WORD $0x4eb81f17 // mov v23.16b, v24.16b
-	WORD $0x4e2acd17 // fmla v23.4s, v8.4s, v10.4s
-	WORD $0x4eb81f16 // mov v22.16b, v24.16b
-	WORD $0x4e2bcd36 // fmla v22.4s, v9.4s, v11.4s
-	FMOVQ 2960(R19), F21
-	WORD $0x4eb51eaa // mov v10.16b, v21.16b
-	WORD $0x4e37cd0a // fmla v10.4s, v8.4s, v23.4s
-	WORD $0x4eb51eab // mov v11.16b, v21.16b
-	WORD $0x4e36cd2b // fmla v11.4s, v9.4s, v22.4s
-	FMOVQ 2976(R19), F23
-	FMOVQ 2992(R19), F22
-	WORD $0x4eb61ecc // mov v12.16b, v22.16b
-	WORD $0x4e37cd0c // fmla v12.4s, v8.4s, v23.4s
-	WORD $0x4eb61ecd // mov v13.16b, v22.16b
-	WORD $0x4e37cd2d // fmla v13.4s, v9.4s, v23.4s
-	FMOVQ 3008(R19), F20
-	WORD $0x4eb41e93 // mov v19.16b, v20.16b
-	WORD $0x4e2ccd13 // fmla v19.4s, v8.4s, v12.4s
-	WORD $0x4eb41e92 // mov v18.16b, v20.16b
-	WORD $0x4e2dcd32 // fmla v18.4s, v9.4s, v13.4s
-	WORD $0x4e26ce6a // fmla v10.4s, v19.4s, v6.4s
-	WORD $0x4e27ce4b // fmla v11.4s, v18.4s, v7.4s
+	WORD $0x4e2bcd38 // fmla v24.4s, v9.4s, v11.4s
+	FMOVQ 2960(R19), F10
+	WORD $0x4e39cd0a // fmla v10.4s, v8.4s, v25.4s
+	FMOVQ 2960(R19), F11
+	WORD $0x4e38cd2b // fmla v11.4s, v9.4s, v24.4s
+	FMOVQ 2976(R19), F25
+	FMOVQ 2992(R19), F12
+	WORD $0x4e39cd0c // fmla v12.4s, v8.4s, v25.4s
+	FMOVQ 2992(R19), F13
+	WORD $0x4e39cd2d // fmla v13.4s, v9.4s, v25.4s
+	FMOVQ 3008(R19), F24
+	WORD $0x4e2ccd18 // fmla v24.4s, v8.4s, v12.4s
+	FMOVQ 3008(R19), F23
+	WORD $0x4e2dcd37 // fmla v23.4s, v9.4s, v13.4s
+	WORD $0x4e26cf0a // fmla v10.4s, v24.4s, v6.4s
+	WORD $0x4e27ceeb // fmla v11.4s, v23.4s, v7.4s
 	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
 	WORD $0x4e2acfa6 // fmla v6.4s, v29.4s, v10.4s
 	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
 	WORD $0x4e2bcf87 // fmla v7.4s, v28.4s, v11.4s
-	FMOVQ 2368(R19), F19
-	WORD $0x4e33d7aa // fadd v10.4s, v29.4s, v19.4s
-	WORD $0x4e33d78b // fadd v11.4s, v28.4s, v19.4s
+	FMOVQ 2368(R19), F24
+	WORD $0x4e38d7aa // fadd v10.4s, v29.4s, v24.4s
+	WORD $0x4e38d78b // fadd v11.4s, v28.4s, v24.4s
 	WORD $0x6e2aff6a // fdiv v10.4s, v27.4s, v10.4s
 	WORD $0x6e2bff6b // fdiv v11.4s, v27.4s, v11.4s
-	FMOVQ 2560(R19), F18
+	FMOVQ 2560(R19), F23
 	WORD $0x4ebb1f6c // mov v12.16b, v27.16b
-	WORD $0x4eb2cd4c // fmls v12.4s, v10.4s, v18.4s
+	WORD $0x4eb7cd4c // fmls v12.4s, v10.4s, v23.4s
 	WORD $0x4ebb1f6d // mov v13.16b, v27.16b
-	WORD $0x4eb2cd6d // fmls v13.4s, v11.4s, v18.4s
+	WORD $0x4eb7cd6d // fmls v13.4s, v11.4s, v23.4s
 	WORD $0x4e3bd58e // fadd v14.4s, v12.4s, v27.4s
 	WORD $0x4e3bd5af // fadd v15.4s, v13.4s, v27.4s
-	WORD $0x4ebd1fb1 // mov v17.16b, v29.16b
-	WORD $0x4eb3cdd1 // fmls v17.4s, v14.4s, v19.4s
-	WORD $0x4ebc1f90 // mov v16.16b, v28.16b
-	WORD $0x4eb3cdf0 // fmls v16.4s, v15.4s, v19.4s
-	WORD $0x4eaccfb1 // fmls v17.4s, v29.4s, v12.4s
-	WORD $0x4eadcf90 // fmls v16.4s, v28.4s, v13.4s
-	WORD $0x4e2ace2c // fmla v12.4s, v17.4s, v10.4s
-	WORD $0x4e2bce0d // fmla v13.4s, v16.4s, v11.4s
-	WORD $0x6e2cdd91 // fmul v17.4s, v12.4s, v12.4s
-	WORD $0x6e2dddb0 // fmul v16.4s, v13.4s, v13.4s
-	FMOVQ 3024(R19), F15
+	WORD $0x4ebd1fb6 // mov v22.16b, v29.16b
+	WORD $0x4eb8cdd6 // fmls v22.4s, v14.4s, v24.4s
+	WORD $0x4ebc1f95 // mov v21.16b, v28.16b
+	WORD $0x4eb8cdf5 // fmls v21.4s, v15.4s, v24.4s
+	WORD $0x4eaccfb6 // fmls v22.4s, v29.4s, v12.4s
+	WORD $0x4eadcf95 // fmls v21.4s, v28.4s, v13.4s
+	WORD $0x4e2acecc // fmla v12.4s, v22.4s, v10.4s
+	WORD $0x4e2bcead // fmla v13.4s, v21.4s, v11.4s
+	WORD $0x6e2cdd96 // fmul v22.4s, v12.4s, v12.4s
+	WORD $0x6e2dddb5 // fmul v21.4s, v13.4s, v13.4s
+	FMOVQ 3024(R19), F20
 	FMOVQ 3040(R19), F14
-	WORD $0x4eae1dcb // mov v11.16b, v14.16b
-	WORD $0x4e2fce2b // fmla v11.4s, v17.4s, v15.4s
-	WORD $0x4eae1dca // mov v10.16b, v14.16b
-	WORD $0x4e2fce0a // fmla v10.4s, v16.4s, v15.4s
-	FMOVQ 3056(R19), F9
-	WORD $0x4ea91d2e // mov v14.16b, v9.16b
-	WORD $0x4e2bce2e // fmla v14.4s, v17.4s, v11.4s
-	WORD $0x4ea91d2f // mov v15.16b, v9.16b
-	WORD $0x4e2ace0f // fmla v15.4s, v16.4s, v10.4s
-	FMOVQ 3072(R19), F11
-	WORD $0x4eab1d6a // mov v10.16b, v11.16b
-	WORD $0x4e2ece2a // fmla v10.4s, v17.4s, v14.4s
-	WORD $0x4eab1d6e // mov v14.16b, v11.16b
-	WORD $0x4e2fce0e // fmla v14.4s, v16.4s, v15.4s
-	FMOVQ 3088(R19), F15
-	WORD $0x4eaf1de8 // mov v8.16b, v15.16b
-	WORD $0x4e2ace28 // fmla v8.4s, v17.4s, v10.4s
-	WORD $0x4eaf1dea // mov v10.16b, v15.16b
-	WORD $0x4e2ece0a // fmla v10.4s, v16.4s, v14.4s
+	WORD $0x4e34cece // fmla v14.4s, v22.4s, v20.4s
+	FMOVQ 3040(R19), F15
+	WORD $0x4e34ceaf // fmla v15.4s, v21.4s, v20.4s
+	FMOVQ 3056(R19), F19
+	WORD $0x4e2eced3 // fmla v19.4s, v22.4s, v14.4s
+	FMOVQ 3056(R19), F18
+	WORD $0x4e2fceb2 // fmla v18.4s, v21.4s, v15.4s
+	FMOVQ 3072(R19), F14
+	WORD $0x4e33cece // fmla v14.4s, v22.4s, v19.4s
+	FMOVQ 3072(R19), F15
+	WORD $0x4e32ceaf // fmla v15.4s, v21.4s, v18.4s
+	FMOVQ 3088(R19), F19
+	WORD $0x4e2eced3 // fmla v19.4s, v22.4s, v14.4s
+	FMOVQ 3088(R19), F18
+	WORD $0x4e2fceb2 // fmla v18.4s, v21.4s, v15.4s
 	FMOVQ 3104(R19), F14
-	WORD $0x4eae1dc3 // mov v3.16b, v14.16b
-	WORD $0x4e28ce23 // fmla v3.4s, v17.4s, v8.4s
-	WORD $0x4eae1dcf // mov v15.16b, v14.16b
-	WORD $0x4e2ace0f // fmla v15.4s, v16.4s, v10.4s
-	FMOVQ 3120(R19), F10
-	FMOVQ 3136(R19), F8
-	WORD $0x4ea81d02 // mov v2.16b, v8.16b
-	WORD $0x4e2ace22 // fmla v2.4s, v17.4s, v10.4s
-	WORD $0x4ea81d1f // mov v31.16b, v8.16b
-	WORD $0x4e2ace1f // fmla v31.4s, v16.4s, v10.4s
-	FMOVQ 3152(R19), F30
-	WORD $0x4ebe1fda // mov v26.16b, v30.16b
-	WORD $0x4e22ce3a // fmla v26.4s, v17.4s, v2.4s
-	WORD $0x4ebe1fc2 // mov v2.16b, v30.16b
-	WORD $0x4e3fce02 // fmla v2.4s, v16.4s, v31.4s
-	FMOVQ 3168(R19), F31
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e3ace3e // fmla v30.4s, v17.4s, v26.4s
-	WORD $0x4ebf1ffa // mov v26.16b, v31.16b
-	WORD $0x4e22ce1a // fmla v26.4s, v16.4s, v2.4s
-	FMOVQ 3184(R19), F2
-	WORD $0x4ea21c5f // mov v31.16b, v2.16b
-	WORD $0x4e3ece3f // fmla v31.4s, v17.4s, v30.4s
-	WORD $0x4ea21c51 // mov v17.16b, v2.16b
-	WORD $0x4e3ace11 // fmla v17.4s, v16.4s, v26.4s
-	WORD $0x4e2ccfe3 // fmla v3.4s, v31.4s, v12.4s
+	WORD $0x4e33cece // fmla v14.4s, v22.4s, v19.4s
+	FMOVQ 3104(R19), F15
+	WORD $0x4e32ceaf // fmla v15.4s, v21.4s, v18.4s
+	FMOVQ 3120(R19), F19
+	FMOVQ 3136(R19), F16
+	WORD $0x4e33ced0 // fmla v16.4s, v22.4s, v19.4s
+	FMOVQ 3136(R19), F17
+	WORD $0x4e33ceb1 // fmla v17.4s, v21.4s, v19.4s
+	FMOVQ 3152(R19), F18
+	WORD $0x4e30ced2 // fmla v18.4s, v22.4s, v16.4s
+	FMOVQ 3152(R19), F16
+	WORD $0x4e31ceb0 // fmla v16.4s, v21.4s, v17.4s
+	FMOVQ 3168(R19), F17
+	WORD $0x4e32ced1 // fmla v17.4s, v22.4s, v18.4s
+	FMOVQ 3168(R19), F18
+	WORD $0x4e30ceb2 // fmla v18.4s, v21.4s, v16.4s
+	FMOVQ 3184(R19), F16
+	WORD $0x4e31ced0 // fmla v16.4s, v22.4s, v17.4s
+	FMOVQ 3184(R19), F17
+	WORD $0x4e32ceb1 // fmla v17.4s, v21.4s, v18.4s
+	WORD $0x4e2cce0e // fmla v14.4s, v16.4s, v12.4s
 	WORD $0x4e2dce2f // fmla v15.4s, v17.4s, v13.4s
 	WORD $0x4e3dd7aa // fadd v10.4s, v29.4s, v29.4s
 	WORD $0x4e3cd78b // fadd v11.4s, v28.4s, v28.4s
@@ -11927,10 +11558,10 @@ body:
 	WORD $0x6e2cff6c // fdiv v12.4s, v27.4s, v12.4s
 	WORD $0x6e2dff6d // fdiv v13.4s, v27.4s, v13.4s
 	WORD $0x4eac1d90 // mov v16.16b, v12.16b
-	WORD $0x4e23cd90 // fmla v16.4s, v12.4s, v3.4s
+	WORD $0x4e2ecd90 // fmla v16.4s, v12.4s, v14.4s
 	WORD $0x4ead1db1 // mov v17.16b, v13.16b
 	WORD $0x4e2fcdb1 // fmla v17.4s, v13.4s, v15.4s
-	WORD $0x4eb0d46e // fsub v14.4s, v3.4s, v16.4s
+	WORD $0x4eb0d5ce // fsub v14.4s, v14.4s, v16.4s
 	WORD $0x4eb1d5ef // fsub v15.4s, v15.4s, v17.4s
 	WORD $0x4ebb1f72 // mov v18.16b, v27.16b
 	WORD $0x4eb0cd52 // fmls v18.4s, v10.4s, v16.4s
@@ -11941,157 +11572,155 @@ body:
 	WORD $0x4e29cdb1 // fmla v17.4s, v13.4s, v9.4s
 	WORD $0x6e3ddfaa // fmul v10.4s, v29.4s, v29.4s
 	WORD $0x6e3cdf8b // fmul v11.4s, v28.4s, v28.4s
-	FMOVQ 2384(R19), F31
-	WORD $0x6e3f1d4c // eor v12.16b, v10.16b, v31.16b
-	WORD $0x6e3f1d6d // eor v13.16b, v11.16b, v31.16b
-	FMOVQ 3200(R19), F30
-	WORD $0x6eace7db // fcmgt v27.4s, v30.4s, v12.4s
-	WORD $0x6e6c1fdb // bsl v27.16b, v30.16b, v12.16b
-	WORD $0x6eade7da // fcmgt v26.4s, v30.4s, v13.4s
-	WORD $0x6e6d1fda // bsl v26.16b, v30.16b, v13.16b
-	FMOVQ 2592(R19), F18
-	FMOVQ 3216(R19), F15
-	WORD $0x4eb21e4e // mov v14.16b, v18.16b
-	WORD $0x4e2fcf6e // fmla v14.4s, v27.4s, v15.4s
-	WORD $0x4e2fcf52 // fmla v18.4s, v26.4s, v15.4s
-	FMOVQ 2592(R19), F13
-	WORD $0x4eadd5ce // fsub v14.4s, v14.4s, v13.4s
-	WORD $0x4eadd64f // fsub v15.4s, v18.4s, v13.4s
-	FMOVQ 3232(R19), F18
-	WORD $0x4eb2cddb // fmls v27.4s, v14.4s, v18.4s
-	WORD $0x4eb2cdfa // fmls v26.4s, v15.4s, v18.4s
-	FMOVQ 3248(R19), F12
-	WORD $0x4eaccddb // fmls v27.4s, v14.4s, v12.4s
-	WORD $0x4eaccdfa // fmls v26.4s, v15.4s, v12.4s
-	WORD $0x6e3bdf69 // fmul v9.4s, v27.4s, v27.4s
-	WORD $0x6e3adf48 // fmul v8.4s, v26.4s, v26.4s
-	FMOVQ 3264(R19), F3
+	FMOVQ 2384(R19), F27
+	WORD $0x6e3b1d4c // eor v12.16b, v10.16b, v27.16b
+	WORD $0x6e3b1d6d // eor v13.16b, v11.16b, v27.16b
+	FMOVQ 3200(R19), F22
+	WORD $0x6eace6d5 // fcmgt v21.4s, v22.4s, v12.4s
+	WORD $0x6e6c1ed5 // bsl v21.16b, v22.16b, v12.16b
+	WORD $0x6eade6d2 // fcmgt v18.4s, v22.4s, v13.4s
+	WORD $0x6e6d1ed2 // bsl v18.16b, v22.16b, v13.16b
+	FMOVQ 2592(R19), F15
+	FMOVQ 3216(R19), F14
+	WORD $0x4eaf1ded // mov v13.16b, v15.16b
+	WORD $0x4e2ecead // fmla v13.4s, v21.4s, v14.4s
+	WORD $0x4e2ece4f // fmla v15.4s, v18.4s, v14.4s
+	FMOVQ 2592(R19), F12
+	WORD $0x4eacd5ae // fsub v14.4s, v13.4s, v12.4s
+	WORD $0x4eacd5ef // fsub v15.4s, v15.4s, v12.4s
+	FMOVQ 3232(R19), F13
+	WORD $0x4eadcdd5 // fmls v21.4s, v14.4s, v13.4s
+	WORD $0x4eadcdf2 // fmls v18.4s, v15.4s, v13.4s
+	FMOVQ 3248(R19), F9
+	WORD $0x4ea9cdd5 // fmls v21.4s, v14.4s, v9.4s
+	WORD $0x4ea9cdf2 // fmls v18.4s, v15.4s, v9.4s
+	WORD $0x6e35dea8 // fmul v8.4s, v21.4s, v21.4s
+	WORD $0x6e32de43 // fmul v3.4s, v18.4s, v18.4s
+	FMOVQ 3264(R19), F2
 	FMOVQ 3280(R19), F31
-	WORD $0x4ebf1ff2 // mov v18.16b, v31.16b
-	WORD $0x4e23cd32 // fmla v18.4s, v9.4s, v3.4s
-	WORD $0x4ebf1ff3 // mov v19.16b, v31.16b
-	WORD $0x4e23cd13 // fmla v19.4s, v8.4s, v3.4s
+	WORD $0x4e22cd1f // fmla v31.4s, v8.4s, v2.4s
+	FMOVQ 3280(R19), F19
+	WORD $0x4e22cc73 // fmla v19.4s, v3.4s, v2.4s
+	FMOVQ 2672(R19), F30
+	WORD $0x4e3fcd1e // fmla v30.4s, v8.4s, v31.4s
 	FMOVQ 2672(R19), F31
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e32cd3e // fmla v30.4s, v9.4s, v18.4s
-	WORD $0x4ebf1ff2 // mov v18.16b, v31.16b
-	WORD $0x4e33cd12 // fmla v18.4s, v8.4s, v19.4s
+	WORD $0x4e33cc7f // fmla v31.4s, v3.4s, v19.4s
 	FMOVQ 3296(R19), F19
-	FMOVQ 3312(R19), F31
-	WORD $0x4ebf1ff4 // mov v20.16b, v31.16b
-	WORD $0x4e33cd34 // fmla v20.4s, v9.4s, v19.4s
-	WORD $0x4ebf1ff5 // mov v21.16b, v31.16b
-	WORD $0x4e33cd15 // fmla v21.4s, v8.4s, v19.4s
-	WORD $0x4e3bce9e // fmla v30.4s, v20.4s, v27.4s
-	WORD $0x4e3aceb2 // fmla v18.4s, v21.4s, v26.4s
-	WORD $0x4e3ecd3b // fmla v27.4s, v9.4s, v30.4s
-	WORD $0x4e32cd1a // fmla v26.4s, v8.4s, v18.4s
-	FMOVQ 2320(R19), F30
-	WORD $0x4e3ed76c // fadd v12.4s, v27.4s, v30.4s
-	WORD $0x4e3ed74d // fadd v13.4s, v26.4s, v30.4s
-	WORD $0x4ebed595 // fsub v21.4s, v12.4s, v30.4s
-	WORD $0x4ebed5b4 // fsub v20.4s, v13.4s, v30.4s
-	WORD $0x4eb5d77b // fsub v27.4s, v27.4s, v21.4s
-	WORD $0x4eb4d75a // fsub v26.4s, v26.4s, v20.4s
+	FMOVQ 3312(R19), F20
+	WORD $0x4e33cd14 // fmla v20.4s, v8.4s, v19.4s
+	FMOVQ 3312(R19), F27
+	WORD $0x4e33cc7b // fmla v27.4s, v3.4s, v19.4s
+	WORD $0x4e35ce9e // fmla v30.4s, v20.4s, v21.4s
+	WORD $0x4e32cf7f // fmla v31.4s, v27.4s, v18.4s
+	WORD $0x4e3ecd15 // fmla v21.4s, v8.4s, v30.4s
+	WORD $0x4e3fcc72 // fmla v18.4s, v3.4s, v31.4s
+	FMOVQ 2320(R19), F31
+	WORD $0x4e3fd6ac // fadd v12.4s, v21.4s, v31.4s
+	WORD $0x4e3fd64d // fadd v13.4s, v18.4s, v31.4s
+	WORD $0x4ebfd59e // fsub v30.4s, v12.4s, v31.4s
+	WORD $0x4ebfd5bb // fsub v27.4s, v13.4s, v31.4s
+	WORD $0x4ebed6be // fsub v30.4s, v21.4s, v30.4s
+	WORD $0x4ebbd65b // fsub v27.4s, v18.4s, v27.4s
 	WORD $0x4ebdcfaa // fmls v10.4s, v29.4s, v29.4s
 	WORD $0x4ebccf8b // fmls v11.4s, v28.4s, v28.4s
-	WORD $0x4e2ccd5b // fmla v27.4s, v10.4s, v12.4s
-	WORD $0x4e2dcd7a // fmla v26.4s, v11.4s, v13.4s
-	WORD $0x6e3bde02 // fmul v2.4s, v16.4s, v27.4s
-	WORD $0x6e3ade23 // fmul v3.4s, v17.4s, v26.4s
+	WORD $0x4e2ccd5e // fmla v30.4s, v10.4s, v12.4s
+	WORD $0x4e2dcd7b // fmla v27.4s, v11.4s, v13.4s
+	WORD $0x6e3ede02 // fmul v2.4s, v16.4s, v30.4s
+	WORD $0x6e3bde23 // fmul v3.4s, v17.4s, v27.4s
 	WORD $0x4e30cd82 // fmla v2.4s, v12.4s, v16.4s
 	WORD $0x4e31cda3 // fmla v3.4s, v13.4s, v17.4s
-	FMOVQ 3328(R19), F29
-	WORD $0x6eaee7bc // fcmgt v28.4s, v29.4s, v14.4s
-	WORD $0x6e6e1fbc // bsl v28.16b, v29.16b, v14.16b
-	WORD $0x6eafe7bb // fcmgt v27.4s, v29.4s, v15.4s
-	WORD $0x6e6f1fbb // bsl v27.16b, v29.16b, v15.16b
-	FMOVQ 2592(R19), F26
+	FMOVQ 3328(R19), F30
+	WORD $0x6eaee7dd // fcmgt v29.4s, v30.4s, v14.4s
+	WORD $0x6e6e1fdd // bsl v29.16b, v30.16b, v14.16b
+	WORD $0x6eafe7dc // fcmgt v28.4s, v30.4s, v15.4s
+	WORD $0x6e6f1fdc // bsl v28.16b, v30.16b, v15.16b
+	FMOVQ 2592(R19), F27
 	FMOVQ 2672(R19), F21
-	WORD $0x4eba1f4c // mov v12.16b, v26.16b
-	WORD $0x4e35cf8c // fmla v12.4s, v28.4s, v21.4s
-	WORD $0x4e35cf7a // fmla v26.4s, v27.4s, v21.4s
+	WORD $0x4ebb1f6c // mov v12.16b, v27.16b
+	WORD $0x4e35cfac // fmla v12.4s, v29.4s, v21.4s
+	WORD $0x4e35cf9b // fmla v27.4s, v28.4s, v21.4s
 	FMOVQ 2592(R19), F20
 	WORD $0x4eb4d58a // fsub v10.4s, v12.4s, v20.4s
-	WORD $0x4eb4d74b // fsub v11.4s, v26.4s, v20.4s
-	WORD $0x4eaad79c // fsub v28.4s, v28.4s, v10.4s
-	WORD $0x4eabd77b // fsub v27.4s, v27.4s, v11.4s
+	WORD $0x4eb4d76b // fsub v11.4s, v27.4s, v20.4s
+	WORD $0x4eaad7bd // fsub v29.4s, v29.4s, v10.4s
+	WORD $0x4eabd79c // fsub v28.4s, v28.4s, v11.4s
+	WORD $0x4e34d7bd // fadd v29.4s, v29.4s, v20.4s
 	WORD $0x4e34d79c // fadd v28.4s, v28.4s, v20.4s
-	WORD $0x4e34d77b // fadd v27.4s, v27.4s, v20.4s
 	WORD $0x4f37558a // shl v10.4s, v12.4s, #23
-	WORD $0x4f37574b // shl v11.4s, v26.4s, #23
-	WORD $0x4ebe854a // add v10.4s, v10.4s, v30.4s
-	WORD $0x4ebe856b // add v11.4s, v11.4s, v30.4s
+	WORD $0x4f37576b // shl v11.4s, v27.4s, #23
+	WORD $0x4ebf854a // add v10.4s, v10.4s, v31.4s
+	WORD $0x4ebf856b // add v11.4s, v11.4s, v31.4s
 	WORD $0x6e2adc4a // fmul v10.4s, v2.4s, v10.4s
 	WORD $0x6e2bdc6b // fmul v11.4s, v3.4s, v11.4s
+	WORD $0x4f3757bd // shl v29.4s, v29.4s, #23
 	WORD $0x4f37579c // shl v28.4s, v28.4s, #23
-	WORD $0x4f37577b // shl v27.4s, v27.4s, #23
-	WORD $0x4ebe879c // add v28.4s, v28.4s, v30.4s
-	WORD $0x4ebe877b // add v27.4s, v27.4s, v30.4s
-	WORD $0x6e3cdd5c // fmul v28.4s, v10.4s, v28.4s
-	WORD $0x6e3bdd7b // fmul v27.4s, v11.4s, v27.4s
-	WORD $0x6eaee7aa // fcmgt v10.4s, v29.4s, v14.4s
-	WORD $0x6eafe7ab // fcmgt v11.4s, v29.4s, v15.4s
-	WORD $0x4eab1d5a // orr v26.16b, v10.16b, v11.16b
-	WORD $0x6ebaa75a // umaxp v26.4s, v26.4s, v26.4s
-	FMOVD F26, R20
+	WORD $0x4ebf87bd // add v29.4s, v29.4s, v31.4s
+	WORD $0x4ebf879c // add v28.4s, v28.4s, v31.4s
+	WORD $0x6e3ddd5d // fmul v29.4s, v10.4s, v29.4s
+	WORD $0x6e3cdd7c // fmul v28.4s, v11.4s, v28.4s
+	WORD $0x6eaee7ca // fcmgt v10.4s, v30.4s, v14.4s
+	WORD $0x6eafe7cb // fcmgt v11.4s, v30.4s, v15.4s
+	WORD $0x4eab1d5b // orr v27.16b, v10.16b, v11.16b
+	WORD $0x6ebba77b // umaxp v27.4s, v27.4s, v27.4s
+	FMOVD F27, R20
 	CMP $0, R20
 	WORD $0x4ea21c48 // mov v8.16b, v2.16b
 	WORD $0x4ea31c69 // mov v9.16b, v3.16b
-	WORD $0x4ebc1f82 // mov v2.16b, v28.16b
-	WORD $0x4ebb1f63 // mov v3.16b, v27.16b
+	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
+	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
 	BEQ above7
-	FMOVQ 3344(R19), F28
-	WORD $0x6eaee78c // fcmgt v12.4s, v28.4s, v14.4s
-	WORD $0x6eafe78d // fcmgt v13.4s, v28.4s, v15.4s
-	FMOVQ 2352(R19), F27
+	FMOVQ 3344(R19), F29
+	WORD $0x6eaee7ac // fcmgt v12.4s, v29.4s, v14.4s
+	WORD $0x6eafe7ad // fcmgt v13.4s, v29.4s, v15.4s
+	FMOVQ 2352(R19), F28
 	WORD $0x4eac1d90 // mov v16.16b, v12.16b
-	WORD $0x6e6e1f70 // bsl v16.16b, v27.16b, v14.16b
+	WORD $0x6e6e1f90 // bsl v16.16b, v28.16b, v14.16b
 	WORD $0x4ead1db1 // mov v17.16b, v13.16b
-	WORD $0x6e6f1f71 // bsl v17.16b, v27.16b, v15.16b
-	WORD $0x4eb41e9a // mov v26.16b, v20.16b
-	WORD $0x4e35ce1a // fmla v26.4s, v16.4s, v21.4s
+	WORD $0x6e6f1f91 // bsl v17.16b, v28.16b, v15.16b
+	WORD $0x4eb41e9b // mov v27.16b, v20.16b
+	WORD $0x4e35ce1b // fmla v27.4s, v16.4s, v21.4s
 	WORD $0x4e35ce34 // fmla v20.4s, v17.4s, v21.4s
 	FMOVQ 2592(R19), F18
-	WORD $0x4eb2d75f // fsub v31.4s, v26.4s, v18.4s
+	WORD $0x4eb2d77f // fsub v31.4s, v27.4s, v18.4s
 	WORD $0x4eb2d693 // fsub v19.4s, v20.4s, v18.4s
 	WORD $0x4ebfd610 // fsub v16.4s, v16.4s, v31.4s
 	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
 	WORD $0x4e32d610 // fadd v16.4s, v16.4s, v18.4s
 	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
-	WORD $0x4f375752 // shl v18.4s, v26.4s, #23
+	WORD $0x4f375772 // shl v18.4s, v27.4s, #23
 	WORD $0x4f375693 // shl v19.4s, v20.4s, #23
-	WORD $0x4ebe8652 // add v18.4s, v18.4s, v30.4s
-	WORD $0x4ebe8673 // add v19.4s, v19.4s, v30.4s
+	FMOVQ 2320(R19), F31
+	WORD $0x4ebf8652 // add v18.4s, v18.4s, v31.4s
+	WORD $0x4ebf8673 // add v19.4s, v19.4s, v31.4s
 	WORD $0x6e32dd12 // fmul v18.4s, v8.4s, v18.4s
 	WORD $0x6e33dd33 // fmul v19.4s, v9.4s, v19.4s
 	WORD $0x4f375610 // shl v16.4s, v16.4s, #23
 	WORD $0x4f375631 // shl v17.4s, v17.4s, #23
-	WORD $0x4ebe8610 // add v16.4s, v16.4s, v30.4s
-	WORD $0x4ebe8631 // add v17.4s, v17.4s, v30.4s
+	WORD $0x4ebf8610 // add v16.4s, v16.4s, v31.4s
+	WORD $0x4ebf8631 // add v17.4s, v17.4s, v31.4s
 	WORD $0x6e30de50 // fmul v16.4s, v18.4s, v16.4s
 	WORD $0x6e31de71 // fmul v17.4s, v19.4s, v17.4s
-	WORD $0x6ebce5df // fcmgt v31.4s, v14.4s, v28.4s
-	WORD $0x6e6e1f9f // bsl v31.16b, v28.16b, v14.16b
-	WORD $0x6ebce5fa // fcmgt v26.4s, v15.4s, v28.4s
-	WORD $0x6e6f1f9a // bsl v26.16b, v28.16b, v15.16b
-	FMOVQ 3360(R19), F20
-	WORD $0x4e34d7ee // fadd v14.4s, v31.4s, v20.4s
-	WORD $0x4e34d74f // fadd v15.4s, v26.4s, v20.4s
-	FMOVQ 2592(R19), F31
-	WORD $0x4e3fd5ce // fadd v14.4s, v14.4s, v31.4s
-	WORD $0x4e3fd5ef // fadd v15.4s, v15.4s, v31.4s
-	FMOVQ 3376(R19), F26
+	WORD $0x6ebde5db // fcmgt v27.4s, v14.4s, v29.4s
+	WORD $0x6e6e1fbb // bsl v27.16b, v29.16b, v14.16b
+	WORD $0x6ebde5f4 // fcmgt v20.4s, v15.4s, v29.4s
+	WORD $0x6e6f1fb4 // bsl v20.16b, v29.16b, v15.16b
+	FMOVQ 3360(R19), F19
+	WORD $0x4e33d76e // fadd v14.4s, v27.4s, v19.4s
+	WORD $0x4e33d68f // fadd v15.4s, v20.4s, v19.4s
+	FMOVQ 2592(R19), F27
+	WORD $0x4e3bd5ce // fadd v14.4s, v14.4s, v27.4s
+	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
+	FMOVQ 3376(R19), F20
 	WORD $0x4f3755ce // shl v14.4s, v14.4s, #23
 	WORD $0x4f3755ef // shl v15.4s, v15.4s, #23
-	WORD $0x4ebe85ce // add v14.4s, v14.4s, v30.4s
-	WORD $0x4ebe85ef // add v15.4s, v15.4s, v30.4s
+	WORD $0x4ebf85ce // add v14.4s, v14.4s, v31.4s
+	WORD $0x4ebf85ef // add v15.4s, v15.4s, v31.4s
 	WORD $0x6e2edd08 // fmul v8.4s, v8.4s, v14.4s
 	WORD $0x6e2fdd29 // fmul v9.4s, v9.4s, v15.4s
-	WORD $0x4e3ad508 // fadd v8.4s, v8.4s, v26.4s
-	WORD $0x4e3ad529 // fadd v9.4s, v9.4s, v26.4s
-	WORD $0x6e3a1d08 // eor v8.16b, v8.16b, v26.16b
-	WORD $0x6e3a1d29 // eor v9.16b, v9.16b, v26.16b
+	WORD $0x4e34d508 // fadd v8.4s, v8.4s, v20.4s
+	WORD $0x4e34d529 // fadd v9.4s, v9.4s, v20.4s
+	WORD $0x6e341d08 // eor v8.16b, v8.16b, v20.16b
+	WORD $0x6e341d29 // eor v9.16b, v9.16b, v20.16b
 	WORD $0x6e701d0c // bsl v12.16b, v8.16b, v16.16b
 	WORD $0x6e711d2d // bsl v13.16b, v9.16b, v17.16b
 	WORD $0x6e621d8a // bsl v10.16b, v12.16b, v2.16b
@@ -12134,58 +11763,60 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V0.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V0.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V0.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V0.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V1.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V1.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V1.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V1.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane8:
 	ADD $4, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -12223,9 +11854,7 @@ TEXT ·erfcF32NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 2304(R19), F31
@@ -12244,285 +11873,268 @@ body:
 	WORD $0x6e26dcc8 // fmul v8.4s, v6.4s, v6.4s
 	WORD $0x6e27dce9 // fmul v9.4s, v7.4s, v7.4s
 	FMOVQ 2912(R19), F26
-	FMOVQ 2928(R19), F25
-	WORD $0x4eb91f2a // mov v10.16b, v25.16b
+	FMOVQ 2928(R19), F10
 	WORD $0x4e3acd0a // fmla v10.4s, v8.4s, v26.4s
-	WORD $0x4eb91f2b // mov v11.16b, v25.16b
+	FMOVQ 2928(R19), F11
 	WORD $0x4e3acd2b // fmla v11.4s, v9.4s, v26.4s
+	FMOVQ 2944(R19), F25
+	WORD $0x4e2acd19 // fmla v25.4s, v8.4s, v10.4s
 	FMOVQ 2944(R19), F24
-	WORD $0x4eb81f17 // mov v23.16b, v24.16b
-	WORD $0x4e2acd17 // fmla v23.4s, v8.4s, v10.4s
-	WORD $0x4eb81f16 // mov v22.16b, v24.16b
-	WORD $0x4e2bcd36 // fmla v22.4s, v9.4s, v11.4s
-	FMOVQ 2960(R19), F21
-	WORD $0x4eb51eaa // mov v10.16b, v21.16b
-	WORD $0x4e37cd0a // fmla v10.4s, v8.4s, v23.4s
-	WORD $0x4eb51eab // mov v11.16b, v21.16b
-	WORD $0x4e36cd2b // fmla v11.4s, v9.4s, v22.4s
-	FMOVQ 2976(R19), F23
-	FMOVQ 2992(R19), F22
-	WORD $0x4eb61ecc // mov v12.16b, v22.16b
-	WORD $0x4e37cd0c // fmla v12.4s, v8.4s, v23.4s
-	WORD $0x4eb61ecd // mov v13.16b, v22.16b
-	WORD $0x4e37cd2d // fmla v13.4s, v9.4s, v23.4s
-	FMOVQ 3008(R19), F20
-	WORD $0x4eb41e93 // mov v19.16b, v20.16b
-	WORD $0x4e2ccd13 // fmla v19.4s, v8.4s, v12.4s
-	WORD $0x4eb41e92 // mov v18.16b, v20.16b
-	WORD $0x4e2dcd32 // fmla v18.4s, v9.4s, v13.4s
-	WORD $0x4e26ce6a // fmla v10.4s, v19.4s, v6.4s
-	WORD $0x4e27ce4b // fmla v11.4s, v18.4s, v7.4s
+	WORD $0x4e2bcd38 // fmla v24.4s, v9.4s, v11.4s
+	FMOVQ 2960(R19), F10
+	WORD $0x4e39cd0a // fmla v10.4s, v8.4s, v25.4s
+	FMOVQ 2960(R19), F11
+	WORD $0x4e38cd2b // fmla v11.4s, v9.4s, v24.4s
+	FMOVQ 2976(R19), F25
+	FMOVQ 2992(R19), F12
+	WORD $0x4e39cd0c // fmla v12.4s, v8.4s, v25.4s
+	FMOVQ 2992(R19), F13
+	WORD $0x4e39cd2d // fmla v13.4s, v9.4s, v25.4s
+	FMOVQ 3008(R19), F24
+	WORD $0x4e2ccd18 // fmla v24.4s, v8.4s, v12.4s
+	FMOVQ 3008(R19), F23
+	WORD $0x4e2dcd37 // fmla v23.4s, v9.4s, v13.4s
+	WORD $0x4e26cf0a // fmla v10.4s, v24.4s, v6.4s
+	WORD $0x4e27ceeb // fmla v11.4s, v23.4s, v7.4s
 	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
 	WORD $0x4e2acfa6 // fmla v6.4s, v29.4s, v10.4s
 	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
 	WORD $0x4e2bcf87 // fmla v7.4s, v28.4s, v11.4s
-	FMOVQ 2320(R19), F19
-	WORD $0x4ea6d666 // fsub v6.4s, v19.4s, v6.4s
-	WORD $0x4ea7d667 // fsub v7.4s, v19.4s, v7.4s
-	FMOVQ 2368(R19), F18
-	WORD $0x4e32d7aa // fadd v10.4s, v29.4s, v18.4s
-	WORD $0x4e32d78b // fadd v11.4s, v28.4s, v18.4s
-	WORD $0x6e2afe6a // fdiv v10.4s, v19.4s, v10.4s
-	WORD $0x6e2bfe6b // fdiv v11.4s, v19.4s, v11.4s
-	FMOVQ 2560(R19), F17
-	WORD $0x4eb31e6c // mov v12.16b, v19.16b
-	WORD $0x4eb1cd4c // fmls v12.4s, v10.4s, v17.4s
-	WORD $0x4eb31e6d // mov v13.16b, v19.16b
-	WORD $0x4eb1cd6d // fmls v13.4s, v11.4s, v17.4s
-	WORD $0x4e33d58e // fadd v14.4s, v12.4s, v19.4s
-	WORD $0x4e33d5af // fadd v15.4s, v13.4s, v19.4s
-	WORD $0x4ebd1fb0 // mov v16.16b, v29.16b
-	WORD $0x4eb2cdd0 // fmls v16.4s, v14.4s, v18.4s
-	WORD $0x4ebc1f8e // mov v14.16b, v28.16b
-	WORD $0x4eb2cdee // fmls v14.4s, v15.4s, v18.4s
-	WORD $0x4eaccfb0 // fmls v16.4s, v29.4s, v12.4s
-	WORD $0x4eadcf8e // fmls v14.4s, v28.4s, v13.4s
-	WORD $0x4e2ace0c // fmla v12.4s, v16.4s, v10.4s
-	WORD $0x4e2bcdcd // fmla v13.4s, v14.4s, v11.4s
-	WORD $0x6e2cdd90 // fmul v16.4s, v12.4s, v12.4s
-	WORD $0x6e2dddaf // fmul v15.4s, v13.4s, v13.4s
-	FMOVQ 3024(R19), F14
-	FMOVQ 3040(R19), F11
-	WORD $0x4eab1d6a // mov v10.16b, v11.16b
-	WORD $0x4e2ece0a // fmla v10.4s, v16.4s, v14.4s
-	WORD $0x4eab1d69 // mov v9.16b, v11.16b
-	WORD $0x4e2ecde9 // fmla v9.4s, v15.4s, v14.4s
-	FMOVQ 3056(R19), F8
-	WORD $0x4ea81d0e // mov v14.16b, v8.16b
-	WORD $0x4e2ace0e // fmla v14.4s, v16.4s, v10.4s
-	WORD $0x4ea81d0a // mov v10.16b, v8.16b
-	WORD $0x4e29cdea // fmla v10.4s, v15.4s, v9.4s
-	FMOVQ 3072(R19), F9
-	WORD $0x4ea91d23 // mov v3.16b, v9.16b
-	WORD $0x4e2ece03 // fmla v3.4s, v16.4s, v14.4s
-	WORD $0x4ea91d2e // mov v14.16b, v9.16b
-	WORD $0x4e2acdee // fmla v14.4s, v15.4s, v10.4s
-	FMOVQ 3088(R19), F10
-	WORD $0x4eaa1d42 // mov v2.16b, v10.16b
-	WORD $0x4e23ce02 // fmla v2.4s, v16.4s, v3.4s
-	WORD $0x4eaa1d43 // mov v3.16b, v10.16b
-	WORD $0x4e2ecde3 // fmla v3.4s, v15.4s, v14.4s
+	FMOVQ 2320(R19), F24
+	WORD $0x4ea6d706 // fsub v6.4s, v24.4s, v6.4s
+	WORD $0x4ea7d707 // fsub v7.4s, v24.4s, v7.4s
+	FMOVQ 2368(R19), F23
+	WORD $0x4e37d7aa // fadd v10.4s, v29.4s, v23.4s
+	WORD $0x4e37d78b // fadd v11.4s, v28.4s, v23.4s
+	WORD $0x6e2aff0a // fdiv v10.4s, v24.4s, v10.4s
+	WORD $0x6e2bff0b // fdiv v11.4s, v24.4s, v11.4s
+	FMOVQ 2560(R19), F22
+	WORD $0x4eb81f0c // mov v12.16b, v24.16b
+	WORD $0x4eb6cd4c // fmls v12.4s, v10.4s, v22.4s
+	WORD $0x4eb81f0d // mov v13.16b, v24.16b
+	WORD $0x4eb6cd6d // fmls v13.4s, v11.4s, v22.4s
+	WORD $0x4e38d58e // fadd v14.4s, v12.4s, v24.4s
+	WORD $0x4e38d5af // fadd v15.4s, v13.4s, v24.4s
+	WORD $0x4ebd1fb5 // mov v21.16b, v29.16b
+	WORD $0x4eb7cdd5 // fmls v21.4s, v14.4s, v23.4s
+	WORD $0x4ebc1f94 // mov v20.16b, v28.16b
+	WORD $0x4eb7cdf4 // fmls v20.4s, v15.4s, v23.4s
+	WORD $0x4eaccfb5 // fmls v21.4s, v29.4s, v12.4s
+	WORD $0x4eadcf94 // fmls v20.4s, v28.4s, v13.4s
+	WORD $0x4e2aceac // fmla v12.4s, v21.4s, v10.4s
+	WORD $0x4e2bce8d // fmla v13.4s, v20.4s, v11.4s
+	WORD $0x6e2cdd95 // fmul v21.4s, v12.4s, v12.4s
+	WORD $0x6e2dddb4 // fmul v20.4s, v13.4s, v13.4s
+	FMOVQ 3024(R19), F19
+	FMOVQ 3040(R19), F14
+	WORD $0x4e33ceae // fmla v14.4s, v21.4s, v19.4s
+	FMOVQ 3040(R19), F15
+	WORD $0x4e33ce8f // fmla v15.4s, v20.4s, v19.4s
+	FMOVQ 3056(R19), F18
+	WORD $0x4e2eceb2 // fmla v18.4s, v21.4s, v14.4s
+	FMOVQ 3056(R19), F17
+	WORD $0x4e2fce91 // fmla v17.4s, v20.4s, v15.4s
+	FMOVQ 3072(R19), F14
+	WORD $0x4e32ceae // fmla v14.4s, v21.4s, v18.4s
+	FMOVQ 3072(R19), F15
+	WORD $0x4e31ce8f // fmla v15.4s, v20.4s, v17.4s
+	FMOVQ 3088(R19), F18
+	WORD $0x4e2eceb2 // fmla v18.4s, v21.4s, v14.4s
+	FMOVQ 3088(R19), F17
+	WORD $0x4e2fce91 // fmla v17.4s, v20.4s, v15.4s
 	FMOVQ 3104(R19), F14
-	WORD $0x4eae1ddf // mov v31.16b, v14.16b
-	WORD $0x4e22ce1f // fmla v31.4s, v16.4s, v2.4s
-	WORD $0x4eae1dc2 // mov v2.16b, v14.16b
-	WORD $0x4e23cde2 // fmla v2.4s, v15.4s, v3.4s
-	FMOVQ 3120(R19), F3
-	FMOVQ 3136(R19), F30
-	WORD $0x4ebe1fdb // mov v27.16b, v30.16b
-	WORD $0x4e23ce1b // fmla v27.4s, v16.4s, v3.4s
-	WORD $0x4ebe1fd1 // mov v17.16b, v30.16b
-	WORD $0x4e23cdf1 // fmla v17.4s, v15.4s, v3.4s
-	FMOVQ 3152(R19), F30
-	WORD $0x4ebe1fda // mov v26.16b, v30.16b
-	WORD $0x4e3bce1a // fmla v26.4s, v16.4s, v27.4s
-	WORD $0x4ebe1fdb // mov v27.16b, v30.16b
-	WORD $0x4e31cdfb // fmla v27.4s, v15.4s, v17.4s
+	WORD $0x4e32ceae // fmla v14.4s, v21.4s, v18.4s
+	FMOVQ 3104(R19), F15
+	WORD $0x4e31ce8f // fmla v15.4s, v20.4s, v17.4s
+	FMOVQ 3120(R19), F18
+	FMOVQ 3136(R19), F16
+	WORD $0x4e32ceb0 // fmla v16.4s, v21.4s, v18.4s
+	FMOVQ 3136(R19), F17
+	WORD $0x4e32ce91 // fmla v17.4s, v20.4s, v18.4s
+	FMOVQ 3152(R19), F11
+	WORD $0x4e30ceab // fmla v11.4s, v21.4s, v16.4s
+	FMOVQ 3152(R19), F16
+	WORD $0x4e31ce90 // fmla v16.4s, v20.4s, v17.4s
 	FMOVQ 3168(R19), F17
-	WORD $0x4eb11e3e // mov v30.16b, v17.16b
-	WORD $0x4e3ace1e // fmla v30.4s, v16.4s, v26.4s
-	WORD $0x4eb11e3a // mov v26.16b, v17.16b
-	WORD $0x4e3bcdfa // fmla v26.4s, v15.4s, v27.4s
-	FMOVQ 3184(R19), F27
-	WORD $0x4ebb1f79 // mov v25.16b, v27.16b
-	WORD $0x4e3ece19 // fmla v25.4s, v16.4s, v30.4s
-	WORD $0x4ebb1f71 // mov v17.16b, v27.16b
-	WORD $0x4e3acdf1 // fmla v17.4s, v15.4s, v26.4s
-	WORD $0x4e2ccf3f // fmla v31.4s, v25.4s, v12.4s
-	WORD $0x4e2dce22 // fmla v2.4s, v17.4s, v13.4s
+	WORD $0x4e2bceb1 // fmla v17.4s, v21.4s, v11.4s
+	FMOVQ 3168(R19), F11
+	WORD $0x4e30ce8b // fmla v11.4s, v20.4s, v16.4s
+	FMOVQ 3184(R19), F16
+	WORD $0x4e31ceb0 // fmla v16.4s, v21.4s, v17.4s
+	FMOVQ 3184(R19), F17
+	WORD $0x4e2bce91 // fmla v17.4s, v20.4s, v11.4s
+	WORD $0x4e2cce0e // fmla v14.4s, v16.4s, v12.4s
+	WORD $0x4e2dce2f // fmla v15.4s, v17.4s, v13.4s
 	WORD $0x4e3dd7aa // fadd v10.4s, v29.4s, v29.4s
 	WORD $0x4e3cd78b // fadd v11.4s, v28.4s, v28.4s
-	WORD $0x4e33d54c // fadd v12.4s, v10.4s, v19.4s
-	WORD $0x4e33d56d // fadd v13.4s, v11.4s, v19.4s
-	WORD $0x6e2cfe6c // fdiv v12.4s, v19.4s, v12.4s
-	WORD $0x6e2dfe6d // fdiv v13.4s, v19.4s, v13.4s
+	WORD $0x4e38d54c // fadd v12.4s, v10.4s, v24.4s
+	WORD $0x4e38d56d // fadd v13.4s, v11.4s, v24.4s
+	WORD $0x6e2cff0c // fdiv v12.4s, v24.4s, v12.4s
+	WORD $0x6e2dff0d // fdiv v13.4s, v24.4s, v13.4s
 	WORD $0x4eac1d90 // mov v16.16b, v12.16b
-	WORD $0x4e3fcd90 // fmla v16.4s, v12.4s, v31.4s
+	WORD $0x4e2ecd90 // fmla v16.4s, v12.4s, v14.4s
 	WORD $0x4ead1db1 // mov v17.16b, v13.16b
-	WORD $0x4e22cdb1 // fmla v17.4s, v13.4s, v2.4s
-	WORD $0x4eb0d7ee // fsub v14.4s, v31.4s, v16.4s
-	WORD $0x4eb1d44f // fsub v15.4s, v2.4s, v17.4s
-	WORD $0x4eb31e72 // mov v18.16b, v19.16b
+	WORD $0x4e2fcdb1 // fmla v17.4s, v13.4s, v15.4s
+	WORD $0x4eb0d5ce // fsub v14.4s, v14.4s, v16.4s
+	WORD $0x4eb1d5ef // fsub v15.4s, v15.4s, v17.4s
+	WORD $0x4eb81f12 // mov v18.16b, v24.16b
 	WORD $0x4eb0cd52 // fmls v18.4s, v10.4s, v16.4s
-	WORD $0x4eb1cd73 // fmls v19.4s, v11.4s, v17.4s
+	WORD $0x4eb1cd78 // fmls v24.4s, v11.4s, v17.4s
 	WORD $0x4e32d5c8 // fadd v8.4s, v14.4s, v18.4s
-	WORD $0x4e33d5e9 // fadd v9.4s, v15.4s, v19.4s
+	WORD $0x4e38d5e9 // fadd v9.4s, v15.4s, v24.4s
 	WORD $0x4e28cd90 // fmla v16.4s, v12.4s, v8.4s
 	WORD $0x4e29cdb1 // fmla v17.4s, v13.4s, v9.4s
 	WORD $0x6e3ddfaa // fmul v10.4s, v29.4s, v29.4s
 	WORD $0x6e3cdf8b // fmul v11.4s, v28.4s, v28.4s
-	FMOVQ 2384(R19), F31
-	WORD $0x6e3f1d4c // eor v12.16b, v10.16b, v31.16b
-	WORD $0x6e3f1d6d // eor v13.16b, v11.16b, v31.16b
-	FMOVQ 3200(R19), F30
-	WORD $0x6eace7da // fcmgt v26.4s, v30.4s, v12.4s
-	WORD $0x6e6c1fda // bsl v26.16b, v30.16b, v12.16b
-	WORD $0x6eade7d9 // fcmgt v25.4s, v30.4s, v13.4s
-	WORD $0x6e6d1fd9 // bsl v25.16b, v30.16b, v13.16b
-	FMOVQ 2592(R19), F19
-	FMOVQ 3216(R19), F18
-	WORD $0x4eb31e6f // mov v15.16b, v19.16b
-	WORD $0x4e32cf4f // fmla v15.4s, v26.4s, v18.4s
-	WORD $0x4e32cf33 // fmla v19.4s, v25.4s, v18.4s
-	FMOVQ 2592(R19), F14
-	WORD $0x4eaed5ef // fsub v15.4s, v15.4s, v14.4s
-	WORD $0x4eaed673 // fsub v19.4s, v19.4s, v14.4s
+	FMOVQ 2384(R19), F24
+	WORD $0x6e381d4c // eor v12.16b, v10.16b, v24.16b
+	WORD $0x6e381d6d // eor v13.16b, v11.16b, v24.16b
+	FMOVQ 3200(R19), F21
+	WORD $0x6eace6b4 // fcmgt v20.4s, v21.4s, v12.4s
+	WORD $0x6e6c1eb4 // bsl v20.16b, v21.16b, v12.16b
+	WORD $0x6eade6b2 // fcmgt v18.4s, v21.4s, v13.4s
+	WORD $0x6e6d1eb2 // bsl v18.16b, v21.16b, v13.16b
+	FMOVQ 2592(R19), F15
+	FMOVQ 3216(R19), F14
+	WORD $0x4eaf1ded // mov v13.16b, v15.16b
+	WORD $0x4e2ece8d // fmla v13.4s, v20.4s, v14.4s
+	WORD $0x4e2ece4f // fmla v15.4s, v18.4s, v14.4s
+	FMOVQ 2592(R19), F12
+	WORD $0x4eacd5ae // fsub v14.4s, v13.4s, v12.4s
+	WORD $0x4eacd5ef // fsub v15.4s, v15.4s, v12.4s
 	FMOVQ 3232(R19), F13
-	WORD $0x4eadcdfa // fmls v26.4s, v15.4s, v13.4s
-	WORD $0x4eadce79 // fmls v25.4s, v19.4s, v13.4s
-	FMOVQ 3248(R19), F12
-	WORD $0x4eaccdfa // fmls v26.4s, v15.4s, v12.4s
-	WORD $0x4eacce79 // fmls v25.4s, v19.4s, v12.4s
-	WORD $0x6e3adf49 // fmul v9.4s, v26.4s, v26.4s
-	WORD $0x6e39df28 // fmul v8.4s, v25.4s, v25.4s
+	WORD $0x4eadcdd4 // fmls v20.4s, v14.4s, v13.4s
+	WORD $0x4eadcdf2 // fmls v18.4s, v15.4s, v13.4s
+	FMOVQ 3248(R19), F9
+	WORD $0x4ea9cdd4 // fmls v20.4s, v14.4s, v9.4s
+	WORD $0x4ea9cdf2 // fmls v18.4s, v15.4s, v9.4s
+	WORD $0x6e34de88 // fmul v8.4s, v20.4s, v20.4s
+	WORD $0x6e32de43 // fmul v3.4s, v18.4s, v18.4s
 	FMOVQ 3264(R19), F2
 	FMOVQ 3280(R19), F31
-	WORD $0x4ebf1ff2 // mov v18.16b, v31.16b
-	WORD $0x4e22cd32 // fmla v18.4s, v9.4s, v2.4s
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e22cd1e // fmla v30.4s, v8.4s, v2.4s
+	WORD $0x4e22cd1f // fmla v31.4s, v8.4s, v2.4s
+	FMOVQ 3280(R19), F19
+	WORD $0x4e22cc73 // fmla v19.4s, v3.4s, v2.4s
+	FMOVQ 2672(R19), F30
+	WORD $0x4e3fcd1e // fmla v30.4s, v8.4s, v31.4s
 	FMOVQ 2672(R19), F31
-	WORD $0x4ebf1ffb // mov v27.16b, v31.16b
-	WORD $0x4e32cd3b // fmla v27.4s, v9.4s, v18.4s
-	WORD $0x4ebf1ff2 // mov v18.16b, v31.16b
-	WORD $0x4e3ecd12 // fmla v18.4s, v8.4s, v30.4s
-	FMOVQ 3296(R19), F30
-	FMOVQ 3312(R19), F31
-	WORD $0x4ebf1ff4 // mov v20.16b, v31.16b
-	WORD $0x4e3ecd34 // fmla v20.4s, v9.4s, v30.4s
-	WORD $0x4ebf1ff5 // mov v21.16b, v31.16b
-	WORD $0x4e3ecd15 // fmla v21.4s, v8.4s, v30.4s
-	WORD $0x4e3ace9b // fmla v27.4s, v20.4s, v26.4s
-	WORD $0x4e39ceb2 // fmla v18.4s, v21.4s, v25.4s
-	WORD $0x4e3bcd3a // fmla v26.4s, v9.4s, v27.4s
-	WORD $0x4e32cd19 // fmla v25.4s, v8.4s, v18.4s
-	FMOVQ 2320(R19), F27
-	WORD $0x4e3bd74c // fadd v12.4s, v26.4s, v27.4s
-	WORD $0x4e3bd72d // fadd v13.4s, v25.4s, v27.4s
-	WORD $0x4ebbd595 // fsub v21.4s, v12.4s, v27.4s
-	WORD $0x4ebbd5b4 // fsub v20.4s, v13.4s, v27.4s
-	WORD $0x4eb5d75a // fsub v26.4s, v26.4s, v21.4s
-	WORD $0x4eb4d739 // fsub v25.4s, v25.4s, v20.4s
+	WORD $0x4e33cc7f // fmla v31.4s, v3.4s, v19.4s
+	FMOVQ 3296(R19), F19
+	FMOVQ 3312(R19), F27
+	WORD $0x4e33cd1b // fmla v27.4s, v8.4s, v19.4s
+	FMOVQ 3312(R19), F21
+	WORD $0x4e33cc75 // fmla v21.4s, v3.4s, v19.4s
+	WORD $0x4e34cf7e // fmla v30.4s, v27.4s, v20.4s
+	WORD $0x4e32cebf // fmla v31.4s, v21.4s, v18.4s
+	WORD $0x4e3ecd14 // fmla v20.4s, v8.4s, v30.4s
+	WORD $0x4e3fcc72 // fmla v18.4s, v3.4s, v31.4s
+	FMOVQ 2320(R19), F31
+	WORD $0x4e3fd68c // fadd v12.4s, v20.4s, v31.4s
+	WORD $0x4e3fd64d // fadd v13.4s, v18.4s, v31.4s
+	WORD $0x4ebfd59e // fsub v30.4s, v12.4s, v31.4s
+	WORD $0x4ebfd5bb // fsub v27.4s, v13.4s, v31.4s
+	WORD $0x4ebed69e // fsub v30.4s, v20.4s, v30.4s
+	WORD $0x4ebbd65b // fsub v27.4s, v18.4s, v27.4s
 	WORD $0x4ebdcfaa // fmls v10.4s, v29.4s, v29.4s
 	WORD $0x4ebccf8b // fmls v11.4s, v28.4s, v28.4s
-	WORD $0x4e2ccd5a // fmla v26.4s, v10.4s, v12.4s
-	WORD $0x4e2dcd79 // fmla v25.4s, v11.4s, v13.4s
-	WORD $0x6e3ade02 // fmul v2.4s, v16.4s, v26.4s
-	WORD $0x6e39de23 // fmul v3.4s, v17.4s, v25.4s
+	WORD $0x4e2ccd5e // fmla v30.4s, v10.4s, v12.4s
+	WORD $0x4e2dcd7b // fmla v27.4s, v11.4s, v13.4s
+	WORD $0x6e3ede02 // fmul v2.4s, v16.4s, v30.4s
+	WORD $0x6e3bde23 // fmul v3.4s, v17.4s, v27.4s
 	WORD $0x4e30cd82 // fmla v2.4s, v12.4s, v16.4s
 	WORD $0x4e31cda3 // fmla v3.4s, v13.4s, v17.4s
-	FMOVQ 3328(R19), F29
-	WORD $0x6eafe7bc // fcmgt v28.4s, v29.4s, v15.4s
-	WORD $0x6e6f1fbc // bsl v28.16b, v29.16b, v15.16b
-	WORD $0x6eb3e7ba // fcmgt v26.4s, v29.4s, v19.4s
-	WORD $0x6e731fba // bsl v26.16b, v29.16b, v19.16b
-	FMOVQ 2672(R19), F25
-	WORD $0x4eae1dcc // mov v12.16b, v14.16b
-	WORD $0x4e39cf8c // fmla v12.4s, v28.4s, v25.4s
-	WORD $0x4e39cf4e // fmla v14.4s, v26.4s, v25.4s
-	FMOVQ 2592(R19), F21
-	WORD $0x4eb5d58a // fsub v10.4s, v12.4s, v21.4s
-	WORD $0x4eb5d5cb // fsub v11.4s, v14.4s, v21.4s
-	WORD $0x4eaad79c // fsub v28.4s, v28.4s, v10.4s
-	WORD $0x4eabd75a // fsub v26.4s, v26.4s, v11.4s
-	WORD $0x4e35d79c // fadd v28.4s, v28.4s, v21.4s
-	WORD $0x4e35d75a // fadd v26.4s, v26.4s, v21.4s
+	FMOVQ 3328(R19), F30
+	WORD $0x6eaee7dd // fcmgt v29.4s, v30.4s, v14.4s
+	WORD $0x6e6e1fdd // bsl v29.16b, v30.16b, v14.16b
+	WORD $0x6eafe7dc // fcmgt v28.4s, v30.4s, v15.4s
+	WORD $0x6e6f1fdc // bsl v28.16b, v30.16b, v15.16b
+	FMOVQ 2592(R19), F27
+	FMOVQ 2672(R19), F21
+	WORD $0x4ebb1f6c // mov v12.16b, v27.16b
+	WORD $0x4e35cfac // fmla v12.4s, v29.4s, v21.4s
+	WORD $0x4e35cf9b // fmla v27.4s, v28.4s, v21.4s
+	FMOVQ 2592(R19), F20
+	WORD $0x4eb4d58a // fsub v10.4s, v12.4s, v20.4s
+	WORD $0x4eb4d76b // fsub v11.4s, v27.4s, v20.4s
+	WORD $0x4eaad7bd // fsub v29.4s, v29.4s, v10.4s
+	WORD $0x4eabd79c // fsub v28.4s, v28.4s, v11.4s
+	WORD $0x4e34d7bd // fadd v29.4s, v29.4s, v20.4s
+	WORD $0x4e34d79c // fadd v28.4s, v28.4s, v20.4s
 	WORD $0x4f37558a // shl v10.4s, v12.4s, #23
-	WORD $0x4f3755cb // shl v11.4s, v14.4s, #23
-	WORD $0x4ebb854a // add v10.4s, v10.4s, v27.4s
-	WORD $0x4ebb856b // add v11.4s, v11.4s, v27.4s
+	WORD $0x4f37576b // shl v11.4s, v27.4s, #23
+	WORD $0x4ebf854a // add v10.4s, v10.4s, v31.4s
+	WORD $0x4ebf856b // add v11.4s, v11.4s, v31.4s
 	WORD $0x6e2adc4a // fmul v10.4s, v2.4s, v10.4s
 	WORD $0x6e2bdc6b // fmul v11.4s, v3.4s, v11.4s
+	WORD $0x4f3757bd // shl v29.4s, v29.4s, #23
 	WORD $0x4f37579c // shl v28.4s, v28.4s, #23
-	WORD $0x4f37575a // shl v26.4s, v26.4s, #23
-	WORD $0x4ebb879c // add v28.4s, v28.4s, v27.4s
-	WORD $0x4ebb875a // add v26.4s, v26.4s, v27.4s
-	WORD $0x6e3cdd5c // fmul v28.4s, v10.4s, v28.4s
-	WORD $0x6e3add7a // fmul v26.4s, v11.4s, v26.4s
-	WORD $0x6eafe7aa // fcmgt v10.4s, v29.4s, v15.4s
-	WORD $0x6eb3e7ab // fcmgt v11.4s, v29.4s, v19.4s
-	WORD $0x4eab1d54 // orr v20.16b, v10.16b, v11.16b
-	WORD $0x6eb4a694 // umaxp v20.4s, v20.4s, v20.4s
-	FMOVD F20, R20
+	WORD $0x4ebf87bd // add v29.4s, v29.4s, v31.4s
+	WORD $0x4ebf879c // add v28.4s, v28.4s, v31.4s
+	WORD $0x6e3ddd5d // fmul v29.4s, v10.4s, v29.4s
+	WORD $0x6e3cdd7c // fmul v28.4s, v11.4s, v28.4s
+	WORD $0x6eaee7ca // fcmgt v10.4s, v30.4s, v14.4s
+	WORD $0x6eafe7cb // fcmgt v11.4s, v30.4s, v15.4s
+	WORD $0x4eab1d5b // orr v27.16b, v10.16b, v11.16b
+	WORD $0x6ebba77b // umaxp v27.4s, v27.4s, v27.4s
+	FMOVD F27, R20
 	CMP $0, R20
 	WORD $0x4ea21c48 // mov v8.16b, v2.16b
 	WORD $0x4ea31c69 // mov v9.16b, v3.16b
-	WORD $0x4eaf1dee // mov v14.16b, v15.16b
-	WORD $0x4eb31e6f // mov v15.16b, v19.16b
-	WORD $0x4ebc1f82 // mov v2.16b, v28.16b
-	WORD $0x4eba1f43 // mov v3.16b, v26.16b
+	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
+	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
 	BEQ above8
-	FMOVQ 3344(R19), F28
-	WORD $0x6eaee78c // fcmgt v12.4s, v28.4s, v14.4s
-	WORD $0x6eafe78d // fcmgt v13.4s, v28.4s, v15.4s
-	FMOVQ 2352(R19), F26
+	FMOVQ 3344(R19), F29
+	WORD $0x6eaee7ac // fcmgt v12.4s, v29.4s, v14.4s
+	WORD $0x6eafe7ad // fcmgt v13.4s, v29.4s, v15.4s
+	FMOVQ 2352(R19), F28
 	WORD $0x4eac1d90 // mov v16.16b, v12.16b
-	WORD $0x6e6e1f50 // bsl v16.16b, v26.16b, v14.16b
+	WORD $0x6e6e1f90 // bsl v16.16b, v28.16b, v14.16b
 	WORD $0x4ead1db1 // mov v17.16b, v13.16b
-	WORD $0x6e6f1f51 // bsl v17.16b, v26.16b, v15.16b
-	WORD $0x4eb51eb4 // mov v20.16b, v21.16b
-	WORD $0x4e39ce14 // fmla v20.4s, v16.4s, v25.4s
-	WORD $0x4e39ce35 // fmla v21.4s, v17.4s, v25.4s
-	FMOVQ 2592(R19), F19
-	WORD $0x4eb3d692 // fsub v18.4s, v20.4s, v19.4s
-	WORD $0x4eb3d6bf // fsub v31.4s, v21.4s, v19.4s
-	WORD $0x4eb2d610 // fsub v16.4s, v16.4s, v18.4s
-	WORD $0x4ebfd631 // fsub v17.4s, v17.4s, v31.4s
-	WORD $0x4e33d610 // fadd v16.4s, v16.4s, v19.4s
-	WORD $0x4e33d631 // fadd v17.4s, v17.4s, v19.4s
-	WORD $0x4f375692 // shl v18.4s, v20.4s, #23
-	WORD $0x4f3756b3 // shl v19.4s, v21.4s, #23
-	WORD $0x4ebb8652 // add v18.4s, v18.4s, v27.4s
-	WORD $0x4ebb8673 // add v19.4s, v19.4s, v27.4s
+	WORD $0x6e6f1f91 // bsl v17.16b, v28.16b, v15.16b
+	WORD $0x4eb41e9b // mov v27.16b, v20.16b
+	WORD $0x4e35ce1b // fmla v27.4s, v16.4s, v21.4s
+	WORD $0x4e35ce34 // fmla v20.4s, v17.4s, v21.4s
+	FMOVQ 2592(R19), F18
+	WORD $0x4eb2d77f // fsub v31.4s, v27.4s, v18.4s
+	WORD $0x4eb2d693 // fsub v19.4s, v20.4s, v18.4s
+	WORD $0x4ebfd610 // fsub v16.4s, v16.4s, v31.4s
+	WORD $0x4eb3d631 // fsub v17.4s, v17.4s, v19.4s
+	WORD $0x4e32d610 // fadd v16.4s, v16.4s, v18.4s
+	WORD $0x4e32d631 // fadd v17.4s, v17.4s, v18.4s
+	WORD $0x4f375772 // shl v18.4s, v27.4s, #23
+	WORD $0x4f375693 // shl v19.4s, v20.4s, #23
+	FMOVQ 2320(R19), F31
+	WORD $0x4ebf8652 // add v18.4s, v18.4s, v31.4s
+	WORD $0x4ebf8673 // add v19.4s, v19.4s, v31.4s
 	WORD $0x6e32dd12 // fmul v18.4s, v8.4s, v18.4s
 	WORD $0x6e33dd33 // fmul v19.4s, v9.4s, v19.4s
 	WORD $0x4f375610 // shl v16.4s, v16.4s, #23
 	WORD $0x4f375631 // shl v17.4s, v17.4s, #23
-	WORD $0x4ebb8610 // add v16.4s, v16.4s, v27.4s
-	WORD $0x4ebb8631 // add v17.4s, v17.4s, v27.4s
+	WORD $0x4ebf8610 // add v16.4s, v16.4s, v31.4s
+	WORD $0x4ebf8631 // add v17.4s, v17.4s, v31.4s
 	WORD $0x6e30de50 // fmul v16.4s, v18.4s, v16.4s
 	WORD $0x6e31de71 // fmul v17.4s, v19.4s, v17.4s
-	WORD $0x6ebce5df // fcmgt v31.4s, v14.4s, v28.4s
-	WORD $0x6e6e1f9f // bsl v31.16b, v28.16b, v14.16b
-	WORD $0x6ebce5f5 // fcmgt v21.4s, v15.4s, v28.4s
-	WORD $0x6e6f1f95 // bsl v21.16b, v28.16b, v15.16b
-	FMOVQ 3360(R19), F20
-	WORD $0x4e34d7ee // fadd v14.4s, v31.4s, v20.4s
-	WORD $0x4e34d6af // fadd v15.4s, v21.4s, v20.4s
-	FMOVQ 2592(R19), F31
-	WORD $0x4e3fd5ce // fadd v14.4s, v14.4s, v31.4s
-	WORD $0x4e3fd5ef // fadd v15.4s, v15.4s, v31.4s
-	FMOVQ 3376(R19), F21
+	WORD $0x6ebde5db // fcmgt v27.4s, v14.4s, v29.4s
+	WORD $0x6e6e1fbb // bsl v27.16b, v29.16b, v14.16b
+	WORD $0x6ebde5f4 // fcmgt v20.4s, v15.4s, v29.4s
+	WORD $0x6e6f1fb4 // bsl v20.16b, v29.16b, v15.16b
+	FMOVQ 3360(R19), F19
+	WORD $0x4e33d76e // fadd v14.4s, v27.4s, v19.4s
+	WORD $0x4e33d68f // fadd v15.4s, v20.4s, v19.4s
+	FMOVQ 2592(R19), F27
+	WORD $0x4e3bd5ce // fadd v14.4s, v14.4s, v27.4s
+	WORD $0x4e3bd5ef // fadd v15.4s, v15.4s, v27.4s
+	FMOVQ 3376(R19), F20
 	WORD $0x4f3755ce // shl v14.4s, v14.4s, #23
 	WORD $0x4f3755ef // shl v15.4s, v15.4s, #23
-	WORD $0x4ebb85ce // add v14.4s, v14.4s, v27.4s
-	WORD $0x4ebb85ef // add v15.4s, v15.4s, v27.4s
+	WORD $0x4ebf85ce // add v14.4s, v14.4s, v31.4s
+	WORD $0x4ebf85ef // add v15.4s, v15.4s, v31.4s
 	WORD $0x6e2edd08 // fmul v8.4s, v8.4s, v14.4s
 	WORD $0x6e2fdd29 // fmul v9.4s, v9.4s, v15.4s
-	WORD $0x4e35d508 // fadd v8.4s, v8.4s, v21.4s
-	WORD $0x4e35d529 // fadd v9.4s, v9.4s, v21.4s
-	WORD $0x6e351d08 // eor v8.16b, v8.16b, v21.16b
-	WORD $0x6e351d29 // eor v9.16b, v9.16b, v21.16b
+	WORD $0x4e34d508 // fadd v8.4s, v8.4s, v20.4s
+	WORD $0x4e34d529 // fadd v9.4s, v9.4s, v20.4s
+	WORD $0x6e341d08 // eor v8.16b, v8.16b, v20.16b
+	WORD $0x6e341d29 // eor v9.16b, v9.16b, v20.16b
 	WORD $0x6e701d0c // bsl v12.16b, v8.16b, v16.16b
 	WORD $0x6e711d2d // bsl v13.16b, v9.16b, v17.16b
 	WORD $0x6e621d8a // bsl v10.16b, v12.16b, v2.16b
@@ -12567,58 +12179,60 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V0.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V0.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V0.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V0.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V1.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V1.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V1.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V1.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane8:
 	ADD $4, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -12656,9 +12270,7 @@ TEXT ·expF32NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 3408(R19), F31
@@ -12688,54 +12300,52 @@ body:
 	WORD $0x6e3ddfa6 // fmul v6.4s, v29.4s, v29.4s
 	WORD $0x6e3cdf87 // fmul v7.4s, v28.4s, v28.4s
 	FMOVQ 3264(R19), F23
-	FMOVQ 3280(R19), F22
-	WORD $0x4eb61ec8 // mov v8.16b, v22.16b
+	FMOVQ 3280(R19), F8
 	WORD $0x4e37ccc8 // fmla v8.4s, v6.4s, v23.4s
-	WORD $0x4eb61ec9 // mov v9.16b, v22.16b
+	FMOVQ 3280(R19), F9
 	WORD $0x4e37cce9 // fmla v9.4s, v7.4s, v23.4s
+	FMOVQ 2672(R19), F22
+	WORD $0x4e28ccd6 // fmla v22.4s, v6.4s, v8.4s
 	FMOVQ 2672(R19), F21
-	WORD $0x4eb51eb4 // mov v20.16b, v21.16b
-	WORD $0x4e28ccd4 // fmla v20.4s, v6.4s, v8.4s
-	WORD $0x4eb51eb3 // mov v19.16b, v21.16b
-	WORD $0x4e29ccf3 // fmla v19.4s, v7.4s, v9.4s
-	FMOVQ 3296(R19), F18
-	FMOVQ 3312(R19), F17
-	WORD $0x4eb11e2a // mov v10.16b, v17.16b
-	WORD $0x4e32ccca // fmla v10.4s, v6.4s, v18.4s
-	WORD $0x4eb11e2b // mov v11.16b, v17.16b
-	WORD $0x4e32cceb // fmla v11.4s, v7.4s, v18.4s
-	WORD $0x4e3dcd54 // fmla v20.4s, v10.4s, v29.4s
-	WORD $0x4e3ccd73 // fmla v19.4s, v11.4s, v28.4s
-	WORD $0x4e34ccdd // fmla v29.4s, v6.4s, v20.4s
-	WORD $0x4e33ccfc // fmla v28.4s, v7.4s, v19.4s
-	FMOVQ 2320(R19), F20
-	WORD $0x4e34d7a2 // fadd v2.4s, v29.4s, v20.4s
-	WORD $0x4e34d783 // fadd v3.4s, v28.4s, v20.4s
+	WORD $0x4e29ccf5 // fmla v21.4s, v7.4s, v9.4s
+	FMOVQ 3296(R19), F20
+	FMOVQ 3312(R19), F10
+	WORD $0x4e34ccca // fmla v10.4s, v6.4s, v20.4s
+	FMOVQ 3312(R19), F11
+	WORD $0x4e34cceb // fmla v11.4s, v7.4s, v20.4s
+	WORD $0x4e3dcd56 // fmla v22.4s, v10.4s, v29.4s
+	WORD $0x4e3ccd75 // fmla v21.4s, v11.4s, v28.4s
+	WORD $0x4e36ccdd // fmla v29.4s, v6.4s, v22.4s
+	WORD $0x4e35ccfc // fmla v28.4s, v7.4s, v21.4s
+	FMOVQ 2320(R19), F22
+	WORD $0x4e36d7a2 // fadd v2.4s, v29.4s, v22.4s
+	WORD $0x4e36d783 // fadd v3.4s, v28.4s, v22.4s
 	FMOVQ 3328(R19), F29
 	WORD $0x6ea4e7a6 // fcmgt v6.4s, v29.4s, v4.4s
 	WORD $0x6e641fa6 // bsl v6.16b, v29.16b, v4.16b
 	WORD $0x6ea5e7a7 // fcmgt v7.4s, v29.4s, v5.4s
 	WORD $0x6e651fa7 // bsl v7.16b, v29.16b, v5.16b
+	FMOVQ 2672(R19), F28
 	WORD $0x4eb91f2a // mov v10.16b, v25.16b
-	WORD $0x4e35ccca // fmla v10.4s, v6.4s, v21.4s
-	WORD $0x4e35ccf9 // fmla v25.4s, v7.4s, v21.4s
-	FMOVQ 2592(R19), F28
-	WORD $0x4ebcd548 // fsub v8.4s, v10.4s, v28.4s
-	WORD $0x4ebcd729 // fsub v9.4s, v25.4s, v28.4s
+	WORD $0x4e3cccca // fmla v10.4s, v6.4s, v28.4s
+	WORD $0x4e3cccf9 // fmla v25.4s, v7.4s, v28.4s
+	FMOVQ 2592(R19), F21
+	WORD $0x4eb5d548 // fsub v8.4s, v10.4s, v21.4s
+	WORD $0x4eb5d729 // fsub v9.4s, v25.4s, v21.4s
 	WORD $0x4ea8d4c6 // fsub v6.4s, v6.4s, v8.4s
 	WORD $0x4ea9d4e7 // fsub v7.4s, v7.4s, v9.4s
-	WORD $0x4e3cd4c6 // fadd v6.4s, v6.4s, v28.4s
-	WORD $0x4e3cd4e7 // fadd v7.4s, v7.4s, v28.4s
+	WORD $0x4e35d4c6 // fadd v6.4s, v6.4s, v21.4s
+	WORD $0x4e35d4e7 // fadd v7.4s, v7.4s, v21.4s
 	WORD $0x4f375548 // shl v8.4s, v10.4s, #23
 	WORD $0x4f375729 // shl v9.4s, v25.4s, #23
-	WORD $0x4eb48508 // add v8.4s, v8.4s, v20.4s
-	WORD $0x4eb48529 // add v9.4s, v9.4s, v20.4s
+	WORD $0x4eb68508 // add v8.4s, v8.4s, v22.4s
+	WORD $0x4eb68529 // add v9.4s, v9.4s, v22.4s
 	WORD $0x6e28dc48 // fmul v8.4s, v2.4s, v8.4s
 	WORD $0x6e29dc69 // fmul v9.4s, v3.4s, v9.4s
 	WORD $0x4f3754c6 // shl v6.4s, v6.4s, #23
 	WORD $0x4f3754e7 // shl v7.4s, v7.4s, #23
-	WORD $0x4eb484c6 // add v6.4s, v6.4s, v20.4s
-	WORD $0x4eb484e7 // add v7.4s, v7.4s, v20.4s
+	WORD $0x4eb684c6 // add v6.4s, v6.4s, v22.4s
+	WORD $0x4eb684e7 // add v7.4s, v7.4s, v22.4s
 	WORD $0x6e26dd06 // fmul v6.4s, v8.4s, v6.4s
 	WORD $0x6e27dd27 // fmul v7.4s, v9.4s, v7.4s
 	WORD $0x6ea4e7a8 // fcmgt v8.4s, v29.4s, v4.4s
@@ -12753,49 +12363,48 @@ body:
 	WORD $0x6e641e6c // bsl v12.16b, v19.16b, v4.16b
 	WORD $0x4eab1d6d // mov v13.16b, v11.16b
 	WORD $0x6e651e6d // bsl v13.16b, v19.16b, v5.16b
-	WORD $0x4ebc1f90 // mov v16.16b, v28.16b
-	WORD $0x4e35cd90 // fmla v16.4s, v12.4s, v21.4s
-	WORD $0x4e35cdbc // fmla v28.4s, v13.4s, v21.4s
-	FMOVQ 2592(R19), F15
-	WORD $0x4eafd60e // fsub v14.4s, v16.4s, v15.4s
-	WORD $0x4eafd780 // fsub v0.4s, v28.4s, v15.4s
+	WORD $0x4eb51eb0 // mov v16.16b, v21.16b
+	WORD $0x4e3ccd90 // fmla v16.4s, v12.4s, v28.4s
+	WORD $0x4e3ccdb5 // fmla v21.4s, v13.4s, v28.4s
+	FMOVQ 2592(R19), F18
+	WORD $0x4eb2d60e // fsub v14.4s, v16.4s, v18.4s
+	WORD $0x4eb2d6af // fsub v15.4s, v21.4s, v18.4s
 	WORD $0x4eaed58c // fsub v12.4s, v12.4s, v14.4s
-	WORD $0x4ea0d5ad // fsub v13.4s, v13.4s, v0.4s
-	WORD $0x4e2fd58c // fadd v12.4s, v12.4s, v15.4s
-	WORD $0x4e2fd5ad // fadd v13.4s, v13.4s, v15.4s
+	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
+	WORD $0x4e32d58c // fadd v12.4s, v12.4s, v18.4s
+	WORD $0x4e32d5ad // fadd v13.4s, v13.4s, v18.4s
 	WORD $0x4f37560e // shl v14.4s, v16.4s, #23
-	WORD $0x4f37578f // shl v15.4s, v28.4s, #23
-	WORD $0x4eb485ce // add v14.4s, v14.4s, v20.4s
-	WORD $0x4eb485ef // add v15.4s, v15.4s, v20.4s
+	WORD $0x4f3756af // shl v15.4s, v21.4s, #23
+	WORD $0x4eb685ce // add v14.4s, v14.4s, v22.4s
+	WORD $0x4eb685ef // add v15.4s, v15.4s, v22.4s
 	WORD $0x6e2edc4e // fmul v14.4s, v2.4s, v14.4s
 	WORD $0x6e2fdc6f // fmul v15.4s, v3.4s, v15.4s
 	WORD $0x4f37558c // shl v12.4s, v12.4s, #23
 	WORD $0x4f3755ad // shl v13.4s, v13.4s, #23
-	WORD $0x4eb4858c // add v12.4s, v12.4s, v20.4s
-	WORD $0x4eb485ad // add v13.4s, v13.4s, v20.4s
+	WORD $0x4eb6858c // add v12.4s, v12.4s, v22.4s
+	WORD $0x4eb685ad // add v13.4s, v13.4s, v22.4s
 	WORD $0x6e2cddcc // fmul v12.4s, v14.4s, v12.4s
 	WORD $0x6e2ddded // fmul v13.4s, v15.4s, v13.4s
-	WORD $0x6eb9e49c // fcmgt v28.4s, v4.4s, v25.4s
-	WORD $0x6e641f3c // bsl v28.16b, v25.16b, v4.16b
-	WORD $0x6eb9e4b0 // fcmgt v16.4s, v5.4s, v25.4s
-	WORD $0x6e651f30 // bsl v16.16b, v25.16b, v5.16b
-	FMOVQ 3360(R19), F15
-	WORD $0x4e2fd784 // fadd v4.4s, v28.4s, v15.4s
-	WORD $0x4e2fd605 // fadd v5.4s, v16.4s, v15.4s
-	FMOVQ 2592(R19), F28
-	WORD $0x4e3cd484 // fadd v4.4s, v4.4s, v28.4s
-	WORD $0x4e3cd4a5 // fadd v5.4s, v5.4s, v28.4s
-	FMOVQ 3376(R19), F16
+	WORD $0x6eb9e495 // fcmgt v21.4s, v4.4s, v25.4s
+	WORD $0x6e641f35 // bsl v21.16b, v25.16b, v4.16b
+	WORD $0x6eb9e4b1 // fcmgt v17.4s, v5.4s, v25.4s
+	WORD $0x6e651f31 // bsl v17.16b, v25.16b, v5.16b
+	FMOVQ 3360(R19), F16
+	WORD $0x4e30d6a4 // fadd v4.4s, v21.4s, v16.4s
+	WORD $0x4e30d625 // fadd v5.4s, v17.4s, v16.4s
+	WORD $0x4e32d484 // fadd v4.4s, v4.4s, v18.4s
+	WORD $0x4e32d4a5 // fadd v5.4s, v5.4s, v18.4s
+	FMOVQ 3376(R19), F21
 	WORD $0x4f375484 // shl v4.4s, v4.4s, #23
 	WORD $0x4f3754a5 // shl v5.4s, v5.4s, #23
-	WORD $0x4eb48484 // add v4.4s, v4.4s, v20.4s
-	WORD $0x4eb484a5 // add v5.4s, v5.4s, v20.4s
+	WORD $0x4eb68484 // add v4.4s, v4.4s, v22.4s
+	WORD $0x4eb684a5 // add v5.4s, v5.4s, v22.4s
 	WORD $0x6e24dc42 // fmul v2.4s, v2.4s, v4.4s
 	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
-	WORD $0x4e30d442 // fadd v2.4s, v2.4s, v16.4s
-	WORD $0x4e30d463 // fadd v3.4s, v3.4s, v16.4s
-	WORD $0x6e301c42 // eor v2.16b, v2.16b, v16.16b
-	WORD $0x6e301c63 // eor v3.16b, v3.16b, v16.16b
+	WORD $0x4e35d442 // fadd v2.4s, v2.4s, v21.4s
+	WORD $0x4e35d463 // fadd v3.4s, v3.4s, v21.4s
+	WORD $0x6e351c42 // eor v2.16b, v2.16b, v21.16b
+	WORD $0x6e351c63 // eor v3.16b, v3.16b, v21.16b
 	WORD $0x6e6c1c4a // bsl v10.16b, v2.16b, v12.16b
 	WORD $0x6e6d1c6b // bsl v11.16b, v3.16b, v13.16b
 	WORD $0x6e661d48 // bsl v8.16b, v10.16b, v6.16b
@@ -12826,58 +12435,60 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V0.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V0.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V0.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V0.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V1.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V1.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V1.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V1.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane8:
 	ADD $4, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -12915,9 +12526,7 @@ TEXT ·exp2F32NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 3424(R19), F31
@@ -12950,26 +12559,23 @@ body:
 	WORD $0x6e26dcda // fmul v26.4s, v6.4s, v6.4s
 	WORD $0x6e27dcf9 // fmul v25.4s, v7.4s, v7.4s
 	FMOVQ 3264(R19), F24
-	FMOVQ 3280(R19), F23
-	WORD $0x4eb71eea // mov v10.16b, v23.16b
+	FMOVQ 3280(R19), F10
 	WORD $0x4e38cf4a // fmla v10.4s, v26.4s, v24.4s
-	WORD $0x4eb71eeb // mov v11.16b, v23.16b
+	FMOVQ 3280(R19), F11
 	WORD $0x4e38cf2b // fmla v11.4s, v25.4s, v24.4s
+	FMOVQ 2672(R19), F23
+	WORD $0x4e2acf57 // fmla v23.4s, v26.4s, v10.4s
 	FMOVQ 2672(R19), F22
-	WORD $0x4eb61ed5 // mov v21.16b, v22.16b
-	WORD $0x4e2acf55 // fmla v21.4s, v26.4s, v10.4s
-	WORD $0x4eb61ed4 // mov v20.16b, v22.16b
-	WORD $0x4e2bcf34 // fmla v20.4s, v25.4s, v11.4s
-	FMOVQ 3296(R19), F19
-	FMOVQ 3312(R19), F18
-	WORD $0x4eb21e4c // mov v12.16b, v18.16b
-	WORD $0x4e33cf4c // fmla v12.4s, v26.4s, v19.4s
-	WORD $0x4eb21e4d // mov v13.16b, v18.16b
-	WORD $0x4e33cf2d // fmla v13.4s, v25.4s, v19.4s
-	WORD $0x4e26cd95 // fmla v21.4s, v12.4s, v6.4s
-	WORD $0x4e27cdb4 // fmla v20.4s, v13.4s, v7.4s
-	WORD $0x4e35cf48 // fmla v8.4s, v26.4s, v21.4s
-	WORD $0x4e34cf29 // fmla v9.4s, v25.4s, v20.4s
+	WORD $0x4e2bcf36 // fmla v22.4s, v25.4s, v11.4s
+	FMOVQ 3296(R19), F21
+	FMOVQ 3312(R19), F12
+	WORD $0x4e35cf4c // fmla v12.4s, v26.4s, v21.4s
+	FMOVQ 3312(R19), F13
+	WORD $0x4e35cf2d // fmla v13.4s, v25.4s, v21.4s
+	WORD $0x4e26cd97 // fmla v23.4s, v12.4s, v6.4s
+	WORD $0x4e27cdb6 // fmla v22.4s, v13.4s, v7.4s
+	WORD $0x4e37cf48 // fmla v8.4s, v26.4s, v23.4s
+	WORD $0x4e36cf29 // fmla v9.4s, v25.4s, v22.4s
 	WORD $0x4e26d502 // fadd v2.4s, v8.4s, v6.4s
 	WORD $0x4e27d523 // fadd v3.4s, v9.4s, v7.4s
 	FMOVQ 2320(R19), F26
@@ -12980,16 +12586,17 @@ body:
 	WORD $0x6e641f26 // bsl v6.16b, v25.16b, v4.16b
 	WORD $0x6ea5e727 // fcmgt v7.4s, v25.4s, v5.4s
 	WORD $0x6e651f27 // bsl v7.16b, v25.16b, v5.16b
+	FMOVQ 2672(R19), F23
 	WORD $0x4ebb1f6a // mov v10.16b, v27.16b
-	WORD $0x4e36ccca // fmla v10.4s, v6.4s, v22.4s
-	WORD $0x4e36ccfb // fmla v27.4s, v7.4s, v22.4s
-	FMOVQ 2592(R19), F21
-	WORD $0x4eb5d548 // fsub v8.4s, v10.4s, v21.4s
-	WORD $0x4eb5d769 // fsub v9.4s, v27.4s, v21.4s
+	WORD $0x4e37ccca // fmla v10.4s, v6.4s, v23.4s
+	WORD $0x4e37ccfb // fmla v27.4s, v7.4s, v23.4s
+	FMOVQ 2592(R19), F22
+	WORD $0x4eb6d548 // fsub v8.4s, v10.4s, v22.4s
+	WORD $0x4eb6d769 // fsub v9.4s, v27.4s, v22.4s
 	WORD $0x4ea8d4c6 // fsub v6.4s, v6.4s, v8.4s
 	WORD $0x4ea9d4e7 // fsub v7.4s, v7.4s, v9.4s
-	WORD $0x4e35d4c6 // fadd v6.4s, v6.4s, v21.4s
-	WORD $0x4e35d4e7 // fadd v7.4s, v7.4s, v21.4s
+	WORD $0x4e36d4c6 // fadd v6.4s, v6.4s, v22.4s
+	WORD $0x4e36d4e7 // fadd v7.4s, v7.4s, v22.4s
 	WORD $0x4f375548 // shl v8.4s, v10.4s, #23
 	WORD $0x4f375769 // shl v9.4s, v27.4s, #23
 	WORD $0x4eba8508 // add v8.4s, v8.4s, v26.4s
@@ -13017,18 +12624,18 @@ body:
 	WORD $0x6e641e8c // bsl v12.16b, v20.16b, v4.16b
 	WORD $0x4eab1d6d // mov v13.16b, v11.16b
 	WORD $0x6e651e8d // bsl v13.16b, v20.16b, v5.16b
-	WORD $0x4eb51eb0 // mov v16.16b, v21.16b
-	WORD $0x4e36cd90 // fmla v16.4s, v12.4s, v22.4s
-	WORD $0x4e36cdb5 // fmla v21.4s, v13.4s, v22.4s
-	FMOVQ 2592(R19), F17
-	WORD $0x4eb1d60e // fsub v14.4s, v16.4s, v17.4s
-	WORD $0x4eb1d6af // fsub v15.4s, v21.4s, v17.4s
+	WORD $0x4eb61ed0 // mov v16.16b, v22.16b
+	WORD $0x4e37cd90 // fmla v16.4s, v12.4s, v23.4s
+	WORD $0x4e37cdb6 // fmla v22.4s, v13.4s, v23.4s
+	FMOVQ 2592(R19), F19
+	WORD $0x4eb3d60e // fsub v14.4s, v16.4s, v19.4s
+	WORD $0x4eb3d6cf // fsub v15.4s, v22.4s, v19.4s
 	WORD $0x4eaed58c // fsub v12.4s, v12.4s, v14.4s
 	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
-	WORD $0x4e31d58c // fadd v12.4s, v12.4s, v17.4s
-	WORD $0x4e31d5ad // fadd v13.4s, v13.4s, v17.4s
+	WORD $0x4e33d58c // fadd v12.4s, v12.4s, v19.4s
+	WORD $0x4e33d5ad // fadd v13.4s, v13.4s, v19.4s
 	WORD $0x4f37560e // shl v14.4s, v16.4s, #23
-	WORD $0x4f3756af // shl v15.4s, v21.4s, #23
+	WORD $0x4f3756cf // shl v15.4s, v22.4s, #23
 	WORD $0x4eba85ce // add v14.4s, v14.4s, v26.4s
 	WORD $0x4eba85ef // add v15.4s, v15.4s, v26.4s
 	WORD $0x6e2edc4e // fmul v14.4s, v2.4s, v14.4s
@@ -13039,26 +12646,26 @@ body:
 	WORD $0x4eba85ad // add v13.4s, v13.4s, v26.4s
 	WORD $0x6e2cddcc // fmul v12.4s, v14.4s, v12.4s
 	WORD $0x6e2ddded // fmul v13.4s, v15.4s, v13.4s
-	WORD $0x6ebbe495 // fcmgt v21.4s, v4.4s, v27.4s
-	WORD $0x6e641f75 // bsl v21.16b, v27.16b, v4.16b
-	WORD $0x6ebbe4b0 // fcmgt v16.4s, v5.4s, v27.4s
-	WORD $0x6e651f70 // bsl v16.16b, v27.16b, v5.16b
-	FMOVQ 3360(R19), F15
-	WORD $0x4e2fd6a4 // fadd v4.4s, v21.4s, v15.4s
-	WORD $0x4e2fd605 // fadd v5.4s, v16.4s, v15.4s
-	WORD $0x4e31d484 // fadd v4.4s, v4.4s, v17.4s
-	WORD $0x4e31d4a5 // fadd v5.4s, v5.4s, v17.4s
-	FMOVQ 3376(R19), F21
+	WORD $0x6ebbe496 // fcmgt v22.4s, v4.4s, v27.4s
+	WORD $0x6e641f76 // bsl v22.16b, v27.16b, v4.16b
+	WORD $0x6ebbe4b2 // fcmgt v18.4s, v5.4s, v27.4s
+	WORD $0x6e651f72 // bsl v18.16b, v27.16b, v5.16b
+	FMOVQ 3360(R19), F17
+	WORD $0x4e31d6c4 // fadd v4.4s, v22.4s, v17.4s
+	WORD $0x4e31d645 // fadd v5.4s, v18.4s, v17.4s
+	WORD $0x4e33d484 // fadd v4.4s, v4.4s, v19.4s
+	WORD $0x4e33d4a5 // fadd v5.4s, v5.4s, v19.4s
+	FMOVQ 3376(R19), F22
 	WORD $0x4f375484 // shl v4.4s, v4.4s, #23
 	WORD $0x4f3754a5 // shl v5.4s, v5.4s, #23
 	WORD $0x4eba8484 // add v4.4s, v4.4s, v26.4s
 	WORD $0x4eba84a5 // add v5.4s, v5.4s, v26.4s
 	WORD $0x6e24dc42 // fmul v2.4s, v2.4s, v4.4s
 	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
-	WORD $0x4e35d442 // fadd v2.4s, v2.4s, v21.4s
-	WORD $0x4e35d463 // fadd v3.4s, v3.4s, v21.4s
-	WORD $0x6e351c42 // eor v2.16b, v2.16b, v21.16b
-	WORD $0x6e351c63 // eor v3.16b, v3.16b, v21.16b
+	WORD $0x4e36d442 // fadd v2.4s, v2.4s, v22.4s
+	WORD $0x4e36d463 // fadd v3.4s, v3.4s, v22.4s
+	WORD $0x6e361c42 // eor v2.16b, v2.16b, v22.16b
+	WORD $0x6e361c63 // eor v3.16b, v3.16b, v22.16b
 	WORD $0x6e6c1c4a // bsl v10.16b, v2.16b, v12.16b
 	WORD $0x6e6d1c6b // bsl v11.16b, v3.16b, v13.16b
 	WORD $0x6e661d48 // bsl v8.16b, v10.16b, v6.16b
@@ -13089,58 +12696,60 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V0.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V0.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V0.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V0.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V1.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V1.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V1.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V1.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane8:
 	ADD $4, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -13178,9 +12787,7 @@ TEXT ·expm1F32NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 3408(R19), F31
@@ -13210,40 +12817,38 @@ body:
 	WORD $0x6e3ddfa4 // fmul v4.4s, v29.4s, v29.4s
 	WORD $0x6e3cdf85 // fmul v5.4s, v28.4s, v28.4s
 	FMOVQ 3264(R19), F22
-	FMOVQ 3280(R19), F21
-	WORD $0x4eb51ea8 // mov v8.16b, v21.16b
+	FMOVQ 3280(R19), F8
 	WORD $0x4e36cc88 // fmla v8.4s, v4.4s, v22.4s
-	WORD $0x4eb51ea9 // mov v9.16b, v21.16b
+	FMOVQ 3280(R19), F9
 	WORD $0x4e36cca9 // fmla v9.4s, v5.4s, v22.4s
+	FMOVQ 2672(R19), F21
+	WORD $0x4e28cc95 // fmla v21.4s, v4.4s, v8.4s
 	FMOVQ 2672(R19), F20
-	WORD $0x4eb41e93 // mov v19.16b, v20.16b
-	WORD $0x4e28cc93 // fmla v19.4s, v4.4s, v8.4s
-	WORD $0x4eb41e92 // mov v18.16b, v20.16b
-	WORD $0x4e29ccb2 // fmla v18.4s, v5.4s, v9.4s
-	FMOVQ 3296(R19), F17
-	FMOVQ 3312(R19), F16
-	WORD $0x4eb01e0a // mov v10.16b, v16.16b
-	WORD $0x4e31cc8a // fmla v10.4s, v4.4s, v17.4s
-	WORD $0x4eb01e0b // mov v11.16b, v16.16b
-	WORD $0x4e31ccab // fmla v11.4s, v5.4s, v17.4s
-	WORD $0x4e3dcd53 // fmla v19.4s, v10.4s, v29.4s
-	WORD $0x4e3ccd72 // fmla v18.4s, v11.4s, v28.4s
-	WORD $0x4e33cc9d // fmla v29.4s, v4.4s, v19.4s
-	WORD $0x4e32ccbc // fmla v28.4s, v5.4s, v18.4s
+	WORD $0x4e29ccb4 // fmla v20.4s, v5.4s, v9.4s
+	FMOVQ 3296(R19), F19
+	FMOVQ 3312(R19), F10
+	WORD $0x4e33cc8a // fmla v10.4s, v4.4s, v19.4s
+	FMOVQ 3312(R19), F11
+	WORD $0x4e33ccab // fmla v11.4s, v5.4s, v19.4s
+	WORD $0x4e3dcd55 // fmla v21.4s, v10.4s, v29.4s
+	WORD $0x4e3ccd74 // fmla v20.4s, v11.4s, v28.4s
+	WORD $0x4e35cc9d // fmla v29.4s, v4.4s, v21.4s
+	WORD $0x4e34ccbc // fmla v28.4s, v5.4s, v20.4s
 	WORD $0x4f3754c2 // shl v2.4s, v6.4s, #23
 	WORD $0x4f375763 // shl v3.4s, v27.4s, #23
-	WORD $0x4eb48442 // add v2.4s, v2.4s, v20.4s
-	WORD $0x4eb48463 // add v3.4s, v3.4s, v20.4s
-	WORD $0x4eb4d444 // fsub v4.4s, v2.4s, v20.4s
-	WORD $0x4eb4d465 // fsub v5.4s, v3.4s, v20.4s
+	FMOVQ 2672(R19), F27
+	WORD $0x4ebb8442 // add v2.4s, v2.4s, v27.4s
+	WORD $0x4ebb8463 // add v3.4s, v3.4s, v27.4s
+	WORD $0x4ebbd444 // fsub v4.4s, v2.4s, v27.4s
+	WORD $0x4ebbd465 // fsub v5.4s, v3.4s, v27.4s
 	WORD $0x4e22cfa4 // fmla v4.4s, v29.4s, v2.4s
 	WORD $0x4e23cf85 // fmla v5.4s, v28.4s, v3.4s
 	FMOVQ 2304(R19), F29
 	WORD $0x4e3d1c1c // and v28.16b, v0.16b, v29.16b
-	WORD $0x4e3d1c3b // and v27.16b, v1.16b, v29.16b
-	FMOVQ 3472(R19), F19
-	WORD $0x6ebce672 // fcmgt v18.4s, v19.4s, v28.4s
-	WORD $0x6ebbe67c // fcmgt v28.4s, v19.4s, v27.4s
+	WORD $0x4e3d1c35 // and v21.16b, v1.16b, v29.16b
+	FMOVQ 3472(R19), F20
+	WORD $0x6ebce692 // fcmgt v18.4s, v20.4s, v28.4s
+	WORD $0x6eb5e69c // fcmgt v28.4s, v20.4s, v21.4s
 	WORD $0x4e24d482 // fadd v2.4s, v4.4s, v4.4s
 	WORD $0x4e25d4a3 // fadd v3.4s, v5.4s, v5.4s
 	WORD $0x6e621c12 // bsl v18.16b, v0.16b, v2.16b
@@ -13272,58 +12877,60 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V0.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V0.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V0.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V0.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V1.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V1.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V1.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V1.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane8:
 	ADD $4, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -13361,21 +12968,21 @@ TEXT ·floorF32NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4e219be0 // frintm v0.4s, v31.4s
-	WORD $0x4e219bc1 // frintm v1.4s, v30.4s
+	FLDPQ 0(R1), (F0, F1)
+	WORD $0x4e219800 // frintm v0.4s, v0.4s
+	WORD $0x4e219821 // frintm v1.4s, v1.4s
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4e219be0 // frintm v0.4s, v31.4s
-	WORD $0x4e219bc1 // frintm v1.4s, v30.4s
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x4e219800 // frintm v0.4s, v0.4s
+	WORD $0x4e219821 // frintm v1.4s, v1.4s
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4e219be0 // frintm v0.4s, v31.4s
-	WORD $0x4e219bc1 // frintm v1.4s, v30.4s
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x4e219800 // frintm v0.4s, v0.4s
+	WORD $0x4e219821 // frintm v1.4s, v1.4s
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4e219be0 // frintm v0.4s, v31.4s
-	WORD $0x4e219bc1 // frintm v1.4s, v30.4s
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x4e219800 // frintm v0.4s, v0.4s
+	WORD $0x4e219821 // frintm v1.4s, v1.4s
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -13388,9 +12995,7 @@ four:
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
+	FLDPQ 0(R1), (F2, F3)
 
 body:
 	WORD $0x4e219840 // frintm v0.4s, v2.4s
@@ -13417,53 +13022,53 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V2.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V2.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V2.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V2.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V3.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V3.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V3.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V3.S[3]
 
@@ -13508,30 +13113,30 @@ TEXT ·fmaF32NEON(SB), NOSPLIT, $0-40
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	FLDPQ 0(R3), (F27, F26)
-	WORD $0x4e3fcfbb // fmla v27.4s, v29.4s, v31.4s
-	WORD $0x4e3ecf9a // fmla v26.4s, v28.4s, v30.4s
-	FSTPQ (F27, F26), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	FLDPQ 32(R3), (F27, F26)
-	WORD $0x4e3fcfbb // fmla v27.4s, v29.4s, v31.4s
-	WORD $0x4e3ecf9a // fmla v26.4s, v28.4s, v30.4s
-	FSTPQ (F27, F26), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F29, F28)
-	FLDPQ 64(R3), (F27, F26)
-	WORD $0x4e3fcfbb // fmla v27.4s, v29.4s, v31.4s
-	WORD $0x4e3ecf9a // fmla v26.4s, v28.4s, v30.4s
-	FSTPQ (F27, F26), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F29, F28)
-	FLDPQ 96(R3), (F27, F26)
-	WORD $0x4e3fcfbb // fmla v27.4s, v29.4s, v31.4s
-	WORD $0x4e3ecf9a // fmla v26.4s, v28.4s, v30.4s
-	FSTPQ (F27, F26), 96(R0)
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	FLDPQ 0(R3), (F4, F5)
+	WORD $0x4e20cc44 // fmla v4.4s, v2.4s, v0.4s
+	WORD $0x4e21cc65 // fmla v5.4s, v3.4s, v1.4s
+	FSTPQ (F4, F5), 0(R0)
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	FLDPQ 32(R3), (F4, F5)
+	WORD $0x4e20cc44 // fmla v4.4s, v2.4s, v0.4s
+	WORD $0x4e21cc65 // fmla v5.4s, v3.4s, v1.4s
+	FSTPQ (F4, F5), 32(R0)
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	FLDPQ 64(R3), (F4, F5)
+	WORD $0x4e20cc44 // fmla v4.4s, v2.4s, v0.4s
+	WORD $0x4e21cc65 // fmla v5.4s, v3.4s, v1.4s
+	FSTPQ (F4, F5), 64(R0)
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	FLDPQ 96(R3), (F4, F5)
+	WORD $0x4e20cc44 // fmla v4.4s, v2.4s, v0.4s
+	WORD $0x4e21cc65 // fmla v5.4s, v3.4s, v1.4s
+	FSTPQ (F4, F5), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
 	ADD $0x00000080, R3, R3
@@ -13545,15 +13150,9 @@ four:
 loop:
 	CMP $0x00000008, R6
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	FLDPQ 0(R3), (F27, F26)
-	WORD $0x4ebf1fe6 // mov v6.16b, v31.16b
-	WORD $0x4ebe1fc7 // mov v7.16b, v30.16b
-	WORD $0x4ebd1fa8 // mov v8.16b, v29.16b
-	WORD $0x4ebc1f89 // mov v9.16b, v28.16b
-	WORD $0x4ebb1f6a // mov v10.16b, v27.16b
-	WORD $0x4eba1f4b // mov v11.16b, v26.16b
+	FLDPQ 0(R1), (F6, F7)
+	FLDPQ 0(R2), (F8, F9)
+	FLDPQ 0(R3), (F10, F11)
 
 body:
 	WORD $0x4e26cd0a // fmla v10.4s, v8.4s, v6.4s
@@ -13588,53 +13187,53 @@ several:
 	MOVD R6, R8
 	NEG R8, R8
 	ADD R8<<2, R7, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V6.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V6.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V6.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V6.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V7.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V7.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V7.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V7.S[3]
 
@@ -13643,49 +13242,49 @@ lane8:
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V8.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V8.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V8.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V8.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V9.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V9.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V9.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V9.S[3]
 
@@ -13694,49 +13293,49 @@ lane16:
 	WORD $0x6f00e40a // movi v10.2d, #0
 	WORD $0x6f00e40b // movi v11.2d, #0
 	ADD $0, R3, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane17
 	VLD1 (R16), V10.S[0]
 
 lane17:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane18
 	VLD1 (R16), V10.S[1]
 
 lane18:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane19
 	VLD1 (R16), V10.S[2]
 
 lane19:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane20
 	VLD1 (R16), V10.S[3]
 
 lane20:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane21
 	VLD1 (R16), V11.S[0]
 
 lane21:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane22
 	VLD1 (R16), V11.S[1]
 
 lane22:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane23
 	VLD1 (R16), V11.S[2]
 
 lane23:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane24
 	VLD1 (R16), V11.S[3]
 
@@ -13786,26 +13385,26 @@ TEXT ·fmaSF32NEON(SB), NOSPLIT, $0-40
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R3), (F29, F28)
-	WORD $0x4e3fcc1d // fmla v29.4s, v0.4s, v31.4s
-	WORD $0x4e3ecc3c // fmla v28.4s, v1.4s, v30.4s
-	FSTPQ (F29, F28), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R3), (F29, F28)
-	WORD $0x4e3fcc1d // fmla v29.4s, v0.4s, v31.4s
-	WORD $0x4e3ecc3c // fmla v28.4s, v1.4s, v30.4s
-	FSTPQ (F29, F28), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R3), (F29, F28)
-	WORD $0x4e3fcc1d // fmla v29.4s, v0.4s, v31.4s
-	WORD $0x4e3ecc3c // fmla v28.4s, v1.4s, v30.4s
-	FSTPQ (F29, F28), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R3), (F29, F28)
-	WORD $0x4e3fcc1d // fmla v29.4s, v0.4s, v31.4s
-	WORD $0x4e3ecc3c // fmla v28.4s, v1.4s, v30.4s
-	FSTPQ (F29, F28), 96(R0)
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 0(R3), (F4, F5)
+	WORD $0x4e22cc04 // fmla v4.4s, v0.4s, v2.4s
+	WORD $0x4e23cc25 // fmla v5.4s, v1.4s, v3.4s
+	FSTPQ (F4, F5), 0(R0)
+	FLDPQ 32(R1), (F2, F3)
+	FLDPQ 32(R3), (F4, F5)
+	WORD $0x4e22cc04 // fmla v4.4s, v0.4s, v2.4s
+	WORD $0x4e23cc25 // fmla v5.4s, v1.4s, v3.4s
+	FSTPQ (F4, F5), 32(R0)
+	FLDPQ 64(R1), (F2, F3)
+	FLDPQ 64(R3), (F4, F5)
+	WORD $0x4e22cc04 // fmla v4.4s, v0.4s, v2.4s
+	WORD $0x4e23cc25 // fmla v5.4s, v1.4s, v3.4s
+	FSTPQ (F4, F5), 64(R0)
+	FLDPQ 96(R1), (F2, F3)
+	FLDPQ 96(R3), (F4, F5)
+	WORD $0x4e22cc04 // fmla v4.4s, v0.4s, v2.4s
+	WORD $0x4e23cc25 // fmla v5.4s, v1.4s, v3.4s
+	FSTPQ (F4, F5), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R3, R3
 	ADD $0x00000080, R0, R0
@@ -13818,12 +13417,8 @@ four:
 loop:
 	CMP $0x00000008, R6
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R3), (F29, F28)
-	WORD $0x4ebf1fe6 // mov v6.16b, v31.16b
-	WORD $0x4ebe1fc7 // mov v7.16b, v30.16b
-	WORD $0x4ebd1fa8 // mov v8.16b, v29.16b
-	WORD $0x4ebc1f89 // mov v9.16b, v28.16b
+	FLDPQ 0(R1), (F6, F7)
+	FLDPQ 0(R3), (F8, F9)
 
 body:
 	WORD $0x4e26cc08 // fmla v8.4s, v0.4s, v6.4s
@@ -13855,53 +13450,53 @@ several:
 	MOVD R6, R7
 	NEG R7, R7
 	ADD R7<<2, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c54 // mov w20, v2.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V6.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c54 // mov w20, v2.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V6.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c54 // mov w20, v2.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V6.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c54 // mov w20, v2.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V6.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c74 // mov w20, v3.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V7.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c74 // mov w20, v3.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V7.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c74 // mov w20, v3.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V7.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c74 // mov w20, v3.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V7.S[3]
 
@@ -13910,49 +13505,49 @@ lane8:
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
 	ADD $0, R3, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c54 // mov w20, v2.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V8.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c54 // mov w20, v2.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V8.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c54 // mov w20, v2.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V8.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c54 // mov w20, v2.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V8.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c74 // mov w20, v3.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V9.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c74 // mov w20, v3.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V9.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c74 // mov w20, v3.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V9.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c74 // mov w20, v3.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V9.S[3]
 
@@ -13996,34 +13591,34 @@ TEXT ·greaterF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x6ebde7e0 // fcmgt v0.4s, v31.4s, v29.4s
-	WORD $0x6ebce7c1 // fcmgt v1.4s, v30.4s, v28.4s
-	FMOVQ 2320(R19), F31
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x6ea2e41f // fcmgt v31.4s, v0.4s, v2.4s
+	WORD $0x6ea3e43e // fcmgt v30.4s, v1.4s, v3.4s
+	FMOVQ 2320(R19), F29
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F30, F29)
-	FLDPQ 32(R2), (F28, F27)
-	WORD $0x6ebce7c0 // fcmgt v0.4s, v30.4s, v28.4s
-	WORD $0x6ebbe7a1 // fcmgt v1.4s, v29.4s, v27.4s
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x6ea2e41f // fcmgt v31.4s, v0.4s, v2.4s
+	WORD $0x6ea3e43e // fcmgt v30.4s, v1.4s, v3.4s
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F30, F29)
-	FLDPQ 64(R2), (F28, F27)
-	WORD $0x6ebce7c0 // fcmgt v0.4s, v30.4s, v28.4s
-	WORD $0x6ebbe7a1 // fcmgt v1.4s, v29.4s, v27.4s
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x6ea2e41f // fcmgt v31.4s, v0.4s, v2.4s
+	WORD $0x6ea3e43e // fcmgt v30.4s, v1.4s, v3.4s
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F30, F29)
-	FLDPQ 96(R2), (F28, F27)
-	WORD $0x6ebce7c0 // fcmgt v0.4s, v30.4s, v28.4s
-	WORD $0x6ebbe7a1 // fcmgt v1.4s, v29.4s, v27.4s
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x6ea2e41f // fcmgt v31.4s, v0.4s, v2.4s
+	WORD $0x6ea3e43e // fcmgt v30.4s, v1.4s, v3.4s
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -14037,12 +13632,8 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x6ea6e480 // fcmgt v0.4s, v4.4s, v6.4s
@@ -14075,53 +13666,53 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<2, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -14130,49 +13721,49 @@ lane8:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V6.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V6.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V6.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V6.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V7.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V7.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V7.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V7.S[3]
 
@@ -14216,34 +13807,34 @@ TEXT ·greaterEqualF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x6e3de7e0 // fcmge v0.4s, v31.4s, v29.4s
-	WORD $0x6e3ce7c1 // fcmge v1.4s, v30.4s, v28.4s
-	FMOVQ 2320(R19), F31
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x6e22e41f // fcmge v31.4s, v0.4s, v2.4s
+	WORD $0x6e23e43e // fcmge v30.4s, v1.4s, v3.4s
+	FMOVQ 2320(R19), F29
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F30, F29)
-	FLDPQ 32(R2), (F28, F27)
-	WORD $0x6e3ce7c0 // fcmge v0.4s, v30.4s, v28.4s
-	WORD $0x6e3be7a1 // fcmge v1.4s, v29.4s, v27.4s
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x6e22e41f // fcmge v31.4s, v0.4s, v2.4s
+	WORD $0x6e23e43e // fcmge v30.4s, v1.4s, v3.4s
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F30, F29)
-	FLDPQ 64(R2), (F28, F27)
-	WORD $0x6e3ce7c0 // fcmge v0.4s, v30.4s, v28.4s
-	WORD $0x6e3be7a1 // fcmge v1.4s, v29.4s, v27.4s
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x6e22e41f // fcmge v31.4s, v0.4s, v2.4s
+	WORD $0x6e23e43e // fcmge v30.4s, v1.4s, v3.4s
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F30, F29)
-	FLDPQ 96(R2), (F28, F27)
-	WORD $0x6e3ce7c0 // fcmge v0.4s, v30.4s, v28.4s
-	WORD $0x6e3be7a1 // fcmge v1.4s, v29.4s, v27.4s
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x6e22e41f // fcmge v31.4s, v0.4s, v2.4s
+	WORD $0x6e23e43e // fcmge v30.4s, v1.4s, v3.4s
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -14257,12 +13848,8 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x6e26e480 // fcmge v0.4s, v4.4s, v6.4s
@@ -14295,53 +13882,53 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<2, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -14350,49 +13937,49 @@ lane8:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V6.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V6.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V6.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V6.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V7.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V7.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V7.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V7.S[3]
 
@@ -14436,34 +14023,34 @@ TEXT ·lessF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x6ebfe7a0 // fcmgt v0.4s, v29.4s, v31.4s
-	WORD $0x6ebee781 // fcmgt v1.4s, v28.4s, v30.4s
-	FMOVQ 2320(R19), F31
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x6ea0e45f // fcmgt v31.4s, v2.4s, v0.4s
+	WORD $0x6ea1e47e // fcmgt v30.4s, v3.4s, v1.4s
+	FMOVQ 2320(R19), F29
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F30, F29)
-	FLDPQ 32(R2), (F28, F27)
-	WORD $0x6ebee780 // fcmgt v0.4s, v28.4s, v30.4s
-	WORD $0x6ebde761 // fcmgt v1.4s, v27.4s, v29.4s
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x6ea0e45f // fcmgt v31.4s, v2.4s, v0.4s
+	WORD $0x6ea1e47e // fcmgt v30.4s, v3.4s, v1.4s
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F30, F29)
-	FLDPQ 64(R2), (F28, F27)
-	WORD $0x6ebee780 // fcmgt v0.4s, v28.4s, v30.4s
-	WORD $0x6ebde761 // fcmgt v1.4s, v27.4s, v29.4s
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x6ea0e45f // fcmgt v31.4s, v2.4s, v0.4s
+	WORD $0x6ea1e47e // fcmgt v30.4s, v3.4s, v1.4s
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F30, F29)
-	FLDPQ 96(R2), (F28, F27)
-	WORD $0x6ebee780 // fcmgt v0.4s, v28.4s, v30.4s
-	WORD $0x6ebde761 // fcmgt v1.4s, v27.4s, v29.4s
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x6ea0e45f // fcmgt v31.4s, v2.4s, v0.4s
+	WORD $0x6ea1e47e // fcmgt v30.4s, v3.4s, v1.4s
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -14477,12 +14064,8 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x6ea4e4c0 // fcmgt v0.4s, v6.4s, v4.4s
@@ -14515,53 +14098,53 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<2, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -14570,49 +14153,49 @@ lane8:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V6.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V6.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V6.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V6.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V7.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V7.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V7.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V7.S[3]
 
@@ -14656,34 +14239,34 @@ TEXT ·lessEqualF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x6e3fe7a0 // fcmge v0.4s, v29.4s, v31.4s
-	WORD $0x6e3ee781 // fcmge v1.4s, v28.4s, v30.4s
-	FMOVQ 2320(R19), F31
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x6e20e45f // fcmge v31.4s, v2.4s, v0.4s
+	WORD $0x6e21e47e // fcmge v30.4s, v3.4s, v1.4s
+	FMOVQ 2320(R19), F29
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F30, F29)
-	FLDPQ 32(R2), (F28, F27)
-	WORD $0x6e3ee780 // fcmge v0.4s, v28.4s, v30.4s
-	WORD $0x6e3de761 // fcmge v1.4s, v27.4s, v29.4s
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x6e20e45f // fcmge v31.4s, v2.4s, v0.4s
+	WORD $0x6e21e47e // fcmge v30.4s, v3.4s, v1.4s
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F30, F29)
-	FLDPQ 64(R2), (F28, F27)
-	WORD $0x6e3ee780 // fcmge v0.4s, v28.4s, v30.4s
-	WORD $0x6e3de761 // fcmge v1.4s, v27.4s, v29.4s
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x6e20e45f // fcmge v31.4s, v2.4s, v0.4s
+	WORD $0x6e21e47e // fcmge v30.4s, v3.4s, v1.4s
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F30, F29)
-	FLDPQ 96(R2), (F28, F27)
-	WORD $0x6e3ee780 // fcmge v0.4s, v28.4s, v30.4s
-	WORD $0x6e3de761 // fcmge v1.4s, v27.4s, v29.4s
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x6e20e45f // fcmge v31.4s, v2.4s, v0.4s
+	WORD $0x6e21e47e // fcmge v30.4s, v3.4s, v1.4s
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -14697,12 +14280,8 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x6e24e4c0 // fcmge v0.4s, v6.4s, v4.4s
@@ -14735,53 +14314,53 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<2, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -14790,49 +14369,49 @@ lane8:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V6.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V6.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V6.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V6.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V7.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V7.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V7.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V7.S[3]
 
@@ -14875,9 +14454,7 @@ TEXT ·logF32NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 3488(R19), F31
@@ -14923,77 +14500,70 @@ body:
 	WORD $0x6e24dc8a // fmul v10.4s, v4.4s, v4.4s
 	WORD $0x6e25dcab // fmul v11.4s, v5.4s, v5.4s
 	FMOVQ 3584(R19), F21
-	FMOVQ 3600(R19), F20
-	WORD $0x4eb41e8c // mov v12.16b, v20.16b
+	FMOVQ 3600(R19), F12
 	WORD $0x4e35cd4c // fmla v12.4s, v10.4s, v21.4s
-	WORD $0x4eb41e8d // mov v13.16b, v20.16b
+	FMOVQ 3600(R19), F13
 	WORD $0x4e35cd6d // fmla v13.4s, v11.4s, v21.4s
+	FMOVQ 3616(R19), F20
+	WORD $0x4e2ccd54 // fmla v20.4s, v10.4s, v12.4s
 	FMOVQ 3616(R19), F19
-	WORD $0x4eb31e72 // mov v18.16b, v19.16b
-	WORD $0x4e2ccd52 // fmla v18.4s, v10.4s, v12.4s
-	WORD $0x4eb31e71 // mov v17.16b, v19.16b
-	WORD $0x4e2dcd71 // fmla v17.4s, v11.4s, v13.4s
-	FMOVQ 3632(R19), F16
-	WORD $0x4eb01e0c // mov v12.16b, v16.16b
-	WORD $0x4e32cd4c // fmla v12.4s, v10.4s, v18.4s
-	WORD $0x4eb01e0d // mov v13.16b, v16.16b
-	WORD $0x4e31cd6d // fmla v13.4s, v11.4s, v17.4s
-	FMOVQ 3648(R19), F18
-	WORD $0x4eb21e51 // mov v17.16b, v18.16b
-	WORD $0x4e2ccd51 // fmla v17.4s, v10.4s, v12.4s
-	WORD $0x4eb21e4f // mov v15.16b, v18.16b
-	WORD $0x4e2dcd6f // fmla v15.4s, v11.4s, v13.4s
-	FMOVQ 3664(R19), F14
-	FMOVQ 3680(R19), F13
-	WORD $0x4ead1dac // mov v12.16b, v13.16b
-	WORD $0x4e2ecd4c // fmla v12.4s, v10.4s, v14.4s
-	WORD $0x4ead1dbf // mov v31.16b, v13.16b
-	WORD $0x4e2ecd7f // fmla v31.4s, v11.4s, v14.4s
-	FMOVQ 3696(R19), F30
-	WORD $0x4ebe1fce // mov v14.16b, v30.16b
-	WORD $0x4e2ccd4e // fmla v14.4s, v10.4s, v12.4s
-	WORD $0x4ebe1fcc // mov v12.16b, v30.16b
-	WORD $0x4e3fcd6c // fmla v12.4s, v11.4s, v31.4s
-	FMOVQ 3712(R19), F31
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e2ecd5e // fmla v30.4s, v10.4s, v14.4s
-	WORD $0x4ebf1fee // mov v14.16b, v31.16b
-	WORD $0x4e2ccd6e // fmla v14.4s, v11.4s, v12.4s
-	WORD $0x4e24cfd1 // fmla v17.4s, v30.4s, v4.4s
-	WORD $0x4e25cdcf // fmla v15.4s, v14.4s, v5.4s
-	WORD $0x6e2ade2a // fmul v10.4s, v17.4s, v10.4s
-	WORD $0x6e2bddeb // fmul v11.4s, v15.4s, v11.4s
+	WORD $0x4e2dcd73 // fmla v19.4s, v11.4s, v13.4s
+	FMOVQ 3632(R19), F12
+	WORD $0x4e34cd4c // fmla v12.4s, v10.4s, v20.4s
+	FMOVQ 3632(R19), F13
+	WORD $0x4e33cd6d // fmla v13.4s, v11.4s, v19.4s
+	FMOVQ 3648(R19), F20
+	WORD $0x4e2ccd54 // fmla v20.4s, v10.4s, v12.4s
+	FMOVQ 3648(R19), F19
+	WORD $0x4e2dcd73 // fmla v19.4s, v11.4s, v13.4s
+	FMOVQ 3664(R19), F18
+	FMOVQ 3680(R19), F14
+	WORD $0x4e32cd4e // fmla v14.4s, v10.4s, v18.4s
+	FMOVQ 3680(R19), F15
+	WORD $0x4e32cd6f // fmla v15.4s, v11.4s, v18.4s
+	FMOVQ 3696(R19), F17
+	WORD $0x4e2ecd51 // fmla v17.4s, v10.4s, v14.4s
+	FMOVQ 3696(R19), F16
+	WORD $0x4e2fcd70 // fmla v16.4s, v11.4s, v15.4s
+	FMOVQ 3712(R19), F14
+	WORD $0x4e31cd4e // fmla v14.4s, v10.4s, v17.4s
+	FMOVQ 3712(R19), F15
+	WORD $0x4e30cd6f // fmla v15.4s, v11.4s, v16.4s
+	WORD $0x4e24cdd4 // fmla v20.4s, v14.4s, v4.4s
+	WORD $0x4e25cdf3 // fmla v19.4s, v15.4s, v5.4s
+	WORD $0x6e2ade8a // fmul v10.4s, v20.4s, v10.4s
+	WORD $0x6e2bde6b // fmul v11.4s, v19.4s, v11.4s
 	WORD $0x4e2acc88 // fmla v8.4s, v4.4s, v10.4s
 	WORD $0x4e2bcca9 // fmla v9.4s, v5.4s, v11.4s
 	WORD $0x4ea8d4c6 // fsub v6.4s, v6.4s, v8.4s
 	WORD $0x4ea9d4e7 // fsub v7.4s, v7.4s, v9.4s
 	WORD $0x4ea4d4c4 // fsub v4.4s, v6.4s, v4.4s
 	WORD $0x4ea5d4e5 // fsub v5.4s, v7.4s, v5.4s
-	FMOVQ 3232(R19), F30
+	FMOVQ 3232(R19), F20
 	WORD $0x6ea0f884 // fneg v4.4s, v4.4s
-	WORD $0x4e3ecc44 // fmla v4.4s, v2.4s, v30.4s
+	WORD $0x4e34cc44 // fmla v4.4s, v2.4s, v20.4s
 	WORD $0x6ea0f8a5 // fneg v5.4s, v5.4s
-	WORD $0x4e3ecc65 // fmla v5.4s, v3.4s, v30.4s
-	FMOVQ 3728(R19), F17
-	WORD $0x6ea0e62f // fcmgt v15.4s, v17.4s, v0.4s
-	WORD $0x6e2059ef // mvn v15.16b, v15.16b
-	WORD $0x6ea1e62e // fcmgt v14.4s, v17.4s, v1.4s
-	WORD $0x6e2059ce // mvn v14.16b, v14.16b
-	WORD $0x6e641c0f // bsl v15.16b, v0.16b, v4.16b
-	WORD $0x6e651c2e // bsl v14.16b, v1.16b, v5.16b
-	FMOVQ 2352(R19), F12
-	WORD $0x4e2ce404 // fcmeq v4.4s, v0.4s, v12.4s
-	WORD $0x4e2ce425 // fcmeq v5.4s, v1.4s, v12.4s
-	WORD $0x6e6f1ee4 // bsl v4.16b, v23.16b, v15.16b
-	WORD $0x6e6e1ee5 // bsl v5.16b, v23.16b, v14.16b
-	WORD $0x6ea0e58f // fcmgt v15.4s, v12.4s, v0.4s
-	WORD $0x6ea1e58e // fcmgt v14.4s, v12.4s, v1.4s
-	FMOVQ 3744(R19), F11
-	WORD $0x6e641d6f // bsl v15.16b, v11.16b, v4.16b
-	WORD $0x6e651d6e // bsl v14.16b, v11.16b, v5.16b
+	WORD $0x4e34cc65 // fmla v5.4s, v3.4s, v20.4s
+	FMOVQ 3728(R19), F19
+	WORD $0x6ea0e671 // fcmgt v17.4s, v19.4s, v0.4s
+	WORD $0x6e205a31 // mvn v17.16b, v17.16b
+	WORD $0x6ea1e670 // fcmgt v16.4s, v19.4s, v1.4s
+	WORD $0x6e205a10 // mvn v16.16b, v16.16b
+	WORD $0x6e641c11 // bsl v17.16b, v0.16b, v4.16b
+	WORD $0x6e651c30 // bsl v16.16b, v1.16b, v5.16b
+	FMOVQ 2352(R19), F15
+	WORD $0x4e2fe404 // fcmeq v4.4s, v0.4s, v15.4s
+	WORD $0x4e2fe425 // fcmeq v5.4s, v1.4s, v15.4s
+	WORD $0x6e711ee4 // bsl v4.16b, v23.16b, v17.16b
+	WORD $0x6e701ee5 // bsl v5.16b, v23.16b, v16.16b
+	WORD $0x6ea0e5f1 // fcmgt v17.4s, v15.4s, v0.4s
+	WORD $0x6ea1e5f0 // fcmgt v16.4s, v15.4s, v1.4s
+	FMOVQ 3744(R19), F14
+	WORD $0x6e641dd1 // bsl v17.16b, v14.16b, v4.16b
+	WORD $0x6e651dd0 // bsl v16.16b, v14.16b, v5.16b
 	CMP $0x00000008, R2
-	WORD $0x4eaf1de2 // mov v2.16b, v15.16b
-	WORD $0x4eae1dc3 // mov v3.16b, v14.16b
+	WORD $0x4eb11e22 // mov v2.16b, v17.16b
+	WORD $0x4eb01e03 // mov v3.16b, v16.16b
 	BLT partialstore
 	FSTPQ (F2, F3), 0(R0)
 	ADD $0x00000020, R1, R1
@@ -15015,58 +14585,60 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V0.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V0.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V0.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V0.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V1.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V1.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V1.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V1.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane8:
 	ADD $4, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -15104,9 +14676,7 @@ TEXT ·log1pF32NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 2320(R19), F31
@@ -15155,85 +14725,78 @@ body:
 	WORD $0x6e28dd18 // fmul v24.4s, v8.4s, v8.4s
 	WORD $0x6e29dd37 // fmul v23.4s, v9.4s, v9.4s
 	FMOVQ 3584(R19), F22
-	FMOVQ 3600(R19), F21
-	WORD $0x4eb51eae // mov v14.16b, v21.16b
+	FMOVQ 3600(R19), F14
 	WORD $0x4e36cf0e // fmla v14.4s, v24.4s, v22.4s
-	WORD $0x4eb51eaf // mov v15.16b, v21.16b
+	FMOVQ 3600(R19), F15
 	WORD $0x4e36ceef // fmla v15.4s, v23.4s, v22.4s
+	FMOVQ 3616(R19), F21
+	WORD $0x4e2ecf15 // fmla v21.4s, v24.4s, v14.4s
 	FMOVQ 3616(R19), F20
-	WORD $0x4eb41e93 // mov v19.16b, v20.16b
-	WORD $0x4e2ecf13 // fmla v19.4s, v24.4s, v14.4s
-	WORD $0x4eb41e92 // mov v18.16b, v20.16b
-	WORD $0x4e2fcef2 // fmla v18.4s, v23.4s, v15.4s
-	FMOVQ 3632(R19), F17
-	WORD $0x4eb11e2e // mov v14.16b, v17.16b
-	WORD $0x4e33cf0e // fmla v14.4s, v24.4s, v19.4s
-	WORD $0x4eb11e2f // mov v15.16b, v17.16b
-	WORD $0x4e32ceef // fmla v15.4s, v23.4s, v18.4s
-	FMOVQ 3648(R19), F19
-	WORD $0x4eb31e72 // mov v18.16b, v19.16b
-	WORD $0x4e2ecf12 // fmla v18.4s, v24.4s, v14.4s
-	WORD $0x4eb31e70 // mov v16.16b, v19.16b
-	WORD $0x4e2fcef0 // fmla v16.4s, v23.4s, v15.4s
-	FMOVQ 3664(R19), F15
-	FMOVQ 3680(R19), F14
-	WORD $0x4eae1dcd // mov v13.16b, v14.16b
-	WORD $0x4e2fcf0d // fmla v13.4s, v24.4s, v15.4s
-	WORD $0x4eae1dd1 // mov v17.16b, v14.16b
-	WORD $0x4e2fcef1 // fmla v17.4s, v23.4s, v15.4s
-	FMOVQ 3696(R19), F12
-	WORD $0x4eac1d9f // mov v31.16b, v12.16b
-	WORD $0x4e2dcf1f // fmla v31.4s, v24.4s, v13.4s
-	WORD $0x4eac1d8d // mov v13.16b, v12.16b
-	WORD $0x4e31ceed // fmla v13.4s, v23.4s, v17.4s
+	WORD $0x4e2fcef4 // fmla v20.4s, v23.4s, v15.4s
+	FMOVQ 3632(R19), F14
+	WORD $0x4e35cf0e // fmla v14.4s, v24.4s, v21.4s
+	FMOVQ 3632(R19), F15
+	WORD $0x4e34ceef // fmla v15.4s, v23.4s, v20.4s
+	FMOVQ 3648(R19), F21
+	WORD $0x4e2ecf15 // fmla v21.4s, v24.4s, v14.4s
+	FMOVQ 3648(R19), F20
+	WORD $0x4e2fcef4 // fmla v20.4s, v23.4s, v15.4s
+	FMOVQ 3664(R19), F19
+	FMOVQ 3680(R19), F16
+	WORD $0x4e33cf10 // fmla v16.4s, v24.4s, v19.4s
+	FMOVQ 3680(R19), F17
+	WORD $0x4e33cef1 // fmla v17.4s, v23.4s, v19.4s
+	FMOVQ 3696(R19), F18
+	WORD $0x4e30cf12 // fmla v18.4s, v24.4s, v16.4s
+	FMOVQ 3696(R19), F16
+	WORD $0x4e31cef0 // fmla v16.4s, v23.4s, v17.4s
 	FMOVQ 3712(R19), F17
-	WORD $0x4eb11e3e // mov v30.16b, v17.16b
-	WORD $0x4e3fcf1e // fmla v30.4s, v24.4s, v31.4s
-	WORD $0x4eb11e3f // mov v31.16b, v17.16b
-	WORD $0x4e2dceff // fmla v31.4s, v23.4s, v13.4s
-	WORD $0x4e28cfd2 // fmla v18.4s, v30.4s, v8.4s
-	WORD $0x4e29cff0 // fmla v16.4s, v31.4s, v9.4s
-	WORD $0x6e38de5f // fmul v31.4s, v18.4s, v24.4s
-	WORD $0x6e37de1e // fmul v30.4s, v16.4s, v23.4s
-	WORD $0x4e3fcd02 // fmla v2.4s, v8.4s, v31.4s
-	WORD $0x4e3ecd23 // fmla v3.4s, v9.4s, v30.4s
+	WORD $0x4e32cf11 // fmla v17.4s, v24.4s, v18.4s
+	FMOVQ 3712(R19), F18
+	WORD $0x4e30cef2 // fmla v18.4s, v23.4s, v16.4s
+	WORD $0x4e28ce35 // fmla v21.4s, v17.4s, v8.4s
+	WORD $0x4e29ce54 // fmla v20.4s, v18.4s, v9.4s
+	WORD $0x6e38deb8 // fmul v24.4s, v21.4s, v24.4s
+	WORD $0x6e37de97 // fmul v23.4s, v20.4s, v23.4s
+	WORD $0x4e38cd02 // fmla v2.4s, v8.4s, v24.4s
+	WORD $0x4e37cd23 // fmla v3.4s, v9.4s, v23.4s
 	WORD $0x4ea2d542 // fsub v2.4s, v10.4s, v2.4s
 	WORD $0x4ea3d563 // fsub v3.4s, v11.4s, v3.4s
 	WORD $0x4ea8d442 // fsub v2.4s, v2.4s, v8.4s
 	WORD $0x4ea9d463 // fsub v3.4s, v3.4s, v9.4s
-	FMOVQ 3232(R19), F31
+	FMOVQ 3232(R19), F24
 	WORD $0x6ea0f842 // fneg v2.4s, v2.4s
-	WORD $0x4e3fccc2 // fmla v2.4s, v6.4s, v31.4s
+	WORD $0x4e38ccc2 // fmla v2.4s, v6.4s, v24.4s
 	WORD $0x6ea0f863 // fneg v3.4s, v3.4s
-	WORD $0x4e3fcce3 // fmla v3.4s, v7.4s, v31.4s
-	FMOVQ 3728(R19), F30
-	WORD $0x6ea4e7d8 // fcmgt v24.4s, v30.4s, v4.4s
-	WORD $0x6e205b18 // mvn v24.16b, v24.16b
-	WORD $0x6ea5e7d7 // fcmgt v23.4s, v30.4s, v5.4s
-	WORD $0x6e205af7 // mvn v23.16b, v23.16b
-	WORD $0x6e621c98 // bsl v24.16b, v4.16b, v2.16b
-	WORD $0x6e631cb7 // bsl v23.16b, v5.16b, v3.16b
+	WORD $0x4e38cce3 // fmla v3.4s, v7.4s, v24.4s
+	FMOVQ 3728(R19), F23
+	WORD $0x6ea4e6f5 // fcmgt v21.4s, v23.4s, v4.4s
+	WORD $0x6e205ab5 // mvn v21.16b, v21.16b
+	WORD $0x6ea5e6f4 // fcmgt v20.4s, v23.4s, v5.4s
+	WORD $0x6e205a94 // mvn v20.16b, v20.16b
+	WORD $0x6e621c95 // bsl v21.16b, v4.16b, v2.16b
+	WORD $0x6e631cb4 // bsl v20.16b, v5.16b, v3.16b
 	FMOVQ 2352(R19), F18
 	WORD $0x4e32e486 // fcmeq v6.4s, v4.4s, v18.4s
 	WORD $0x4e32e4a7 // fcmeq v7.4s, v5.4s, v18.4s
-	WORD $0x6e781f66 // bsl v6.16b, v27.16b, v24.16b
-	WORD $0x6e771f67 // bsl v7.16b, v27.16b, v23.16b
-	WORD $0x6ea4e658 // fcmgt v24.4s, v18.4s, v4.4s
-	WORD $0x6ea5e657 // fcmgt v23.4s, v18.4s, v5.4s
-	FMOVQ 3744(R19), F16
-	WORD $0x6e661e18 // bsl v24.16b, v16.16b, v6.16b
-	WORD $0x6e671e17 // bsl v23.16b, v16.16b, v7.16b
-	FMOVQ 2304(R19), F13
-	WORD $0x4e2d1c04 // and v4.16b, v0.16b, v13.16b
-	WORD $0x4e2d1c25 // and v5.16b, v1.16b, v13.16b
-	FMOVQ 3472(R19), F11
-	WORD $0x6ea4e56a // fcmgt v10.4s, v11.4s, v4.4s
-	WORD $0x6ea5e569 // fcmgt v9.4s, v11.4s, v5.4s
-	WORD $0x6e781c0a // bsl v10.16b, v0.16b, v24.16b
-	WORD $0x6e771c29 // bsl v9.16b, v1.16b, v23.16b
+	WORD $0x6e751f66 // bsl v6.16b, v27.16b, v21.16b
+	WORD $0x6e741f67 // bsl v7.16b, v27.16b, v20.16b
+	WORD $0x6ea4e655 // fcmgt v21.4s, v18.4s, v4.4s
+	WORD $0x6ea5e654 // fcmgt v20.4s, v18.4s, v5.4s
+	FMOVQ 3744(R19), F17
+	WORD $0x6e661e35 // bsl v21.16b, v17.16b, v6.16b
+	WORD $0x6e671e34 // bsl v20.16b, v17.16b, v7.16b
+	FMOVQ 2304(R19), F16
+	WORD $0x4e301c04 // and v4.16b, v0.16b, v16.16b
+	WORD $0x4e301c25 // and v5.16b, v1.16b, v16.16b
+	FMOVQ 3472(R19), F15
+	WORD $0x6ea4e5ee // fcmgt v14.4s, v15.4s, v4.4s
+	WORD $0x6ea5e5ed // fcmgt v13.4s, v15.4s, v5.4s
+	WORD $0x6e751c0e // bsl v14.16b, v0.16b, v21.16b
+	WORD $0x6e741c2d // bsl v13.16b, v1.16b, v20.16b
 	CMP $0x00000008, R2
-	WORD $0x4eaa1d42 // mov v2.16b, v10.16b
-	WORD $0x4ea91d23 // mov v3.16b, v9.16b
+	WORD $0x4eae1dc2 // mov v2.16b, v14.16b
+	WORD $0x4ead1da3 // mov v3.16b, v13.16b
 	BLT partialstore
 	FSTPQ (F2, F3), 0(R0)
 	ADD $0x00000020, R1, R1
@@ -15255,58 +14818,60 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V0.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V0.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V0.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V0.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V1.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V1.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V1.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V1.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane8:
 	ADD $4, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -15344,9 +14909,7 @@ TEXT ·log2F32NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 3488(R19), F31
@@ -15395,62 +14958,55 @@ body:
 	WORD $0x6e24dc8a // fmul v10.4s, v4.4s, v4.4s
 	WORD $0x6e25dcab // fmul v11.4s, v5.4s, v5.4s
 	FMOVQ 3584(R19), F22
-	FMOVQ 3600(R19), F21
-	WORD $0x4eb51eac // mov v12.16b, v21.16b
+	FMOVQ 3600(R19), F12
 	WORD $0x4e36cd4c // fmla v12.4s, v10.4s, v22.4s
-	WORD $0x4eb51ead // mov v13.16b, v21.16b
+	FMOVQ 3600(R19), F13
 	WORD $0x4e36cd6d // fmla v13.4s, v11.4s, v22.4s
+	FMOVQ 3616(R19), F21
+	WORD $0x4e2ccd55 // fmla v21.4s, v10.4s, v12.4s
 	FMOVQ 3616(R19), F20
-	WORD $0x4eb41e93 // mov v19.16b, v20.16b
-	WORD $0x4e2ccd53 // fmla v19.4s, v10.4s, v12.4s
-	WORD $0x4eb41e92 // mov v18.16b, v20.16b
-	WORD $0x4e2dcd72 // fmla v18.4s, v11.4s, v13.4s
-	FMOVQ 3632(R19), F17
-	WORD $0x4eb11e2c // mov v12.16b, v17.16b
-	WORD $0x4e33cd4c // fmla v12.4s, v10.4s, v19.4s
-	WORD $0x4eb11e2d // mov v13.16b, v17.16b
-	WORD $0x4e32cd6d // fmla v13.4s, v11.4s, v18.4s
-	FMOVQ 3648(R19), F19
-	WORD $0x4eb31e72 // mov v18.16b, v19.16b
-	WORD $0x4e2ccd52 // fmla v18.4s, v10.4s, v12.4s
-	WORD $0x4eb31e70 // mov v16.16b, v19.16b
-	WORD $0x4e2dcd70 // fmla v16.4s, v11.4s, v13.4s
-	FMOVQ 3664(R19), F15
+	WORD $0x4e2dcd74 // fmla v20.4s, v11.4s, v13.4s
+	FMOVQ 3632(R19), F12
+	WORD $0x4e35cd4c // fmla v12.4s, v10.4s, v21.4s
+	FMOVQ 3632(R19), F13
+	WORD $0x4e34cd6d // fmla v13.4s, v11.4s, v20.4s
+	FMOVQ 3648(R19), F21
+	WORD $0x4e2ccd55 // fmla v21.4s, v10.4s, v12.4s
+	FMOVQ 3648(R19), F20
+	WORD $0x4e2dcd74 // fmla v20.4s, v11.4s, v13.4s
+	FMOVQ 3664(R19), F19
 	FMOVQ 3680(R19), F14
-	WORD $0x4eae1dcd // mov v13.16b, v14.16b
-	WORD $0x4e2fcd4d // fmla v13.4s, v10.4s, v15.4s
-	WORD $0x4eae1dcc // mov v12.16b, v14.16b
-	WORD $0x4e2fcd6c // fmla v12.4s, v11.4s, v15.4s
-	FMOVQ 3696(R19), F31
-	WORD $0x4ebf1fee // mov v14.16b, v31.16b
-	WORD $0x4e2dcd4e // fmla v14.4s, v10.4s, v13.4s
-	WORD $0x4ebf1fef // mov v15.16b, v31.16b
-	WORD $0x4e2ccd6f // fmla v15.4s, v11.4s, v12.4s
-	FMOVQ 3712(R19), F13
-	WORD $0x4ead1dac // mov v12.16b, v13.16b
-	WORD $0x4e2ecd4c // fmla v12.4s, v10.4s, v14.4s
-	WORD $0x4ead1dae // mov v14.16b, v13.16b
-	WORD $0x4e2fcd6e // fmla v14.4s, v11.4s, v15.4s
-	WORD $0x4e24cd92 // fmla v18.4s, v12.4s, v4.4s
-	WORD $0x4e25cdd0 // fmla v16.4s, v14.4s, v5.4s
-	WORD $0x6e2ade4a // fmul v10.4s, v18.4s, v10.4s
-	WORD $0x6e2bde0b // fmul v11.4s, v16.4s, v11.4s
+	WORD $0x4e33cd4e // fmla v14.4s, v10.4s, v19.4s
+	FMOVQ 3680(R19), F15
+	WORD $0x4e33cd6f // fmla v15.4s, v11.4s, v19.4s
+	FMOVQ 3696(R19), F18
+	WORD $0x4e2ecd52 // fmla v18.4s, v10.4s, v14.4s
+	FMOVQ 3696(R19), F17
+	WORD $0x4e2fcd71 // fmla v17.4s, v11.4s, v15.4s
+	FMOVQ 3712(R19), F14
+	WORD $0x4e32cd4e // fmla v14.4s, v10.4s, v18.4s
+	FMOVQ 3712(R19), F15
+	WORD $0x4e31cd6f // fmla v15.4s, v11.4s, v17.4s
+	WORD $0x4e24cdd5 // fmla v21.4s, v14.4s, v4.4s
+	WORD $0x4e25cdf4 // fmla v20.4s, v15.4s, v5.4s
+	WORD $0x6e2adeaa // fmul v10.4s, v21.4s, v10.4s
+	WORD $0x6e2bde8b // fmul v11.4s, v20.4s, v11.4s
 	WORD $0x6e24dd44 // fmul v4.4s, v10.4s, v4.4s
 	WORD $0x6e25dd65 // fmul v5.4s, v11.4s, v5.4s
 	WORD $0x4e24d4c4 // fadd v4.4s, v6.4s, v4.4s
 	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
-	FMOVQ 3216(R19), F18
-	WORD $0x6e32dd06 // fmul v6.4s, v8.4s, v18.4s
-	WORD $0x6e32dd27 // fmul v7.4s, v9.4s, v18.4s
+	FMOVQ 3216(R19), F21
+	WORD $0x6e35dd06 // fmul v6.4s, v8.4s, v21.4s
+	WORD $0x6e35dd27 // fmul v7.4s, v9.4s, v21.4s
 	WORD $0x6ea0f8ca // fneg v10.4s, v6.4s
-	WORD $0x4e32cd0a // fmla v10.4s, v8.4s, v18.4s
+	WORD $0x4e35cd0a // fmla v10.4s, v8.4s, v21.4s
 	WORD $0x6ea0f8eb // fneg v11.4s, v7.4s
-	WORD $0x4e32cd2b // fmla v11.4s, v9.4s, v18.4s
-	WORD $0x4e32cc8a // fmla v10.4s, v4.4s, v18.4s
-	WORD $0x4e32ccab // fmla v11.4s, v5.4s, v18.4s
-	FMOVQ 3760(R19), F16
-	WORD $0x4e30cd0a // fmla v10.4s, v8.4s, v16.4s
-	WORD $0x4e30cd2b // fmla v11.4s, v9.4s, v16.4s
+	WORD $0x4e35cd2b // fmla v11.4s, v9.4s, v21.4s
+	WORD $0x4e35cc8a // fmla v10.4s, v4.4s, v21.4s
+	WORD $0x4e35ccab // fmla v11.4s, v5.4s, v21.4s
+	FMOVQ 3760(R19), F20
+	WORD $0x4e34cd0a // fmla v10.4s, v8.4s, v20.4s
+	WORD $0x4e34cd2b // fmla v11.4s, v9.4s, v20.4s
 	WORD $0x4e26d444 // fadd v4.4s, v2.4s, v6.4s
 	WORD $0x4e27d465 // fadd v5.4s, v3.4s, v7.4s
 	WORD $0x4ea4d442 // fsub v2.4s, v2.4s, v4.4s
@@ -15461,23 +15017,23 @@ body:
 	WORD $0x4e23d563 // fadd v3.4s, v11.4s, v3.4s
 	WORD $0x4e22d482 // fadd v2.4s, v4.4s, v2.4s
 	WORD $0x4e23d4a3 // fadd v3.4s, v5.4s, v3.4s
-	FMOVQ 3728(R19), F15
-	WORD $0x6ea0e5e4 // fcmgt v4.4s, v15.4s, v0.4s
+	FMOVQ 3728(R19), F18
+	WORD $0x6ea0e644 // fcmgt v4.4s, v18.4s, v0.4s
 	WORD $0x6e205884 // mvn v4.16b, v4.16b
-	WORD $0x6ea1e5e5 // fcmgt v5.4s, v15.4s, v1.4s
+	WORD $0x6ea1e645 // fcmgt v5.4s, v18.4s, v1.4s
 	WORD $0x6e2058a5 // mvn v5.16b, v5.16b
 	WORD $0x6e621c04 // bsl v4.16b, v0.16b, v2.16b
 	WORD $0x6e631c25 // bsl v5.16b, v1.16b, v3.16b
-	FMOVQ 2352(R19), F14
-	WORD $0x4e2ee40c // fcmeq v12.4s, v0.4s, v14.4s
-	WORD $0x4e2ee42b // fcmeq v11.4s, v1.4s, v14.4s
-	WORD $0x6e641eec // bsl v12.16b, v23.16b, v4.16b
-	WORD $0x6e651eeb // bsl v11.16b, v23.16b, v5.16b
-	WORD $0x6ea0e5c4 // fcmgt v4.4s, v14.4s, v0.4s
-	WORD $0x6ea1e5c5 // fcmgt v5.4s, v14.4s, v1.4s
-	FMOVQ 3744(R19), F10
-	WORD $0x6e6c1d44 // bsl v4.16b, v10.16b, v12.16b
-	WORD $0x6e6b1d45 // bsl v5.16b, v10.16b, v11.16b
+	FMOVQ 2352(R19), F17
+	WORD $0x4e31e410 // fcmeq v16.4s, v0.4s, v17.4s
+	WORD $0x4e31e42f // fcmeq v15.4s, v1.4s, v17.4s
+	WORD $0x6e641ef0 // bsl v16.16b, v23.16b, v4.16b
+	WORD $0x6e651eef // bsl v15.16b, v23.16b, v5.16b
+	WORD $0x6ea0e624 // fcmgt v4.4s, v17.4s, v0.4s
+	WORD $0x6ea1e625 // fcmgt v5.4s, v17.4s, v1.4s
+	FMOVQ 3744(R19), F14
+	WORD $0x6e701dc4 // bsl v4.16b, v14.16b, v16.16b
+	WORD $0x6e6f1dc5 // bsl v5.16b, v14.16b, v15.16b
 	CMP $0x00000008, R2
 	WORD $0x4ea41c82 // mov v2.16b, v4.16b
 	WORD $0x4ea51ca3 // mov v3.16b, v5.16b
@@ -15502,58 +15058,60 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V0.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V0.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V0.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V0.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V1.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V1.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V1.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V1.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane8:
 	ADD $4, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -15592,25 +15150,25 @@ TEXT ·maximumF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4e3df7e0 // fmax v0.4s, v31.4s, v29.4s
-	WORD $0x4e3cf7c1 // fmax v1.4s, v30.4s, v28.4s
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x4e22f400 // fmax v0.4s, v0.4s, v2.4s
+	WORD $0x4e23f421 // fmax v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	WORD $0x4e3df7e0 // fmax v0.4s, v31.4s, v29.4s
-	WORD $0x4e3cf7c1 // fmax v1.4s, v30.4s, v28.4s
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x4e22f400 // fmax v0.4s, v0.4s, v2.4s
+	WORD $0x4e23f421 // fmax v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F29, F28)
-	WORD $0x4e3df7e0 // fmax v0.4s, v31.4s, v29.4s
-	WORD $0x4e3cf7c1 // fmax v1.4s, v30.4s, v28.4s
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x4e22f400 // fmax v0.4s, v0.4s, v2.4s
+	WORD $0x4e23f421 // fmax v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F29, F28)
-	WORD $0x4e3df7e0 // fmax v0.4s, v31.4s, v29.4s
-	WORD $0x4e3cf7c1 // fmax v1.4s, v30.4s, v28.4s
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x4e22f400 // fmax v0.4s, v0.4s, v2.4s
+	WORD $0x4e23f421 // fmax v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -15624,12 +15182,8 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x4e26f480 // fmax v0.4s, v4.4s, v6.4s
@@ -15659,53 +15213,53 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<2, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -15714,49 +15268,49 @@ lane8:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V6.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V6.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V6.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V6.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V7.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V7.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V7.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V7.S[3]
 
@@ -15805,21 +15359,21 @@ TEXT ·maximumSF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4e20f7e2 // fmax v2.4s, v31.4s, v0.4s
-	WORD $0x4e21f7c3 // fmax v3.4s, v30.4s, v1.4s
+	FLDPQ 0(R1), (F2, F3)
+	WORD $0x4e20f442 // fmax v2.4s, v2.4s, v0.4s
+	WORD $0x4e21f463 // fmax v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4e20f7e2 // fmax v2.4s, v31.4s, v0.4s
-	WORD $0x4e21f7c3 // fmax v3.4s, v30.4s, v1.4s
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x4e20f442 // fmax v2.4s, v2.4s, v0.4s
+	WORD $0x4e21f463 // fmax v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4e20f7e2 // fmax v2.4s, v31.4s, v0.4s
-	WORD $0x4e21f7c3 // fmax v3.4s, v30.4s, v1.4s
+	FLDPQ 64(R1), (F2, F3)
+	WORD $0x4e20f442 // fmax v2.4s, v2.4s, v0.4s
+	WORD $0x4e21f463 // fmax v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4e20f7e2 // fmax v2.4s, v31.4s, v0.4s
-	WORD $0x4e21f7c3 // fmax v3.4s, v30.4s, v1.4s
+	FLDPQ 96(R1), (F2, F3)
+	WORD $0x4e20f442 // fmax v2.4s, v2.4s, v0.4s
+	WORD $0x4e21f463 // fmax v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -15832,9 +15386,7 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
+	FLDPQ 0(R1), (F4, F5)
 
 body:
 	WORD $0x4e20f482 // fmax v2.4s, v4.4s, v0.4s
@@ -15861,53 +15413,53 @@ several:
 	MOVD R3, R6
 	NEG R6, R6
 	ADD R6<<2, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c54 // mov w20, v2.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c54 // mov w20, v2.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c54 // mov w20, v2.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c54 // mov w20, v2.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c74 // mov w20, v3.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c74 // mov w20, v3.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c74 // mov w20, v3.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c74 // mov w20, v3.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -15951,25 +15503,25 @@ TEXT ·minimumF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebdf7e0 // fmin v0.4s, v31.4s, v29.4s
-	WORD $0x4ebcf7c1 // fmin v1.4s, v30.4s, v28.4s
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x4ea2f400 // fmin v0.4s, v0.4s, v2.4s
+	WORD $0x4ea3f421 // fmin v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	WORD $0x4ebdf7e0 // fmin v0.4s, v31.4s, v29.4s
-	WORD $0x4ebcf7c1 // fmin v1.4s, v30.4s, v28.4s
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x4ea2f400 // fmin v0.4s, v0.4s, v2.4s
+	WORD $0x4ea3f421 // fmin v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F29, F28)
-	WORD $0x4ebdf7e0 // fmin v0.4s, v31.4s, v29.4s
-	WORD $0x4ebcf7c1 // fmin v1.4s, v30.4s, v28.4s
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x4ea2f400 // fmin v0.4s, v0.4s, v2.4s
+	WORD $0x4ea3f421 // fmin v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F29, F28)
-	WORD $0x4ebdf7e0 // fmin v0.4s, v31.4s, v29.4s
-	WORD $0x4ebcf7c1 // fmin v1.4s, v30.4s, v28.4s
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x4ea2f400 // fmin v0.4s, v0.4s, v2.4s
+	WORD $0x4ea3f421 // fmin v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -15983,12 +15535,8 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x4ea6f480 // fmin v0.4s, v4.4s, v6.4s
@@ -16018,53 +15566,53 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<2, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -16073,49 +15621,49 @@ lane8:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V6.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V6.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V6.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V6.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V7.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V7.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V7.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V7.S[3]
 
@@ -16164,21 +15712,21 @@ TEXT ·minimumSF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ea0f7e2 // fmin v2.4s, v31.4s, v0.4s
-	WORD $0x4ea1f7c3 // fmin v3.4s, v30.4s, v1.4s
+	FLDPQ 0(R1), (F2, F3)
+	WORD $0x4ea0f442 // fmin v2.4s, v2.4s, v0.4s
+	WORD $0x4ea1f463 // fmin v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4ea0f7e2 // fmin v2.4s, v31.4s, v0.4s
-	WORD $0x4ea1f7c3 // fmin v3.4s, v30.4s, v1.4s
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x4ea0f442 // fmin v2.4s, v2.4s, v0.4s
+	WORD $0x4ea1f463 // fmin v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4ea0f7e2 // fmin v2.4s, v31.4s, v0.4s
-	WORD $0x4ea1f7c3 // fmin v3.4s, v30.4s, v1.4s
+	FLDPQ 64(R1), (F2, F3)
+	WORD $0x4ea0f442 // fmin v2.4s, v2.4s, v0.4s
+	WORD $0x4ea1f463 // fmin v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4ea0f7e2 // fmin v2.4s, v31.4s, v0.4s
-	WORD $0x4ea1f7c3 // fmin v3.4s, v30.4s, v1.4s
+	FLDPQ 96(R1), (F2, F3)
+	WORD $0x4ea0f442 // fmin v2.4s, v2.4s, v0.4s
+	WORD $0x4ea1f463 // fmin v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -16191,9 +15739,7 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
+	FLDPQ 0(R1), (F4, F5)
 
 body:
 	WORD $0x4ea0f482 // fmin v2.4s, v4.4s, v0.4s
@@ -16220,53 +15766,53 @@ several:
 	MOVD R3, R6
 	NEG R6, R6
 	ADD R6<<2, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c54 // mov w20, v2.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c54 // mov w20, v2.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c54 // mov w20, v2.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c54 // mov w20, v2.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c74 // mov w20, v3.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c74 // mov w20, v3.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c74 // mov w20, v3.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c74 // mov w20, v3.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -16310,25 +15856,25 @@ TEXT ·mulF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x6e3ddfe0 // fmul v0.4s, v31.4s, v29.4s
-	WORD $0x6e3cdfc1 // fmul v1.4s, v30.4s, v28.4s
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x6e22dc00 // fmul v0.4s, v0.4s, v2.4s
+	WORD $0x6e23dc21 // fmul v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	WORD $0x6e3ddfe0 // fmul v0.4s, v31.4s, v29.4s
-	WORD $0x6e3cdfc1 // fmul v1.4s, v30.4s, v28.4s
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x6e22dc00 // fmul v0.4s, v0.4s, v2.4s
+	WORD $0x6e23dc21 // fmul v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F29, F28)
-	WORD $0x6e3ddfe0 // fmul v0.4s, v31.4s, v29.4s
-	WORD $0x6e3cdfc1 // fmul v1.4s, v30.4s, v28.4s
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x6e22dc00 // fmul v0.4s, v0.4s, v2.4s
+	WORD $0x6e23dc21 // fmul v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F29, F28)
-	WORD $0x6e3ddfe0 // fmul v0.4s, v31.4s, v29.4s
-	WORD $0x6e3cdfc1 // fmul v1.4s, v30.4s, v28.4s
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x6e22dc00 // fmul v0.4s, v0.4s, v2.4s
+	WORD $0x6e23dc21 // fmul v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -16342,12 +15888,8 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x6e26dc80 // fmul v0.4s, v4.4s, v6.4s
@@ -16377,53 +15919,53 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<2, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -16432,49 +15974,49 @@ lane8:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V6.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V6.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V6.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V6.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V7.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V7.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V7.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V7.S[3]
 
@@ -16523,21 +16065,21 @@ TEXT ·mulSF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x6e20dfe2 // fmul v2.4s, v31.4s, v0.4s
-	WORD $0x6e21dfc3 // fmul v3.4s, v30.4s, v1.4s
+	FLDPQ 0(R1), (F2, F3)
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x6e20dfe2 // fmul v2.4s, v31.4s, v0.4s
-	WORD $0x6e21dfc3 // fmul v3.4s, v30.4s, v1.4s
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x6e20dfe2 // fmul v2.4s, v31.4s, v0.4s
-	WORD $0x6e21dfc3 // fmul v3.4s, v30.4s, v1.4s
+	FLDPQ 64(R1), (F2, F3)
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x6e20dfe2 // fmul v2.4s, v31.4s, v0.4s
-	WORD $0x6e21dfc3 // fmul v3.4s, v30.4s, v1.4s
+	FLDPQ 96(R1), (F2, F3)
+	WORD $0x6e20dc42 // fmul v2.4s, v2.4s, v0.4s
+	WORD $0x6e21dc63 // fmul v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -16550,9 +16092,7 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
+	FLDPQ 0(R1), (F4, F5)
 
 body:
 	WORD $0x6e20dc82 // fmul v2.4s, v4.4s, v0.4s
@@ -16579,53 +16119,53 @@ several:
 	MOVD R3, R6
 	NEG R6, R6
 	ADD R6<<2, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c54 // mov w20, v2.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c54 // mov w20, v2.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c54 // mov w20, v2.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c54 // mov w20, v2.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c74 // mov w20, v3.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c74 // mov w20, v3.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c74 // mov w20, v3.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c74 // mov w20, v3.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -16668,22 +16208,22 @@ TEXT ·negF32NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FMOVQ 2384(R19), F29
-	WORD $0x6e3d1fe0 // eor v0.16b, v31.16b, v29.16b
-	WORD $0x6e3d1fc1 // eor v1.16b, v30.16b, v29.16b
+	FLDPQ 0(R1), (F0, F1)
+	FMOVQ 2384(R19), F31
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x6e3d1fe0 // eor v0.16b, v31.16b, v29.16b
-	WORD $0x6e3d1fc1 // eor v1.16b, v30.16b, v29.16b
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x6e3d1fe0 // eor v0.16b, v31.16b, v29.16b
-	WORD $0x6e3d1fc1 // eor v1.16b, v30.16b, v29.16b
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x6e3d1fe0 // eor v0.16b, v31.16b, v29.16b
-	WORD $0x6e3d1fc1 // eor v1.16b, v30.16b, v29.16b
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -16696,9 +16236,7 @@ four:
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
+	FLDPQ 0(R1), (F2, F3)
 
 body:
 	FMOVQ 2384(R19), F31
@@ -16726,53 +16264,53 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V2.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V2.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V2.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V2.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V3.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V3.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V3.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V3.S[3]
 
@@ -16816,42 +16354,42 @@ TEXT ·notEqualF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4e3de7e0 // fcmeq v0.4s, v31.4s, v29.4s
-	WORD $0x6e205800 // mvn v0.16b, v0.16b
-	WORD $0x4e3ce7c1 // fcmeq v1.4s, v30.4s, v28.4s
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	FMOVQ 2320(R19), F31
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x4e22e41f // fcmeq v31.4s, v0.4s, v2.4s
+	WORD $0x6e205bff // mvn v31.16b, v31.16b
+	WORD $0x4e23e43e // fcmeq v30.4s, v1.4s, v3.4s
+	WORD $0x6e205bde // mvn v30.16b, v30.16b
+	FMOVQ 2320(R19), F29
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F30, F29)
-	FLDPQ 32(R2), (F28, F27)
-	WORD $0x4e3ce7c0 // fcmeq v0.4s, v30.4s, v28.4s
-	WORD $0x6e205800 // mvn v0.16b, v0.16b
-	WORD $0x4e3be7a1 // fcmeq v1.4s, v29.4s, v27.4s
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x4e22e41f // fcmeq v31.4s, v0.4s, v2.4s
+	WORD $0x6e205bff // mvn v31.16b, v31.16b
+	WORD $0x4e23e43e // fcmeq v30.4s, v1.4s, v3.4s
+	WORD $0x6e205bde // mvn v30.16b, v30.16b
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F30, F29)
-	FLDPQ 64(R2), (F28, F27)
-	WORD $0x4e3ce7c0 // fcmeq v0.4s, v30.4s, v28.4s
-	WORD $0x6e205800 // mvn v0.16b, v0.16b
-	WORD $0x4e3be7a1 // fcmeq v1.4s, v29.4s, v27.4s
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x4e22e41f // fcmeq v31.4s, v0.4s, v2.4s
+	WORD $0x6e205bff // mvn v31.16b, v31.16b
+	WORD $0x4e23e43e // fcmeq v30.4s, v1.4s, v3.4s
+	WORD $0x6e205bde // mvn v30.16b, v30.16b
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F30, F29)
-	FLDPQ 96(R2), (F28, F27)
-	WORD $0x4e3ce7c0 // fcmeq v0.4s, v30.4s, v28.4s
-	WORD $0x6e205800 // mvn v0.16b, v0.16b
-	WORD $0x4e3be7a1 // fcmeq v1.4s, v29.4s, v27.4s
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	WORD $0x4e3f1c00 // and v0.16b, v0.16b, v31.16b
-	WORD $0x4e3f1c21 // and v1.16b, v1.16b, v31.16b
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x4e22e41f // fcmeq v31.4s, v0.4s, v2.4s
+	WORD $0x6e205bff // mvn v31.16b, v31.16b
+	WORD $0x4e23e43e // fcmeq v30.4s, v1.4s, v3.4s
+	WORD $0x6e205bde // mvn v30.16b, v30.16b
+	WORD $0x4e3d1fe0 // and v0.16b, v31.16b, v29.16b
+	WORD $0x4e3d1fc1 // and v1.16b, v30.16b, v29.16b
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -16865,12 +16403,8 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x4e26e480 // fcmeq v0.4s, v4.4s, v6.4s
@@ -16905,53 +16439,53 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<2, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -16960,49 +16494,49 @@ lane8:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V6.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V6.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V6.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V6.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V7.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V7.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V7.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V7.S[3]
 
@@ -17051,21 +16585,21 @@ TEXT ·rdivSF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x6e3ffc02 // fdiv v2.4s, v0.4s, v31.4s
-	WORD $0x6e3efc23 // fdiv v3.4s, v1.4s, v30.4s
+	FLDPQ 0(R1), (F2, F3)
+	WORD $0x6e22fc02 // fdiv v2.4s, v0.4s, v2.4s
+	WORD $0x6e23fc23 // fdiv v3.4s, v1.4s, v3.4s
 	FSTPQ (F2, F3), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x6e3ffc02 // fdiv v2.4s, v0.4s, v31.4s
-	WORD $0x6e3efc23 // fdiv v3.4s, v1.4s, v30.4s
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x6e22fc02 // fdiv v2.4s, v0.4s, v2.4s
+	WORD $0x6e23fc23 // fdiv v3.4s, v1.4s, v3.4s
 	FSTPQ (F2, F3), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x6e3ffc02 // fdiv v2.4s, v0.4s, v31.4s
-	WORD $0x6e3efc23 // fdiv v3.4s, v1.4s, v30.4s
+	FLDPQ 64(R1), (F2, F3)
+	WORD $0x6e22fc02 // fdiv v2.4s, v0.4s, v2.4s
+	WORD $0x6e23fc23 // fdiv v3.4s, v1.4s, v3.4s
 	FSTPQ (F2, F3), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x6e3ffc02 // fdiv v2.4s, v0.4s, v31.4s
-	WORD $0x6e3efc23 // fdiv v3.4s, v1.4s, v30.4s
+	FLDPQ 96(R1), (F2, F3)
+	WORD $0x6e22fc02 // fdiv v2.4s, v0.4s, v2.4s
+	WORD $0x6e23fc23 // fdiv v3.4s, v1.4s, v3.4s
 	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -17078,9 +16612,7 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
+	FLDPQ 0(R1), (F4, F5)
 
 body:
 	WORD $0x6e24fc02 // fdiv v2.4s, v0.4s, v4.4s
@@ -17107,53 +16639,53 @@ several:
 	MOVD R3, R6
 	NEG R6, R6
 	ADD R6<<2, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c54 // mov w20, v2.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c54 // mov w20, v2.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c54 // mov w20, v2.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c54 // mov w20, v2.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c74 // mov w20, v3.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c74 // mov w20, v3.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c74 // mov w20, v3.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c74 // mov w20, v3.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -17196,22 +16728,22 @@ TEXT ·reciprocalF32NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FMOVQ 2320(R19), F29
-	WORD $0x6e3fffa0 // fdiv v0.4s, v29.4s, v31.4s
-	WORD $0x6e3effa1 // fdiv v1.4s, v29.4s, v30.4s
+	FLDPQ 0(R1), (F0, F1)
+	FMOVQ 2320(R19), F31
+	WORD $0x6e20ffe0 // fdiv v0.4s, v31.4s, v0.4s
+	WORD $0x6e21ffe1 // fdiv v1.4s, v31.4s, v1.4s
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x6e3fffa0 // fdiv v0.4s, v29.4s, v31.4s
-	WORD $0x6e3effa1 // fdiv v1.4s, v29.4s, v30.4s
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x6e20ffe0 // fdiv v0.4s, v31.4s, v0.4s
+	WORD $0x6e21ffe1 // fdiv v1.4s, v31.4s, v1.4s
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x6e3fffa0 // fdiv v0.4s, v29.4s, v31.4s
-	WORD $0x6e3effa1 // fdiv v1.4s, v29.4s, v30.4s
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x6e20ffe0 // fdiv v0.4s, v31.4s, v0.4s
+	WORD $0x6e21ffe1 // fdiv v1.4s, v31.4s, v1.4s
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x6e3fffa0 // fdiv v0.4s, v29.4s, v31.4s
-	WORD $0x6e3effa1 // fdiv v1.4s, v29.4s, v30.4s
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x6e20ffe0 // fdiv v0.4s, v31.4s, v0.4s
+	WORD $0x6e21ffe1 // fdiv v1.4s, v31.4s, v1.4s
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -17224,9 +16756,7 @@ four:
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
+	FLDPQ 0(R1), (F4, F5)
 
 body:
 	FMOVQ 2320(R19), F31
@@ -17254,53 +16784,53 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -17343,28 +16873,28 @@ TEXT ·rsqrtF32NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x6ea1fbe0 // fsqrt v0.4s, v31.4s
-	WORD $0x6ea1fbc1 // fsqrt v1.4s, v30.4s
+	FLDPQ 0(R1), (F0, F1)
+	WORD $0x6ea1f800 // fsqrt v0.4s, v0.4s
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
 	FMOVQ 2320(R19), F31
 	WORD $0x6e20ffe0 // fdiv v0.4s, v31.4s, v0.4s
 	WORD $0x6e21ffe1 // fdiv v1.4s, v31.4s, v1.4s
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F30, F29)
-	WORD $0x6ea1fbc0 // fsqrt v0.4s, v30.4s
-	WORD $0x6ea1fba1 // fsqrt v1.4s, v29.4s
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x6ea1f800 // fsqrt v0.4s, v0.4s
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
 	WORD $0x6e20ffe0 // fdiv v0.4s, v31.4s, v0.4s
 	WORD $0x6e21ffe1 // fdiv v1.4s, v31.4s, v1.4s
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F30, F29)
-	WORD $0x6ea1fbc0 // fsqrt v0.4s, v30.4s
-	WORD $0x6ea1fba1 // fsqrt v1.4s, v29.4s
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x6ea1f800 // fsqrt v0.4s, v0.4s
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
 	WORD $0x6e20ffe0 // fdiv v0.4s, v31.4s, v0.4s
 	WORD $0x6e21ffe1 // fdiv v1.4s, v31.4s, v1.4s
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F30, F29)
-	WORD $0x6ea1fbc0 // fsqrt v0.4s, v30.4s
-	WORD $0x6ea1fba1 // fsqrt v1.4s, v29.4s
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x6ea1f800 // fsqrt v0.4s, v0.4s
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
 	WORD $0x6e20ffe0 // fdiv v0.4s, v31.4s, v0.4s
 	WORD $0x6e21ffe1 // fdiv v1.4s, v31.4s, v1.4s
 	FSTPQ (F0, F1), 96(R0)
@@ -17379,9 +16909,7 @@ four:
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
+	FLDPQ 0(R1), (F2, F3)
 
 body:
 	WORD $0x6ea1f840 // fsqrt v0.4s, v2.4s
@@ -17411,53 +16939,53 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V2.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V2.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V2.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V2.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V3.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V3.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V3.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V3.S[3]
 
@@ -17506,21 +17034,21 @@ TEXT ·rsubSF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebfd402 // fsub v2.4s, v0.4s, v31.4s
-	WORD $0x4ebed423 // fsub v3.4s, v1.4s, v30.4s
+	FLDPQ 0(R1), (F2, F3)
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	WORD $0x4ea3d423 // fsub v3.4s, v1.4s, v3.4s
 	FSTPQ (F2, F3), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4ebfd402 // fsub v2.4s, v0.4s, v31.4s
-	WORD $0x4ebed423 // fsub v3.4s, v1.4s, v30.4s
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	WORD $0x4ea3d423 // fsub v3.4s, v1.4s, v3.4s
 	FSTPQ (F2, F3), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4ebfd402 // fsub v2.4s, v0.4s, v31.4s
-	WORD $0x4ebed423 // fsub v3.4s, v1.4s, v30.4s
+	FLDPQ 64(R1), (F2, F3)
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	WORD $0x4ea3d423 // fsub v3.4s, v1.4s, v3.4s
 	FSTPQ (F2, F3), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4ebfd402 // fsub v2.4s, v0.4s, v31.4s
-	WORD $0x4ebed423 // fsub v3.4s, v1.4s, v30.4s
+	FLDPQ 96(R1), (F2, F3)
+	WORD $0x4ea2d402 // fsub v2.4s, v0.4s, v2.4s
+	WORD $0x4ea3d423 // fsub v3.4s, v1.4s, v3.4s
 	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -17533,9 +17061,7 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
+	FLDPQ 0(R1), (F4, F5)
 
 body:
 	WORD $0x4ea4d402 // fsub v2.4s, v0.4s, v4.4s
@@ -17562,53 +17088,53 @@ several:
 	MOVD R3, R6
 	NEG R6, R6
 	ADD R6<<2, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c54 // mov w20, v2.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c54 // mov w20, v2.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c54 // mov w20, v2.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c54 // mov w20, v2.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c74 // mov w20, v3.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c74 // mov w20, v3.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c74 // mov w20, v3.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c74 // mov w20, v3.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -17651,9 +17177,7 @@ TEXT ·sigmoidF32NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 2384(R19), F31
@@ -17681,31 +17205,28 @@ body:
 	WORD $0x6e3ddfa6 // fmul v6.4s, v29.4s, v29.4s
 	WORD $0x6e3cdf87 // fmul v7.4s, v28.4s, v28.4s
 	FMOVQ 3264(R19), F23
-	FMOVQ 3280(R19), F22
-	WORD $0x4eb61ec8 // mov v8.16b, v22.16b
+	FMOVQ 3280(R19), F8
 	WORD $0x4e37ccc8 // fmla v8.4s, v6.4s, v23.4s
-	WORD $0x4eb61ec9 // mov v9.16b, v22.16b
+	FMOVQ 3280(R19), F9
 	WORD $0x4e37cce9 // fmla v9.4s, v7.4s, v23.4s
+	FMOVQ 2672(R19), F22
+	WORD $0x4e28ccd6 // fmla v22.4s, v6.4s, v8.4s
 	FMOVQ 2672(R19), F21
-	WORD $0x4eb51eb4 // mov v20.16b, v21.16b
-	WORD $0x4e28ccd4 // fmla v20.4s, v6.4s, v8.4s
-	WORD $0x4eb51eb3 // mov v19.16b, v21.16b
-	WORD $0x4e29ccf3 // fmla v19.4s, v7.4s, v9.4s
-	FMOVQ 3296(R19), F18
-	FMOVQ 3312(R19), F17
-	WORD $0x4eb11e2a // mov v10.16b, v17.16b
-	WORD $0x4e32ccca // fmla v10.4s, v6.4s, v18.4s
-	WORD $0x4eb11e2b // mov v11.16b, v17.16b
-	WORD $0x4e32cceb // fmla v11.4s, v7.4s, v18.4s
-	WORD $0x4e3dcd54 // fmla v20.4s, v10.4s, v29.4s
-	WORD $0x4e3ccd73 // fmla v19.4s, v11.4s, v28.4s
-	WORD $0x4e34ccdd // fmla v29.4s, v6.4s, v20.4s
-	WORD $0x4e33ccfc // fmla v28.4s, v7.4s, v19.4s
-	FMOVQ 2320(R19), F20
-	WORD $0x4e34d7a2 // fadd v2.4s, v29.4s, v20.4s
-	WORD $0x4e34d783 // fadd v3.4s, v28.4s, v20.4s
-	WORD $0x4eb4d446 // fsub v6.4s, v2.4s, v20.4s
-	WORD $0x4eb4d467 // fsub v7.4s, v3.4s, v20.4s
+	WORD $0x4e29ccf5 // fmla v21.4s, v7.4s, v9.4s
+	FMOVQ 3296(R19), F20
+	FMOVQ 3312(R19), F10
+	WORD $0x4e34ccca // fmla v10.4s, v6.4s, v20.4s
+	FMOVQ 3312(R19), F11
+	WORD $0x4e34cceb // fmla v11.4s, v7.4s, v20.4s
+	WORD $0x4e3dcd56 // fmla v22.4s, v10.4s, v29.4s
+	WORD $0x4e3ccd75 // fmla v21.4s, v11.4s, v28.4s
+	WORD $0x4e36ccdd // fmla v29.4s, v6.4s, v22.4s
+	WORD $0x4e35ccfc // fmla v28.4s, v7.4s, v21.4s
+	FMOVQ 2320(R19), F22
+	WORD $0x4e36d7a2 // fadd v2.4s, v29.4s, v22.4s
+	WORD $0x4e36d783 // fadd v3.4s, v28.4s, v22.4s
+	WORD $0x4eb6d446 // fsub v6.4s, v2.4s, v22.4s
+	WORD $0x4eb6d467 // fsub v7.4s, v3.4s, v22.4s
 	WORD $0x4ea6d7a6 // fsub v6.4s, v29.4s, v6.4s
 	WORD $0x4ea7d787 // fsub v7.4s, v28.4s, v7.4s
 	FMOVQ 3776(R19), F29
@@ -17713,108 +17234,108 @@ body:
 	WORD $0x6e641fa8 // bsl v8.16b, v29.16b, v4.16b
 	WORD $0x6ea5e7a9 // fcmgt v9.4s, v29.4s, v5.4s
 	WORD $0x6e651fa9 // bsl v9.16b, v29.16b, v5.16b
+	FMOVQ 2672(R19), F28
 	WORD $0x4eb91f2c // mov v12.16b, v25.16b
-	WORD $0x4e35cd0c // fmla v12.4s, v8.4s, v21.4s
-	WORD $0x4e35cd39 // fmla v25.4s, v9.4s, v21.4s
-	FMOVQ 2592(R19), F28
-	WORD $0x4ebcd58a // fsub v10.4s, v12.4s, v28.4s
-	WORD $0x4ebcd72b // fsub v11.4s, v25.4s, v28.4s
+	WORD $0x4e3ccd0c // fmla v12.4s, v8.4s, v28.4s
+	WORD $0x4e3ccd39 // fmla v25.4s, v9.4s, v28.4s
+	FMOVQ 2592(R19), F21
+	WORD $0x4eb5d58a // fsub v10.4s, v12.4s, v21.4s
+	WORD $0x4eb5d72b // fsub v11.4s, v25.4s, v21.4s
 	WORD $0x4eaad50a // fsub v10.4s, v8.4s, v10.4s
 	WORD $0x4eabd52b // fsub v11.4s, v9.4s, v11.4s
-	WORD $0x4e3cd54a // fadd v10.4s, v10.4s, v28.4s
-	WORD $0x4e3cd56b // fadd v11.4s, v11.4s, v28.4s
+	WORD $0x4e35d54a // fadd v10.4s, v10.4s, v21.4s
+	WORD $0x4e35d56b // fadd v11.4s, v11.4s, v21.4s
 	WORD $0x4f37558c // shl v12.4s, v12.4s, #23
 	WORD $0x4f37572d // shl v13.4s, v25.4s, #23
-	WORD $0x4eb4858c // add v12.4s, v12.4s, v20.4s
-	WORD $0x4eb485ad // add v13.4s, v13.4s, v20.4s
+	WORD $0x4eb6858c // add v12.4s, v12.4s, v22.4s
+	WORD $0x4eb685ad // add v13.4s, v13.4s, v22.4s
 	WORD $0x6e2cdc4c // fmul v12.4s, v2.4s, v12.4s
 	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
 	WORD $0x4f37554a // shl v10.4s, v10.4s, #23
 	WORD $0x4f37556b // shl v11.4s, v11.4s, #23
-	WORD $0x4eb4854a // add v10.4s, v10.4s, v20.4s
-	WORD $0x4eb4856b // add v11.4s, v11.4s, v20.4s
+	WORD $0x4eb6854a // add v10.4s, v10.4s, v22.4s
+	WORD $0x4eb6856b // add v11.4s, v11.4s, v22.4s
 	WORD $0x6e2add8a // fmul v10.4s, v12.4s, v10.4s
 	WORD $0x6e2bddab // fmul v11.4s, v13.4s, v11.4s
-	WORD $0x4ebc1f8e // mov v14.16b, v28.16b
-	WORD $0x4e35cd0e // fmla v14.4s, v8.4s, v21.4s
-	WORD $0x4e35cd3c // fmla v28.4s, v9.4s, v21.4s
+	WORD $0x4eb51eae // mov v14.16b, v21.16b
+	WORD $0x4e3ccd0e // fmla v14.4s, v8.4s, v28.4s
+	WORD $0x4e3ccd35 // fmla v21.4s, v9.4s, v28.4s
 	FMOVQ 2592(R19), F25
 	WORD $0x4eb9d5cc // fsub v12.4s, v14.4s, v25.4s
-	WORD $0x4eb9d78d // fsub v13.4s, v28.4s, v25.4s
+	WORD $0x4eb9d6ad // fsub v13.4s, v21.4s, v25.4s
 	WORD $0x4eacd508 // fsub v8.4s, v8.4s, v12.4s
 	WORD $0x4eadd529 // fsub v9.4s, v9.4s, v13.4s
 	WORD $0x4e39d508 // fadd v8.4s, v8.4s, v25.4s
 	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
 	WORD $0x4f3755cc // shl v12.4s, v14.4s, #23
-	WORD $0x4f37578d // shl v13.4s, v28.4s, #23
-	WORD $0x4eb4858c // add v12.4s, v12.4s, v20.4s
-	WORD $0x4eb485ad // add v13.4s, v13.4s, v20.4s
+	WORD $0x4f3756ad // shl v13.4s, v21.4s, #23
+	WORD $0x4eb6858c // add v12.4s, v12.4s, v22.4s
+	WORD $0x4eb685ad // add v13.4s, v13.4s, v22.4s
 	WORD $0x6e2cdcc6 // fmul v6.4s, v6.4s, v12.4s
 	WORD $0x6e2ddce7 // fmul v7.4s, v7.4s, v13.4s
 	WORD $0x4f375508 // shl v8.4s, v8.4s, #23
 	WORD $0x4f375529 // shl v9.4s, v9.4s, #23
-	WORD $0x4eb48508 // add v8.4s, v8.4s, v20.4s
-	WORD $0x4eb48529 // add v9.4s, v9.4s, v20.4s
+	WORD $0x4eb68508 // add v8.4s, v8.4s, v22.4s
+	WORD $0x4eb68529 // add v9.4s, v9.4s, v22.4s
 	WORD $0x6e28dcc6 // fmul v6.4s, v6.4s, v8.4s
 	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
-	FMOVQ 2352(R19), F28
-	WORD $0x4e34d54e // fadd v14.4s, v10.4s, v20.4s
-	WORD $0x4e34d56f // fadd v15.4s, v11.4s, v20.4s
-	WORD $0x4eb4d5d0 // fsub v16.4s, v14.4s, v20.4s
-	WORD $0x4eb4d5f1 // fsub v17.4s, v15.4s, v20.4s
+	FMOVQ 2352(R19), F21
+	WORD $0x4e36d54e // fadd v14.4s, v10.4s, v22.4s
+	WORD $0x4e36d56f // fadd v15.4s, v11.4s, v22.4s
+	WORD $0x4eb6d5d0 // fsub v16.4s, v14.4s, v22.4s
+	WORD $0x4eb6d5f1 // fsub v17.4s, v15.4s, v22.4s
 	WORD $0x4eb0d550 // fsub v16.4s, v10.4s, v16.4s
 	WORD $0x4eb1d571 // fsub v17.4s, v11.4s, v17.4s
 	WORD $0x4e26d610 // fadd v16.4s, v16.4s, v6.4s
 	WORD $0x4e27d631 // fadd v17.4s, v17.4s, v7.4s
-	WORD $0x6e2efe92 // fdiv v18.4s, v20.4s, v14.4s
-	WORD $0x6e2ffe93 // fdiv v19.4s, v20.4s, v15.4s
-	WORD $0x6ea0e78d // fcmgt v13.4s, v28.4s, v0.4s
-	WORD $0x6ea1e795 // fcmgt v21.4s, v28.4s, v1.4s
-	WORD $0x6eed1e8a // bif v10.16b, v20.16b, v13.16b
-	WORD $0x6eb51d74 // bit v20.16b, v11.16b, v21.16b
+	WORD $0x6e2efed2 // fdiv v18.4s, v22.4s, v14.4s
+	WORD $0x6e2ffed3 // fdiv v19.4s, v22.4s, v15.4s
+	WORD $0x6ea0e6b4 // fcmgt v20.4s, v21.4s, v0.4s
+	WORD $0x6ea1e6ad // fcmgt v13.4s, v21.4s, v1.4s
+	WORD $0x6ef41eca // bif v10.16b, v22.16b, v20.16b
+	WORD $0x6ead1d76 // bit v22.16b, v11.16b, v13.16b
 	WORD $0x6e32dd4c // fmul v12.4s, v10.4s, v18.4s
-	WORD $0x6e33de8b // fmul v11.4s, v20.4s, v19.4s
+	WORD $0x6e33decb // fmul v11.4s, v22.4s, v19.4s
 	WORD $0x4eaccdca // fmls v10.4s, v14.4s, v12.4s
-	WORD $0x4eabcdf4 // fmls v20.4s, v15.4s, v11.4s
-	WORD $0x6eed1f86 // bif v6.16b, v28.16b, v13.16b
-	WORD $0x6ef51f87 // bif v7.16b, v28.16b, v21.16b
+	WORD $0x4eabcdf6 // fmls v22.4s, v15.4s, v11.4s
+	WORD $0x6ef41ea6 // bif v6.16b, v21.16b, v20.16b
+	WORD $0x6eed1ea7 // bif v7.16b, v21.16b, v13.16b
 	WORD $0x4eacce06 // fmls v6.4s, v16.4s, v12.4s
 	WORD $0x4eabce27 // fmls v7.4s, v17.4s, v11.4s
 	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
-	WORD $0x4e27d687 // fadd v7.4s, v20.4s, v7.4s
+	WORD $0x4e27d6c7 // fadd v7.4s, v22.4s, v7.4s
 	WORD $0x4e26ce4c // fmla v12.4s, v18.4s, v6.4s
 	WORD $0x4e27ce6b // fmla v11.4s, v19.4s, v7.4s
-	WORD $0x6e7c1c8d // bsl v13.16b, v4.16b, v28.16b
-	WORD $0x6e7c1cb5 // bsl v21.16b, v5.16b, v28.16b
-	WORD $0x6eade7a8 // fcmgt v8.4s, v29.4s, v13.4s
-	WORD $0x6eb5e7a9 // fcmgt v9.4s, v29.4s, v21.4s
-	WORD $0x4ea91d14 // orr v20.16b, v8.16b, v9.16b
-	WORD $0x6eb4a694 // umaxp v20.4s, v20.4s, v20.4s
-	FMOVD F20, R20
+	WORD $0x6e751c94 // bsl v20.16b, v4.16b, v21.16b
+	WORD $0x6e751cad // bsl v13.16b, v5.16b, v21.16b
+	WORD $0x6eb4e7a8 // fcmgt v8.4s, v29.4s, v20.4s
+	WORD $0x6eade7a9 // fcmgt v9.4s, v29.4s, v13.4s
+	WORD $0x4ea91d16 // orr v22.16b, v8.16b, v9.16b
+	WORD $0x6eb6a6d6 // umaxp v22.4s, v22.4s, v22.4s
+	FMOVD F22, R20
 	CMP $0, R20
-	WORD $0x4ead1da4 // mov v4.16b, v13.16b
-	WORD $0x4eb51ea5 // mov v5.16b, v21.16b
+	WORD $0x4eb41e84 // mov v4.16b, v20.16b
+	WORD $0x4ead1da5 // mov v5.16b, v13.16b
 	WORD $0x4eac1d86 // mov v6.16b, v12.16b
 	WORD $0x4eab1d67 // mov v7.16b, v11.16b
 	BEQ above11
-	FMOVQ 3344(R19), F21
-	WORD $0x6ea4e6aa // fcmgt v10.4s, v21.4s, v4.4s
-	WORD $0x6ea5e6ab // fcmgt v11.4s, v21.4s, v5.4s
+	FMOVQ 3344(R19), F22
+	WORD $0x6ea4e6ca // fcmgt v10.4s, v22.4s, v4.4s
+	WORD $0x6ea5e6cb // fcmgt v11.4s, v22.4s, v5.4s
 	WORD $0x4eaa1d4c // mov v12.16b, v10.16b
-	WORD $0x6e641f8c // bsl v12.16b, v28.16b, v4.16b
+	WORD $0x6e641eac // bsl v12.16b, v21.16b, v4.16b
 	WORD $0x4eab1d6d // mov v13.16b, v11.16b
-	WORD $0x6e651f8d // bsl v13.16b, v28.16b, v5.16b
-	FMOVQ 2672(R19), F20
+	WORD $0x6e651ead // bsl v13.16b, v21.16b, v5.16b
 	WORD $0x4eb91f30 // mov v16.16b, v25.16b
-	WORD $0x4e34cd90 // fmla v16.4s, v12.4s, v20.4s
-	WORD $0x4e34cdb9 // fmla v25.4s, v13.4s, v20.4s
-	FMOVQ 2592(R19), F19
-	WORD $0x4eb3d60e // fsub v14.4s, v16.4s, v19.4s
-	WORD $0x4eb3d72f // fsub v15.4s, v25.4s, v19.4s
+	WORD $0x4e3ccd90 // fmla v16.4s, v12.4s, v28.4s
+	WORD $0x4e3ccdb9 // fmla v25.4s, v13.4s, v28.4s
+	FMOVQ 2592(R19), F20
+	WORD $0x4eb4d60e // fsub v14.4s, v16.4s, v20.4s
+	WORD $0x4eb4d72f // fsub v15.4s, v25.4s, v20.4s
 	WORD $0x4eaed58c // fsub v12.4s, v12.4s, v14.4s
 	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
-	WORD $0x4e33d58c // fadd v12.4s, v12.4s, v19.4s
-	WORD $0x4e33d5ad // fadd v13.4s, v13.4s, v19.4s
+	WORD $0x4e34d58c // fadd v12.4s, v12.4s, v20.4s
+	WORD $0x4e34d5ad // fadd v13.4s, v13.4s, v20.4s
 	WORD $0x4f37560e // shl v14.4s, v16.4s, #23
 	WORD $0x4f37572f // shl v15.4s, v25.4s, #23
 	FMOVQ 2320(R19), F25
@@ -17828,26 +17349,26 @@ body:
 	WORD $0x4eb985ad // add v13.4s, v13.4s, v25.4s
 	WORD $0x6e2cddcc // fmul v12.4s, v14.4s, v12.4s
 	WORD $0x6e2ddded // fmul v13.4s, v15.4s, v13.4s
-	WORD $0x6eb5e492 // fcmgt v18.4s, v4.4s, v21.4s
-	WORD $0x6e641eb2 // bsl v18.16b, v21.16b, v4.16b
-	WORD $0x6eb5e4b1 // fcmgt v17.4s, v5.4s, v21.4s
-	WORD $0x6e651eb1 // bsl v17.16b, v21.16b, v5.16b
-	FMOVQ 3360(R19), F16
-	WORD $0x4e30d644 // fadd v4.4s, v18.4s, v16.4s
-	WORD $0x4e30d625 // fadd v5.4s, v17.4s, v16.4s
-	WORD $0x4e33d484 // fadd v4.4s, v4.4s, v19.4s
-	WORD $0x4e33d4a5 // fadd v5.4s, v5.4s, v19.4s
-	FMOVQ 3376(R19), F18
+	WORD $0x6eb6e493 // fcmgt v19.4s, v4.4s, v22.4s
+	WORD $0x6e641ed3 // bsl v19.16b, v22.16b, v4.16b
+	WORD $0x6eb6e4b2 // fcmgt v18.4s, v5.4s, v22.4s
+	WORD $0x6e651ed2 // bsl v18.16b, v22.16b, v5.16b
+	FMOVQ 3360(R19), F17
+	WORD $0x4e31d664 // fadd v4.4s, v19.4s, v17.4s
+	WORD $0x4e31d645 // fadd v5.4s, v18.4s, v17.4s
+	WORD $0x4e34d484 // fadd v4.4s, v4.4s, v20.4s
+	WORD $0x4e34d4a5 // fadd v5.4s, v5.4s, v20.4s
+	FMOVQ 3376(R19), F19
 	WORD $0x4f375484 // shl v4.4s, v4.4s, #23
 	WORD $0x4f3754a5 // shl v5.4s, v5.4s, #23
 	WORD $0x4eb98484 // add v4.4s, v4.4s, v25.4s
 	WORD $0x4eb984a5 // add v5.4s, v5.4s, v25.4s
 	WORD $0x6e24dc42 // fmul v2.4s, v2.4s, v4.4s
 	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
-	WORD $0x4e32d442 // fadd v2.4s, v2.4s, v18.4s
-	WORD $0x4e32d463 // fadd v3.4s, v3.4s, v18.4s
-	WORD $0x6e321c42 // eor v2.16b, v2.16b, v18.16b
-	WORD $0x6e321c63 // eor v3.16b, v3.16b, v18.16b
+	WORD $0x4e33d442 // fadd v2.4s, v2.4s, v19.4s
+	WORD $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
+	WORD $0x6e331c42 // eor v2.16b, v2.16b, v19.16b
+	WORD $0x6e331c63 // eor v3.16b, v3.16b, v19.16b
 	WORD $0x6e6c1c4a // bsl v10.16b, v2.16b, v12.16b
 	WORD $0x6e6d1c6b // bsl v11.16b, v3.16b, v13.16b
 	WORD $0x6e661d48 // bsl v8.16b, v10.16b, v6.16b
@@ -17878,58 +17399,60 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V0.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V0.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V0.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V0.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V1.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V1.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V1.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V1.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane8:
 	ADD $4, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -17967,9 +17490,7 @@ TEXT ·sinF32NEON(SB), NOSPLIT, $0-32
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 2304(R19), F31
@@ -18031,29 +17552,26 @@ body:
 	WORD $0x6e35deea // fmul v10.4s, v23.4s, v21.4s
 	WORD $0x6e35decb // fmul v11.4s, v22.4s, v21.4s
 	FMOVQ 2688(R19), F20
-	FMOVQ 2704(R19), F19
-	WORD $0x4eb31e6e // mov v14.16b, v19.16b
+	FMOVQ 2704(R19), F14
 	WORD $0x4e34ceee // fmla v14.4s, v23.4s, v20.4s
-	WORD $0x4eb31e6f // mov v15.16b, v19.16b
+	FMOVQ 2704(R19), F15
 	WORD $0x4e34cecf // fmla v15.4s, v22.4s, v20.4s
+	FMOVQ 2720(R19), F19
+	WORD $0x4e2ecef3 // fmla v19.4s, v23.4s, v14.4s
 	FMOVQ 2720(R19), F18
-	WORD $0x4eb21e51 // mov v17.16b, v18.16b
-	WORD $0x4e2ecef1 // fmla v17.4s, v23.4s, v14.4s
-	WORD $0x4eb21e50 // mov v16.16b, v18.16b
-	WORD $0x4e2fced0 // fmla v16.4s, v22.4s, v15.4s
+	WORD $0x4e2fced2 // fmla v18.4s, v22.4s, v15.4s
+	FMOVQ 2736(R19), F14
+	WORD $0x4e33ceee // fmla v14.4s, v23.4s, v19.4s
 	FMOVQ 2736(R19), F15
-	WORD $0x4eaf1dee // mov v14.16b, v15.16b
-	WORD $0x4e31ceee // fmla v14.4s, v23.4s, v17.4s
-	WORD $0x4eaf1df1 // mov v17.16b, v15.16b
-	WORD $0x4e30ced1 // fmla v17.4s, v22.4s, v16.4s
+	WORD $0x4e32cecf // fmla v15.4s, v22.4s, v18.4s
 	WORD $0x6e2cdef0 // fmul v16.4s, v23.4s, v12.4s
-	WORD $0x6e2ddec5 // fmul v5.4s, v22.4s, v13.4s
+	WORD $0x6e2dded1 // fmul v17.4s, v22.4s, v13.4s
 	WORD $0x4ea61cd2 // mov v18.16b, v6.16b
 	WORD $0x4eaaccd2 // fmls v18.4s, v6.4s, v10.4s
 	WORD $0x4ea71cf3 // mov v19.16b, v7.16b
 	WORD $0x4eabccf3 // fmls v19.4s, v7.4s, v11.4s
 	WORD $0x4e2ece12 // fmla v18.4s, v16.4s, v14.4s
-	WORD $0x4e31ccb3 // fmla v19.4s, v5.4s, v17.4s
+	WORD $0x4e2fce33 // fmla v19.4s, v17.4s, v15.4s
 	WORD $0x4e32d58e // fadd v14.4s, v12.4s, v18.4s
 	WORD $0x4e33d5af // fadd v15.4s, v13.4s, v19.4s
 	FMOVQ 2384(R19), F19
@@ -18065,26 +17583,23 @@ body:
 	WORD $0x4eaad651 // fsub v17.4s, v18.4s, v10.4s
 	WORD $0x4eabd653 // fsub v19.4s, v18.4s, v11.4s
 	FMOVQ 2752(R19), F16
-	FMOVQ 2768(R19), F5
-	WORD $0x4ea51cb4 // mov v20.16b, v5.16b
+	FMOVQ 2768(R19), F20
 	WORD $0x4e30cef4 // fmla v20.4s, v23.4s, v16.4s
-	WORD $0x4ea51cb5 // mov v21.16b, v5.16b
+	FMOVQ 2768(R19), F21
 	WORD $0x4e30ced5 // fmla v21.4s, v22.4s, v16.4s
-	FMOVQ 2784(R19), F3
-	WORD $0x4ea31c62 // mov v2.16b, v3.16b
-	WORD $0x4e34cee2 // fmla v2.4s, v23.4s, v20.4s
-	WORD $0x4ea31c74 // mov v20.16b, v3.16b
+	FMOVQ 2784(R19), F5
+	WORD $0x4e34cee5 // fmla v5.4s, v23.4s, v20.4s
+	FMOVQ 2784(R19), F20
 	WORD $0x4e35ced4 // fmla v20.4s, v22.4s, v21.4s
 	FMOVQ 2800(R19), F21
-	WORD $0x4eb51ea0 // mov v0.16b, v21.16b
-	WORD $0x4e22cee0 // fmla v0.4s, v23.4s, v2.4s
-	WORD $0x4eb51eb7 // mov v23.16b, v21.16b
+	WORD $0x4e25cef5 // fmla v21.4s, v23.4s, v5.4s
+	FMOVQ 2800(R19), F23
 	WORD $0x4e34ced7 // fmla v23.4s, v22.4s, v20.4s
 	WORD $0x4eb1d656 // fsub v22.4s, v18.4s, v17.4s
 	WORD $0x4eb3d654 // fsub v20.4s, v18.4s, v19.4s
 	WORD $0x4eaad6d6 // fsub v22.4s, v22.4s, v10.4s
 	WORD $0x4eabd694 // fsub v20.4s, v20.4s, v11.4s
-	WORD $0x4e20cd16 // fmla v22.4s, v8.4s, v0.4s
+	WORD $0x4e35cd16 // fmla v22.4s, v8.4s, v21.4s
 	WORD $0x4e37cd34 // fmla v20.4s, v9.4s, v23.4s
 	WORD $0x4eacccd6 // fmls v22.4s, v6.4s, v12.4s
 	WORD $0x4eadccf4 // fmls v20.4s, v7.4s, v13.4s
@@ -18125,58 +17640,60 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V0.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V0.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V0.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V0.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V1.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V1.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V1.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V1.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane8:
 	ADD $4, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -18218,9 +17735,7 @@ TEXT ·softplusF32NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 2384(R19), F31
@@ -18248,31 +17763,28 @@ body:
 	WORD $0x6e3ddfa6 // fmul v6.4s, v29.4s, v29.4s
 	WORD $0x6e3cdf87 // fmul v7.4s, v28.4s, v28.4s
 	FMOVQ 3264(R19), F23
-	FMOVQ 3280(R19), F22
-	WORD $0x4eb61ec8 // mov v8.16b, v22.16b
+	FMOVQ 3280(R19), F8
 	WORD $0x4e37ccc8 // fmla v8.4s, v6.4s, v23.4s
-	WORD $0x4eb61ec9 // mov v9.16b, v22.16b
+	FMOVQ 3280(R19), F9
 	WORD $0x4e37cce9 // fmla v9.4s, v7.4s, v23.4s
+	FMOVQ 2672(R19), F22
+	WORD $0x4e28ccd6 // fmla v22.4s, v6.4s, v8.4s
 	FMOVQ 2672(R19), F21
-	WORD $0x4eb51eb4 // mov v20.16b, v21.16b
-	WORD $0x4e28ccd4 // fmla v20.4s, v6.4s, v8.4s
-	WORD $0x4eb51eb3 // mov v19.16b, v21.16b
-	WORD $0x4e29ccf3 // fmla v19.4s, v7.4s, v9.4s
-	FMOVQ 3296(R19), F18
-	FMOVQ 3312(R19), F17
-	WORD $0x4eb11e2a // mov v10.16b, v17.16b
-	WORD $0x4e32ccca // fmla v10.4s, v6.4s, v18.4s
-	WORD $0x4eb11e2b // mov v11.16b, v17.16b
-	WORD $0x4e32cceb // fmla v11.4s, v7.4s, v18.4s
-	WORD $0x4e3dcd54 // fmla v20.4s, v10.4s, v29.4s
-	WORD $0x4e3ccd73 // fmla v19.4s, v11.4s, v28.4s
-	WORD $0x4e34ccdd // fmla v29.4s, v6.4s, v20.4s
-	WORD $0x4e33ccfc // fmla v28.4s, v7.4s, v19.4s
-	FMOVQ 2320(R19), F20
-	WORD $0x4e34d7a2 // fadd v2.4s, v29.4s, v20.4s
-	WORD $0x4e34d783 // fadd v3.4s, v28.4s, v20.4s
-	WORD $0x4eb4d446 // fsub v6.4s, v2.4s, v20.4s
-	WORD $0x4eb4d467 // fsub v7.4s, v3.4s, v20.4s
+	WORD $0x4e29ccf5 // fmla v21.4s, v7.4s, v9.4s
+	FMOVQ 3296(R19), F20
+	FMOVQ 3312(R19), F10
+	WORD $0x4e34ccca // fmla v10.4s, v6.4s, v20.4s
+	FMOVQ 3312(R19), F11
+	WORD $0x4e34cceb // fmla v11.4s, v7.4s, v20.4s
+	WORD $0x4e3dcd56 // fmla v22.4s, v10.4s, v29.4s
+	WORD $0x4e3ccd75 // fmla v21.4s, v11.4s, v28.4s
+	WORD $0x4e36ccdd // fmla v29.4s, v6.4s, v22.4s
+	WORD $0x4e35ccfc // fmla v28.4s, v7.4s, v21.4s
+	FMOVQ 2320(R19), F22
+	WORD $0x4e36d7a2 // fadd v2.4s, v29.4s, v22.4s
+	WORD $0x4e36d783 // fadd v3.4s, v28.4s, v22.4s
+	WORD $0x4eb6d446 // fsub v6.4s, v2.4s, v22.4s
+	WORD $0x4eb6d467 // fsub v7.4s, v3.4s, v22.4s
 	WORD $0x4ea6d7a6 // fsub v6.4s, v29.4s, v6.4s
 	WORD $0x4ea7d787 // fsub v7.4s, v28.4s, v7.4s
 	FMOVQ 3776(R19), F29
@@ -18280,32 +17792,33 @@ body:
 	WORD $0x6e641fa6 // bsl v6.16b, v29.16b, v4.16b
 	WORD $0x6ea5e7a7 // fcmgt v7.4s, v29.4s, v5.4s
 	WORD $0x6e651fa7 // bsl v7.16b, v29.16b, v5.16b
+	FMOVQ 2672(R19), F28
 	WORD $0x4eb91f2a // mov v10.16b, v25.16b
-	WORD $0x4e35ccca // fmla v10.4s, v6.4s, v21.4s
-	WORD $0x4e35ccf9 // fmla v25.4s, v7.4s, v21.4s
-	FMOVQ 2592(R19), F28
-	WORD $0x4ebcd548 // fsub v8.4s, v10.4s, v28.4s
-	WORD $0x4ebcd729 // fsub v9.4s, v25.4s, v28.4s
+	WORD $0x4e3cccca // fmla v10.4s, v6.4s, v28.4s
+	WORD $0x4e3cccf9 // fmla v25.4s, v7.4s, v28.4s
+	FMOVQ 2592(R19), F21
+	WORD $0x4eb5d548 // fsub v8.4s, v10.4s, v21.4s
+	WORD $0x4eb5d729 // fsub v9.4s, v25.4s, v21.4s
 	WORD $0x4ea8d4c6 // fsub v6.4s, v6.4s, v8.4s
 	WORD $0x4ea9d4e7 // fsub v7.4s, v7.4s, v9.4s
-	WORD $0x4e3cd4c6 // fadd v6.4s, v6.4s, v28.4s
-	WORD $0x4e3cd4e7 // fadd v7.4s, v7.4s, v28.4s
+	WORD $0x4e35d4c6 // fadd v6.4s, v6.4s, v21.4s
+	WORD $0x4e35d4e7 // fadd v7.4s, v7.4s, v21.4s
 	WORD $0x4f375548 // shl v8.4s, v10.4s, #23
 	WORD $0x4f375729 // shl v9.4s, v25.4s, #23
-	WORD $0x4eb48508 // add v8.4s, v8.4s, v20.4s
-	WORD $0x4eb48529 // add v9.4s, v9.4s, v20.4s
+	WORD $0x4eb68508 // add v8.4s, v8.4s, v22.4s
+	WORD $0x4eb68529 // add v9.4s, v9.4s, v22.4s
 	WORD $0x6e28dc48 // fmul v8.4s, v2.4s, v8.4s
 	WORD $0x6e29dc69 // fmul v9.4s, v3.4s, v9.4s
 	WORD $0x4f3754c6 // shl v6.4s, v6.4s, #23
 	WORD $0x4f3754e7 // shl v7.4s, v7.4s, #23
-	WORD $0x4eb484c6 // add v6.4s, v6.4s, v20.4s
-	WORD $0x4eb484e7 // add v7.4s, v7.4s, v20.4s
+	WORD $0x4eb684c6 // add v6.4s, v6.4s, v22.4s
+	WORD $0x4eb684e7 // add v7.4s, v7.4s, v22.4s
 	WORD $0x6e26dd06 // fmul v6.4s, v8.4s, v6.4s
 	WORD $0x6e27dd27 // fmul v7.4s, v9.4s, v7.4s
-	WORD $0x4e34d4ca // fadd v10.4s, v6.4s, v20.4s
-	WORD $0x4e34d4eb // fadd v11.4s, v7.4s, v20.4s
-	WORD $0x4eb4d54c // fsub v12.4s, v10.4s, v20.4s
-	WORD $0x4eb4d56d // fsub v13.4s, v11.4s, v20.4s
+	WORD $0x4e36d4ca // fadd v10.4s, v6.4s, v22.4s
+	WORD $0x4e36d4eb // fadd v11.4s, v7.4s, v22.4s
+	WORD $0x4eb6d54c // fsub v12.4s, v10.4s, v22.4s
+	WORD $0x4eb6d56d // fsub v13.4s, v11.4s, v22.4s
 	WORD $0x4eacd4c6 // fsub v6.4s, v6.4s, v12.4s
 	WORD $0x4eadd4e7 // fsub v7.4s, v7.4s, v13.4s
 	FMOVQ 3792(R19), F25
@@ -18313,158 +17826,148 @@ body:
 	WORD $0x4eb91f30 // mov v16.16b, v25.16b
 	WORD $0x4e33cd90 // fmla v16.4s, v12.4s, v19.4s
 	WORD $0x4e33cdb9 // fmla v25.4s, v13.4s, v19.4s
-	WORD $0x4eb41e8e // mov v14.16b, v20.16b
+	WORD $0x4eb61ece // mov v14.16b, v22.16b
 	WORD $0x4e30cd8e // fmla v14.4s, v12.4s, v16.4s
-	WORD $0x4eb41e8f // mov v15.16b, v20.16b
+	WORD $0x4eb61ecf // mov v15.16b, v22.16b
 	WORD $0x4e39cdaf // fmla v15.4s, v13.4s, v25.4s
 	WORD $0x6e2edcc6 // fmul v6.4s, v6.4s, v14.4s
 	WORD $0x6e2fdce7 // fmul v7.4s, v7.4s, v15.4s
 	FMOVQ 3824(R19), F25
 	WORD $0x6e39e54c // fcmge v12.4s, v10.4s, v25.4s
 	WORD $0x6e39e56d // fcmge v13.4s, v11.4s, v25.4s
-	WORD $0x6e35dd4e // fmul v14.4s, v10.4s, v21.4s
-	WORD $0x6e35dd6f // fmul v15.4s, v11.4s, v21.4s
+	WORD $0x6e3cdd4e // fmul v14.4s, v10.4s, v28.4s
+	WORD $0x6e3cdd6f // fmul v15.4s, v11.4s, v28.4s
 	WORD $0x6eac1dca // bit v10.16b, v14.16b, v12.16b
 	WORD $0x6ead1deb // bit v11.16b, v15.16b, v13.16b
-	WORD $0x4eb4d54a // fsub v10.4s, v10.4s, v20.4s
-	WORD $0x4eb4d56b // fsub v11.4s, v11.4s, v20.4s
-	FMOVQ 2352(R19), F16
-	WORD $0x6e701e8c // bsl v12.16b, v20.16b, v16.16b
-	WORD $0x6e701e8d // bsl v13.16b, v20.16b, v16.16b
-	WORD $0x6ea0e60f // fcmgt v15.4s, v16.4s, v0.4s
-	WORD $0x6e601e0f // bsl v15.16b, v16.16b, v0.16b
-	WORD $0x6ea1e60e // fcmgt v14.4s, v16.4s, v1.4s
-	WORD $0x6e611e0e // bsl v14.16b, v16.16b, v1.16b
-	WORD $0x6e35dd49 // fmul v9.4s, v10.4s, v21.4s
-	WORD $0x6e35dd68 // fmul v8.4s, v11.4s, v21.4s
-	WORD $0x6e2add29 // fmul v9.4s, v9.4s, v10.4s
-	WORD $0x6e2bdd08 // fmul v8.4s, v8.4s, v11.4s
+	WORD $0x4eb6d54a // fsub v10.4s, v10.4s, v22.4s
+	WORD $0x4eb6d56b // fsub v11.4s, v11.4s, v22.4s
+	FMOVQ 2352(R19), F18
+	WORD $0x6e721ecc // bsl v12.16b, v22.16b, v18.16b
+	WORD $0x6e721ecd // bsl v13.16b, v22.16b, v18.16b
+	WORD $0x6ea0e651 // fcmgt v17.4s, v18.4s, v0.4s
+	WORD $0x6e601e51 // bsl v17.16b, v18.16b, v0.16b
+	WORD $0x6ea1e650 // fcmgt v16.4s, v18.4s, v1.4s
+	WORD $0x6e611e50 // bsl v16.16b, v18.16b, v1.16b
+	WORD $0x6e3cdd4e // fmul v14.4s, v10.4s, v28.4s
+	WORD $0x6e3cdd6f // fmul v15.4s, v11.4s, v28.4s
+	WORD $0x6e2addce // fmul v14.4s, v14.4s, v10.4s
+	WORD $0x6e2bddef // fmul v15.4s, v15.4s, v11.4s
 	WORD $0x4e38cd86 // fmla v6.4s, v12.4s, v24.4s
 	WORD $0x4e38cda7 // fmla v7.4s, v13.4s, v24.4s
-	WORD $0x6e2add5f // fmul v31.4s, v10.4s, v10.4s
-	WORD $0x6e2bdd7e // fmul v30.4s, v11.4s, v11.4s
-	FMOVQ 3584(R19), F29
-	FMOVQ 3600(R19), F28
-	WORD $0x4ebc1f92 // mov v18.16b, v28.16b
-	WORD $0x4e3dcff2 // fmla v18.4s, v31.4s, v29.4s
-	WORD $0x4ebc1f93 // mov v19.16b, v28.16b
-	WORD $0x4e3dcfd3 // fmla v19.4s, v30.4s, v29.4s
-	FMOVQ 3616(R19), F29
-	WORD $0x4ebd1fbc // mov v28.16b, v29.16b
-	WORD $0x4e32cffc // fmla v28.4s, v31.4s, v18.4s
-	WORD $0x4ebd1fb2 // mov v18.16b, v29.16b
-	WORD $0x4e33cfd2 // fmla v18.4s, v30.4s, v19.4s
+	WORD $0x6e2add49 // fmul v9.4s, v10.4s, v10.4s
+	WORD $0x6e2bdd68 // fmul v8.4s, v11.4s, v11.4s
+	FMOVQ 3584(R19), F31
+	FMOVQ 3600(R19), F18
+	WORD $0x4e3fcd32 // fmla v18.4s, v9.4s, v31.4s
+	FMOVQ 3600(R19), F19
+	WORD $0x4e3fcd13 // fmla v19.4s, v8.4s, v31.4s
+	FMOVQ 3616(R19), F31
+	WORD $0x4e32cd3f // fmla v31.4s, v9.4s, v18.4s
+	FMOVQ 3616(R19), F18
+	WORD $0x4e33cd12 // fmla v18.4s, v8.4s, v19.4s
 	FMOVQ 3632(R19), F19
-	WORD $0x4eb31e7d // mov v29.16b, v19.16b
-	WORD $0x4e3ccffd // fmla v29.4s, v31.4s, v28.4s
-	WORD $0x4eb31e7c // mov v28.16b, v19.16b
-	WORD $0x4e32cfdc // fmla v28.4s, v30.4s, v18.4s
+	WORD $0x4e3fcd33 // fmla v19.4s, v9.4s, v31.4s
+	FMOVQ 3632(R19), F31
+	WORD $0x4e32cd1f // fmla v31.4s, v8.4s, v18.4s
 	FMOVQ 3648(R19), F18
-	WORD $0x4eb21e5b // mov v27.16b, v18.16b
-	WORD $0x4e3dcffb // fmla v27.4s, v31.4s, v29.4s
-	WORD $0x4eb21e53 // mov v19.16b, v18.16b
-	WORD $0x4e3ccfd3 // fmla v19.4s, v30.4s, v28.4s
-	FMOVQ 3664(R19), F29
-	FMOVQ 3680(R19), F28
-	WORD $0x4ebc1f94 // mov v20.16b, v28.16b
-	WORD $0x4e3dcff4 // fmla v20.4s, v31.4s, v29.4s
-	WORD $0x4ebc1f95 // mov v21.16b, v28.16b
-	WORD $0x4e3dcfd5 // fmla v21.4s, v30.4s, v29.4s
-	FMOVQ 3696(R19), F29
-	WORD $0x4ebd1fbc // mov v28.16b, v29.16b
-	WORD $0x4e34cffc // fmla v28.4s, v31.4s, v20.4s
-	WORD $0x4ebd1fb4 // mov v20.16b, v29.16b
-	WORD $0x4e35cfd4 // fmla v20.4s, v30.4s, v21.4s
+	WORD $0x4e33cd32 // fmla v18.4s, v9.4s, v19.4s
+	FMOVQ 3648(R19), F19
+	WORD $0x4e3fcd13 // fmla v19.4s, v8.4s, v31.4s
+	FMOVQ 3664(R19), F31
+	FMOVQ 3680(R19), F20
+	WORD $0x4e3fcd34 // fmla v20.4s, v9.4s, v31.4s
+	FMOVQ 3680(R19), F21
+	WORD $0x4e3fcd15 // fmla v21.4s, v8.4s, v31.4s
+	FMOVQ 3696(R19), F31
+	WORD $0x4e34cd3f // fmla v31.4s, v9.4s, v20.4s
+	FMOVQ 3696(R19), F20
+	WORD $0x4e35cd14 // fmla v20.4s, v8.4s, v21.4s
 	FMOVQ 3712(R19), F21
-	WORD $0x4eb51ebd // mov v29.16b, v21.16b
-	WORD $0x4e3ccffd // fmla v29.4s, v31.4s, v28.4s
-	WORD $0x4eb51ebc // mov v28.16b, v21.16b
-	WORD $0x4e34cfdc // fmla v28.4s, v30.4s, v20.4s
-	WORD $0x4e2acfbb // fmla v27.4s, v29.4s, v10.4s
-	WORD $0x4e2bcf93 // fmla v19.4s, v28.4s, v11.4s
-	WORD $0x6e3fdf7f // fmul v31.4s, v27.4s, v31.4s
-	WORD $0x6e3ede7e // fmul v30.4s, v19.4s, v30.4s
+	WORD $0x4e3fcd35 // fmla v21.4s, v9.4s, v31.4s
+	FMOVQ 3712(R19), F31
+	WORD $0x4e34cd1f // fmla v31.4s, v8.4s, v20.4s
+	WORD $0x4e2aceb2 // fmla v18.4s, v21.4s, v10.4s
+	WORD $0x4e2bcff3 // fmla v19.4s, v31.4s, v11.4s
+	WORD $0x6e29de5f // fmul v31.4s, v18.4s, v9.4s
+	WORD $0x6e28de75 // fmul v21.4s, v19.4s, v8.4s
 	WORD $0x4e3fcd46 // fmla v6.4s, v10.4s, v31.4s
-	WORD $0x4e3ecd67 // fmla v7.4s, v11.4s, v30.4s
-	WORD $0x4ea6d526 // fsub v6.4s, v9.4s, v6.4s
-	WORD $0x4ea7d507 // fsub v7.4s, v8.4s, v7.4s
+	WORD $0x4e35cd67 // fmla v7.4s, v11.4s, v21.4s
+	WORD $0x4ea6d5c6 // fsub v6.4s, v14.4s, v6.4s
+	WORD $0x4ea7d5e7 // fsub v7.4s, v15.4s, v7.4s
 	WORD $0x4eaad4c6 // fsub v6.4s, v6.4s, v10.4s
 	WORD $0x4eabd4e7 // fsub v7.4s, v7.4s, v11.4s
-	FMOVQ 3232(R19), F31
 	WORD $0x6ea0f8c6 // fneg v6.4s, v6.4s
-	WORD $0x4e3fcd86 // fmla v6.4s, v12.4s, v31.4s
+	WORD $0x4e3bcd86 // fmla v6.4s, v12.4s, v27.4s
 	WORD $0x6ea0f8e7 // fneg v7.4s, v7.4s
-	WORD $0x4e3fcda7 // fmla v7.4s, v13.4s, v31.4s
-	WORD $0x4e26d5e6 // fadd v6.4s, v15.4s, v6.4s
-	WORD $0x4e27d5c7 // fadd v7.4s, v14.4s, v7.4s
-	WORD $0x6ea0e608 // fcmgt v8.4s, v16.4s, v0.4s
-	WORD $0x6ea1e609 // fcmgt v9.4s, v16.4s, v1.4s
-	WORD $0x6e701c88 // bsl v8.16b, v4.16b, v16.16b
-	WORD $0x6e701ca9 // bsl v9.16b, v5.16b, v16.16b
-	FMOVQ 3776(R19), F30
-	WORD $0x6ea8e7dd // fcmgt v29.4s, v30.4s, v8.4s
-	WORD $0x6ea9e7dc // fcmgt v28.4s, v30.4s, v9.4s
-	WORD $0x4ebc1fbb // orr v27.16b, v29.16b, v28.16b
-	WORD $0x6ebba77b // umaxp v27.4s, v27.4s, v27.4s
-	FMOVD F27, R20
+	WORD $0x4e3bcda7 // fmla v7.4s, v13.4s, v27.4s
+	WORD $0x4e26d626 // fadd v6.4s, v17.4s, v6.4s
+	WORD $0x4e27d607 // fadd v7.4s, v16.4s, v7.4s
+	FMOVQ 2352(R19), F31
+	WORD $0x6ea0e7e8 // fcmgt v8.4s, v31.4s, v0.4s
+	WORD $0x6ea1e7e9 // fcmgt v9.4s, v31.4s, v1.4s
+	WORD $0x6e7f1c88 // bsl v8.16b, v4.16b, v31.16b
+	WORD $0x6e7f1ca9 // bsl v9.16b, v5.16b, v31.16b
+	WORD $0x6ea8e7b5 // fcmgt v21.4s, v29.4s, v8.4s
+	WORD $0x6ea9e7b4 // fcmgt v20.4s, v29.4s, v9.4s
+	WORD $0x4eb41eb3 // orr v19.16b, v21.16b, v20.16b
+	WORD $0x6eb3a673 // umaxp v19.4s, v19.4s, v19.4s
+	FMOVD F19, R20
 	CMP $0, R20
 	WORD $0x4ea81d04 // mov v4.16b, v8.16b
 	WORD $0x4ea91d25 // mov v5.16b, v9.16b
-	WORD $0x4ebd1fa8 // mov v8.16b, v29.16b
-	WORD $0x4ebc1f89 // mov v9.16b, v28.16b
+	WORD $0x4eb51ea8 // mov v8.16b, v21.16b
+	WORD $0x4eb41e89 // mov v9.16b, v20.16b
 	BEQ above12
-	FMOVQ 3344(R19), F29
-	WORD $0x6ea4e7aa // fcmgt v10.4s, v29.4s, v4.4s
-	WORD $0x6ea5e7ab // fcmgt v11.4s, v29.4s, v5.4s
+	FMOVQ 3344(R19), F21
+	WORD $0x6ea4e6aa // fcmgt v10.4s, v21.4s, v4.4s
+	WORD $0x6ea5e6ab // fcmgt v11.4s, v21.4s, v5.4s
 	WORD $0x4eaa1d4c // mov v12.16b, v10.16b
-	WORD $0x6e641e0c // bsl v12.16b, v16.16b, v4.16b
+	WORD $0x6e641fec // bsl v12.16b, v31.16b, v4.16b
 	WORD $0x4eab1d6d // mov v13.16b, v11.16b
-	WORD $0x6e651e0d // bsl v13.16b, v16.16b, v5.16b
-	FMOVQ 2592(R19), F28
-	FMOVQ 2672(R19), F27
-	WORD $0x4ebc1f90 // mov v16.16b, v28.16b
-	WORD $0x4e3bcd90 // fmla v16.4s, v12.4s, v27.4s
-	WORD $0x4e3bcdbc // fmla v28.4s, v13.4s, v27.4s
+	WORD $0x6e651fed // bsl v13.16b, v31.16b, v5.16b
 	FMOVQ 2592(R19), F20
-	WORD $0x4eb4d60e // fsub v14.4s, v16.4s, v20.4s
-	WORD $0x4eb4d78f // fsub v15.4s, v28.4s, v20.4s
+	WORD $0x4eb41e90 // mov v16.16b, v20.16b
+	WORD $0x4e3ccd90 // fmla v16.4s, v12.4s, v28.4s
+	WORD $0x4e3ccdb4 // fmla v20.4s, v13.4s, v28.4s
+	FMOVQ 2592(R19), F19
+	WORD $0x4eb3d60e // fsub v14.4s, v16.4s, v19.4s
+	WORD $0x4eb3d68f // fsub v15.4s, v20.4s, v19.4s
 	WORD $0x4eaed58c // fsub v12.4s, v12.4s, v14.4s
 	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
-	WORD $0x4e34d58c // fadd v12.4s, v12.4s, v20.4s
-	WORD $0x4e34d5ad // fadd v13.4s, v13.4s, v20.4s
+	WORD $0x4e33d58c // fadd v12.4s, v12.4s, v19.4s
+	WORD $0x4e33d5ad // fadd v13.4s, v13.4s, v19.4s
 	WORD $0x4f37560e // shl v14.4s, v16.4s, #23
-	WORD $0x4f37578f // shl v15.4s, v28.4s, #23
-	FMOVQ 2320(R19), F28
-	WORD $0x4ebc85ce // add v14.4s, v14.4s, v28.4s
-	WORD $0x4ebc85ef // add v15.4s, v15.4s, v28.4s
+	WORD $0x4f37568f // shl v15.4s, v20.4s, #23
+	WORD $0x4eb685ce // add v14.4s, v14.4s, v22.4s
+	WORD $0x4eb685ef // add v15.4s, v15.4s, v22.4s
 	WORD $0x6e2edc4e // fmul v14.4s, v2.4s, v14.4s
 	WORD $0x6e2fdc6f // fmul v15.4s, v3.4s, v15.4s
 	WORD $0x4f37558c // shl v12.4s, v12.4s, #23
 	WORD $0x4f3755ad // shl v13.4s, v13.4s, #23
-	WORD $0x4ebc858c // add v12.4s, v12.4s, v28.4s
-	WORD $0x4ebc85ad // add v13.4s, v13.4s, v28.4s
+	WORD $0x4eb6858c // add v12.4s, v12.4s, v22.4s
+	WORD $0x4eb685ad // add v13.4s, v13.4s, v22.4s
 	WORD $0x6e2cddcc // fmul v12.4s, v14.4s, v12.4s
 	WORD $0x6e2ddded // fmul v13.4s, v15.4s, v13.4s
-	WORD $0x6ebde493 // fcmgt v19.4s, v4.4s, v29.4s
-	WORD $0x6e641fb3 // bsl v19.16b, v29.16b, v4.16b
-	WORD $0x6ebde4b0 // fcmgt v16.4s, v5.4s, v29.4s
-	WORD $0x6e651fb0 // bsl v16.16b, v29.16b, v5.16b
-	FMOVQ 3360(R19), F15
-	WORD $0x4e2fd664 // fadd v4.4s, v19.4s, v15.4s
-	WORD $0x4e2fd605 // fadd v5.4s, v16.4s, v15.4s
-	WORD $0x4e34d484 // fadd v4.4s, v4.4s, v20.4s
-	WORD $0x4e34d4a5 // fadd v5.4s, v5.4s, v20.4s
-	FMOVQ 3376(R19), F19
+	WORD $0x6eb5e494 // fcmgt v20.4s, v4.4s, v21.4s
+	WORD $0x6e641eb4 // bsl v20.16b, v21.16b, v4.16b
+	WORD $0x6eb5e4b2 // fcmgt v18.4s, v5.4s, v21.4s
+	WORD $0x6e651eb2 // bsl v18.16b, v21.16b, v5.16b
+	FMOVQ 3360(R19), F17
+	WORD $0x4e31d684 // fadd v4.4s, v20.4s, v17.4s
+	WORD $0x4e31d645 // fadd v5.4s, v18.4s, v17.4s
+	WORD $0x4e33d484 // fadd v4.4s, v4.4s, v19.4s
+	WORD $0x4e33d4a5 // fadd v5.4s, v5.4s, v19.4s
+	FMOVQ 3376(R19), F20
 	WORD $0x4f375484 // shl v4.4s, v4.4s, #23
 	WORD $0x4f3754a5 // shl v5.4s, v5.4s, #23
-	WORD $0x4ebc8484 // add v4.4s, v4.4s, v28.4s
-	WORD $0x4ebc84a5 // add v5.4s, v5.4s, v28.4s
+	WORD $0x4eb68484 // add v4.4s, v4.4s, v22.4s
+	WORD $0x4eb684a5 // add v5.4s, v5.4s, v22.4s
 	WORD $0x6e24dc42 // fmul v2.4s, v2.4s, v4.4s
 	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
-	WORD $0x4e33d442 // fadd v2.4s, v2.4s, v19.4s
-	WORD $0x4e33d463 // fadd v3.4s, v3.4s, v19.4s
-	WORD $0x6e331c42 // eor v2.16b, v2.16b, v19.16b
-	WORD $0x6e331c63 // eor v3.16b, v3.16b, v19.16b
+	WORD $0x4e34d442 // fadd v2.4s, v2.4s, v20.4s
+	WORD $0x4e34d463 // fadd v3.4s, v3.4s, v20.4s
+	WORD $0x6e341c42 // eor v2.16b, v2.16b, v20.16b
+	WORD $0x6e341c63 // eor v3.16b, v3.16b, v20.16b
 	WORD $0x6e6c1c4a // bsl v10.16b, v2.16b, v12.16b
 	WORD $0x6e6d1c6b // bsl v11.16b, v3.16b, v13.16b
 	WORD $0x6e661d48 // bsl v8.16b, v10.16b, v6.16b
@@ -18495,58 +17998,60 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V0.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V0.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V0.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V0.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V1.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V1.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V1.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V1.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane8:
 	ADD $4, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -18584,21 +18089,21 @@ TEXT ·sqrtF32NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x6ea1fbe0 // fsqrt v0.4s, v31.4s
-	WORD $0x6ea1fbc1 // fsqrt v1.4s, v30.4s
+	FLDPQ 0(R1), (F0, F1)
+	WORD $0x6ea1f800 // fsqrt v0.4s, v0.4s
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x6ea1fbe0 // fsqrt v0.4s, v31.4s
-	WORD $0x6ea1fbc1 // fsqrt v1.4s, v30.4s
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x6ea1f800 // fsqrt v0.4s, v0.4s
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x6ea1fbe0 // fsqrt v0.4s, v31.4s
-	WORD $0x6ea1fbc1 // fsqrt v1.4s, v30.4s
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x6ea1f800 // fsqrt v0.4s, v0.4s
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x6ea1fbe0 // fsqrt v0.4s, v31.4s
-	WORD $0x6ea1fbc1 // fsqrt v1.4s, v30.4s
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x6ea1f800 // fsqrt v0.4s, v0.4s
+	WORD $0x6ea1f821 // fsqrt v1.4s, v1.4s
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -18611,9 +18116,7 @@ four:
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
+	FLDPQ 0(R1), (F2, F3)
 
 body:
 	WORD $0x6ea1f840 // fsqrt v0.4s, v2.4s
@@ -18640,53 +18143,53 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V2.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V2.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V2.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V2.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V3.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V3.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V3.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V3.S[3]
 
@@ -18729,21 +18232,21 @@ TEXT ·squareF32NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x6e3fdfe0 // fmul v0.4s, v31.4s, v31.4s
-	WORD $0x6e3edfc1 // fmul v1.4s, v30.4s, v30.4s
+	FLDPQ 0(R1), (F0, F1)
+	WORD $0x6e20dc00 // fmul v0.4s, v0.4s, v0.4s
+	WORD $0x6e21dc21 // fmul v1.4s, v1.4s, v1.4s
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x6e3fdfe0 // fmul v0.4s, v31.4s, v31.4s
-	WORD $0x6e3edfc1 // fmul v1.4s, v30.4s, v30.4s
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x6e20dc00 // fmul v0.4s, v0.4s, v0.4s
+	WORD $0x6e21dc21 // fmul v1.4s, v1.4s, v1.4s
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x6e3fdfe0 // fmul v0.4s, v31.4s, v31.4s
-	WORD $0x6e3edfc1 // fmul v1.4s, v30.4s, v30.4s
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x6e20dc00 // fmul v0.4s, v0.4s, v0.4s
+	WORD $0x6e21dc21 // fmul v1.4s, v1.4s, v1.4s
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x6e3fdfe0 // fmul v0.4s, v31.4s, v31.4s
-	WORD $0x6e3edfc1 // fmul v1.4s, v30.4s, v30.4s
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x6e20dc00 // fmul v0.4s, v0.4s, v0.4s
+	WORD $0x6e21dc21 // fmul v1.4s, v1.4s, v1.4s
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -18756,9 +18259,7 @@ four:
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
+	FLDPQ 0(R1), (F2, F3)
 
 body:
 	WORD $0x6e22dc40 // fmul v0.4s, v2.4s, v2.4s
@@ -18785,53 +18286,53 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V2.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V2.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V2.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V2.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V3.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V3.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V3.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V3.S[3]
 
@@ -18875,25 +18376,25 @@ TEXT ·subF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebdd7e0 // fsub v0.4s, v31.4s, v29.4s
-	WORD $0x4ebcd7c1 // fsub v1.4s, v30.4s, v28.4s
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	WORD $0x4ea2d400 // fsub v0.4s, v0.4s, v2.4s
+	WORD $0x4ea3d421 // fsub v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	WORD $0x4ebdd7e0 // fsub v0.4s, v31.4s, v29.4s
-	WORD $0x4ebcd7c1 // fsub v1.4s, v30.4s, v28.4s
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x4ea2d400 // fsub v0.4s, v0.4s, v2.4s
+	WORD $0x4ea3d421 // fsub v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F29, F28)
-	WORD $0x4ebdd7e0 // fsub v0.4s, v31.4s, v29.4s
-	WORD $0x4ebcd7c1 // fsub v1.4s, v30.4s, v28.4s
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	WORD $0x4ea2d400 // fsub v0.4s, v0.4s, v2.4s
+	WORD $0x4ea3d421 // fsub v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F29, F28)
-	WORD $0x4ebdd7e0 // fsub v0.4s, v31.4s, v29.4s
-	WORD $0x4ebcd7c1 // fsub v1.4s, v30.4s, v28.4s
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	WORD $0x4ea2d400 // fsub v0.4s, v0.4s, v2.4s
+	WORD $0x4ea3d421 // fsub v1.4s, v1.4s, v3.4s
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
@@ -18907,12 +18408,8 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	FLDPQ 0(R1), (F4, F5)
+	FLDPQ 0(R2), (F6, F7)
 
 body:
 	WORD $0x4ea6d480 // fsub v0.4s, v4.4s, v6.4s
@@ -18942,53 +18439,53 @@ several:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<2, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -18997,49 +18494,49 @@ lane8:
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V6.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V6.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V6.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V6.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V7.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V7.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V7.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V7.S[3]
 
@@ -19088,21 +18585,21 @@ TEXT ·subSF32NEON(SB), NOSPLIT, $0-32
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ea0d7e2 // fsub v2.4s, v31.4s, v0.4s
-	WORD $0x4ea1d7c3 // fsub v3.4s, v30.4s, v1.4s
+	FLDPQ 0(R1), (F2, F3)
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x4ea1d463 // fsub v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4ea0d7e2 // fsub v2.4s, v31.4s, v0.4s
-	WORD $0x4ea1d7c3 // fsub v3.4s, v30.4s, v1.4s
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x4ea1d463 // fsub v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4ea0d7e2 // fsub v2.4s, v31.4s, v0.4s
-	WORD $0x4ea1d7c3 // fsub v3.4s, v30.4s, v1.4s
+	FLDPQ 64(R1), (F2, F3)
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x4ea1d463 // fsub v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4ea0d7e2 // fsub v2.4s, v31.4s, v0.4s
-	WORD $0x4ea1d7c3 // fsub v3.4s, v30.4s, v1.4s
+	FLDPQ 96(R1), (F2, F3)
+	WORD $0x4ea0d442 // fsub v2.4s, v2.4s, v0.4s
+	WORD $0x4ea1d463 // fsub v3.4s, v3.4s, v1.4s
 	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -19115,9 +18612,7 @@ four:
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
+	FLDPQ 0(R1), (F4, F5)
 
 body:
 	WORD $0x4ea0d482 // fsub v2.4s, v4.4s, v0.4s
@@ -19144,53 +18639,53 @@ several:
 	MOVD R3, R6
 	NEG R6, R6
 	ADD R6<<2, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c54 // mov w20, v2.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c54 // mov w20, v2.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c54 // mov w20, v2.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c54 // mov w20, v2.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c74 // mov w20, v3.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c74 // mov w20, v3.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c74 // mov w20, v3.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c74 // mov w20, v3.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
@@ -19233,9 +18728,7 @@ TEXT ·tanhF32NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 2304(R19), F31
@@ -19266,26 +18759,23 @@ body:
 	WORD $0x6e24dc8a // fmul v10.4s, v4.4s, v4.4s
 	WORD $0x6e25dcab // fmul v11.4s, v5.4s, v5.4s
 	FMOVQ 3264(R19), F23
-	FMOVQ 3280(R19), F22
-	WORD $0x4eb61ecc // mov v12.16b, v22.16b
+	FMOVQ 3280(R19), F12
 	WORD $0x4e37cd4c // fmla v12.4s, v10.4s, v23.4s
-	WORD $0x4eb61ecd // mov v13.16b, v22.16b
+	FMOVQ 3280(R19), F13
 	WORD $0x4e37cd6d // fmla v13.4s, v11.4s, v23.4s
+	FMOVQ 2672(R19), F22
+	WORD $0x4e2ccd56 // fmla v22.4s, v10.4s, v12.4s
 	FMOVQ 2672(R19), F21
-	WORD $0x4eb51eb4 // mov v20.16b, v21.16b
-	WORD $0x4e2ccd54 // fmla v20.4s, v10.4s, v12.4s
-	WORD $0x4eb51eb3 // mov v19.16b, v21.16b
-	WORD $0x4e2dcd73 // fmla v19.4s, v11.4s, v13.4s
-	FMOVQ 3296(R19), F18
-	FMOVQ 3312(R19), F17
-	WORD $0x4eb11e2e // mov v14.16b, v17.16b
-	WORD $0x4e32cd4e // fmla v14.4s, v10.4s, v18.4s
-	WORD $0x4eb11e2f // mov v15.16b, v17.16b
-	WORD $0x4e32cd6f // fmla v15.4s, v11.4s, v18.4s
-	WORD $0x4e24cdd4 // fmla v20.4s, v14.4s, v4.4s
-	WORD $0x4e25cdf3 // fmla v19.4s, v15.4s, v5.4s
-	WORD $0x4e34cd44 // fmla v4.4s, v10.4s, v20.4s
-	WORD $0x4e33cd65 // fmla v5.4s, v11.4s, v19.4s
+	WORD $0x4e2dcd75 // fmla v21.4s, v11.4s, v13.4s
+	FMOVQ 3296(R19), F20
+	FMOVQ 3312(R19), F14
+	WORD $0x4e34cd4e // fmla v14.4s, v10.4s, v20.4s
+	FMOVQ 3312(R19), F15
+	WORD $0x4e34cd6f // fmla v15.4s, v11.4s, v20.4s
+	WORD $0x4e24cdd6 // fmla v22.4s, v14.4s, v4.4s
+	WORD $0x4e25cdf5 // fmla v21.4s, v15.4s, v5.4s
+	WORD $0x4e36cd44 // fmla v4.4s, v10.4s, v22.4s
+	WORD $0x4e35cd65 // fmla v5.4s, v11.4s, v21.4s
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e38d4a5 // fadd v5.4s, v5.4s, v24.4s
 	WORD $0x4f375508 // shl v8.4s, v8.4s, #23
@@ -19297,50 +18787,46 @@ body:
 	FMOVQ 3856(R19), F29
 	WORD $0x4e38d484 // fadd v4.4s, v4.4s, v24.4s
 	WORD $0x4e38d4a5 // fadd v5.4s, v5.4s, v24.4s
-	FMOVQ 3872(R19), F20
-	WORD $0x6ea2e68a // fcmgt v10.4s, v20.4s, v2.4s
-	WORD $0x6ea3e68b // fcmgt v11.4s, v20.4s, v3.4s
+	FMOVQ 3872(R19), F22
+	WORD $0x6ea2e6ca // fcmgt v10.4s, v22.4s, v2.4s
+	WORD $0x6ea3e6cb // fcmgt v11.4s, v22.4s, v3.4s
 	WORD $0x6e22dc4c // fmul v12.4s, v2.4s, v2.4s
 	WORD $0x6e23dc6d // fmul v13.4s, v3.4s, v3.4s
 	WORD $0x6e2cdc4e // fmul v14.4s, v2.4s, v12.4s
 	WORD $0x6e2ddc6f // fmul v15.4s, v3.4s, v13.4s
 	WORD $0x6e2cdd90 // fmul v16.4s, v12.4s, v12.4s
 	WORD $0x6e2dddb1 // fmul v17.4s, v13.4s, v13.4s
-	FMOVQ 3888(R19), F19
-	FMOVQ 3904(R19), F9
-	WORD $0x4ea91d32 // mov v18.16b, v9.16b
-	WORD $0x4e33ce12 // fmla v18.4s, v16.4s, v19.4s
-	WORD $0x4ea91d28 // mov v8.16b, v9.16b
-	WORD $0x4e33ce28 // fmla v8.4s, v17.4s, v19.4s
-	FMOVQ 2432(R19), F7
-	WORD $0x4ea71ce6 // mov v6.16b, v7.16b
-	WORD $0x4e32ce06 // fmla v6.4s, v16.4s, v18.4s
-	WORD $0x4ea71cf3 // mov v19.16b, v7.16b
-	WORD $0x4e28ce33 // fmla v19.4s, v17.4s, v8.4s
-	FMOVQ 3920(R19), F18
-	FMOVQ 3936(R19), F8
-	WORD $0x4ea81d14 // mov v20.16b, v8.16b
-	WORD $0x4e32ce14 // fmla v20.4s, v16.4s, v18.4s
-	WORD $0x4ea81d15 // mov v21.16b, v8.16b
-	WORD $0x4e32ce35 // fmla v21.4s, v17.4s, v18.4s
-	FMOVQ 3952(R19), F31
-	WORD $0x4ebf1ffe // mov v30.16b, v31.16b
-	WORD $0x4e34ce1e // fmla v30.4s, v16.4s, v20.4s
-	WORD $0x4ebf1ff4 // mov v20.16b, v31.16b
+	FMOVQ 3888(R19), F21
+	FMOVQ 3904(R19), F18
+	WORD $0x4e35ce12 // fmla v18.4s, v16.4s, v21.4s
+	FMOVQ 3904(R19), F19
+	WORD $0x4e35ce33 // fmla v19.4s, v17.4s, v21.4s
+	FMOVQ 2432(R19), F9
+	WORD $0x4e32ce09 // fmla v9.4s, v16.4s, v18.4s
+	FMOVQ 2432(R19), F18
+	WORD $0x4e33ce32 // fmla v18.4s, v17.4s, v19.4s
+	FMOVQ 3920(R19), F19
+	FMOVQ 3936(R19), F20
+	WORD $0x4e33ce14 // fmla v20.4s, v16.4s, v19.4s
+	FMOVQ 3936(R19), F21
+	WORD $0x4e33ce35 // fmla v21.4s, v17.4s, v19.4s
+	FMOVQ 3952(R19), F8
+	WORD $0x4e34ce08 // fmla v8.4s, v16.4s, v20.4s
+	FMOVQ 3952(R19), F20
 	WORD $0x4e35ce34 // fmla v20.4s, v17.4s, v21.4s
-	WORD $0x4e2ccfc6 // fmla v6.4s, v30.4s, v12.4s
-	WORD $0x4e2dce93 // fmla v19.4s, v20.4s, v13.4s
-	WORD $0x4e26cdc2 // fmla v2.4s, v14.4s, v6.4s
-	WORD $0x4e33cde3 // fmla v3.4s, v15.4s, v19.4s
-	WORD $0x6e24ffbe // fdiv v30.4s, v29.4s, v4.4s
-	WORD $0x6e25ffb5 // fdiv v21.4s, v29.4s, v5.4s
-	WORD $0x4e3ed71e // fadd v30.4s, v24.4s, v30.4s
+	WORD $0x4e2ccd09 // fmla v9.4s, v8.4s, v12.4s
+	WORD $0x4e2dce92 // fmla v18.4s, v20.4s, v13.4s
+	WORD $0x4e29cdc2 // fmla v2.4s, v14.4s, v9.4s
+	WORD $0x4e32cde3 // fmla v3.4s, v15.4s, v18.4s
+	WORD $0x6e24ffb5 // fdiv v21.4s, v29.4s, v4.4s
+	WORD $0x6e25ffb4 // fdiv v20.4s, v29.4s, v5.4s
 	WORD $0x4e35d715 // fadd v21.4s, v24.4s, v21.4s
-	WORD $0x6e7e1c4a // bsl v10.16b, v2.16b, v30.16b
-	WORD $0x6e751c6b // bsl v11.16b, v3.16b, v21.16b
-	FMOVQ 2384(R19), F30
-	WORD $0x4e3e1c04 // and v4.16b, v0.16b, v30.16b
-	WORD $0x4e3e1c25 // and v5.16b, v1.16b, v30.16b
+	WORD $0x4e34d714 // fadd v20.4s, v24.4s, v20.4s
+	WORD $0x6e751c4a // bsl v10.16b, v2.16b, v21.16b
+	WORD $0x6e741c6b // bsl v11.16b, v3.16b, v20.16b
+	FMOVQ 2384(R19), F21
+	WORD $0x4e351c04 // and v4.16b, v0.16b, v21.16b
+	WORD $0x4e351c25 // and v5.16b, v1.16b, v21.16b
 	WORD $0x4ea41d42 // orr v2.16b, v10.16b, v4.16b
 	WORD $0x4ea51d63 // orr v3.16b, v11.16b, v5.16b
 	CMP $0x00000008, R2
@@ -19365,58 +18851,60 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V0.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V0.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V0.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V0.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V1.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V1.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V1.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V1.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane8:
 	ADD $4, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:
@@ -19454,21 +18942,21 @@ TEXT ·truncF32NEON(SB), NOSPLIT, $0-24
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ea19be0 // frintz v0.4s, v31.4s
-	WORD $0x4ea19bc1 // frintz v1.4s, v30.4s
+	FLDPQ 0(R1), (F0, F1)
+	WORD $0x4ea19800 // frintz v0.4s, v0.4s
+	WORD $0x4ea19821 // frintz v1.4s, v1.4s
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	WORD $0x4ea19be0 // frintz v0.4s, v31.4s
-	WORD $0x4ea19bc1 // frintz v1.4s, v30.4s
+	FLDPQ 32(R1), (F0, F1)
+	WORD $0x4ea19800 // frintz v0.4s, v0.4s
+	WORD $0x4ea19821 // frintz v1.4s, v1.4s
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	WORD $0x4ea19be0 // frintz v0.4s, v31.4s
-	WORD $0x4ea19bc1 // frintz v1.4s, v30.4s
+	FLDPQ 64(R1), (F0, F1)
+	WORD $0x4ea19800 // frintz v0.4s, v0.4s
+	WORD $0x4ea19821 // frintz v1.4s, v1.4s
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	WORD $0x4ea19be0 // frintz v0.4s, v31.4s
-	WORD $0x4ea19bc1 // frintz v1.4s, v30.4s
+	FLDPQ 96(R1), (F0, F1)
+	WORD $0x4ea19800 // frintz v0.4s, v0.4s
+	WORD $0x4ea19821 // frintz v1.4s, v1.4s
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R0, R0
@@ -19481,9 +18969,7 @@ four:
 loop:
 	CMP $0x00000008, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
+	FLDPQ 0(R1), (F2, F3)
 
 body:
 	WORD $0x4ea19840 // frintz v0.4s, v2.4s
@@ -19510,53 +18996,53 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V2.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V2.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V2.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V2.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V3.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V3.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V3.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V3.S[3]
 
@@ -19601,47 +19087,47 @@ TEXT ·whereF32NEON(SB), NOSPLIT, $0-40
 	BLT loop
 
 four:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	FLDPQ 0(R3), (F27, F26)
-	FMOVQ 2352(R19), F25
-	WORD $0x4e39e7e0 // fcmeq v0.4s, v31.4s, v25.4s
-	WORD $0x6e205800 // mvn v0.16b, v0.16b
-	WORD $0x4e39e7c1 // fcmeq v1.4s, v30.4s, v25.4s
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	WORD $0x6e7b1fa0 // bsl v0.16b, v29.16b, v27.16b
-	WORD $0x6e7a1f81 // bsl v1.16b, v28.16b, v26.16b
-	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	FLDPQ 32(R3), (F27, F26)
-	WORD $0x4e39e7e0 // fcmeq v0.4s, v31.4s, v25.4s
-	WORD $0x6e205800 // mvn v0.16b, v0.16b
-	WORD $0x4e39e7c1 // fcmeq v1.4s, v30.4s, v25.4s
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	WORD $0x6e7b1fa0 // bsl v0.16b, v29.16b, v27.16b
-	WORD $0x6e7a1f81 // bsl v1.16b, v28.16b, v26.16b
-	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F29, F28)
-	FLDPQ 64(R3), (F27, F26)
-	WORD $0x4e39e7e0 // fcmeq v0.4s, v31.4s, v25.4s
-	WORD $0x6e205800 // mvn v0.16b, v0.16b
-	WORD $0x4e39e7c1 // fcmeq v1.4s, v30.4s, v25.4s
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	WORD $0x6e7b1fa0 // bsl v0.16b, v29.16b, v27.16b
-	WORD $0x6e7a1f81 // bsl v1.16b, v28.16b, v26.16b
-	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F29, F28)
-	FLDPQ 96(R3), (F27, F26)
-	WORD $0x4e39e7e0 // fcmeq v0.4s, v31.4s, v25.4s
-	WORD $0x6e205800 // mvn v0.16b, v0.16b
-	WORD $0x4e39e7c1 // fcmeq v1.4s, v30.4s, v25.4s
-	WORD $0x6e205821 // mvn v1.16b, v1.16b
-	WORD $0x6e7b1fa0 // bsl v0.16b, v29.16b, v27.16b
-	WORD $0x6e7a1f81 // bsl v1.16b, v28.16b, v26.16b
-	FSTPQ (F0, F1), 96(R0)
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 0(R2), (F2, F3)
+	FLDPQ 0(R3), (F4, F5)
+	FMOVQ 2352(R19), F31
+	WORD $0x4e3fe41e // fcmeq v30.4s, v0.4s, v31.4s
+	WORD $0x6e205bde // mvn v30.16b, v30.16b
+	WORD $0x4e3fe43d // fcmeq v29.4s, v1.4s, v31.4s
+	WORD $0x6e205bbd // mvn v29.16b, v29.16b
+	WORD $0x6e641c5e // bsl v30.16b, v2.16b, v4.16b
+	WORD $0x6e651c7d // bsl v29.16b, v3.16b, v5.16b
+	FSTPQ (F30, F29), 0(R0)
+	FLDPQ 32(R1), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	FLDPQ 32(R3), (F4, F5)
+	WORD $0x4e3fe41e // fcmeq v30.4s, v0.4s, v31.4s
+	WORD $0x6e205bde // mvn v30.16b, v30.16b
+	WORD $0x4e3fe43d // fcmeq v29.4s, v1.4s, v31.4s
+	WORD $0x6e205bbd // mvn v29.16b, v29.16b
+	WORD $0x6e641c5e // bsl v30.16b, v2.16b, v4.16b
+	WORD $0x6e651c7d // bsl v29.16b, v3.16b, v5.16b
+	FSTPQ (F30, F29), 32(R0)
+	FLDPQ 64(R1), (F0, F1)
+	FLDPQ 64(R2), (F2, F3)
+	FLDPQ 64(R3), (F4, F5)
+	WORD $0x4e3fe41e // fcmeq v30.4s, v0.4s, v31.4s
+	WORD $0x6e205bde // mvn v30.16b, v30.16b
+	WORD $0x4e3fe43d // fcmeq v29.4s, v1.4s, v31.4s
+	WORD $0x6e205bbd // mvn v29.16b, v29.16b
+	WORD $0x6e641c5e // bsl v30.16b, v2.16b, v4.16b
+	WORD $0x6e651c7d // bsl v29.16b, v3.16b, v5.16b
+	FSTPQ (F30, F29), 64(R0)
+	FLDPQ 96(R1), (F0, F1)
+	FLDPQ 96(R2), (F2, F3)
+	FLDPQ 96(R3), (F4, F5)
+	WORD $0x4e3fe41e // fcmeq v30.4s, v0.4s, v31.4s
+	WORD $0x6e205bde // mvn v30.16b, v30.16b
+	WORD $0x4e3fe43d // fcmeq v29.4s, v1.4s, v31.4s
+	WORD $0x6e205bbd // mvn v29.16b, v29.16b
+	WORD $0x6e641c5e // bsl v30.16b, v2.16b, v4.16b
+	WORD $0x6e651c7d // bsl v29.16b, v3.16b, v5.16b
+	FSTPQ (F30, F29), 96(R0)
 	ADD $0x00000080, R1, R1
 	ADD $0x00000080, R2, R2
 	ADD $0x00000080, R3, R3
@@ -19655,15 +19141,9 @@ four:
 loop:
 	CMP $0x00000008, R6
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	FLDPQ 0(R3), (F27, F26)
-	WORD $0x4ebf1fe6 // mov v6.16b, v31.16b
-	WORD $0x4ebe1fc7 // mov v7.16b, v30.16b
-	WORD $0x4ebd1fa8 // mov v8.16b, v29.16b
-	WORD $0x4ebc1f89 // mov v9.16b, v28.16b
-	WORD $0x4ebb1f6a // mov v10.16b, v27.16b
-	WORD $0x4eba1f4b // mov v11.16b, v26.16b
+	FLDPQ 0(R1), (F6, F7)
+	FLDPQ 0(R2), (F8, F9)
+	FLDPQ 0(R3), (F10, F11)
 
 body:
 	FMOVQ 2352(R19), F31
@@ -19701,53 +19181,53 @@ several:
 	MOVD R6, R8
 	NEG R8, R8
 	ADD R8<<2, R7, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V6.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V6.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V6.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V6.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V7.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V7.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V7.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V7.S[3]
 
@@ -19756,49 +19236,49 @@ lane8:
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V8.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V8.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V8.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V8.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V9.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V9.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V9.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V9.S[3]
 
@@ -19807,49 +19287,49 @@ lane16:
 	WORD $0x6f00e40a // movi v10.2d, #0
 	WORD $0x6f00e40b // movi v11.2d, #0
 	ADD $0, R3, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane17
 	VLD1 (R16), V10.S[0]
 
 lane17:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane18
 	VLD1 (R16), V10.S[1]
 
 lane18:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane19
 	VLD1 (R16), V10.S[2]
 
 lane19:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane20
 	VLD1 (R16), V10.S[3]
 
 lane20:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane21
 	VLD1 (R16), V11.S[0]
 
 lane21:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane22
 	VLD1 (R16), V11.S[1]
 
 lane22:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane23
 	VLD1 (R16), V11.S[2]
 
 lane23:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane24
 	VLD1 (R16), V11.S[3]
 
@@ -19893,9 +19373,7 @@ TEXT ·sincosF32NEON(SB), NOSPLIT, $0-40
 loop:
 	CMP $0x00000008, R3
 	BLT partial
-	FLDPQ 0(R2), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R2), (F0, F1)
 
 body:
 	FMOVQ 2304(R19), F31
@@ -19956,21 +19434,18 @@ body:
 	WORD $0x6e35dee8 // fmul v8.4s, v23.4s, v21.4s
 	WORD $0x6e35dec9 // fmul v9.4s, v22.4s, v21.4s
 	FMOVQ 2688(R19), F20
-	FMOVQ 2704(R19), F19
-	WORD $0x4eb31e6c // mov v12.16b, v19.16b
+	FMOVQ 2704(R19), F12
 	WORD $0x4e34ceec // fmla v12.4s, v23.4s, v20.4s
-	WORD $0x4eb31e6d // mov v13.16b, v19.16b
+	FMOVQ 2704(R19), F13
 	WORD $0x4e34cecd // fmla v13.4s, v22.4s, v20.4s
+	FMOVQ 2720(R19), F19
+	WORD $0x4e2ccef3 // fmla v19.4s, v23.4s, v12.4s
 	FMOVQ 2720(R19), F18
-	WORD $0x4eb21e51 // mov v17.16b, v18.16b
-	WORD $0x4e2ccef1 // fmla v17.4s, v23.4s, v12.4s
-	WORD $0x4eb21e50 // mov v16.16b, v18.16b
-	WORD $0x4e2dced0 // fmla v16.4s, v22.4s, v13.4s
-	FMOVQ 2736(R19), F15
-	WORD $0x4eaf1dec // mov v12.16b, v15.16b
-	WORD $0x4e31ceec // fmla v12.4s, v23.4s, v17.4s
-	WORD $0x4eaf1ded // mov v13.16b, v15.16b
-	WORD $0x4e30cecd // fmla v13.4s, v22.4s, v16.4s
+	WORD $0x4e2dced2 // fmla v18.4s, v22.4s, v13.4s
+	FMOVQ 2736(R19), F12
+	WORD $0x4e33ceec // fmla v12.4s, v23.4s, v19.4s
+	FMOVQ 2736(R19), F13
+	WORD $0x4e32cecd // fmla v13.4s, v22.4s, v18.4s
 	WORD $0x6e2adeee // fmul v14.4s, v23.4s, v10.4s
 	WORD $0x6e2bdecf // fmul v15.4s, v22.4s, v11.4s
 	WORD $0x4ea01c10 // mov v16.16b, v0.16b
@@ -19981,68 +19456,65 @@ body:
 	WORD $0x4e2dcdf1 // fmla v17.4s, v15.4s, v13.4s
 	WORD $0x4e30d54c // fadd v12.4s, v10.4s, v16.4s
 	WORD $0x4e31d56d // fadd v13.4s, v11.4s, v17.4s
-	FMOVQ 2384(R19), F17
-	WORD $0x4e311d4e // and v14.16b, v10.16b, v17.16b
-	WORD $0x4e311d6f // and v15.16b, v11.16b, v17.16b
+	FMOVQ 2384(R19), F19
+	WORD $0x4e331d4e // and v14.16b, v10.16b, v19.16b
+	WORD $0x4e331d6f // and v15.16b, v11.16b, v19.16b
 	WORD $0x4eae1d8c // orr v12.16b, v12.16b, v14.16b
 	WORD $0x4eaf1dad // orr v13.16b, v13.16b, v15.16b
-	FMOVQ 2320(R19), F16
-	WORD $0x4ea8d60f // fsub v15.4s, v16.4s, v8.4s
-	WORD $0x4ea9d611 // fsub v17.4s, v16.4s, v9.4s
-	FMOVQ 2752(R19), F14
-	FMOVQ 2768(R19), F5
-	WORD $0x4ea51cb2 // mov v18.16b, v5.16b
-	WORD $0x4e2ecef2 // fmla v18.4s, v23.4s, v14.4s
-	WORD $0x4ea51cb3 // mov v19.16b, v5.16b
-	WORD $0x4e2eced3 // fmla v19.4s, v22.4s, v14.4s
-	FMOVQ 2784(R19), F3
-	WORD $0x4ea31c62 // mov v2.16b, v3.16b
-	WORD $0x4e32cee2 // fmla v2.4s, v23.4s, v18.4s
-	WORD $0x4ea31c72 // mov v18.16b, v3.16b
-	WORD $0x4e33ced2 // fmla v18.4s, v22.4s, v19.4s
+	FMOVQ 2320(R19), F18
+	WORD $0x4ea8d650 // fsub v16.4s, v18.4s, v8.4s
+	WORD $0x4ea9d651 // fsub v17.4s, v18.4s, v9.4s
+	FMOVQ 2752(R19), F15
+	FMOVQ 2768(R19), F14
+	WORD $0x4e2fceee // fmla v14.4s, v23.4s, v15.4s
+	FMOVQ 2768(R19), F19
+	WORD $0x4e2fced3 // fmla v19.4s, v22.4s, v15.4s
+	FMOVQ 2784(R19), F5
+	WORD $0x4e2ecee5 // fmla v5.4s, v23.4s, v14.4s
+	FMOVQ 2784(R19), F14
+	WORD $0x4e33cece // fmla v14.4s, v22.4s, v19.4s
 	FMOVQ 2800(R19), F19
-	WORD $0x4eb31e7f // mov v31.16b, v19.16b
-	WORD $0x4e22ceff // fmla v31.4s, v23.4s, v2.4s
-	WORD $0x4eb31e77 // mov v23.16b, v19.16b
-	WORD $0x4e32ced7 // fmla v23.4s, v22.4s, v18.4s
-	WORD $0x4eafd616 // fsub v22.4s, v16.4s, v15.4s
-	WORD $0x4eb1d612 // fsub v18.4s, v16.4s, v17.4s
+	WORD $0x4e25cef3 // fmla v19.4s, v23.4s, v5.4s
+	FMOVQ 2800(R19), F23
+	WORD $0x4e2eced7 // fmla v23.4s, v22.4s, v14.4s
+	WORD $0x4eb0d656 // fsub v22.4s, v18.4s, v16.4s
+	WORD $0x4eb1d64e // fsub v14.4s, v18.4s, v17.4s
 	WORD $0x4ea8d6d6 // fsub v22.4s, v22.4s, v8.4s
-	WORD $0x4ea9d652 // fsub v18.4s, v18.4s, v9.4s
-	WORD $0x4e3fccd6 // fmla v22.4s, v6.4s, v31.4s
-	WORD $0x4e37ccf2 // fmla v18.4s, v7.4s, v23.4s
+	WORD $0x4ea9d5ce // fsub v14.4s, v14.4s, v9.4s
+	WORD $0x4e33ccd6 // fmla v22.4s, v6.4s, v19.4s
+	WORD $0x4e37ccee // fmla v14.4s, v7.4s, v23.4s
 	WORD $0x4eaacc16 // fmls v22.4s, v0.4s, v10.4s
-	WORD $0x4eabcc32 // fmls v18.4s, v1.4s, v11.4s
-	WORD $0x4e36d5e0 // fadd v0.4s, v15.4s, v22.4s
-	WORD $0x4e32d621 // fadd v1.4s, v17.4s, v18.4s
+	WORD $0x4eabcc2e // fmls v14.4s, v1.4s, v11.4s
+	WORD $0x4e36d600 // fadd v0.4s, v16.4s, v22.4s
+	WORD $0x4e2ed621 // fadd v1.4s, v17.4s, v14.4s
 	WORD $0x4f3f5482 // shl v2.4s, v4.4s, #31
 	WORD $0x4f3f57a3 // shl v3.4s, v29.4s, #31
-	WORD $0x4ea0a85f // cmlt v31.4s, v2.4s, #0
-	WORD $0x6e6c1c1f // bsl v31.16b, v0.16b, v12.16b
-	WORD $0x4ea0a877 // cmlt v23.4s, v3.4s, #0
-	WORD $0x6e6d1c37 // bsl v23.16b, v1.16b, v13.16b
+	WORD $0x4ea0a857 // cmlt v23.4s, v2.4s, #0
+	WORD $0x6e6c1c17 // bsl v23.16b, v0.16b, v12.16b
+	WORD $0x4ea0a876 // cmlt v22.4s, v3.4s, #0
+	WORD $0x6e6d1c36 // bsl v22.16b, v1.16b, v13.16b
 	WORD $0x4f3e5486 // shl v6.4s, v4.4s, #30
 	WORD $0x4f3e57a7 // shl v7.4s, v29.4s, #30
-	FMOVQ 2384(R19), F22
-	WORD $0x4e361cc6 // and v6.16b, v6.16b, v22.16b
-	WORD $0x4e361ce7 // and v7.16b, v7.16b, v22.16b
-	WORD $0x6e261fe2 // eor v2.16b, v31.16b, v6.16b
-	WORD $0x6e271ee3 // eor v3.16b, v23.16b, v7.16b
-	FMOVQ 2816(R19), F31
-	WORD $0x4ebf8484 // add v4.4s, v4.4s, v31.4s
-	WORD $0x4ebf87a5 // add v5.4s, v29.4s, v31.4s
+	FMOVQ 2384(R19), F19
+	WORD $0x4e331cc6 // and v6.16b, v6.16b, v19.16b
+	WORD $0x4e331ce7 // and v7.16b, v7.16b, v19.16b
+	WORD $0x6e261ee2 // eor v2.16b, v23.16b, v6.16b
+	WORD $0x6e271ec3 // eor v3.16b, v22.16b, v7.16b
+	FMOVQ 2816(R19), F23
+	WORD $0x4eb78484 // add v4.4s, v4.4s, v23.4s
+	WORD $0x4eb787a5 // add v5.4s, v29.4s, v23.4s
 	WORD $0x4f3f5486 // shl v6.4s, v4.4s, #31
 	WORD $0x4f3f54a7 // shl v7.4s, v5.4s, #31
 	WORD $0x4ea0a8dd // cmlt v29.4s, v6.4s, #0
 	WORD $0x6e6c1c1d // bsl v29.16b, v0.16b, v12.16b
-	WORD $0x4ea0a8f7 // cmlt v23.4s, v7.4s, #0
-	WORD $0x6e6d1c37 // bsl v23.16b, v1.16b, v13.16b
+	WORD $0x4ea0a8f6 // cmlt v22.4s, v7.4s, #0
+	WORD $0x6e6d1c36 // bsl v22.16b, v1.16b, v13.16b
 	WORD $0x4f3e5484 // shl v4.4s, v4.4s, #30
 	WORD $0x4f3e54a5 // shl v5.4s, v5.4s, #30
-	WORD $0x4e361c84 // and v4.16b, v4.16b, v22.16b
-	WORD $0x4e361ca5 // and v5.16b, v5.16b, v22.16b
+	WORD $0x4e331c84 // and v4.16b, v4.16b, v19.16b
+	WORD $0x4e331ca5 // and v5.16b, v5.16b, v19.16b
 	WORD $0x6e241fa0 // eor v0.16b, v29.16b, v4.16b
-	WORD $0x6e251ee1 // eor v1.16b, v23.16b, v5.16b
+	WORD $0x6e251ec1 // eor v1.16b, v22.16b, v5.16b
 	CMP $0x00000008, R3
 	BLT partialstore
 	FSTPQ (F2, F3), 0(R0)
@@ -20060,58 +19532,60 @@ partial:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<2, R6, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V0.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V0.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V0.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V0.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V1.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V1.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V1.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V1.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane8:
 	ADD $4, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:

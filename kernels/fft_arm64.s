@@ -64,20 +64,20 @@ TEXT ·fftFirst2F64NEON(SB), NOSPLIT, $0-16
 	MOVD n+8(FP), R1
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
-	FLDPQ 64(R0), (F27, F26)
-	FLDPQ 96(R0), (F25, F24)
-	WORD $0x4e7bd7e8 // fadd v8.2d, v31.2d, v27.2d
-	WORD $0x4e7ad7c9 // fadd v9.2d, v30.2d, v26.2d
-	WORD $0x4e79d7aa // fadd v10.2d, v29.2d, v25.2d
-	WORD $0x4e78d78b // fadd v11.2d, v28.2d, v24.2d
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	FLDPQ 64(R0), (F4, F5)
+	FLDPQ 96(R0), (F6, F7)
+	WORD $0x4e64d408 // fadd v8.2d, v0.2d, v4.2d
+	WORD $0x4e65d429 // fadd v9.2d, v1.2d, v5.2d
+	WORD $0x4e66d44a // fadd v10.2d, v2.2d, v6.2d
+	WORD $0x4e67d46b // fadd v11.2d, v3.2d, v7.2d
 	FSTPQ (F8, F9), 0(R0)
 	FSTPQ (F10, F11), 32(R0)
-	WORD $0x4efbd7e0 // fsub v0.2d, v31.2d, v27.2d
-	WORD $0x4efad7c1 // fsub v1.2d, v30.2d, v26.2d
-	WORD $0x4ef9d7a2 // fsub v2.2d, v29.2d, v25.2d
-	WORD $0x4ef8d783 // fsub v3.2d, v28.2d, v24.2d
+	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
+	WORD $0x4ee5d421 // fsub v1.2d, v1.2d, v5.2d
+	WORD $0x4ee6d442 // fsub v2.2d, v2.2d, v6.2d
+	WORD $0x4ee7d463 // fsub v3.2d, v3.2d, v7.2d
 	FSTPQ (F0, F1), 64(R0)
 	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R0, R0
@@ -98,32 +98,32 @@ block:
 	SUB R6, R2, R2
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVD 0(R3), F8
 	FMOVD 8(R3), F10
-	WORD $0x4fc8936c // fmul v12.2d, v27.2d, v8.d[0]
-	WORD $0x4fc8934d // fmul v13.2d, v26.2d, v8.d[0]
-	WORD $0x4fc89337 // fmul v23.2d, v25.2d, v8.d[0]
-	WORD $0x4fc89309 // fmul v9.2d, v24.2d, v8.d[0]
-	WORD $0x4fca532c // fmls v12.2d, v25.2d, v10.d[0]
-	WORD $0x4fca530d // fmls v13.2d, v24.2d, v10.d[0]
-	WORD $0x4fca1377 // fmla v23.2d, v27.2d, v10.d[0]
-	WORD $0x4fca1349 // fmla v9.2d, v26.2d, v10.d[0]
-	WORD $0x4e6cd7e4 // fadd v4.2d, v31.2d, v12.2d
-	WORD $0x4e6dd7c5 // fadd v5.2d, v30.2d, v13.2d
-	WORD $0x4e77d7a6 // fadd v6.2d, v29.2d, v23.2d
-	WORD $0x4e69d787 // fadd v7.2d, v28.2d, v9.2d
+	WORD $0x4fc8908c // fmul v12.2d, v4.2d, v8.d[0]
+	WORD $0x4fc890ad // fmul v13.2d, v5.2d, v8.d[0]
+	WORD $0x4fc890df // fmul v31.2d, v6.2d, v8.d[0]
+	WORD $0x4fc890e9 // fmul v9.2d, v7.2d, v8.d[0]
+	WORD $0x4fca50cc // fmls v12.2d, v6.2d, v10.d[0]
+	WORD $0x4fca50ed // fmls v13.2d, v7.2d, v10.d[0]
+	WORD $0x4fca109f // fmla v31.2d, v4.2d, v10.d[0]
+	WORD $0x4fca10a9 // fmla v9.2d, v5.2d, v10.d[0]
+	WORD $0x4e6cd404 // fadd v4.2d, v0.2d, v12.2d
+	WORD $0x4e6dd425 // fadd v5.2d, v1.2d, v13.2d
+	WORD $0x4e7fd446 // fadd v6.2d, v2.2d, v31.2d
+	WORD $0x4e69d467 // fadd v7.2d, v3.2d, v9.2d
 	FSTPQ (F4, F5), 0(R0)
 	FSTPQ (F6, F7), 32(R0)
-	WORD $0x4eecd7e0 // fsub v0.2d, v31.2d, v12.2d
-	WORD $0x4eedd7c1 // fsub v1.2d, v30.2d, v13.2d
-	WORD $0x4ef7d7a2 // fsub v2.2d, v29.2d, v23.2d
-	WORD $0x4ee9d783 // fsub v3.2d, v28.2d, v9.2d
+	WORD $0x4eecd400 // fsub v0.2d, v0.2d, v12.2d
+	WORD $0x4eedd421 // fsub v1.2d, v1.2d, v13.2d
+	WORD $0x4effd442 // fsub v2.2d, v2.2d, v31.2d
+	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
 	ADD R1, R0, R16
 	FSTPQ (F0, F1), 0(R16)
 	ADD R1, R0, R16
@@ -159,20 +159,20 @@ loop:
 	ADD R1, R10, R10
 	ADD R8, R10, R16
 	ADD $0, R16, R11
-	FLDPQ 0(R9), (F31, F30)
-	FLDPQ 32(R9), (F29, F28)
-	WORD $0x4edd3be4 // zip1 v4.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc5 // zip1 v5.2d, v30.2d, v28.2d
-	WORD $0x4edd7be0 // zip2 v0.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc1 // zip2 v1.2d, v30.2d, v28.2d
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ec23804 // zip1 v4.2d, v0.2d, v2.2d
+	WORD $0x4ec33825 // zip1 v5.2d, v1.2d, v3.2d
+	WORD $0x4ec27800 // zip2 v0.2d, v0.2d, v2.2d
+	WORD $0x4ec37821 // zip2 v1.2d, v1.2d, v3.2d
 	ADD R6, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F2, F3)
 	ADD R6, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4edd3be8 // zip1 v8.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc9 // zip1 v9.2d, v30.2d, v28.2d
-	WORD $0x4edd7be2 // zip2 v2.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc3 // zip2 v3.2d, v30.2d, v28.2d
+	FLDPQ 32(R16), (F6, F7)
+	WORD $0x4ec63848 // zip1 v8.2d, v2.2d, v6.2d
+	WORD $0x4ec73869 // zip1 v9.2d, v3.2d, v7.2d
+	WORD $0x4ec67842 // zip2 v2.2d, v2.2d, v6.2d
+	WORD $0x4ec77863 // zip2 v3.2d, v3.2d, v7.2d
 	WORD $0x4e68d486 // fadd v6.2d, v4.2d, v8.2d
 	WORD $0x4e69d4a7 // fadd v7.2d, v5.2d, v9.2d
 	WORD $0x4e62d40a // fadd v10.2d, v0.2d, v2.2d
@@ -203,36 +203,36 @@ TEXT ·fftTo2F64NEON(SB), NOSPLIT, $0-40
 	MOVD tw+24(FP), R7
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVD 0(R7), F8
 	FMOVD 8(R7), F10
-	WORD $0x4fc8936c // fmul v12.2d, v27.2d, v8.d[0]
-	WORD $0x4fc8934d // fmul v13.2d, v26.2d, v8.d[0]
-	WORD $0x4fc89337 // fmul v23.2d, v25.2d, v8.d[0]
-	WORD $0x4fc89309 // fmul v9.2d, v24.2d, v8.d[0]
-	WORD $0x4fca532c // fmls v12.2d, v25.2d, v10.d[0]
-	WORD $0x4fca530d // fmls v13.2d, v24.2d, v10.d[0]
-	WORD $0x4fca1377 // fmla v23.2d, v27.2d, v10.d[0]
-	WORD $0x4fca1349 // fmla v9.2d, v26.2d, v10.d[0]
-	WORD $0x4e6cd7e4 // fadd v4.2d, v31.2d, v12.2d
-	WORD $0x4e6dd7c5 // fadd v5.2d, v30.2d, v13.2d
-	WORD $0x4e77d7a6 // fadd v6.2d, v29.2d, v23.2d
-	WORD $0x4e69d787 // fadd v7.2d, v28.2d, v9.2d
+	WORD $0x4fc8908c // fmul v12.2d, v4.2d, v8.d[0]
+	WORD $0x4fc890ad // fmul v13.2d, v5.2d, v8.d[0]
+	WORD $0x4fc890df // fmul v31.2d, v6.2d, v8.d[0]
+	WORD $0x4fc890e9 // fmul v9.2d, v7.2d, v8.d[0]
+	WORD $0x4fca50cc // fmls v12.2d, v6.2d, v10.d[0]
+	WORD $0x4fca50ed // fmls v13.2d, v7.2d, v10.d[0]
+	WORD $0x4fca109f // fmla v31.2d, v4.2d, v10.d[0]
+	WORD $0x4fca10a9 // fmla v9.2d, v5.2d, v10.d[0]
+	WORD $0x4e6cd404 // fadd v4.2d, v0.2d, v12.2d
+	WORD $0x4e6dd425 // fadd v5.2d, v1.2d, v13.2d
+	WORD $0x4e7fd446 // fadd v6.2d, v2.2d, v31.2d
+	WORD $0x4e69d467 // fadd v7.2d, v3.2d, v9.2d
 	WORD $0x4ec6388a // zip1 v10.2d, v4.2d, v6.2d
 	WORD $0x4ec738ab // zip1 v11.2d, v5.2d, v7.2d
 	WORD $0x4ec67884 // zip2 v4.2d, v4.2d, v6.2d
 	WORD $0x4ec778a5 // zip2 v5.2d, v5.2d, v7.2d
 	FSTPQ (F10, F11), 0(R6)
 	FSTPQ (F4, F5), 32(R6)
-	WORD $0x4eecd7e0 // fsub v0.2d, v31.2d, v12.2d
-	WORD $0x4eedd7c1 // fsub v1.2d, v30.2d, v13.2d
-	WORD $0x4ef7d7a2 // fsub v2.2d, v29.2d, v23.2d
-	WORD $0x4ee9d783 // fsub v3.2d, v28.2d, v9.2d
+	WORD $0x4eecd400 // fsub v0.2d, v0.2d, v12.2d
+	WORD $0x4eedd421 // fsub v1.2d, v1.2d, v13.2d
+	WORD $0x4effd442 // fsub v2.2d, v2.2d, v31.2d
+	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
 	WORD $0x4ec23804 // zip1 v4.2d, v0.2d, v2.2d
 	WORD $0x4ec33825 // zip1 v5.2d, v1.2d, v3.2d
 	WORD $0x4ec27800 // zip2 v0.2d, v0.2d, v2.2d
@@ -256,48 +256,48 @@ TEXT ·fftFirst3F64NEON(SB), NOSPLIT, $0-16
 	MOVD n+8(FP), R1
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
-	FLDPQ 64(R0), (F27, F26)
-	FLDPQ 96(R0), (F25, F24)
-	FLDPQ 128(R0), (F23, F22)
-	FLDPQ 160(R0), (F21, F20)
-	WORD $0x4e77d76c // fadd v12.2d, v27.2d, v23.2d
-	WORD $0x4e76d74d // fadd v13.2d, v26.2d, v22.2d
-	WORD $0x4e75d72e // fadd v14.2d, v25.2d, v21.2d
-	WORD $0x4e74d70f // fadd v15.2d, v24.2d, v20.2d
-	WORD $0x4ef7d764 // fsub v4.2d, v27.2d, v23.2d
-	WORD $0x4ef6d745 // fsub v5.2d, v26.2d, v22.2d
-	WORD $0x4ef5d726 // fsub v6.2d, v25.2d, v21.2d
-	WORD $0x4ef4d707 // fsub v7.2d, v24.2d, v20.2d
-	WORD $0x4e6cd7e8 // fadd v8.2d, v31.2d, v12.2d
-	WORD $0x4e6dd7c9 // fadd v9.2d, v30.2d, v13.2d
-	WORD $0x4e6ed7aa // fadd v10.2d, v29.2d, v14.2d
-	WORD $0x4e6fd78b // fadd v11.2d, v28.2d, v15.2d
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	FLDPQ 64(R0), (F4, F5)
+	FLDPQ 96(R0), (F6, F7)
+	FLDPQ 128(R0), (F8, F9)
+	FLDPQ 160(R0), (F10, F11)
+	WORD $0x4e68d48c // fadd v12.2d, v4.2d, v8.2d
+	WORD $0x4e69d4ad // fadd v13.2d, v5.2d, v9.2d
+	WORD $0x4e6ad4ce // fadd v14.2d, v6.2d, v10.2d
+	WORD $0x4e6bd4ef // fadd v15.2d, v7.2d, v11.2d
+	WORD $0x4ee8d484 // fsub v4.2d, v4.2d, v8.2d
+	WORD $0x4ee9d4a5 // fsub v5.2d, v5.2d, v9.2d
+	WORD $0x4eead4c6 // fsub v6.2d, v6.2d, v10.2d
+	WORD $0x4eebd4e7 // fsub v7.2d, v7.2d, v11.2d
+	WORD $0x4e6cd408 // fadd v8.2d, v0.2d, v12.2d
+	WORD $0x4e6dd429 // fadd v9.2d, v1.2d, v13.2d
+	WORD $0x4e6ed44a // fadd v10.2d, v2.2d, v14.2d
+	WORD $0x4e6fd46b // fadd v11.2d, v3.2d, v15.2d
 	FSTPQ (F8, F9), 0(R0)
 	FSTPQ (F10, F11), 32(R0)
-	FMOVQ 0(R19), F27
-	WORD $0x4efbcd9f // fmls v31.2d, v12.2d, v27.2d
-	WORD $0x4efbcdbe // fmls v30.2d, v13.2d, v27.2d
-	WORD $0x4efbcddd // fmls v29.2d, v14.2d, v27.2d
-	WORD $0x4efbcdfc // fmls v28.2d, v15.2d, v27.2d
-	FMOVQ 16(R19), F26
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4e7accc2 // fmla v2.2d, v6.2d, v26.2d
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
-	WORD $0x4e7acce3 // fmla v3.2d, v7.2d, v26.2d
-	WORD $0x4ebd1faa // mov v10.16b, v29.16b
-	WORD $0x4efacc8a // fmls v10.2d, v4.2d, v26.2d
-	WORD $0x4ebc1f8b // mov v11.16b, v28.16b
-	WORD $0x4efaccab // fmls v11.2d, v5.2d, v26.2d
-	FSTPQ (F2, F3), 64(R0)
+	FMOVQ 0(R19), F31
+	WORD $0x4effcd80 // fmls v0.2d, v12.2d, v31.2d
+	WORD $0x4effcda1 // fmls v1.2d, v13.2d, v31.2d
+	WORD $0x4effcdc2 // fmls v2.2d, v14.2d, v31.2d
+	WORD $0x4effcde3 // fmls v3.2d, v15.2d, v31.2d
+	FMOVQ 16(R19), F30
+	WORD $0x4ea01c1d // mov v29.16b, v0.16b
+	WORD $0x4e7eccdd // fmla v29.2d, v6.2d, v30.2d
+	WORD $0x4ea11c3c // mov v28.16b, v1.16b
+	WORD $0x4e7eccfc // fmla v28.2d, v7.2d, v30.2d
+	WORD $0x4ea21c4a // mov v10.16b, v2.16b
+	WORD $0x4efecc8a // fmls v10.2d, v4.2d, v30.2d
+	WORD $0x4ea31c6b // mov v11.16b, v3.16b
+	WORD $0x4efeccab // fmls v11.2d, v5.2d, v30.2d
+	FSTPQ (F29, F28), 64(R0)
 	FSTPQ (F10, F11), 96(R0)
-	WORD $0x4efaccdf // fmls v31.2d, v6.2d, v26.2d
-	WORD $0x4efaccfe // fmls v30.2d, v7.2d, v26.2d
-	WORD $0x4e7acc9d // fmla v29.2d, v4.2d, v26.2d
-	WORD $0x4e7accbc // fmla v28.2d, v5.2d, v26.2d
-	FSTPQ (F31, F30), 128(R0)
-	FSTPQ (F29, F28), 160(R0)
+	WORD $0x4efeccc0 // fmls v0.2d, v6.2d, v30.2d
+	WORD $0x4efecce1 // fmls v1.2d, v7.2d, v30.2d
+	WORD $0x4e7ecc82 // fmla v2.2d, v4.2d, v30.2d
+	WORD $0x4e7ecca3 // fmla v3.2d, v5.2d, v30.2d
+	FSTPQ (F0, F1), 128(R0)
+	FSTPQ (F2, F3), 160(R0)
 	ADD $0x000000c0, R0, R0
 	SUBS $0x00000003, R1, R1
 	BNE loop
@@ -317,76 +317,76 @@ block:
 	SUB R6, R2, R2
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVD 0(R3), F8
 	FMOVD 8(R3), F10
-	WORD $0x4fc8936c // fmul v12.2d, v27.2d, v8.d[0]
-	WORD $0x4fc8934d // fmul v13.2d, v26.2d, v8.d[0]
-	WORD $0x4fc89337 // fmul v23.2d, v25.2d, v8.d[0]
-	WORD $0x4fc89309 // fmul v9.2d, v24.2d, v8.d[0]
-	WORD $0x4fca532c // fmls v12.2d, v25.2d, v10.d[0]
-	WORD $0x4fca530d // fmls v13.2d, v24.2d, v10.d[0]
-	WORD $0x4fca1377 // fmla v23.2d, v27.2d, v10.d[0]
-	WORD $0x4fca1349 // fmla v9.2d, v26.2d, v10.d[0]
+	WORD $0x4fc8908c // fmul v12.2d, v4.2d, v8.d[0]
+	WORD $0x4fc890ad // fmul v13.2d, v5.2d, v8.d[0]
+	WORD $0x4fc890df // fmul v31.2d, v6.2d, v8.d[0]
+	WORD $0x4fc890e9 // fmul v9.2d, v7.2d, v8.d[0]
+	WORD $0x4fca50cc // fmls v12.2d, v6.2d, v10.d[0]
+	WORD $0x4fca50ed // fmls v13.2d, v7.2d, v10.d[0]
+	WORD $0x4fca109f // fmla v31.2d, v4.2d, v10.d[0]
+	WORD $0x4fca10a9 // fmla v9.2d, v5.2d, v10.d[0]
 	ADD R1<<1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1<<1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVD 16(R3), F10
 	FMOVD 24(R3), F14
-	WORD $0x4fca9370 // fmul v16.2d, v27.2d, v10.d[0]
-	WORD $0x4fca9351 // fmul v17.2d, v26.2d, v10.d[0]
-	WORD $0x4fca9336 // fmul v22.2d, v25.2d, v10.d[0]
-	WORD $0x4fca930b // fmul v11.2d, v24.2d, v10.d[0]
-	WORD $0x4fce5330 // fmls v16.2d, v25.2d, v14.d[0]
-	WORD $0x4fce5311 // fmls v17.2d, v24.2d, v14.d[0]
-	WORD $0x4fce1376 // fmla v22.2d, v27.2d, v14.d[0]
-	WORD $0x4fce134b // fmla v11.2d, v26.2d, v14.d[0]
+	WORD $0x4fca9090 // fmul v16.2d, v4.2d, v10.d[0]
+	WORD $0x4fca90b1 // fmul v17.2d, v5.2d, v10.d[0]
+	WORD $0x4fca90de // fmul v30.2d, v6.2d, v10.d[0]
+	WORD $0x4fca90eb // fmul v11.2d, v7.2d, v10.d[0]
+	WORD $0x4fce50d0 // fmls v16.2d, v6.2d, v14.d[0]
+	WORD $0x4fce50f1 // fmls v17.2d, v7.2d, v14.d[0]
+	WORD $0x4fce109e // fmla v30.2d, v4.2d, v14.d[0]
+	WORD $0x4fce10ab // fmla v11.2d, v5.2d, v14.d[0]
 	WORD $0x4e70d584 // fadd v4.2d, v12.2d, v16.2d
 	WORD $0x4e71d5a5 // fadd v5.2d, v13.2d, v17.2d
-	WORD $0x4e76d6e6 // fadd v6.2d, v23.2d, v22.2d
+	WORD $0x4e7ed7e6 // fadd v6.2d, v31.2d, v30.2d
 	WORD $0x4e6bd527 // fadd v7.2d, v9.2d, v11.2d
 	WORD $0x4ef0d58c // fsub v12.2d, v12.2d, v16.2d
 	WORD $0x4ef1d5ad // fsub v13.2d, v13.2d, v17.2d
-	WORD $0x4ef6d6e8 // fsub v8.2d, v23.2d, v22.2d
+	WORD $0x4efed7e8 // fsub v8.2d, v31.2d, v30.2d
 	WORD $0x4eebd529 // fsub v9.2d, v9.2d, v11.2d
-	WORD $0x4e64d7ea // fadd v10.2d, v31.2d, v4.2d
-	WORD $0x4e65d7cb // fadd v11.2d, v30.2d, v5.2d
-	WORD $0x4e66d7ae // fadd v14.2d, v29.2d, v6.2d
-	WORD $0x4e67d78f // fadd v15.2d, v28.2d, v7.2d
+	WORD $0x4e64d40a // fadd v10.2d, v0.2d, v4.2d
+	WORD $0x4e65d42b // fadd v11.2d, v1.2d, v5.2d
+	WORD $0x4e66d44e // fadd v14.2d, v2.2d, v6.2d
+	WORD $0x4e67d46f // fadd v15.2d, v3.2d, v7.2d
 	FSTPQ (F10, F11), 0(R0)
 	FSTPQ (F14, F15), 32(R0)
-	FMOVQ 0(R19), F27
-	WORD $0x4efbcc9f // fmls v31.2d, v4.2d, v27.2d
-	WORD $0x4efbccbe // fmls v30.2d, v5.2d, v27.2d
-	WORD $0x4efbccdd // fmls v29.2d, v6.2d, v27.2d
-	WORD $0x4efbccfc // fmls v28.2d, v7.2d, v27.2d
-	FMOVQ 16(R19), F26
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4e7acd02 // fmla v2.2d, v8.2d, v26.2d
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
-	WORD $0x4e7acd23 // fmla v3.2d, v9.2d, v26.2d
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4efacd86 // fmls v6.2d, v12.2d, v26.2d
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
-	WORD $0x4efacda7 // fmls v7.2d, v13.2d, v26.2d
+	FMOVQ 0(R19), F31
+	WORD $0x4effcc80 // fmls v0.2d, v4.2d, v31.2d
+	WORD $0x4effcca1 // fmls v1.2d, v5.2d, v31.2d
+	WORD $0x4effccc2 // fmls v2.2d, v6.2d, v31.2d
+	WORD $0x4effcce3 // fmls v3.2d, v7.2d, v31.2d
+	FMOVQ 16(R19), F30
+	WORD $0x4ea01c1d // mov v29.16b, v0.16b
+	WORD $0x4e7ecd1d // fmla v29.2d, v8.2d, v30.2d
+	WORD $0x4ea11c3c // mov v28.16b, v1.16b
+	WORD $0x4e7ecd3c // fmla v28.2d, v9.2d, v30.2d
+	WORD $0x4ea21c46 // mov v6.16b, v2.16b
+	WORD $0x4efecd86 // fmls v6.2d, v12.2d, v30.2d
+	WORD $0x4ea31c67 // mov v7.16b, v3.16b
+	WORD $0x4efecda7 // fmls v7.2d, v13.2d, v30.2d
 	ADD R1, R0, R16
-	FSTPQ (F2, F3), 0(R16)
+	FSTPQ (F29, F28), 0(R16)
 	ADD R1, R0, R16
 	FSTPQ (F6, F7), 32(R16)
-	WORD $0x4efacd1f // fmls v31.2d, v8.2d, v26.2d
-	WORD $0x4efacd3e // fmls v30.2d, v9.2d, v26.2d
-	WORD $0x4e7acd9d // fmla v29.2d, v12.2d, v26.2d
-	WORD $0x4e7acdbc // fmla v28.2d, v13.2d, v26.2d
+	WORD $0x4efecd00 // fmls v0.2d, v8.2d, v30.2d
+	WORD $0x4efecd21 // fmls v1.2d, v9.2d, v30.2d
+	WORD $0x4e7ecd82 // fmla v2.2d, v12.2d, v30.2d
+	WORD $0x4e7ecda3 // fmla v3.2d, v13.2d, v30.2d
 	ADD R1<<1, R0, R16
-	FSTPQ (F31, F30), 0(R16)
+	FSTPQ (F0, F1), 0(R16)
 	ADD R1<<1, R0, R16
-	FSTPQ (F29, F28), 32(R16)
+	FSTPQ (F2, F3), 32(R16)
 	ADD $0x00000040, R0, R0
 	ADD $0x00000020, R3, R3
 	SUBS $1, R6, R6
@@ -421,28 +421,28 @@ loop:
 	ADD R1, R10, R10
 	ADD R8, R10, R16
 	ADD $0, R16, R11
-	FLDPQ 0(R9), (F31, F30)
-	FLDPQ 32(R9), (F29, F28)
-	WORD $0x4edd3be4 // zip1 v4.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc5 // zip1 v5.2d, v30.2d, v28.2d
-	WORD $0x4edd7be0 // zip2 v0.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc1 // zip2 v1.2d, v30.2d, v28.2d
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ec23804 // zip1 v4.2d, v0.2d, v2.2d
+	WORD $0x4ec33825 // zip1 v5.2d, v1.2d, v3.2d
+	WORD $0x4ec27800 // zip2 v0.2d, v0.2d, v2.2d
+	WORD $0x4ec37821 // zip2 v1.2d, v1.2d, v3.2d
 	ADD R6, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F2, F3)
 	ADD R6, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4edd3be8 // zip1 v8.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc9 // zip1 v9.2d, v30.2d, v28.2d
-	WORD $0x4edd7be2 // zip2 v2.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc3 // zip2 v3.2d, v30.2d, v28.2d
+	FLDPQ 32(R16), (F6, F7)
+	WORD $0x4ec63848 // zip1 v8.2d, v2.2d, v6.2d
+	WORD $0x4ec73869 // zip1 v9.2d, v3.2d, v7.2d
+	WORD $0x4ec67842 // zip2 v2.2d, v2.2d, v6.2d
+	WORD $0x4ec77863 // zip2 v3.2d, v3.2d, v7.2d
 	ADD R6<<1, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F6, F7)
 	ADD R6<<1, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4edd3bec // zip1 v12.2d, v31.2d, v29.2d
-	WORD $0x4edc3bcd // zip1 v13.2d, v30.2d, v28.2d
-	WORD $0x4edd7be6 // zip2 v6.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc7 // zip2 v7.2d, v30.2d, v28.2d
+	FLDPQ 32(R16), (F10, F11)
+	WORD $0x4eca38cc // zip1 v12.2d, v6.2d, v10.2d
+	WORD $0x4ecb38ed // zip1 v13.2d, v7.2d, v11.2d
+	WORD $0x4eca78c6 // zip2 v6.2d, v6.2d, v10.2d
+	WORD $0x4ecb78e7 // zip2 v7.2d, v7.2d, v11.2d
 	WORD $0x4e6cd50a // fadd v10.2d, v8.2d, v12.2d
 	WORD $0x4e6dd52b // fadd v11.2d, v9.2d, v13.2d
 	WORD $0x4e66d44e // fadd v14.2d, v2.2d, v6.2d
@@ -498,86 +498,86 @@ TEXT ·fftTo3F64NEON(SB), NOSPLIT, $0-40
 	MOVD tw+24(FP), R7
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVD 0(R7), F8
 	FMOVD 8(R7), F10
-	WORD $0x4fc8936c // fmul v12.2d, v27.2d, v8.d[0]
-	WORD $0x4fc8934d // fmul v13.2d, v26.2d, v8.d[0]
-	WORD $0x4fc89337 // fmul v23.2d, v25.2d, v8.d[0]
-	WORD $0x4fc89309 // fmul v9.2d, v24.2d, v8.d[0]
-	WORD $0x4fca532c // fmls v12.2d, v25.2d, v10.d[0]
-	WORD $0x4fca530d // fmls v13.2d, v24.2d, v10.d[0]
-	WORD $0x4fca1377 // fmla v23.2d, v27.2d, v10.d[0]
-	WORD $0x4fca1349 // fmla v9.2d, v26.2d, v10.d[0]
+	WORD $0x4fc8908c // fmul v12.2d, v4.2d, v8.d[0]
+	WORD $0x4fc890ad // fmul v13.2d, v5.2d, v8.d[0]
+	WORD $0x4fc890df // fmul v31.2d, v6.2d, v8.d[0]
+	WORD $0x4fc890e9 // fmul v9.2d, v7.2d, v8.d[0]
+	WORD $0x4fca50cc // fmls v12.2d, v6.2d, v10.d[0]
+	WORD $0x4fca50ed // fmls v13.2d, v7.2d, v10.d[0]
+	WORD $0x4fca109f // fmla v31.2d, v4.2d, v10.d[0]
+	WORD $0x4fca10a9 // fmla v9.2d, v5.2d, v10.d[0]
 	ADD R1<<1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1<<1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVD 16(R7), F10
 	FMOVD 24(R7), F14
-	WORD $0x4fca9370 // fmul v16.2d, v27.2d, v10.d[0]
-	WORD $0x4fca9351 // fmul v17.2d, v26.2d, v10.d[0]
-	WORD $0x4fca9336 // fmul v22.2d, v25.2d, v10.d[0]
-	WORD $0x4fca930b // fmul v11.2d, v24.2d, v10.d[0]
-	WORD $0x4fce5330 // fmls v16.2d, v25.2d, v14.d[0]
-	WORD $0x4fce5311 // fmls v17.2d, v24.2d, v14.d[0]
-	WORD $0x4fce1376 // fmla v22.2d, v27.2d, v14.d[0]
-	WORD $0x4fce134b // fmla v11.2d, v26.2d, v14.d[0]
+	WORD $0x4fca9090 // fmul v16.2d, v4.2d, v10.d[0]
+	WORD $0x4fca90b1 // fmul v17.2d, v5.2d, v10.d[0]
+	WORD $0x4fca90de // fmul v30.2d, v6.2d, v10.d[0]
+	WORD $0x4fca90eb // fmul v11.2d, v7.2d, v10.d[0]
+	WORD $0x4fce50d0 // fmls v16.2d, v6.2d, v14.d[0]
+	WORD $0x4fce50f1 // fmls v17.2d, v7.2d, v14.d[0]
+	WORD $0x4fce109e // fmla v30.2d, v4.2d, v14.d[0]
+	WORD $0x4fce10ab // fmla v11.2d, v5.2d, v14.d[0]
 	WORD $0x4e70d584 // fadd v4.2d, v12.2d, v16.2d
 	WORD $0x4e71d5a5 // fadd v5.2d, v13.2d, v17.2d
-	WORD $0x4e76d6e6 // fadd v6.2d, v23.2d, v22.2d
+	WORD $0x4e7ed7e6 // fadd v6.2d, v31.2d, v30.2d
 	WORD $0x4e6bd527 // fadd v7.2d, v9.2d, v11.2d
 	WORD $0x4ef0d58c // fsub v12.2d, v12.2d, v16.2d
 	WORD $0x4ef1d5ad // fsub v13.2d, v13.2d, v17.2d
-	WORD $0x4ef6d6e8 // fsub v8.2d, v23.2d, v22.2d
+	WORD $0x4efed7e8 // fsub v8.2d, v31.2d, v30.2d
 	WORD $0x4eebd529 // fsub v9.2d, v9.2d, v11.2d
-	WORD $0x4e64d7ea // fadd v10.2d, v31.2d, v4.2d
-	WORD $0x4e65d7cb // fadd v11.2d, v30.2d, v5.2d
-	WORD $0x4e66d7ae // fadd v14.2d, v29.2d, v6.2d
-	WORD $0x4e67d78f // fadd v15.2d, v28.2d, v7.2d
+	WORD $0x4e64d40a // fadd v10.2d, v0.2d, v4.2d
+	WORD $0x4e65d42b // fadd v11.2d, v1.2d, v5.2d
+	WORD $0x4e66d44e // fadd v14.2d, v2.2d, v6.2d
+	WORD $0x4e67d46f // fadd v15.2d, v3.2d, v7.2d
 	WORD $0x4ece3950 // zip1 v16.2d, v10.2d, v14.2d
 	WORD $0x4ecf3971 // zip1 v17.2d, v11.2d, v15.2d
 	WORD $0x4ece794a // zip2 v10.2d, v10.2d, v14.2d
 	WORD $0x4ecf796b // zip2 v11.2d, v11.2d, v15.2d
 	FSTPQ (F16, F17), 0(R6)
 	FSTPQ (F10, F11), 32(R6)
-	FMOVQ 0(R19), F27
-	WORD $0x4efbcc9f // fmls v31.2d, v4.2d, v27.2d
-	WORD $0x4efbccbe // fmls v30.2d, v5.2d, v27.2d
-	WORD $0x4efbccdd // fmls v29.2d, v6.2d, v27.2d
-	WORD $0x4efbccfc // fmls v28.2d, v7.2d, v27.2d
-	FMOVQ 16(R19), F26
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4e7acd02 // fmla v2.2d, v8.2d, v26.2d
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
-	WORD $0x4e7acd23 // fmla v3.2d, v9.2d, v26.2d
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4efacd86 // fmls v6.2d, v12.2d, v26.2d
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
-	WORD $0x4efacda7 // fmls v7.2d, v13.2d, v26.2d
-	WORD $0x4ec6384a // zip1 v10.2d, v2.2d, v6.2d
-	WORD $0x4ec7386b // zip1 v11.2d, v3.2d, v7.2d
-	WORD $0x4ec67842 // zip2 v2.2d, v2.2d, v6.2d
-	WORD $0x4ec77863 // zip2 v3.2d, v3.2d, v7.2d
+	FMOVQ 0(R19), F31
+	WORD $0x4effcc80 // fmls v0.2d, v4.2d, v31.2d
+	WORD $0x4effcca1 // fmls v1.2d, v5.2d, v31.2d
+	WORD $0x4effccc2 // fmls v2.2d, v6.2d, v31.2d
+	WORD $0x4effcce3 // fmls v3.2d, v7.2d, v31.2d
+	FMOVQ 16(R19), F30
+	WORD $0x4ea01c1d // mov v29.16b, v0.16b
+	WORD $0x4e7ecd1d // fmla v29.2d, v8.2d, v30.2d
+	WORD $0x4ea11c3c // mov v28.16b, v1.16b
+	WORD $0x4e7ecd3c // fmla v28.2d, v9.2d, v30.2d
+	WORD $0x4ea21c46 // mov v6.16b, v2.16b
+	WORD $0x4efecd86 // fmls v6.2d, v12.2d, v30.2d
+	WORD $0x4ea31c67 // mov v7.16b, v3.16b
+	WORD $0x4efecda7 // fmls v7.2d, v13.2d, v30.2d
+	WORD $0x4ec63baa // zip1 v10.2d, v29.2d, v6.2d
+	WORD $0x4ec73b8b // zip1 v11.2d, v28.2d, v7.2d
+	WORD $0x4ec67bbd // zip2 v29.2d, v29.2d, v6.2d
+	WORD $0x4ec77b9c // zip2 v28.2d, v28.2d, v7.2d
 	ADD R2, R6, R16
 	FSTPQ (F10, F11), 0(R16)
 	ADD R2, R6, R16
-	FSTPQ (F2, F3), 32(R16)
-	WORD $0x4efacd1f // fmls v31.2d, v8.2d, v26.2d
-	WORD $0x4efacd3e // fmls v30.2d, v9.2d, v26.2d
-	WORD $0x4e7acd9d // fmla v29.2d, v12.2d, v26.2d
-	WORD $0x4e7acdbc // fmla v28.2d, v13.2d, v26.2d
-	WORD $0x4edd3be0 // zip1 v0.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc1 // zip1 v1.2d, v30.2d, v28.2d
-	WORD $0x4edd7be2 // zip2 v2.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc3 // zip2 v3.2d, v30.2d, v28.2d
+	FSTPQ (F29, F28), 32(R16)
+	WORD $0x4efecd00 // fmls v0.2d, v8.2d, v30.2d
+	WORD $0x4efecd21 // fmls v1.2d, v9.2d, v30.2d
+	WORD $0x4e7ecd82 // fmla v2.2d, v12.2d, v30.2d
+	WORD $0x4e7ecda3 // fmla v3.2d, v13.2d, v30.2d
+	WORD $0x4ec2381d // zip1 v29.2d, v0.2d, v2.2d
+	WORD $0x4ec3383c // zip1 v28.2d, v1.2d, v3.2d
+	WORD $0x4ec27802 // zip2 v2.2d, v0.2d, v2.2d
+	WORD $0x4ec37823 // zip2 v3.2d, v1.2d, v3.2d
 	ADD R2<<1, R6, R16
-	FSTPQ (F0, F1), 0(R16)
+	FSTPQ (F29, F28), 0(R16)
 	ADD R2<<1, R6, R16
 	FSTPQ (F2, F3), 32(R16)
 	ADD $0x00000040, R0, R0
@@ -594,50 +594,50 @@ TEXT ·fftFirst4F64NEON(SB), NOSPLIT, $0-16
 	MOVD n+8(FP), R1
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
-	FLDPQ 64(R0), (F27, F26)
-	FLDPQ 96(R0), (F25, F24)
-	FLDPQ 128(R0), (F23, F22)
-	FLDPQ 160(R0), (F21, F20)
-	FLDPQ 192(R0), (F19, F18)
-	FLDPQ 224(R0), (F17, F16)
-	WORD $0x4e77d7ef // fadd v15.2d, v31.2d, v23.2d
-	WORD $0x4e76d7ce // fadd v14.2d, v30.2d, v22.2d
-	WORD $0x4e75d7ad // fadd v13.2d, v29.2d, v21.2d
-	WORD $0x4e74d78c // fadd v12.2d, v28.2d, v20.2d
-	WORD $0x4ef7d7e0 // fsub v0.2d, v31.2d, v23.2d
-	WORD $0x4ef6d7c1 // fsub v1.2d, v30.2d, v22.2d
-	WORD $0x4ef5d7a2 // fsub v2.2d, v29.2d, v21.2d
-	WORD $0x4ef4d783 // fsub v3.2d, v28.2d, v20.2d
-	WORD $0x4e73d768 // fadd v8.2d, v27.2d, v19.2d
-	WORD $0x4e72d749 // fadd v9.2d, v26.2d, v18.2d
-	WORD $0x4e71d72a // fadd v10.2d, v25.2d, v17.2d
-	WORD $0x4e70d70b // fadd v11.2d, v24.2d, v16.2d
-	WORD $0x4ef3d764 // fsub v4.2d, v27.2d, v19.2d
-	WORD $0x4ef2d745 // fsub v5.2d, v26.2d, v18.2d
-	WORD $0x4ef1d726 // fsub v6.2d, v25.2d, v17.2d
-	WORD $0x4ef0d707 // fsub v7.2d, v24.2d, v16.2d
-	WORD $0x4e66d41f // fadd v31.2d, v0.2d, v6.2d
-	WORD $0x4e67d43e // fadd v30.2d, v1.2d, v7.2d
-	WORD $0x4ee4d45d // fsub v29.2d, v2.2d, v4.2d
-	WORD $0x4ee5d47c // fsub v28.2d, v3.2d, v5.2d
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	FLDPQ 64(R0), (F4, F5)
+	FLDPQ 96(R0), (F6, F7)
+	FLDPQ 128(R0), (F8, F9)
+	FLDPQ 160(R0), (F10, F11)
+	FLDPQ 192(R0), (F12, F13)
+	FLDPQ 224(R0), (F14, F15)
+	WORD $0x4e68d410 // fadd v16.2d, v0.2d, v8.2d
+	WORD $0x4e69d431 // fadd v17.2d, v1.2d, v9.2d
+	WORD $0x4e6ad452 // fadd v18.2d, v2.2d, v10.2d
+	WORD $0x4e6bd473 // fadd v19.2d, v3.2d, v11.2d
+	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
+	WORD $0x4ee9d421 // fsub v1.2d, v1.2d, v9.2d
+	WORD $0x4eead442 // fsub v2.2d, v2.2d, v10.2d
+	WORD $0x4eebd463 // fsub v3.2d, v3.2d, v11.2d
+	WORD $0x4e6cd488 // fadd v8.2d, v4.2d, v12.2d
+	WORD $0x4e6dd4a9 // fadd v9.2d, v5.2d, v13.2d
+	WORD $0x4e6ed4ca // fadd v10.2d, v6.2d, v14.2d
+	WORD $0x4e6fd4eb // fadd v11.2d, v7.2d, v15.2d
+	WORD $0x4eecd484 // fsub v4.2d, v4.2d, v12.2d
+	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
+	WORD $0x4eeed4c6 // fsub v6.2d, v6.2d, v14.2d
+	WORD $0x4eefd4e7 // fsub v7.2d, v7.2d, v15.2d
+	WORD $0x4e66d40c // fadd v12.2d, v0.2d, v6.2d
+	WORD $0x4e67d42d // fadd v13.2d, v1.2d, v7.2d
+	WORD $0x4ee4d44e // fsub v14.2d, v2.2d, v4.2d
+	WORD $0x4ee5d46f // fsub v15.2d, v3.2d, v5.2d
 	WORD $0x4ee6d400 // fsub v0.2d, v0.2d, v6.2d
 	WORD $0x4ee7d421 // fsub v1.2d, v1.2d, v7.2d
 	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
 	WORD $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
-	WORD $0x4e68d5e4 // fadd v4.2d, v15.2d, v8.2d
-	WORD $0x4e69d5c5 // fadd v5.2d, v14.2d, v9.2d
-	WORD $0x4e6ad5a6 // fadd v6.2d, v13.2d, v10.2d
-	WORD $0x4e6bd587 // fadd v7.2d, v12.2d, v11.2d
-	WORD $0x4ee8d5e8 // fsub v8.2d, v15.2d, v8.2d
-	WORD $0x4ee9d5c9 // fsub v9.2d, v14.2d, v9.2d
-	WORD $0x4eead5aa // fsub v10.2d, v13.2d, v10.2d
-	WORD $0x4eebd58b // fsub v11.2d, v12.2d, v11.2d
+	WORD $0x4e68d604 // fadd v4.2d, v16.2d, v8.2d
+	WORD $0x4e69d625 // fadd v5.2d, v17.2d, v9.2d
+	WORD $0x4e6ad646 // fadd v6.2d, v18.2d, v10.2d
+	WORD $0x4e6bd667 // fadd v7.2d, v19.2d, v11.2d
+	WORD $0x4ee8d608 // fsub v8.2d, v16.2d, v8.2d
+	WORD $0x4ee9d629 // fsub v9.2d, v17.2d, v9.2d
+	WORD $0x4eead64a // fsub v10.2d, v18.2d, v10.2d
+	WORD $0x4eebd66b // fsub v11.2d, v19.2d, v11.2d
 	FSTPQ (F4, F5), 0(R0)
 	FSTPQ (F6, F7), 32(R0)
-	FSTPQ (F31, F30), 64(R0)
-	FSTPQ (F29, F28), 96(R0)
+	FSTPQ (F12, F13), 64(R0)
+	FSTPQ (F14, F15), 96(R0)
 	FSTPQ (F8, F9), 128(R0)
 	FSTPQ (F10, F11), 160(R0)
 	FSTPQ (F0, F1), 192(R0)
@@ -664,63 +664,63 @@ block:
 	SUB R7, R3, R3
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVD 0(R6), F8
 	FMOVD 8(R6), F10
-	WORD $0x4fc8936c // fmul v12.2d, v27.2d, v8.d[0]
-	WORD $0x4fc8934d // fmul v13.2d, v26.2d, v8.d[0]
-	WORD $0x4fc89337 // fmul v23.2d, v25.2d, v8.d[0]
-	WORD $0x4fc89309 // fmul v9.2d, v24.2d, v8.d[0]
-	WORD $0x4fca532c // fmls v12.2d, v25.2d, v10.d[0]
-	WORD $0x4fca530d // fmls v13.2d, v24.2d, v10.d[0]
-	WORD $0x4fca1377 // fmla v23.2d, v27.2d, v10.d[0]
-	WORD $0x4fca1349 // fmla v9.2d, v26.2d, v10.d[0]
+	WORD $0x4fc8908c // fmul v12.2d, v4.2d, v8.d[0]
+	WORD $0x4fc890ad // fmul v13.2d, v5.2d, v8.d[0]
+	WORD $0x4fc890df // fmul v31.2d, v6.2d, v8.d[0]
+	WORD $0x4fc890e9 // fmul v9.2d, v7.2d, v8.d[0]
+	WORD $0x4fca50cc // fmls v12.2d, v6.2d, v10.d[0]
+	WORD $0x4fca50ed // fmls v13.2d, v7.2d, v10.d[0]
+	WORD $0x4fca109f // fmla v31.2d, v4.2d, v10.d[0]
+	WORD $0x4fca10a9 // fmla v9.2d, v5.2d, v10.d[0]
 	ADD R1<<1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1<<1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVD 16(R6), F10
 	FMOVD 24(R6), F14
-	WORD $0x4fca9370 // fmul v16.2d, v27.2d, v10.d[0]
-	WORD $0x4fca9351 // fmul v17.2d, v26.2d, v10.d[0]
-	WORD $0x4fca9336 // fmul v22.2d, v25.2d, v10.d[0]
-	WORD $0x4fca930b // fmul v11.2d, v24.2d, v10.d[0]
-	WORD $0x4fce5330 // fmls v16.2d, v25.2d, v14.d[0]
-	WORD $0x4fce5311 // fmls v17.2d, v24.2d, v14.d[0]
-	WORD $0x4fce1376 // fmla v22.2d, v27.2d, v14.d[0]
-	WORD $0x4fce134b // fmla v11.2d, v26.2d, v14.d[0]
-	FLDPQ 0(R2), (F27, F26)
-	FLDPQ 32(R2), (F25, F24)
+	WORD $0x4fca9090 // fmul v16.2d, v4.2d, v10.d[0]
+	WORD $0x4fca90b1 // fmul v17.2d, v5.2d, v10.d[0]
+	WORD $0x4fca90de // fmul v30.2d, v6.2d, v10.d[0]
+	WORD $0x4fca90eb // fmul v11.2d, v7.2d, v10.d[0]
+	WORD $0x4fce50d0 // fmls v16.2d, v6.2d, v14.d[0]
+	WORD $0x4fce50f1 // fmls v17.2d, v7.2d, v14.d[0]
+	WORD $0x4fce109e // fmla v30.2d, v4.2d, v14.d[0]
+	WORD $0x4fce10ab // fmla v11.2d, v5.2d, v14.d[0]
+	FLDPQ 0(R2), (F4, F5)
+	FLDPQ 32(R2), (F6, F7)
 	FMOVD 32(R6), F14
 	FMOVD 40(R6), F18
-	WORD $0x4fce9374 // fmul v20.2d, v27.2d, v14.d[0]
-	WORD $0x4fce9355 // fmul v21.2d, v26.2d, v14.d[0]
-	WORD $0x4fce9333 // fmul v19.2d, v25.2d, v14.d[0]
-	WORD $0x4fce930f // fmul v15.2d, v24.2d, v14.d[0]
-	WORD $0x4fd25334 // fmls v20.2d, v25.2d, v18.d[0]
-	WORD $0x4fd25315 // fmls v21.2d, v24.2d, v18.d[0]
-	WORD $0x4fd21373 // fmla v19.2d, v27.2d, v18.d[0]
-	WORD $0x4fd2134f // fmla v15.2d, v26.2d, v18.d[0]
-	WORD $0x4e70d7e4 // fadd v4.2d, v31.2d, v16.2d
-	WORD $0x4e71d7c5 // fadd v5.2d, v30.2d, v17.2d
-	WORD $0x4e76d7a6 // fadd v6.2d, v29.2d, v22.2d
-	WORD $0x4e6bd787 // fadd v7.2d, v28.2d, v11.2d
-	WORD $0x4ef0d7e0 // fsub v0.2d, v31.2d, v16.2d
-	WORD $0x4ef1d7c1 // fsub v1.2d, v30.2d, v17.2d
-	WORD $0x4ef6d7a2 // fsub v2.2d, v29.2d, v22.2d
-	WORD $0x4eebd783 // fsub v3.2d, v28.2d, v11.2d
+	WORD $0x4fce9094 // fmul v20.2d, v4.2d, v14.d[0]
+	WORD $0x4fce90b5 // fmul v21.2d, v5.2d, v14.d[0]
+	WORD $0x4fce90dd // fmul v29.2d, v6.2d, v14.d[0]
+	WORD $0x4fce90ef // fmul v15.2d, v7.2d, v14.d[0]
+	WORD $0x4fd250d4 // fmls v20.2d, v6.2d, v18.d[0]
+	WORD $0x4fd250f5 // fmls v21.2d, v7.2d, v18.d[0]
+	WORD $0x4fd2109d // fmla v29.2d, v4.2d, v18.d[0]
+	WORD $0x4fd210af // fmla v15.2d, v5.2d, v18.d[0]
+	WORD $0x4e70d404 // fadd v4.2d, v0.2d, v16.2d
+	WORD $0x4e71d425 // fadd v5.2d, v1.2d, v17.2d
+	WORD $0x4e7ed446 // fadd v6.2d, v2.2d, v30.2d
+	WORD $0x4e6bd467 // fadd v7.2d, v3.2d, v11.2d
+	WORD $0x4ef0d400 // fsub v0.2d, v0.2d, v16.2d
+	WORD $0x4ef1d421 // fsub v1.2d, v1.2d, v17.2d
+	WORD $0x4efed442 // fsub v2.2d, v2.2d, v30.2d
+	WORD $0x4eebd463 // fsub v3.2d, v3.2d, v11.2d
 	WORD $0x4e74d58a // fadd v10.2d, v12.2d, v20.2d
 	WORD $0x4e75d5ab // fadd v11.2d, v13.2d, v21.2d
-	WORD $0x4e73d6f0 // fadd v16.2d, v23.2d, v19.2d
+	WORD $0x4e7dd7f0 // fadd v16.2d, v31.2d, v29.2d
 	WORD $0x4e6fd531 // fadd v17.2d, v9.2d, v15.2d
 	WORD $0x4ef4d58c // fsub v12.2d, v12.2d, v20.2d
 	WORD $0x4ef5d5ad // fsub v13.2d, v13.2d, v21.2d
-	WORD $0x4ef3d6e8 // fsub v8.2d, v23.2d, v19.2d
+	WORD $0x4efdd7e8 // fsub v8.2d, v31.2d, v29.2d
 	WORD $0x4eefd529 // fsub v9.2d, v9.2d, v15.2d
 	WORD $0x4e68d40e // fadd v14.2d, v0.2d, v8.2d
 	WORD $0x4e69d42f // fadd v15.2d, v1.2d, v9.2d
@@ -789,34 +789,34 @@ loop:
 	ADD R1, R10, R10
 	ADD R8, R10, R16
 	ADD $0, R16, R11
-	FLDPQ 0(R9), (F31, F30)
-	FLDPQ 32(R9), (F29, F28)
-	WORD $0x4edd3be4 // zip1 v4.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc5 // zip1 v5.2d, v30.2d, v28.2d
-	WORD $0x4edd7be0 // zip2 v0.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc1 // zip2 v1.2d, v30.2d, v28.2d
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ec23804 // zip1 v4.2d, v0.2d, v2.2d
+	WORD $0x4ec33825 // zip1 v5.2d, v1.2d, v3.2d
+	WORD $0x4ec27800 // zip2 v0.2d, v0.2d, v2.2d
+	WORD $0x4ec37821 // zip2 v1.2d, v1.2d, v3.2d
 	ADD R6, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F2, F3)
 	ADD R6, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4edd3be8 // zip1 v8.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc9 // zip1 v9.2d, v30.2d, v28.2d
-	WORD $0x4edd7be2 // zip2 v2.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc3 // zip2 v3.2d, v30.2d, v28.2d
+	FLDPQ 32(R16), (F6, F7)
+	WORD $0x4ec63848 // zip1 v8.2d, v2.2d, v6.2d
+	WORD $0x4ec73869 // zip1 v9.2d, v3.2d, v7.2d
+	WORD $0x4ec67842 // zip2 v2.2d, v2.2d, v6.2d
+	WORD $0x4ec77863 // zip2 v3.2d, v3.2d, v7.2d
 	ADD R6<<1, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F6, F7)
 	ADD R6<<1, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4edd3bec // zip1 v12.2d, v31.2d, v29.2d
-	WORD $0x4edc3bcd // zip1 v13.2d, v30.2d, v28.2d
-	WORD $0x4edd7be6 // zip2 v6.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc7 // zip2 v7.2d, v30.2d, v28.2d
-	FLDPQ 0(R11), (F31, F30)
-	FLDPQ 32(R11), (F29, F28)
-	WORD $0x4edd3bf0 // zip1 v16.2d, v31.2d, v29.2d
-	WORD $0x4edc3bd1 // zip1 v17.2d, v30.2d, v28.2d
-	WORD $0x4edd7bea // zip2 v10.2d, v31.2d, v29.2d
-	WORD $0x4edc7bcb // zip2 v11.2d, v30.2d, v28.2d
+	FLDPQ 32(R16), (F10, F11)
+	WORD $0x4eca38cc // zip1 v12.2d, v6.2d, v10.2d
+	WORD $0x4ecb38ed // zip1 v13.2d, v7.2d, v11.2d
+	WORD $0x4eca78c6 // zip2 v6.2d, v6.2d, v10.2d
+	WORD $0x4ecb78e7 // zip2 v7.2d, v7.2d, v11.2d
+	FLDPQ 0(R11), (F10, F11)
+	FLDPQ 32(R11), (F14, F15)
+	WORD $0x4ece3950 // zip1 v16.2d, v10.2d, v14.2d
+	WORD $0x4ecf3971 // zip1 v17.2d, v11.2d, v15.2d
+	WORD $0x4ece794a // zip2 v10.2d, v10.2d, v14.2d
+	WORD $0x4ecf796b // zip2 v11.2d, v11.2d, v15.2d
 	WORD $0x4e6cd48e // fadd v14.2d, v4.2d, v12.2d
 	WORD $0x4e6dd4af // fadd v15.2d, v5.2d, v13.2d
 	WORD $0x4e66d412 // fadd v18.2d, v0.2d, v6.2d
@@ -883,63 +883,63 @@ TEXT ·fftTo4F64NEON(SB), NOSPLIT, $0-40
 	MOVD tw+24(FP), R9
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVD 0(R9), F8
 	FMOVD 8(R9), F10
-	WORD $0x4fc8936c // fmul v12.2d, v27.2d, v8.d[0]
-	WORD $0x4fc8934d // fmul v13.2d, v26.2d, v8.d[0]
-	WORD $0x4fc89337 // fmul v23.2d, v25.2d, v8.d[0]
-	WORD $0x4fc89309 // fmul v9.2d, v24.2d, v8.d[0]
-	WORD $0x4fca532c // fmls v12.2d, v25.2d, v10.d[0]
-	WORD $0x4fca530d // fmls v13.2d, v24.2d, v10.d[0]
-	WORD $0x4fca1377 // fmla v23.2d, v27.2d, v10.d[0]
-	WORD $0x4fca1349 // fmla v9.2d, v26.2d, v10.d[0]
+	WORD $0x4fc8908c // fmul v12.2d, v4.2d, v8.d[0]
+	WORD $0x4fc890ad // fmul v13.2d, v5.2d, v8.d[0]
+	WORD $0x4fc890df // fmul v31.2d, v6.2d, v8.d[0]
+	WORD $0x4fc890e9 // fmul v9.2d, v7.2d, v8.d[0]
+	WORD $0x4fca50cc // fmls v12.2d, v6.2d, v10.d[0]
+	WORD $0x4fca50ed // fmls v13.2d, v7.2d, v10.d[0]
+	WORD $0x4fca109f // fmla v31.2d, v4.2d, v10.d[0]
+	WORD $0x4fca10a9 // fmla v9.2d, v5.2d, v10.d[0]
 	ADD R1<<1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1<<1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVD 16(R9), F10
 	FMOVD 24(R9), F14
-	WORD $0x4fca9370 // fmul v16.2d, v27.2d, v10.d[0]
-	WORD $0x4fca9351 // fmul v17.2d, v26.2d, v10.d[0]
-	WORD $0x4fca9336 // fmul v22.2d, v25.2d, v10.d[0]
-	WORD $0x4fca930b // fmul v11.2d, v24.2d, v10.d[0]
-	WORD $0x4fce5330 // fmls v16.2d, v25.2d, v14.d[0]
-	WORD $0x4fce5311 // fmls v17.2d, v24.2d, v14.d[0]
-	WORD $0x4fce1376 // fmla v22.2d, v27.2d, v14.d[0]
-	WORD $0x4fce134b // fmla v11.2d, v26.2d, v14.d[0]
-	FLDPQ 0(R2), (F27, F26)
-	FLDPQ 32(R2), (F25, F24)
+	WORD $0x4fca9090 // fmul v16.2d, v4.2d, v10.d[0]
+	WORD $0x4fca90b1 // fmul v17.2d, v5.2d, v10.d[0]
+	WORD $0x4fca90de // fmul v30.2d, v6.2d, v10.d[0]
+	WORD $0x4fca90eb // fmul v11.2d, v7.2d, v10.d[0]
+	WORD $0x4fce50d0 // fmls v16.2d, v6.2d, v14.d[0]
+	WORD $0x4fce50f1 // fmls v17.2d, v7.2d, v14.d[0]
+	WORD $0x4fce109e // fmla v30.2d, v4.2d, v14.d[0]
+	WORD $0x4fce10ab // fmla v11.2d, v5.2d, v14.d[0]
+	FLDPQ 0(R2), (F4, F5)
+	FLDPQ 32(R2), (F6, F7)
 	FMOVD 32(R9), F14
 	FMOVD 40(R9), F18
-	WORD $0x4fce9374 // fmul v20.2d, v27.2d, v14.d[0]
-	WORD $0x4fce9355 // fmul v21.2d, v26.2d, v14.d[0]
-	WORD $0x4fce9333 // fmul v19.2d, v25.2d, v14.d[0]
-	WORD $0x4fce930f // fmul v15.2d, v24.2d, v14.d[0]
-	WORD $0x4fd25334 // fmls v20.2d, v25.2d, v18.d[0]
-	WORD $0x4fd25315 // fmls v21.2d, v24.2d, v18.d[0]
-	WORD $0x4fd21373 // fmla v19.2d, v27.2d, v18.d[0]
-	WORD $0x4fd2134f // fmla v15.2d, v26.2d, v18.d[0]
-	WORD $0x4e70d7e4 // fadd v4.2d, v31.2d, v16.2d
-	WORD $0x4e71d7c5 // fadd v5.2d, v30.2d, v17.2d
-	WORD $0x4e76d7a6 // fadd v6.2d, v29.2d, v22.2d
-	WORD $0x4e6bd787 // fadd v7.2d, v28.2d, v11.2d
-	WORD $0x4ef0d7e0 // fsub v0.2d, v31.2d, v16.2d
-	WORD $0x4ef1d7c1 // fsub v1.2d, v30.2d, v17.2d
-	WORD $0x4ef6d7a2 // fsub v2.2d, v29.2d, v22.2d
-	WORD $0x4eebd783 // fsub v3.2d, v28.2d, v11.2d
+	WORD $0x4fce9094 // fmul v20.2d, v4.2d, v14.d[0]
+	WORD $0x4fce90b5 // fmul v21.2d, v5.2d, v14.d[0]
+	WORD $0x4fce90dd // fmul v29.2d, v6.2d, v14.d[0]
+	WORD $0x4fce90ef // fmul v15.2d, v7.2d, v14.d[0]
+	WORD $0x4fd250d4 // fmls v20.2d, v6.2d, v18.d[0]
+	WORD $0x4fd250f5 // fmls v21.2d, v7.2d, v18.d[0]
+	WORD $0x4fd2109d // fmla v29.2d, v4.2d, v18.d[0]
+	WORD $0x4fd210af // fmla v15.2d, v5.2d, v18.d[0]
+	WORD $0x4e70d404 // fadd v4.2d, v0.2d, v16.2d
+	WORD $0x4e71d425 // fadd v5.2d, v1.2d, v17.2d
+	WORD $0x4e7ed446 // fadd v6.2d, v2.2d, v30.2d
+	WORD $0x4e6bd467 // fadd v7.2d, v3.2d, v11.2d
+	WORD $0x4ef0d400 // fsub v0.2d, v0.2d, v16.2d
+	WORD $0x4ef1d421 // fsub v1.2d, v1.2d, v17.2d
+	WORD $0x4efed442 // fsub v2.2d, v2.2d, v30.2d
+	WORD $0x4eebd463 // fsub v3.2d, v3.2d, v11.2d
 	WORD $0x4e74d58a // fadd v10.2d, v12.2d, v20.2d
 	WORD $0x4e75d5ab // fadd v11.2d, v13.2d, v21.2d
-	WORD $0x4e73d6f0 // fadd v16.2d, v23.2d, v19.2d
+	WORD $0x4e7dd7f0 // fadd v16.2d, v31.2d, v29.2d
 	WORD $0x4e6fd531 // fadd v17.2d, v9.2d, v15.2d
 	WORD $0x4ef4d58c // fsub v12.2d, v12.2d, v20.2d
 	WORD $0x4ef5d5ad // fsub v13.2d, v13.2d, v21.2d
-	WORD $0x4ef3d6e8 // fsub v8.2d, v23.2d, v19.2d
+	WORD $0x4efdd7e8 // fsub v8.2d, v31.2d, v29.2d
 	WORD $0x4eefd529 // fsub v9.2d, v9.2d, v15.2d
 	WORD $0x4e68d40e // fadd v14.2d, v0.2d, v8.2d
 	WORD $0x4e69d42f // fadd v15.2d, v1.2d, v9.2d
@@ -1002,103 +1002,103 @@ TEXT ·fftFirst5F64NEON(SB), NOSPLIT, $0-16
 	MOVD n+8(FP), R1
 
 loop:
-	FLDPQ 64(R0), (F31, F30)
-	FLDPQ 96(R0), (F29, F28)
-	FLDPQ 256(R0), (F27, F26)
-	FLDPQ 288(R0), (F25, F24)
-	WORD $0x4e7bd7e8 // fadd v8.2d, v31.2d, v27.2d
-	WORD $0x4e7ad7c9 // fadd v9.2d, v30.2d, v26.2d
-	WORD $0x4e79d7aa // fadd v10.2d, v29.2d, v25.2d
-	WORD $0x4e78d78b // fadd v11.2d, v28.2d, v24.2d
-	WORD $0x4efbd7e0 // fsub v0.2d, v31.2d, v27.2d
-	WORD $0x4efad7c1 // fsub v1.2d, v30.2d, v26.2d
-	WORD $0x4ef9d7a2 // fsub v2.2d, v29.2d, v25.2d
-	WORD $0x4ef8d783 // fsub v3.2d, v28.2d, v24.2d
-	FLDPQ 128(R0), (F31, F30)
-	FLDPQ 160(R0), (F29, F28)
-	FLDPQ 192(R0), (F27, F26)
-	FLDPQ 224(R0), (F25, F24)
-	WORD $0x4e7bd7f0 // fadd v16.2d, v31.2d, v27.2d
-	WORD $0x4e7ad7d1 // fadd v17.2d, v30.2d, v26.2d
-	WORD $0x4e79d7b2 // fadd v18.2d, v29.2d, v25.2d
-	WORD $0x4e78d793 // fadd v19.2d, v28.2d, v24.2d
-	WORD $0x4efbd7e4 // fsub v4.2d, v31.2d, v27.2d
-	WORD $0x4efad7c5 // fsub v5.2d, v30.2d, v26.2d
-	WORD $0x4ef9d7a6 // fsub v6.2d, v29.2d, v25.2d
-	WORD $0x4ef8d787 // fsub v7.2d, v28.2d, v24.2d
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 64(R0), (F0, F1)
+	FLDPQ 96(R0), (F2, F3)
+	FLDPQ 256(R0), (F4, F5)
+	FLDPQ 288(R0), (F6, F7)
+	WORD $0x4e64d408 // fadd v8.2d, v0.2d, v4.2d
+	WORD $0x4e65d429 // fadd v9.2d, v1.2d, v5.2d
+	WORD $0x4e66d44a // fadd v10.2d, v2.2d, v6.2d
+	WORD $0x4e67d46b // fadd v11.2d, v3.2d, v7.2d
+	WORD $0x4ee4d400 // fsub v0.2d, v0.2d, v4.2d
+	WORD $0x4ee5d421 // fsub v1.2d, v1.2d, v5.2d
+	WORD $0x4ee6d442 // fsub v2.2d, v2.2d, v6.2d
+	WORD $0x4ee7d463 // fsub v3.2d, v3.2d, v7.2d
+	FLDPQ 128(R0), (F4, F5)
+	FLDPQ 160(R0), (F6, F7)
+	FLDPQ 192(R0), (F12, F13)
+	FLDPQ 224(R0), (F14, F15)
+	WORD $0x4e6cd490 // fadd v16.2d, v4.2d, v12.2d
+	WORD $0x4e6dd4b1 // fadd v17.2d, v5.2d, v13.2d
+	WORD $0x4e6ed4d2 // fadd v18.2d, v6.2d, v14.2d
+	WORD $0x4e6fd4f3 // fadd v19.2d, v7.2d, v15.2d
+	WORD $0x4eecd484 // fsub v4.2d, v4.2d, v12.2d
+	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
+	WORD $0x4eeed4c6 // fsub v6.2d, v6.2d, v14.2d
+	WORD $0x4eefd4e7 // fsub v7.2d, v7.2d, v15.2d
+	FLDPQ 0(R0), (F12, F13)
+	FLDPQ 32(R0), (F14, F15)
 	WORD $0x4e70d514 // fadd v20.2d, v8.2d, v16.2d
 	WORD $0x4e71d535 // fadd v21.2d, v9.2d, v17.2d
 	WORD $0x4e72d556 // fadd v22.2d, v10.2d, v18.2d
 	WORD $0x4e73d577 // fadd v23.2d, v11.2d, v19.2d
-	WORD $0x4e74d7f4 // fadd v20.2d, v31.2d, v20.2d
-	WORD $0x4e75d7d5 // fadd v21.2d, v30.2d, v21.2d
-	WORD $0x4e76d7b6 // fadd v22.2d, v29.2d, v22.2d
-	WORD $0x4e77d797 // fadd v23.2d, v28.2d, v23.2d
+	WORD $0x4e74d594 // fadd v20.2d, v12.2d, v20.2d
+	WORD $0x4e75d5b5 // fadd v21.2d, v13.2d, v21.2d
+	WORD $0x4e76d5d6 // fadd v22.2d, v14.2d, v22.2d
+	WORD $0x4e77d5f7 // fadd v23.2d, v15.2d, v23.2d
 	FSTPQ (F20, F21), 0(R0)
 	FSTPQ (F22, F23), 32(R0)
-	FMOVQ 32(R19), F27
-	WORD $0x4ebf1ff4 // mov v20.16b, v31.16b
-	WORD $0x4e7bcd14 // fmla v20.2d, v8.2d, v27.2d
-	WORD $0x4ebe1fd5 // mov v21.16b, v30.16b
-	WORD $0x4e7bcd35 // fmla v21.2d, v9.2d, v27.2d
-	FMOVQ 48(R19), F26
-	WORD $0x4e7ace14 // fmla v20.2d, v16.2d, v26.2d
-	WORD $0x4e7ace35 // fmla v21.2d, v17.2d, v26.2d
-	WORD $0x4ebd1fb9 // mov v25.16b, v29.16b
-	WORD $0x4e7bcd59 // fmla v25.2d, v10.2d, v27.2d
-	WORD $0x4ebc1f98 // mov v24.16b, v28.16b
-	WORD $0x4e7bcd78 // fmla v24.2d, v11.2d, v27.2d
-	WORD $0x4e7ace59 // fmla v25.2d, v18.2d, v26.2d
-	WORD $0x4e7ace78 // fmla v24.2d, v19.2d, v26.2d
-	WORD $0x4e7acd1f // fmla v31.2d, v8.2d, v26.2d
-	WORD $0x4e7acd3e // fmla v30.2d, v9.2d, v26.2d
-	WORD $0x4e7bce1f // fmla v31.2d, v16.2d, v27.2d
-	WORD $0x4e7bce3e // fmla v30.2d, v17.2d, v27.2d
-	WORD $0x4e7acd5d // fmla v29.2d, v10.2d, v26.2d
-	WORD $0x4e7acd7c // fmla v28.2d, v11.2d, v26.2d
-	WORD $0x4e7bce5d // fmla v29.2d, v18.2d, v27.2d
-	WORD $0x4e7bce7c // fmla v28.2d, v19.2d, v27.2d
-	FMOVQ 64(R19), F23
-	WORD $0x6e77dc08 // fmul v8.2d, v0.2d, v23.2d
-	WORD $0x6e77dc29 // fmul v9.2d, v1.2d, v23.2d
-	FMOVQ 80(R19), F22
-	WORD $0x4e76cc88 // fmla v8.2d, v4.2d, v22.2d
-	WORD $0x4e76cca9 // fmla v9.2d, v5.2d, v22.2d
-	WORD $0x6e77dc53 // fmul v19.2d, v2.2d, v23.2d
-	WORD $0x6e77dc72 // fmul v18.2d, v3.2d, v23.2d
-	WORD $0x4e76ccd3 // fmla v19.2d, v6.2d, v22.2d
-	WORD $0x4e76ccf2 // fmla v18.2d, v7.2d, v22.2d
-	WORD $0x4e73d691 // fadd v17.2d, v20.2d, v19.2d
-	WORD $0x4e72d6b0 // fadd v16.2d, v21.2d, v18.2d
-	WORD $0x4ee8d72f // fsub v15.2d, v25.2d, v8.2d
-	WORD $0x4ee9d70e // fsub v14.2d, v24.2d, v9.2d
-	WORD $0x4ef3d694 // fsub v20.2d, v20.2d, v19.2d
-	WORD $0x4ef2d6b5 // fsub v21.2d, v21.2d, v18.2d
-	WORD $0x4e68d739 // fadd v25.2d, v25.2d, v8.2d
-	WORD $0x4e69d718 // fadd v24.2d, v24.2d, v9.2d
-	FSTPQ (F17, F16), 64(R0)
-	FSTPQ (F15, F14), 96(R0)
-	FSTPQ (F20, F21), 256(R0)
-	FSTPQ (F25, F24), 288(R0)
-	WORD $0x6e76dc00 // fmul v0.2d, v0.2d, v22.2d
-	WORD $0x6e76dc21 // fmul v1.2d, v1.2d, v22.2d
-	WORD $0x4ef7cc80 // fmls v0.2d, v4.2d, v23.2d
-	WORD $0x4ef7cca1 // fmls v1.2d, v5.2d, v23.2d
-	WORD $0x6e76dc59 // fmul v25.2d, v2.2d, v22.2d
-	WORD $0x6e76dc78 // fmul v24.2d, v3.2d, v22.2d
-	WORD $0x4ef7ccd9 // fmls v25.2d, v6.2d, v23.2d
-	WORD $0x4ef7ccf8 // fmls v24.2d, v7.2d, v23.2d
-	WORD $0x4e79d7f5 // fadd v21.2d, v31.2d, v25.2d
-	WORD $0x4e78d7d4 // fadd v20.2d, v30.2d, v24.2d
-	WORD $0x4ee0d7a6 // fsub v6.2d, v29.2d, v0.2d
-	WORD $0x4ee1d787 // fsub v7.2d, v28.2d, v1.2d
-	WORD $0x4ef9d7e2 // fsub v2.2d, v31.2d, v25.2d
-	WORD $0x4ef8d7c3 // fsub v3.2d, v30.2d, v24.2d
-	WORD $0x4e60d7a4 // fadd v4.2d, v29.2d, v0.2d
-	WORD $0x4e61d785 // fadd v5.2d, v28.2d, v1.2d
-	FSTPQ (F21, F20), 128(R0)
+	FMOVQ 32(R19), F31
+	WORD $0x4eac1d94 // mov v20.16b, v12.16b
+	WORD $0x4e7fcd14 // fmla v20.2d, v8.2d, v31.2d
+	WORD $0x4ead1db5 // mov v21.16b, v13.16b
+	WORD $0x4e7fcd35 // fmla v21.2d, v9.2d, v31.2d
+	FMOVQ 48(R19), F30
+	WORD $0x4e7ece14 // fmla v20.2d, v16.2d, v30.2d
+	WORD $0x4e7ece35 // fmla v21.2d, v17.2d, v30.2d
+	WORD $0x4eae1ddd // mov v29.16b, v14.16b
+	WORD $0x4e7fcd5d // fmla v29.2d, v10.2d, v31.2d
+	WORD $0x4eaf1dfc // mov v28.16b, v15.16b
+	WORD $0x4e7fcd7c // fmla v28.2d, v11.2d, v31.2d
+	WORD $0x4e7ece5d // fmla v29.2d, v18.2d, v30.2d
+	WORD $0x4e7ece7c // fmla v28.2d, v19.2d, v30.2d
+	WORD $0x4e7ecd0c // fmla v12.2d, v8.2d, v30.2d
+	WORD $0x4e7ecd2d // fmla v13.2d, v9.2d, v30.2d
+	WORD $0x4e7fce0c // fmla v12.2d, v16.2d, v31.2d
+	WORD $0x4e7fce2d // fmla v13.2d, v17.2d, v31.2d
+	WORD $0x4e7ecd4e // fmla v14.2d, v10.2d, v30.2d
+	WORD $0x4e7ecd6f // fmla v15.2d, v11.2d, v30.2d
+	WORD $0x4e7fce4e // fmla v14.2d, v18.2d, v31.2d
+	WORD $0x4e7fce6f // fmla v15.2d, v19.2d, v31.2d
+	FMOVQ 64(R19), F27
+	WORD $0x6e7bdc08 // fmul v8.2d, v0.2d, v27.2d
+	WORD $0x6e7bdc29 // fmul v9.2d, v1.2d, v27.2d
+	FMOVQ 80(R19), F26
+	WORD $0x4e7acc88 // fmla v8.2d, v4.2d, v26.2d
+	WORD $0x4e7acca9 // fmla v9.2d, v5.2d, v26.2d
+	WORD $0x6e7bdc59 // fmul v25.2d, v2.2d, v27.2d
+	WORD $0x6e7bdc78 // fmul v24.2d, v3.2d, v27.2d
+	WORD $0x4e7accd9 // fmla v25.2d, v6.2d, v26.2d
+	WORD $0x4e7accf8 // fmla v24.2d, v7.2d, v26.2d
+	WORD $0x4e79d697 // fadd v23.2d, v20.2d, v25.2d
+	WORD $0x4e78d6b6 // fadd v22.2d, v21.2d, v24.2d
+	WORD $0x4ee8d7b2 // fsub v18.2d, v29.2d, v8.2d
+	WORD $0x4ee9d793 // fsub v19.2d, v28.2d, v9.2d
+	WORD $0x4ef9d690 // fsub v16.2d, v20.2d, v25.2d
+	WORD $0x4ef8d6b1 // fsub v17.2d, v21.2d, v24.2d
+	WORD $0x4e68d7bd // fadd v29.2d, v29.2d, v8.2d
+	WORD $0x4e69d79c // fadd v28.2d, v28.2d, v9.2d
+	FSTPQ (F23, F22), 64(R0)
+	FSTPQ (F18, F19), 96(R0)
+	FSTPQ (F16, F17), 256(R0)
+	FSTPQ (F29, F28), 288(R0)
+	WORD $0x6e7adc00 // fmul v0.2d, v0.2d, v26.2d
+	WORD $0x6e7adc21 // fmul v1.2d, v1.2d, v26.2d
+	WORD $0x4efbcc80 // fmls v0.2d, v4.2d, v27.2d
+	WORD $0x4efbcca1 // fmls v1.2d, v5.2d, v27.2d
+	WORD $0x6e7adc5d // fmul v29.2d, v2.2d, v26.2d
+	WORD $0x6e7adc7c // fmul v28.2d, v3.2d, v26.2d
+	WORD $0x4efbccdd // fmls v29.2d, v6.2d, v27.2d
+	WORD $0x4efbccfc // fmls v28.2d, v7.2d, v27.2d
+	WORD $0x4e7dd599 // fadd v25.2d, v12.2d, v29.2d
+	WORD $0x4e7cd5b8 // fadd v24.2d, v13.2d, v28.2d
+	WORD $0x4ee0d5c6 // fsub v6.2d, v14.2d, v0.2d
+	WORD $0x4ee1d5e7 // fsub v7.2d, v15.2d, v1.2d
+	WORD $0x4efdd582 // fsub v2.2d, v12.2d, v29.2d
+	WORD $0x4efcd5a3 // fsub v3.2d, v13.2d, v28.2d
+	WORD $0x4e60d5c4 // fadd v4.2d, v14.2d, v0.2d
+	WORD $0x4e61d5e5 // fadd v5.2d, v15.2d, v1.2d
+	FSTPQ (F25, F24), 128(R0)
 	FSTPQ (F6, F7), 160(R0)
 	FSTPQ (F2, F3), 192(R0)
 	FSTPQ (F4, F5), 224(R0)
@@ -1126,153 +1126,153 @@ block:
 
 loop:
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVD 0(R6), F4
 	FMOVD 8(R6), F6
-	WORD $0x4fc493e8 // fmul v8.2d, v31.2d, v4.d[0]
-	WORD $0x4fc493c9 // fmul v9.2d, v30.2d, v4.d[0]
-	WORD $0x4fc493bb // fmul v27.2d, v29.2d, v4.d[0]
-	WORD $0x4fc49385 // fmul v5.2d, v28.2d, v4.d[0]
-	WORD $0x4fc653a8 // fmls v8.2d, v29.2d, v6.d[0]
-	WORD $0x4fc65389 // fmls v9.2d, v28.2d, v6.d[0]
-	WORD $0x4fc613fb // fmla v27.2d, v31.2d, v6.d[0]
-	WORD $0x4fc613c5 // fmla v5.2d, v30.2d, v6.d[0]
+	WORD $0x4fc49008 // fmul v8.2d, v0.2d, v4.d[0]
+	WORD $0x4fc49029 // fmul v9.2d, v1.2d, v4.d[0]
+	WORD $0x4fc4905f // fmul v31.2d, v2.2d, v4.d[0]
+	WORD $0x4fc49065 // fmul v5.2d, v3.2d, v4.d[0]
+	WORD $0x4fc65048 // fmls v8.2d, v2.2d, v6.d[0]
+	WORD $0x4fc65069 // fmls v9.2d, v3.2d, v6.d[0]
+	WORD $0x4fc6101f // fmla v31.2d, v0.2d, v6.d[0]
+	WORD $0x4fc61025 // fmla v5.2d, v1.2d, v6.d[0]
 	ADD R1<<2, R0, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1<<2, R0, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVD 48(R6), F6
 	FMOVD 56(R6), F10
-	WORD $0x4fc693ec // fmul v12.2d, v31.2d, v6.d[0]
-	WORD $0x4fc693cd // fmul v13.2d, v30.2d, v6.d[0]
-	WORD $0x4fc693ba // fmul v26.2d, v29.2d, v6.d[0]
-	WORD $0x4fc69387 // fmul v7.2d, v28.2d, v6.d[0]
-	WORD $0x4fca53ac // fmls v12.2d, v29.2d, v10.d[0]
-	WORD $0x4fca538d // fmls v13.2d, v28.2d, v10.d[0]
-	WORD $0x4fca13fa // fmla v26.2d, v31.2d, v10.d[0]
-	WORD $0x4fca13c7 // fmla v7.2d, v30.2d, v10.d[0]
+	WORD $0x4fc6900c // fmul v12.2d, v0.2d, v6.d[0]
+	WORD $0x4fc6902d // fmul v13.2d, v1.2d, v6.d[0]
+	WORD $0x4fc6905e // fmul v30.2d, v2.2d, v6.d[0]
+	WORD $0x4fc69067 // fmul v7.2d, v3.2d, v6.d[0]
+	WORD $0x4fca504c // fmls v12.2d, v2.2d, v10.d[0]
+	WORD $0x4fca506d // fmls v13.2d, v3.2d, v10.d[0]
+	WORD $0x4fca101e // fmla v30.2d, v0.2d, v10.d[0]
+	WORD $0x4fca1027 // fmla v7.2d, v1.2d, v10.d[0]
 	WORD $0x4e6cd500 // fadd v0.2d, v8.2d, v12.2d
 	WORD $0x4e6dd521 // fadd v1.2d, v9.2d, v13.2d
-	WORD $0x4e7ad762 // fadd v2.2d, v27.2d, v26.2d
+	WORD $0x4e7ed7e2 // fadd v2.2d, v31.2d, v30.2d
 	WORD $0x4e67d4a3 // fadd v3.2d, v5.2d, v7.2d
 	WORD $0x4eecd508 // fsub v8.2d, v8.2d, v12.2d
 	WORD $0x4eedd529 // fsub v9.2d, v9.2d, v13.2d
-	WORD $0x4efad764 // fsub v4.2d, v27.2d, v26.2d
+	WORD $0x4efed7e4 // fsub v4.2d, v31.2d, v30.2d
 	WORD $0x4ee7d4a5 // fsub v5.2d, v5.2d, v7.2d
 	ADD R1<<1, R0, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F6, F7)
 	ADD R1<<1, R0, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F10, F11)
 	FMOVD 16(R6), F12
 	FMOVD 24(R6), F14
-	WORD $0x4fcc93f0 // fmul v16.2d, v31.2d, v12.d[0]
-	WORD $0x4fcc93d1 // fmul v17.2d, v30.2d, v12.d[0]
-	WORD $0x4fcc93bb // fmul v27.2d, v29.2d, v12.d[0]
-	WORD $0x4fcc938d // fmul v13.2d, v28.2d, v12.d[0]
-	WORD $0x4fce53b0 // fmls v16.2d, v29.2d, v14.d[0]
-	WORD $0x4fce5391 // fmls v17.2d, v28.2d, v14.d[0]
-	WORD $0x4fce13fb // fmla v27.2d, v31.2d, v14.d[0]
-	WORD $0x4fce13cd // fmla v13.2d, v30.2d, v14.d[0]
-	FLDPQ 0(R2), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
+	WORD $0x4fcc90d0 // fmul v16.2d, v6.2d, v12.d[0]
+	WORD $0x4fcc90f1 // fmul v17.2d, v7.2d, v12.d[0]
+	WORD $0x4fcc915f // fmul v31.2d, v10.2d, v12.d[0]
+	WORD $0x4fcc916d // fmul v13.2d, v11.2d, v12.d[0]
+	WORD $0x4fce5150 // fmls v16.2d, v10.2d, v14.d[0]
+	WORD $0x4fce5171 // fmls v17.2d, v11.2d, v14.d[0]
+	WORD $0x4fce10df // fmla v31.2d, v6.2d, v14.d[0]
+	WORD $0x4fce10ed // fmla v13.2d, v7.2d, v14.d[0]
+	FLDPQ 0(R2), (F6, F7)
+	FLDPQ 32(R2), (F10, F11)
 	FMOVD 32(R6), F14
 	FMOVD 40(R6), F18
-	WORD $0x4fce93f4 // fmul v20.2d, v31.2d, v14.d[0]
-	WORD $0x4fce93d5 // fmul v21.2d, v30.2d, v14.d[0]
-	WORD $0x4fce93ba // fmul v26.2d, v29.2d, v14.d[0]
-	WORD $0x4fce938f // fmul v15.2d, v28.2d, v14.d[0]
-	WORD $0x4fd253b4 // fmls v20.2d, v29.2d, v18.d[0]
-	WORD $0x4fd25395 // fmls v21.2d, v28.2d, v18.d[0]
-	WORD $0x4fd213fa // fmla v26.2d, v31.2d, v18.d[0]
-	WORD $0x4fd213cf // fmla v15.2d, v30.2d, v18.d[0]
+	WORD $0x4fce90d4 // fmul v20.2d, v6.2d, v14.d[0]
+	WORD $0x4fce90f5 // fmul v21.2d, v7.2d, v14.d[0]
+	WORD $0x4fce915e // fmul v30.2d, v10.2d, v14.d[0]
+	WORD $0x4fce916f // fmul v15.2d, v11.2d, v14.d[0]
+	WORD $0x4fd25154 // fmls v20.2d, v10.2d, v18.d[0]
+	WORD $0x4fd25175 // fmls v21.2d, v11.2d, v18.d[0]
+	WORD $0x4fd210de // fmla v30.2d, v6.2d, v18.d[0]
+	WORD $0x4fd210ef // fmla v15.2d, v7.2d, v18.d[0]
 	WORD $0x4e74d606 // fadd v6.2d, v16.2d, v20.2d
 	WORD $0x4e75d627 // fadd v7.2d, v17.2d, v21.2d
-	WORD $0x4e7ad76a // fadd v10.2d, v27.2d, v26.2d
+	WORD $0x4e7ed7ea // fadd v10.2d, v31.2d, v30.2d
 	WORD $0x4e6fd5ab // fadd v11.2d, v13.2d, v15.2d
 	WORD $0x4ef4d610 // fsub v16.2d, v16.2d, v20.2d
 	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
-	WORD $0x4efad76c // fsub v12.2d, v27.2d, v26.2d
+	WORD $0x4efed7ec // fsub v12.2d, v31.2d, v30.2d
 	WORD $0x4eefd5ad // fsub v13.2d, v13.2d, v15.2d
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F14, F15)
+	FLDPQ 32(R0), (F18, F19)
 	WORD $0x4e66d414 // fadd v20.2d, v0.2d, v6.2d
 	WORD $0x4e67d435 // fadd v21.2d, v1.2d, v7.2d
 	WORD $0x4e6ad456 // fadd v22.2d, v2.2d, v10.2d
 	WORD $0x4e6bd477 // fadd v23.2d, v3.2d, v11.2d
-	WORD $0x4e74d7f4 // fadd v20.2d, v31.2d, v20.2d
-	WORD $0x4e75d7d5 // fadd v21.2d, v30.2d, v21.2d
-	WORD $0x4e76d7b6 // fadd v22.2d, v29.2d, v22.2d
-	WORD $0x4e77d797 // fadd v23.2d, v28.2d, v23.2d
+	WORD $0x4e74d5d4 // fadd v20.2d, v14.2d, v20.2d
+	WORD $0x4e75d5f5 // fadd v21.2d, v15.2d, v21.2d
+	WORD $0x4e76d656 // fadd v22.2d, v18.2d, v22.2d
+	WORD $0x4e77d677 // fadd v23.2d, v19.2d, v23.2d
 	FSTPQ (F20, F21), 0(R0)
 	FSTPQ (F22, F23), 32(R0)
-	FMOVQ 32(R19), F27
-	WORD $0x4ebf1ff4 // mov v20.16b, v31.16b
-	WORD $0x4e7bcc14 // fmla v20.2d, v0.2d, v27.2d
-	WORD $0x4ebe1fd5 // mov v21.16b, v30.16b
-	WORD $0x4e7bcc35 // fmla v21.2d, v1.2d, v27.2d
-	FMOVQ 48(R19), F26
-	WORD $0x4e7accd4 // fmla v20.2d, v6.2d, v26.2d
-	WORD $0x4e7accf5 // fmla v21.2d, v7.2d, v26.2d
-	WORD $0x4ebd1fb9 // mov v25.16b, v29.16b
-	WORD $0x4e7bcc59 // fmla v25.2d, v2.2d, v27.2d
-	WORD $0x4ebc1f98 // mov v24.16b, v28.16b
-	WORD $0x4e7bcc78 // fmla v24.2d, v3.2d, v27.2d
-	WORD $0x4e7acd59 // fmla v25.2d, v10.2d, v26.2d
-	WORD $0x4e7acd78 // fmla v24.2d, v11.2d, v26.2d
-	WORD $0x4e7acc1f // fmla v31.2d, v0.2d, v26.2d
-	WORD $0x4e7acc3e // fmla v30.2d, v1.2d, v26.2d
-	WORD $0x4e7bccdf // fmla v31.2d, v6.2d, v27.2d
-	WORD $0x4e7bccfe // fmla v30.2d, v7.2d, v27.2d
-	WORD $0x4e7acc5d // fmla v29.2d, v2.2d, v26.2d
-	WORD $0x4e7acc7c // fmla v28.2d, v3.2d, v26.2d
-	WORD $0x4e7bcd5d // fmla v29.2d, v10.2d, v27.2d
-	WORD $0x4e7bcd7c // fmla v28.2d, v11.2d, v27.2d
-	FMOVQ 64(R19), F23
-	WORD $0x6e77dd00 // fmul v0.2d, v8.2d, v23.2d
-	WORD $0x6e77dd21 // fmul v1.2d, v9.2d, v23.2d
-	FMOVQ 80(R19), F22
-	WORD $0x4e76ce00 // fmla v0.2d, v16.2d, v22.2d
-	WORD $0x4e76ce21 // fmla v1.2d, v17.2d, v22.2d
-	WORD $0x6e77dc93 // fmul v19.2d, v4.2d, v23.2d
-	WORD $0x6e77dcb2 // fmul v18.2d, v5.2d, v23.2d
-	WORD $0x4e76cd93 // fmla v19.2d, v12.2d, v22.2d
-	WORD $0x4e76cdb2 // fmla v18.2d, v13.2d, v22.2d
-	WORD $0x4e73d68f // fadd v15.2d, v20.2d, v19.2d
-	WORD $0x4e72d6ae // fadd v14.2d, v21.2d, v18.2d
-	WORD $0x4ee0d72b // fsub v11.2d, v25.2d, v0.2d
-	WORD $0x4ee1d70a // fsub v10.2d, v24.2d, v1.2d
-	WORD $0x4ef3d694 // fsub v20.2d, v20.2d, v19.2d
-	WORD $0x4ef2d6b5 // fsub v21.2d, v21.2d, v18.2d
-	WORD $0x4e60d739 // fadd v25.2d, v25.2d, v0.2d
-	WORD $0x4e61d718 // fadd v24.2d, v24.2d, v1.2d
+	FMOVQ 32(R19), F31
+	WORD $0x4eae1dd4 // mov v20.16b, v14.16b
+	WORD $0x4e7fcc14 // fmla v20.2d, v0.2d, v31.2d
+	WORD $0x4eaf1df5 // mov v21.16b, v15.16b
+	WORD $0x4e7fcc35 // fmla v21.2d, v1.2d, v31.2d
+	FMOVQ 48(R19), F30
+	WORD $0x4e7eccd4 // fmla v20.2d, v6.2d, v30.2d
+	WORD $0x4e7eccf5 // fmla v21.2d, v7.2d, v30.2d
+	WORD $0x4eb21e5d // mov v29.16b, v18.16b
+	WORD $0x4e7fcc5d // fmla v29.2d, v2.2d, v31.2d
+	WORD $0x4eb31e7c // mov v28.16b, v19.16b
+	WORD $0x4e7fcc7c // fmla v28.2d, v3.2d, v31.2d
+	WORD $0x4e7ecd5d // fmla v29.2d, v10.2d, v30.2d
+	WORD $0x4e7ecd7c // fmla v28.2d, v11.2d, v30.2d
+	WORD $0x4e7ecc0e // fmla v14.2d, v0.2d, v30.2d
+	WORD $0x4e7ecc2f // fmla v15.2d, v1.2d, v30.2d
+	WORD $0x4e7fccce // fmla v14.2d, v6.2d, v31.2d
+	WORD $0x4e7fccef // fmla v15.2d, v7.2d, v31.2d
+	WORD $0x4e7ecc52 // fmla v18.2d, v2.2d, v30.2d
+	WORD $0x4e7ecc73 // fmla v19.2d, v3.2d, v30.2d
+	WORD $0x4e7fcd52 // fmla v18.2d, v10.2d, v31.2d
+	WORD $0x4e7fcd73 // fmla v19.2d, v11.2d, v31.2d
+	FMOVQ 64(R19), F27
+	WORD $0x6e7bdd00 // fmul v0.2d, v8.2d, v27.2d
+	WORD $0x6e7bdd21 // fmul v1.2d, v9.2d, v27.2d
+	FMOVQ 80(R19), F26
+	WORD $0x4e7ace00 // fmla v0.2d, v16.2d, v26.2d
+	WORD $0x4e7ace21 // fmla v1.2d, v17.2d, v26.2d
+	WORD $0x6e7bdc99 // fmul v25.2d, v4.2d, v27.2d
+	WORD $0x6e7bdcb8 // fmul v24.2d, v5.2d, v27.2d
+	WORD $0x4e7acd99 // fmla v25.2d, v12.2d, v26.2d
+	WORD $0x4e7acdb8 // fmla v24.2d, v13.2d, v26.2d
+	WORD $0x4e79d697 // fadd v23.2d, v20.2d, v25.2d
+	WORD $0x4e78d6b6 // fadd v22.2d, v21.2d, v24.2d
+	WORD $0x4ee0d7ab // fsub v11.2d, v29.2d, v0.2d
+	WORD $0x4ee1d78a // fsub v10.2d, v28.2d, v1.2d
+	WORD $0x4ef9d699 // fsub v25.2d, v20.2d, v25.2d
+	WORD $0x4ef8d6b8 // fsub v24.2d, v21.2d, v24.2d
+	WORD $0x4e60d7bd // fadd v29.2d, v29.2d, v0.2d
+	WORD $0x4e61d79c // fadd v28.2d, v28.2d, v1.2d
 	ADD R1, R0, R16
-	FSTPQ (F15, F14), 0(R16)
+	FSTPQ (F23, F22), 0(R16)
 	ADD R1, R0, R16
 	FSTPQ (F11, F10), 32(R16)
 	ADD R1<<2, R0, R16
-	FSTPQ (F20, F21), 0(R16)
+	FSTPQ (F25, F24), 0(R16)
 	ADD R1<<2, R0, R16
-	FSTPQ (F25, F24), 32(R16)
-	WORD $0x6e76dd00 // fmul v0.2d, v8.2d, v22.2d
-	WORD $0x6e76dd21 // fmul v1.2d, v9.2d, v22.2d
-	WORD $0x4ef7ce00 // fmls v0.2d, v16.2d, v23.2d
-	WORD $0x4ef7ce21 // fmls v1.2d, v17.2d, v23.2d
-	WORD $0x6e76dc99 // fmul v25.2d, v4.2d, v22.2d
-	WORD $0x6e76dcb8 // fmul v24.2d, v5.2d, v22.2d
-	WORD $0x4ef7cd99 // fmls v25.2d, v12.2d, v23.2d
-	WORD $0x4ef7cdb8 // fmls v24.2d, v13.2d, v23.2d
-	WORD $0x4e79d7f5 // fadd v21.2d, v31.2d, v25.2d
-	WORD $0x4e78d7d4 // fadd v20.2d, v30.2d, v24.2d
-	WORD $0x4ee0d7aa // fsub v10.2d, v29.2d, v0.2d
-	WORD $0x4ee1d78b // fsub v11.2d, v28.2d, v1.2d
-	WORD $0x4ef9d7e4 // fsub v4.2d, v31.2d, v25.2d
-	WORD $0x4ef8d7c5 // fsub v5.2d, v30.2d, v24.2d
-	WORD $0x4e60d7a2 // fadd v2.2d, v29.2d, v0.2d
-	WORD $0x4e61d783 // fadd v3.2d, v28.2d, v1.2d
+	FSTPQ (F29, F28), 32(R16)
+	WORD $0x6e7add00 // fmul v0.2d, v8.2d, v26.2d
+	WORD $0x6e7add21 // fmul v1.2d, v9.2d, v26.2d
+	WORD $0x4efbce00 // fmls v0.2d, v16.2d, v27.2d
+	WORD $0x4efbce21 // fmls v1.2d, v17.2d, v27.2d
+	WORD $0x6e7adc9d // fmul v29.2d, v4.2d, v26.2d
+	WORD $0x6e7adcbc // fmul v28.2d, v5.2d, v26.2d
+	WORD $0x4efbcd9d // fmls v29.2d, v12.2d, v27.2d
+	WORD $0x4efbcdbc // fmls v28.2d, v13.2d, v27.2d
+	WORD $0x4e7dd5d9 // fadd v25.2d, v14.2d, v29.2d
+	WORD $0x4e7cd5f8 // fadd v24.2d, v15.2d, v28.2d
+	WORD $0x4ee0d64a // fsub v10.2d, v18.2d, v0.2d
+	WORD $0x4ee1d66b // fsub v11.2d, v19.2d, v1.2d
+	WORD $0x4efdd5c4 // fsub v4.2d, v14.2d, v29.2d
+	WORD $0x4efcd5e5 // fsub v5.2d, v15.2d, v28.2d
+	WORD $0x4e60d642 // fadd v2.2d, v18.2d, v0.2d
+	WORD $0x4e61d663 // fadd v3.2d, v19.2d, v1.2d
 	ADD R1<<1, R0, R16
-	FSTPQ (F21, F20), 0(R16)
+	FSTPQ (F25, F24), 0(R16)
 	ADD R1<<1, R0, R16
 	FSTPQ (F10, F11), 32(R16)
 	FSTPQ (F4, F5), 0(R2)
@@ -1321,21 +1321,21 @@ loop:
 	ADD R8, R10, R16
 	ADD $0, R16, R11
 	ADD R6, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R6, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4edd3be4 // zip1 v4.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc5 // zip1 v5.2d, v30.2d, v28.2d
-	WORD $0x4edd7be0 // zip2 v0.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc1 // zip2 v1.2d, v30.2d, v28.2d
+	FLDPQ 32(R16), (F2, F3)
+	WORD $0x4ec23804 // zip1 v4.2d, v0.2d, v2.2d
+	WORD $0x4ec33825 // zip1 v5.2d, v1.2d, v3.2d
+	WORD $0x4ec27800 // zip2 v0.2d, v0.2d, v2.2d
+	WORD $0x4ec37821 // zip2 v1.2d, v1.2d, v3.2d
 	ADD R6<<2, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F2, F3)
 	ADD R6<<2, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4edd3be8 // zip1 v8.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc9 // zip1 v9.2d, v30.2d, v28.2d
-	WORD $0x4edd7be2 // zip2 v2.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc3 // zip2 v3.2d, v30.2d, v28.2d
+	FLDPQ 32(R16), (F6, F7)
+	WORD $0x4ec63848 // zip1 v8.2d, v2.2d, v6.2d
+	WORD $0x4ec73869 // zip1 v9.2d, v3.2d, v7.2d
+	WORD $0x4ec67842 // zip2 v2.2d, v2.2d, v6.2d
+	WORD $0x4ec77863 // zip2 v3.2d, v3.2d, v7.2d
 	WORD $0x4e68d486 // fadd v6.2d, v4.2d, v8.2d
 	WORD $0x4e69d4a7 // fadd v7.2d, v5.2d, v9.2d
 	WORD $0x4e62d40a // fadd v10.2d, v0.2d, v2.2d
@@ -1345,19 +1345,19 @@ loop:
 	WORD $0x4ee2d400 // fsub v0.2d, v0.2d, v2.2d
 	WORD $0x4ee3d421 // fsub v1.2d, v1.2d, v3.2d
 	ADD R6<<1, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F2, F3)
 	ADD R6<<1, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4edd3bec // zip1 v12.2d, v31.2d, v29.2d
-	WORD $0x4edc3bcd // zip1 v13.2d, v30.2d, v28.2d
-	WORD $0x4edd7be2 // zip2 v2.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc3 // zip2 v3.2d, v30.2d, v28.2d
-	FLDPQ 0(R11), (F31, F30)
-	FLDPQ 32(R11), (F29, F28)
-	WORD $0x4edd3bf0 // zip1 v16.2d, v31.2d, v29.2d
-	WORD $0x4edc3bd1 // zip1 v17.2d, v30.2d, v28.2d
-	WORD $0x4edd7be8 // zip2 v8.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc9 // zip2 v9.2d, v30.2d, v28.2d
+	FLDPQ 32(R16), (F8, F9)
+	WORD $0x4ec8384c // zip1 v12.2d, v2.2d, v8.2d
+	WORD $0x4ec9386d // zip1 v13.2d, v3.2d, v9.2d
+	WORD $0x4ec87842 // zip2 v2.2d, v2.2d, v8.2d
+	WORD $0x4ec97863 // zip2 v3.2d, v3.2d, v9.2d
+	FLDPQ 0(R11), (F8, F9)
+	FLDPQ 32(R11), (F14, F15)
+	WORD $0x4ece3910 // zip1 v16.2d, v8.2d, v14.2d
+	WORD $0x4ecf3931 // zip1 v17.2d, v9.2d, v15.2d
+	WORD $0x4ece7908 // zip2 v8.2d, v8.2d, v14.2d
+	WORD $0x4ecf7929 // zip2 v9.2d, v9.2d, v15.2d
 	WORD $0x4e70d58e // fadd v14.2d, v12.2d, v16.2d
 	WORD $0x4e71d5af // fadd v15.2d, v13.2d, v17.2d
 	WORD $0x4e68d452 // fadd v18.2d, v2.2d, v8.2d
@@ -1366,12 +1366,12 @@ loop:
 	WORD $0x4ef1d5ad // fsub v13.2d, v13.2d, v17.2d
 	WORD $0x4ee8d442 // fsub v2.2d, v2.2d, v8.2d
 	WORD $0x4ee9d463 // fsub v3.2d, v3.2d, v9.2d
-	FLDPQ 0(R9), (F31, F30)
-	FLDPQ 32(R9), (F29, F28)
-	WORD $0x4edd3bf4 // zip1 v20.2d, v31.2d, v29.2d
-	WORD $0x4edc3bd5 // zip1 v21.2d, v30.2d, v28.2d
-	WORD $0x4edd7be8 // zip2 v8.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc9 // zip2 v9.2d, v30.2d, v28.2d
+	FLDPQ 0(R9), (F8, F9)
+	FLDPQ 32(R9), (F16, F17)
+	WORD $0x4ed03914 // zip1 v20.2d, v8.2d, v16.2d
+	WORD $0x4ed13935 // zip1 v21.2d, v9.2d, v17.2d
+	WORD $0x4ed07908 // zip2 v8.2d, v8.2d, v16.2d
+	WORD $0x4ed17929 // zip2 v9.2d, v9.2d, v17.2d
 	WORD $0x4e6ed4d0 // fadd v16.2d, v6.2d, v14.2d
 	WORD $0x4e6fd4f1 // fadd v17.2d, v7.2d, v15.2d
 	WORD $0x4e72d556 // fadd v22.2d, v10.2d, v18.2d
@@ -1474,167 +1474,167 @@ TEXT ·fftTo5F64NEON(SB), NOSPLIT, $0-40
 
 loop:
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVD 0(R9), F4
 	FMOVD 8(R9), F6
-	WORD $0x4fc493e8 // fmul v8.2d, v31.2d, v4.d[0]
-	WORD $0x4fc493c9 // fmul v9.2d, v30.2d, v4.d[0]
-	WORD $0x4fc493bb // fmul v27.2d, v29.2d, v4.d[0]
-	WORD $0x4fc49385 // fmul v5.2d, v28.2d, v4.d[0]
-	WORD $0x4fc653a8 // fmls v8.2d, v29.2d, v6.d[0]
-	WORD $0x4fc65389 // fmls v9.2d, v28.2d, v6.d[0]
-	WORD $0x4fc613fb // fmla v27.2d, v31.2d, v6.d[0]
-	WORD $0x4fc613c5 // fmla v5.2d, v30.2d, v6.d[0]
+	WORD $0x4fc49008 // fmul v8.2d, v0.2d, v4.d[0]
+	WORD $0x4fc49029 // fmul v9.2d, v1.2d, v4.d[0]
+	WORD $0x4fc4905f // fmul v31.2d, v2.2d, v4.d[0]
+	WORD $0x4fc49065 // fmul v5.2d, v3.2d, v4.d[0]
+	WORD $0x4fc65048 // fmls v8.2d, v2.2d, v6.d[0]
+	WORD $0x4fc65069 // fmls v9.2d, v3.2d, v6.d[0]
+	WORD $0x4fc6101f // fmla v31.2d, v0.2d, v6.d[0]
+	WORD $0x4fc61025 // fmla v5.2d, v1.2d, v6.d[0]
 	ADD R1<<2, R0, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1<<2, R0, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVD 48(R9), F6
 	FMOVD 56(R9), F10
-	WORD $0x4fc693ec // fmul v12.2d, v31.2d, v6.d[0]
-	WORD $0x4fc693cd // fmul v13.2d, v30.2d, v6.d[0]
-	WORD $0x4fc693ba // fmul v26.2d, v29.2d, v6.d[0]
-	WORD $0x4fc69387 // fmul v7.2d, v28.2d, v6.d[0]
-	WORD $0x4fca53ac // fmls v12.2d, v29.2d, v10.d[0]
-	WORD $0x4fca538d // fmls v13.2d, v28.2d, v10.d[0]
-	WORD $0x4fca13fa // fmla v26.2d, v31.2d, v10.d[0]
-	WORD $0x4fca13c7 // fmla v7.2d, v30.2d, v10.d[0]
+	WORD $0x4fc6900c // fmul v12.2d, v0.2d, v6.d[0]
+	WORD $0x4fc6902d // fmul v13.2d, v1.2d, v6.d[0]
+	WORD $0x4fc6905e // fmul v30.2d, v2.2d, v6.d[0]
+	WORD $0x4fc69067 // fmul v7.2d, v3.2d, v6.d[0]
+	WORD $0x4fca504c // fmls v12.2d, v2.2d, v10.d[0]
+	WORD $0x4fca506d // fmls v13.2d, v3.2d, v10.d[0]
+	WORD $0x4fca101e // fmla v30.2d, v0.2d, v10.d[0]
+	WORD $0x4fca1027 // fmla v7.2d, v1.2d, v10.d[0]
 	WORD $0x4e6cd500 // fadd v0.2d, v8.2d, v12.2d
 	WORD $0x4e6dd521 // fadd v1.2d, v9.2d, v13.2d
-	WORD $0x4e7ad762 // fadd v2.2d, v27.2d, v26.2d
+	WORD $0x4e7ed7e2 // fadd v2.2d, v31.2d, v30.2d
 	WORD $0x4e67d4a3 // fadd v3.2d, v5.2d, v7.2d
 	WORD $0x4eecd508 // fsub v8.2d, v8.2d, v12.2d
 	WORD $0x4eedd529 // fsub v9.2d, v9.2d, v13.2d
-	WORD $0x4efad764 // fsub v4.2d, v27.2d, v26.2d
+	WORD $0x4efed7e4 // fsub v4.2d, v31.2d, v30.2d
 	WORD $0x4ee7d4a5 // fsub v5.2d, v5.2d, v7.2d
 	ADD R1<<1, R0, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F6, F7)
 	ADD R1<<1, R0, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F10, F11)
 	FMOVD 16(R9), F12
 	FMOVD 24(R9), F14
-	WORD $0x4fcc93f0 // fmul v16.2d, v31.2d, v12.d[0]
-	WORD $0x4fcc93d1 // fmul v17.2d, v30.2d, v12.d[0]
-	WORD $0x4fcc93bb // fmul v27.2d, v29.2d, v12.d[0]
-	WORD $0x4fcc938d // fmul v13.2d, v28.2d, v12.d[0]
-	WORD $0x4fce53b0 // fmls v16.2d, v29.2d, v14.d[0]
-	WORD $0x4fce5391 // fmls v17.2d, v28.2d, v14.d[0]
-	WORD $0x4fce13fb // fmla v27.2d, v31.2d, v14.d[0]
-	WORD $0x4fce13cd // fmla v13.2d, v30.2d, v14.d[0]
-	FLDPQ 0(R2), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
+	WORD $0x4fcc90d0 // fmul v16.2d, v6.2d, v12.d[0]
+	WORD $0x4fcc90f1 // fmul v17.2d, v7.2d, v12.d[0]
+	WORD $0x4fcc915f // fmul v31.2d, v10.2d, v12.d[0]
+	WORD $0x4fcc916d // fmul v13.2d, v11.2d, v12.d[0]
+	WORD $0x4fce5150 // fmls v16.2d, v10.2d, v14.d[0]
+	WORD $0x4fce5171 // fmls v17.2d, v11.2d, v14.d[0]
+	WORD $0x4fce10df // fmla v31.2d, v6.2d, v14.d[0]
+	WORD $0x4fce10ed // fmla v13.2d, v7.2d, v14.d[0]
+	FLDPQ 0(R2), (F6, F7)
+	FLDPQ 32(R2), (F10, F11)
 	FMOVD 32(R9), F14
 	FMOVD 40(R9), F18
-	WORD $0x4fce93f4 // fmul v20.2d, v31.2d, v14.d[0]
-	WORD $0x4fce93d5 // fmul v21.2d, v30.2d, v14.d[0]
-	WORD $0x4fce93ba // fmul v26.2d, v29.2d, v14.d[0]
-	WORD $0x4fce938f // fmul v15.2d, v28.2d, v14.d[0]
-	WORD $0x4fd253b4 // fmls v20.2d, v29.2d, v18.d[0]
-	WORD $0x4fd25395 // fmls v21.2d, v28.2d, v18.d[0]
-	WORD $0x4fd213fa // fmla v26.2d, v31.2d, v18.d[0]
-	WORD $0x4fd213cf // fmla v15.2d, v30.2d, v18.d[0]
+	WORD $0x4fce90d4 // fmul v20.2d, v6.2d, v14.d[0]
+	WORD $0x4fce90f5 // fmul v21.2d, v7.2d, v14.d[0]
+	WORD $0x4fce915e // fmul v30.2d, v10.2d, v14.d[0]
+	WORD $0x4fce916f // fmul v15.2d, v11.2d, v14.d[0]
+	WORD $0x4fd25154 // fmls v20.2d, v10.2d, v18.d[0]
+	WORD $0x4fd25175 // fmls v21.2d, v11.2d, v18.d[0]
+	WORD $0x4fd210de // fmla v30.2d, v6.2d, v18.d[0]
+	WORD $0x4fd210ef // fmla v15.2d, v7.2d, v18.d[0]
 	WORD $0x4e74d606 // fadd v6.2d, v16.2d, v20.2d
 	WORD $0x4e75d627 // fadd v7.2d, v17.2d, v21.2d
-	WORD $0x4e7ad76a // fadd v10.2d, v27.2d, v26.2d
+	WORD $0x4e7ed7ea // fadd v10.2d, v31.2d, v30.2d
 	WORD $0x4e6fd5ab // fadd v11.2d, v13.2d, v15.2d
 	WORD $0x4ef4d610 // fsub v16.2d, v16.2d, v20.2d
 	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
-	WORD $0x4efad76c // fsub v12.2d, v27.2d, v26.2d
+	WORD $0x4efed7ec // fsub v12.2d, v31.2d, v30.2d
 	WORD $0x4eefd5ad // fsub v13.2d, v13.2d, v15.2d
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F14, F15)
+	FLDPQ 32(R0), (F18, F19)
 	WORD $0x4e66d414 // fadd v20.2d, v0.2d, v6.2d
 	WORD $0x4e67d435 // fadd v21.2d, v1.2d, v7.2d
 	WORD $0x4e6ad456 // fadd v22.2d, v2.2d, v10.2d
 	WORD $0x4e6bd477 // fadd v23.2d, v3.2d, v11.2d
-	WORD $0x4e74d7f4 // fadd v20.2d, v31.2d, v20.2d
-	WORD $0x4e75d7d5 // fadd v21.2d, v30.2d, v21.2d
-	WORD $0x4e76d7b6 // fadd v22.2d, v29.2d, v22.2d
-	WORD $0x4e77d797 // fadd v23.2d, v28.2d, v23.2d
+	WORD $0x4e74d5d4 // fadd v20.2d, v14.2d, v20.2d
+	WORD $0x4e75d5f5 // fadd v21.2d, v15.2d, v21.2d
+	WORD $0x4e76d656 // fadd v22.2d, v18.2d, v22.2d
+	WORD $0x4e77d677 // fadd v23.2d, v19.2d, v23.2d
 	WORD $0x4ed63a98 // zip1 v24.2d, v20.2d, v22.2d
 	WORD $0x4ed73ab9 // zip1 v25.2d, v21.2d, v23.2d
 	WORD $0x4ed67a94 // zip2 v20.2d, v20.2d, v22.2d
 	WORD $0x4ed77ab5 // zip2 v21.2d, v21.2d, v23.2d
 	FSTPQ (F24, F25), 0(R7)
 	FSTPQ (F20, F21), 32(R7)
-	FMOVQ 32(R19), F27
-	WORD $0x4ebf1ff4 // mov v20.16b, v31.16b
-	WORD $0x4e7bcc14 // fmla v20.2d, v0.2d, v27.2d
-	WORD $0x4ebe1fd5 // mov v21.16b, v30.16b
-	WORD $0x4e7bcc35 // fmla v21.2d, v1.2d, v27.2d
-	FMOVQ 48(R19), F26
-	WORD $0x4e7accd4 // fmla v20.2d, v6.2d, v26.2d
-	WORD $0x4e7accf5 // fmla v21.2d, v7.2d, v26.2d
-	WORD $0x4ebd1fb9 // mov v25.16b, v29.16b
-	WORD $0x4e7bcc59 // fmla v25.2d, v2.2d, v27.2d
-	WORD $0x4ebc1f98 // mov v24.16b, v28.16b
-	WORD $0x4e7bcc78 // fmla v24.2d, v3.2d, v27.2d
-	WORD $0x4e7acd59 // fmla v25.2d, v10.2d, v26.2d
-	WORD $0x4e7acd78 // fmla v24.2d, v11.2d, v26.2d
-	WORD $0x4e7acc1f // fmla v31.2d, v0.2d, v26.2d
-	WORD $0x4e7acc3e // fmla v30.2d, v1.2d, v26.2d
-	WORD $0x4e7bccdf // fmla v31.2d, v6.2d, v27.2d
-	WORD $0x4e7bccfe // fmla v30.2d, v7.2d, v27.2d
-	WORD $0x4e7acc5d // fmla v29.2d, v2.2d, v26.2d
-	WORD $0x4e7acc7c // fmla v28.2d, v3.2d, v26.2d
-	WORD $0x4e7bcd5d // fmla v29.2d, v10.2d, v27.2d
-	WORD $0x4e7bcd7c // fmla v28.2d, v11.2d, v27.2d
-	FMOVQ 64(R19), F23
-	WORD $0x6e77dd00 // fmul v0.2d, v8.2d, v23.2d
-	WORD $0x6e77dd21 // fmul v1.2d, v9.2d, v23.2d
-	FMOVQ 80(R19), F22
-	WORD $0x4e76ce00 // fmla v0.2d, v16.2d, v22.2d
-	WORD $0x4e76ce21 // fmla v1.2d, v17.2d, v22.2d
-	WORD $0x6e77dc93 // fmul v19.2d, v4.2d, v23.2d
-	WORD $0x6e77dcb2 // fmul v18.2d, v5.2d, v23.2d
-	WORD $0x4e76cd93 // fmla v19.2d, v12.2d, v22.2d
-	WORD $0x4e76cdb2 // fmla v18.2d, v13.2d, v22.2d
-	WORD $0x4e73d68f // fadd v15.2d, v20.2d, v19.2d
-	WORD $0x4e72d6ae // fadd v14.2d, v21.2d, v18.2d
-	WORD $0x4ee0d72b // fsub v11.2d, v25.2d, v0.2d
-	WORD $0x4ee1d70a // fsub v10.2d, v24.2d, v1.2d
-	WORD $0x4ef3d694 // fsub v20.2d, v20.2d, v19.2d
-	WORD $0x4ef2d6b5 // fsub v21.2d, v21.2d, v18.2d
-	WORD $0x4e60d739 // fadd v25.2d, v25.2d, v0.2d
-	WORD $0x4e61d718 // fadd v24.2d, v24.2d, v1.2d
-	WORD $0x4ecb39f3 // zip1 v19.2d, v15.2d, v11.2d
-	WORD $0x4eca39d2 // zip1 v18.2d, v14.2d, v10.2d
-	WORD $0x4ecb79e0 // zip2 v0.2d, v15.2d, v11.2d
-	WORD $0x4eca79c1 // zip2 v1.2d, v14.2d, v10.2d
+	FMOVQ 32(R19), F31
+	WORD $0x4eae1dd4 // mov v20.16b, v14.16b
+	WORD $0x4e7fcc14 // fmla v20.2d, v0.2d, v31.2d
+	WORD $0x4eaf1df5 // mov v21.16b, v15.16b
+	WORD $0x4e7fcc35 // fmla v21.2d, v1.2d, v31.2d
+	FMOVQ 48(R19), F30
+	WORD $0x4e7eccd4 // fmla v20.2d, v6.2d, v30.2d
+	WORD $0x4e7eccf5 // fmla v21.2d, v7.2d, v30.2d
+	WORD $0x4eb21e5d // mov v29.16b, v18.16b
+	WORD $0x4e7fcc5d // fmla v29.2d, v2.2d, v31.2d
+	WORD $0x4eb31e7c // mov v28.16b, v19.16b
+	WORD $0x4e7fcc7c // fmla v28.2d, v3.2d, v31.2d
+	WORD $0x4e7ecd5d // fmla v29.2d, v10.2d, v30.2d
+	WORD $0x4e7ecd7c // fmla v28.2d, v11.2d, v30.2d
+	WORD $0x4e7ecc0e // fmla v14.2d, v0.2d, v30.2d
+	WORD $0x4e7ecc2f // fmla v15.2d, v1.2d, v30.2d
+	WORD $0x4e7fccce // fmla v14.2d, v6.2d, v31.2d
+	WORD $0x4e7fccef // fmla v15.2d, v7.2d, v31.2d
+	WORD $0x4e7ecc52 // fmla v18.2d, v2.2d, v30.2d
+	WORD $0x4e7ecc73 // fmla v19.2d, v3.2d, v30.2d
+	WORD $0x4e7fcd52 // fmla v18.2d, v10.2d, v31.2d
+	WORD $0x4e7fcd73 // fmla v19.2d, v11.2d, v31.2d
+	FMOVQ 64(R19), F27
+	WORD $0x6e7bdd00 // fmul v0.2d, v8.2d, v27.2d
+	WORD $0x6e7bdd21 // fmul v1.2d, v9.2d, v27.2d
+	FMOVQ 80(R19), F26
+	WORD $0x4e7ace00 // fmla v0.2d, v16.2d, v26.2d
+	WORD $0x4e7ace21 // fmla v1.2d, v17.2d, v26.2d
+	WORD $0x6e7bdc99 // fmul v25.2d, v4.2d, v27.2d
+	WORD $0x6e7bdcb8 // fmul v24.2d, v5.2d, v27.2d
+	WORD $0x4e7acd99 // fmla v25.2d, v12.2d, v26.2d
+	WORD $0x4e7acdb8 // fmla v24.2d, v13.2d, v26.2d
+	WORD $0x4e79d697 // fadd v23.2d, v20.2d, v25.2d
+	WORD $0x4e78d6b6 // fadd v22.2d, v21.2d, v24.2d
+	WORD $0x4ee0d7ab // fsub v11.2d, v29.2d, v0.2d
+	WORD $0x4ee1d78a // fsub v10.2d, v28.2d, v1.2d
+	WORD $0x4ef9d699 // fsub v25.2d, v20.2d, v25.2d
+	WORD $0x4ef8d6b8 // fsub v24.2d, v21.2d, v24.2d
+	WORD $0x4e60d7bd // fadd v29.2d, v29.2d, v0.2d
+	WORD $0x4e61d79c // fadd v28.2d, v28.2d, v1.2d
+	WORD $0x4ecb3af4 // zip1 v20.2d, v23.2d, v11.2d
+	WORD $0x4eca3ad5 // zip1 v21.2d, v22.2d, v10.2d
+	WORD $0x4ecb7ae0 // zip2 v0.2d, v23.2d, v11.2d
+	WORD $0x4eca7ac1 // zip2 v1.2d, v22.2d, v10.2d
 	ADD R3, R7, R16
-	FSTPQ (F19, F18), 0(R16)
+	FSTPQ (F20, F21), 0(R16)
 	ADD R3, R7, R16
 	FSTPQ (F0, F1), 32(R16)
-	WORD $0x4ed93a80 // zip1 v0.2d, v20.2d, v25.2d
-	WORD $0x4ed83aa1 // zip1 v1.2d, v21.2d, v24.2d
-	WORD $0x4ed97a8a // zip2 v10.2d, v20.2d, v25.2d
-	WORD $0x4ed87aab // zip2 v11.2d, v21.2d, v24.2d
+	WORD $0x4edd3b20 // zip1 v0.2d, v25.2d, v29.2d
+	WORD $0x4edc3b01 // zip1 v1.2d, v24.2d, v28.2d
+	WORD $0x4edd7b2a // zip2 v10.2d, v25.2d, v29.2d
+	WORD $0x4edc7b0b // zip2 v11.2d, v24.2d, v28.2d
 	ADD R3<<2, R7, R16
 	FSTPQ (F0, F1), 0(R16)
 	ADD R3<<2, R7, R16
 	FSTPQ (F10, F11), 32(R16)
-	WORD $0x6e76dd00 // fmul v0.2d, v8.2d, v22.2d
-	WORD $0x6e76dd21 // fmul v1.2d, v9.2d, v22.2d
-	WORD $0x4ef7ce00 // fmls v0.2d, v16.2d, v23.2d
-	WORD $0x4ef7ce21 // fmls v1.2d, v17.2d, v23.2d
-	WORD $0x6e76dc99 // fmul v25.2d, v4.2d, v22.2d
-	WORD $0x6e76dcb8 // fmul v24.2d, v5.2d, v22.2d
-	WORD $0x4ef7cd99 // fmls v25.2d, v12.2d, v23.2d
-	WORD $0x4ef7cdb8 // fmls v24.2d, v13.2d, v23.2d
-	WORD $0x4e79d7f5 // fadd v21.2d, v31.2d, v25.2d
-	WORD $0x4e78d7d4 // fadd v20.2d, v30.2d, v24.2d
-	WORD $0x4ee0d7aa // fsub v10.2d, v29.2d, v0.2d
-	WORD $0x4ee1d78b // fsub v11.2d, v28.2d, v1.2d
-	WORD $0x4ef9d7e4 // fsub v4.2d, v31.2d, v25.2d
-	WORD $0x4ef8d7c5 // fsub v5.2d, v30.2d, v24.2d
-	WORD $0x4e60d7a2 // fadd v2.2d, v29.2d, v0.2d
-	WORD $0x4e61d783 // fadd v3.2d, v28.2d, v1.2d
-	WORD $0x4eca3aa6 // zip1 v6.2d, v21.2d, v10.2d
-	WORD $0x4ecb3a87 // zip1 v7.2d, v20.2d, v11.2d
-	WORD $0x4eca7aa0 // zip2 v0.2d, v21.2d, v10.2d
-	WORD $0x4ecb7a81 // zip2 v1.2d, v20.2d, v11.2d
+	WORD $0x6e7add00 // fmul v0.2d, v8.2d, v26.2d
+	WORD $0x6e7add21 // fmul v1.2d, v9.2d, v26.2d
+	WORD $0x4efbce00 // fmls v0.2d, v16.2d, v27.2d
+	WORD $0x4efbce21 // fmls v1.2d, v17.2d, v27.2d
+	WORD $0x6e7adc9d // fmul v29.2d, v4.2d, v26.2d
+	WORD $0x6e7adcbc // fmul v28.2d, v5.2d, v26.2d
+	WORD $0x4efbcd9d // fmls v29.2d, v12.2d, v27.2d
+	WORD $0x4efbcdbc // fmls v28.2d, v13.2d, v27.2d
+	WORD $0x4e7dd5d9 // fadd v25.2d, v14.2d, v29.2d
+	WORD $0x4e7cd5f8 // fadd v24.2d, v15.2d, v28.2d
+	WORD $0x4ee0d64a // fsub v10.2d, v18.2d, v0.2d
+	WORD $0x4ee1d66b // fsub v11.2d, v19.2d, v1.2d
+	WORD $0x4efdd5c4 // fsub v4.2d, v14.2d, v29.2d
+	WORD $0x4efcd5e5 // fsub v5.2d, v15.2d, v28.2d
+	WORD $0x4e60d642 // fadd v2.2d, v18.2d, v0.2d
+	WORD $0x4e61d663 // fadd v3.2d, v19.2d, v1.2d
+	WORD $0x4eca3b26 // zip1 v6.2d, v25.2d, v10.2d
+	WORD $0x4ecb3b07 // zip1 v7.2d, v24.2d, v11.2d
+	WORD $0x4eca7b20 // zip2 v0.2d, v25.2d, v10.2d
+	WORD $0x4ecb7b01 // zip2 v1.2d, v24.2d, v11.2d
 	ADD R3<<1, R7, R16
 	FSTPQ (F6, F7), 0(R16)
 	ADD R3<<1, R7, R16
@@ -1662,54 +1662,54 @@ TEXT ·fftFirst8F64NEON(SB), NOSPLIT, $256-16
 	MOVD n+8(FP), R1
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
-	FLDPQ 128(R0), (F27, F26)
-	FLDPQ 160(R0), (F25, F24)
-	FLDPQ 256(R0), (F23, F22)
-	FLDPQ 288(R0), (F21, F20)
-	FLDPQ 384(R0), (F19, F18)
-	FLDPQ 416(R0), (F17, F16)
-	WORD $0x4e77d7ef // fadd v15.2d, v31.2d, v23.2d
-	WORD $0x4e76d7ce // fadd v14.2d, v30.2d, v22.2d
-	WORD $0x4e75d7ad // fadd v13.2d, v29.2d, v21.2d
-	WORD $0x4e74d78c // fadd v12.2d, v28.2d, v20.2d
-	WORD $0x4ef7d7e0 // fsub v0.2d, v31.2d, v23.2d
-	WORD $0x4ef6d7c1 // fsub v1.2d, v30.2d, v22.2d
-	WORD $0x4ef5d7a2 // fsub v2.2d, v29.2d, v21.2d
-	WORD $0x4ef4d783 // fsub v3.2d, v28.2d, v20.2d
-	WORD $0x4e73d768 // fadd v8.2d, v27.2d, v19.2d
-	WORD $0x4e72d749 // fadd v9.2d, v26.2d, v18.2d
-	WORD $0x4e71d72a // fadd v10.2d, v25.2d, v17.2d
-	WORD $0x4e70d70b // fadd v11.2d, v24.2d, v16.2d
-	WORD $0x4ef3d764 // fsub v4.2d, v27.2d, v19.2d
-	WORD $0x4ef2d745 // fsub v5.2d, v26.2d, v18.2d
-	WORD $0x4ef1d726 // fsub v6.2d, v25.2d, v17.2d
-	WORD $0x4ef0d707 // fsub v7.2d, v24.2d, v16.2d
-	WORD $0x4e66d41f // fadd v31.2d, v0.2d, v6.2d
-	WORD $0x4e67d43e // fadd v30.2d, v1.2d, v7.2d
-	WORD $0x4ee4d45d // fsub v29.2d, v2.2d, v4.2d
-	WORD $0x4ee5d47c // fsub v28.2d, v3.2d, v5.2d
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	FLDPQ 128(R0), (F4, F5)
+	FLDPQ 160(R0), (F6, F7)
+	FLDPQ 256(R0), (F8, F9)
+	FLDPQ 288(R0), (F10, F11)
+	FLDPQ 384(R0), (F12, F13)
+	FLDPQ 416(R0), (F14, F15)
+	WORD $0x4e68d410 // fadd v16.2d, v0.2d, v8.2d
+	WORD $0x4e69d431 // fadd v17.2d, v1.2d, v9.2d
+	WORD $0x4e6ad452 // fadd v18.2d, v2.2d, v10.2d
+	WORD $0x4e6bd473 // fadd v19.2d, v3.2d, v11.2d
+	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
+	WORD $0x4ee9d421 // fsub v1.2d, v1.2d, v9.2d
+	WORD $0x4eead442 // fsub v2.2d, v2.2d, v10.2d
+	WORD $0x4eebd463 // fsub v3.2d, v3.2d, v11.2d
+	WORD $0x4e6cd488 // fadd v8.2d, v4.2d, v12.2d
+	WORD $0x4e6dd4a9 // fadd v9.2d, v5.2d, v13.2d
+	WORD $0x4e6ed4ca // fadd v10.2d, v6.2d, v14.2d
+	WORD $0x4e6fd4eb // fadd v11.2d, v7.2d, v15.2d
+	WORD $0x4eecd484 // fsub v4.2d, v4.2d, v12.2d
+	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
+	WORD $0x4eeed4c6 // fsub v6.2d, v6.2d, v14.2d
+	WORD $0x4eefd4e7 // fsub v7.2d, v7.2d, v15.2d
+	WORD $0x4e66d40c // fadd v12.2d, v0.2d, v6.2d
+	WORD $0x4e67d42d // fadd v13.2d, v1.2d, v7.2d
+	WORD $0x4ee4d44e // fsub v14.2d, v2.2d, v4.2d
+	WORD $0x4ee5d46f // fsub v15.2d, v3.2d, v5.2d
 	WORD $0x4ee6d400 // fsub v0.2d, v0.2d, v6.2d
 	WORD $0x4ee7d421 // fsub v1.2d, v1.2d, v7.2d
 	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
 	WORD $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
-	WORD $0x4e68d5e4 // fadd v4.2d, v15.2d, v8.2d
-	WORD $0x4e69d5c5 // fadd v5.2d, v14.2d, v9.2d
-	WORD $0x4e6ad5a6 // fadd v6.2d, v13.2d, v10.2d
-	WORD $0x4e6bd587 // fadd v7.2d, v12.2d, v11.2d
-	WORD $0x4ee8d5e8 // fsub v8.2d, v15.2d, v8.2d
-	WORD $0x4ee9d5c9 // fsub v9.2d, v14.2d, v9.2d
-	WORD $0x4eead5aa // fsub v10.2d, v13.2d, v10.2d
-	WORD $0x4eebd58b // fsub v11.2d, v12.2d, v11.2d
+	WORD $0x4e68d604 // fadd v4.2d, v16.2d, v8.2d
+	WORD $0x4e69d625 // fadd v5.2d, v17.2d, v9.2d
+	WORD $0x4e6ad646 // fadd v6.2d, v18.2d, v10.2d
+	WORD $0x4e6bd667 // fadd v7.2d, v19.2d, v11.2d
+	WORD $0x4ee8d608 // fsub v8.2d, v16.2d, v8.2d
+	WORD $0x4ee9d629 // fsub v9.2d, v17.2d, v9.2d
+	WORD $0x4eead64a // fsub v10.2d, v18.2d, v10.2d
+	WORD $0x4eebd66b // fsub v11.2d, v19.2d, v11.2d
 	FMOVQ F4, 8(RSP)
 	FMOVQ F5, 24(RSP)
 	FMOVQ F6, 40(RSP)
 	FMOVQ F7, 56(RSP)
-	FMOVQ F31, 72(RSP)
-	FMOVQ F30, 88(RSP)
-	FMOVQ F29, 104(RSP)
-	FMOVQ F28, 120(RSP)
+	FMOVQ F12, 72(RSP)
+	FMOVQ F13, 88(RSP)
+	FMOVQ F14, 104(RSP)
+	FMOVQ F15, 120(RSP)
 	FMOVQ F8, 136(RSP)
 	FMOVQ F9, 152(RSP)
 	FMOVQ F10, 168(RSP)
@@ -1718,127 +1718,127 @@ loop:
 	FMOVQ F1, 216(RSP)
 	FMOVQ F2, 232(RSP)
 	FMOVQ F3, 248(RSP)
-	FLDPQ 64(R0), (F31, F30)
-	FLDPQ 96(R0), (F29, F28)
-	FLDPQ 192(R0), (F27, F26)
-	FLDPQ 224(R0), (F25, F24)
-	FLDPQ 320(R0), (F23, F22)
-	FLDPQ 352(R0), (F21, F20)
-	FLDPQ 448(R0), (F19, F18)
-	FLDPQ 480(R0), (F17, F16)
-	WORD $0x4e77d7ef // fadd v15.2d, v31.2d, v23.2d
-	WORD $0x4e76d7ce // fadd v14.2d, v30.2d, v22.2d
-	WORD $0x4e75d7ad // fadd v13.2d, v29.2d, v21.2d
-	WORD $0x4e74d78c // fadd v12.2d, v28.2d, v20.2d
-	WORD $0x4ef7d7e0 // fsub v0.2d, v31.2d, v23.2d
-	WORD $0x4ef6d7c1 // fsub v1.2d, v30.2d, v22.2d
-	WORD $0x4ef5d7a2 // fsub v2.2d, v29.2d, v21.2d
-	WORD $0x4ef4d783 // fsub v3.2d, v28.2d, v20.2d
-	WORD $0x4e73d768 // fadd v8.2d, v27.2d, v19.2d
-	WORD $0x4e72d749 // fadd v9.2d, v26.2d, v18.2d
-	WORD $0x4e71d72a // fadd v10.2d, v25.2d, v17.2d
-	WORD $0x4e70d70b // fadd v11.2d, v24.2d, v16.2d
-	WORD $0x4ef3d764 // fsub v4.2d, v27.2d, v19.2d
-	WORD $0x4ef2d745 // fsub v5.2d, v26.2d, v18.2d
-	WORD $0x4ef1d726 // fsub v6.2d, v25.2d, v17.2d
-	WORD $0x4ef0d707 // fsub v7.2d, v24.2d, v16.2d
-	WORD $0x4e66d41f // fadd v31.2d, v0.2d, v6.2d
-	WORD $0x4e67d43e // fadd v30.2d, v1.2d, v7.2d
-	WORD $0x4ee4d45d // fsub v29.2d, v2.2d, v4.2d
-	WORD $0x4ee5d47c // fsub v28.2d, v3.2d, v5.2d
+	FLDPQ 64(R0), (F0, F1)
+	FLDPQ 96(R0), (F2, F3)
+	FLDPQ 192(R0), (F4, F5)
+	FLDPQ 224(R0), (F6, F7)
+	FLDPQ 320(R0), (F8, F9)
+	FLDPQ 352(R0), (F10, F11)
+	FLDPQ 448(R0), (F12, F13)
+	FLDPQ 480(R0), (F14, F15)
+	WORD $0x4e68d410 // fadd v16.2d, v0.2d, v8.2d
+	WORD $0x4e69d431 // fadd v17.2d, v1.2d, v9.2d
+	WORD $0x4e6ad452 // fadd v18.2d, v2.2d, v10.2d
+	WORD $0x4e6bd473 // fadd v19.2d, v3.2d, v11.2d
+	WORD $0x4ee8d400 // fsub v0.2d, v0.2d, v8.2d
+	WORD $0x4ee9d421 // fsub v1.2d, v1.2d, v9.2d
+	WORD $0x4eead442 // fsub v2.2d, v2.2d, v10.2d
+	WORD $0x4eebd463 // fsub v3.2d, v3.2d, v11.2d
+	WORD $0x4e6cd488 // fadd v8.2d, v4.2d, v12.2d
+	WORD $0x4e6dd4a9 // fadd v9.2d, v5.2d, v13.2d
+	WORD $0x4e6ed4ca // fadd v10.2d, v6.2d, v14.2d
+	WORD $0x4e6fd4eb // fadd v11.2d, v7.2d, v15.2d
+	WORD $0x4eecd484 // fsub v4.2d, v4.2d, v12.2d
+	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
+	WORD $0x4eeed4c6 // fsub v6.2d, v6.2d, v14.2d
+	WORD $0x4eefd4e7 // fsub v7.2d, v7.2d, v15.2d
+	WORD $0x4e66d40c // fadd v12.2d, v0.2d, v6.2d
+	WORD $0x4e67d42d // fadd v13.2d, v1.2d, v7.2d
+	WORD $0x4ee4d44e // fsub v14.2d, v2.2d, v4.2d
+	WORD $0x4ee5d46f // fsub v15.2d, v3.2d, v5.2d
 	WORD $0x4ee6d400 // fsub v0.2d, v0.2d, v6.2d
 	WORD $0x4ee7d421 // fsub v1.2d, v1.2d, v7.2d
 	WORD $0x4e64d442 // fadd v2.2d, v2.2d, v4.2d
 	WORD $0x4e65d463 // fadd v3.2d, v3.2d, v5.2d
-	WORD $0x4e68d5e4 // fadd v4.2d, v15.2d, v8.2d
-	WORD $0x4e69d5c5 // fadd v5.2d, v14.2d, v9.2d
-	WORD $0x4e6ad5a6 // fadd v6.2d, v13.2d, v10.2d
-	WORD $0x4e6bd587 // fadd v7.2d, v12.2d, v11.2d
-	WORD $0x4ee8d5e8 // fsub v8.2d, v15.2d, v8.2d
-	WORD $0x4ee9d5c9 // fsub v9.2d, v14.2d, v9.2d
-	WORD $0x4eead5aa // fsub v10.2d, v13.2d, v10.2d
-	WORD $0x4eebd58b // fsub v11.2d, v12.2d, v11.2d
-	FMOVQ 8(RSP), F27
-	FMOVQ 24(RSP), F26
-	FMOVQ 40(RSP), F25
-	FMOVQ 56(RSP), F24
-	WORD $0x4e64d774 // fadd v20.2d, v27.2d, v4.2d
-	WORD $0x4e65d755 // fadd v21.2d, v26.2d, v5.2d
-	WORD $0x4e66d736 // fadd v22.2d, v25.2d, v6.2d
-	WORD $0x4e67d717 // fadd v23.2d, v24.2d, v7.2d
+	WORD $0x4e68d604 // fadd v4.2d, v16.2d, v8.2d
+	WORD $0x4e69d625 // fadd v5.2d, v17.2d, v9.2d
+	WORD $0x4e6ad646 // fadd v6.2d, v18.2d, v10.2d
+	WORD $0x4e6bd667 // fadd v7.2d, v19.2d, v11.2d
+	WORD $0x4ee8d608 // fsub v8.2d, v16.2d, v8.2d
+	WORD $0x4ee9d629 // fsub v9.2d, v17.2d, v9.2d
+	WORD $0x4eead64a // fsub v10.2d, v18.2d, v10.2d
+	WORD $0x4eebd66b // fsub v11.2d, v19.2d, v11.2d
+	FMOVQ 8(RSP), F16
+	FMOVQ 24(RSP), F17
+	FMOVQ 40(RSP), F18
+	FMOVQ 56(RSP), F19
+	WORD $0x4e64d614 // fadd v20.2d, v16.2d, v4.2d
+	WORD $0x4e65d635 // fadd v21.2d, v17.2d, v5.2d
+	WORD $0x4e66d656 // fadd v22.2d, v18.2d, v6.2d
+	WORD $0x4e67d677 // fadd v23.2d, v19.2d, v7.2d
 	FSTPQ (F20, F21), 0(R0)
 	FSTPQ (F22, F23), 32(R0)
-	WORD $0x4ee4d764 // fsub v4.2d, v27.2d, v4.2d
-	WORD $0x4ee5d745 // fsub v5.2d, v26.2d, v5.2d
-	WORD $0x4ee6d726 // fsub v6.2d, v25.2d, v6.2d
-	WORD $0x4ee7d707 // fsub v7.2d, v24.2d, v7.2d
+	WORD $0x4ee4d604 // fsub v4.2d, v16.2d, v4.2d
+	WORD $0x4ee5d625 // fsub v5.2d, v17.2d, v5.2d
+	WORD $0x4ee6d646 // fsub v6.2d, v18.2d, v6.2d
+	WORD $0x4ee7d667 // fsub v7.2d, v19.2d, v7.2d
 	FSTPQ (F4, F5), 256(R0)
 	FSTPQ (F6, F7), 288(R0)
-	FMOVQ 136(RSP), F27
-	FMOVQ 152(RSP), F26
-	FMOVQ 168(RSP), F25
-	FMOVQ 184(RSP), F24
-	WORD $0x4e6ad770 // fadd v16.2d, v27.2d, v10.2d
-	WORD $0x4e6bd751 // fadd v17.2d, v26.2d, v11.2d
-	WORD $0x4ee8d732 // fsub v18.2d, v25.2d, v8.2d
-	WORD $0x4ee9d713 // fsub v19.2d, v24.2d, v9.2d
-	WORD $0x4eead764 // fsub v4.2d, v27.2d, v10.2d
-	WORD $0x4eebd745 // fsub v5.2d, v26.2d, v11.2d
-	WORD $0x4e68d726 // fadd v6.2d, v25.2d, v8.2d
-	WORD $0x4e69d707 // fadd v7.2d, v24.2d, v9.2d
+	FMOVQ 136(RSP), F4
+	FMOVQ 152(RSP), F5
+	FMOVQ 168(RSP), F6
+	FMOVQ 184(RSP), F7
+	WORD $0x4e6ad490 // fadd v16.2d, v4.2d, v10.2d
+	WORD $0x4e6bd4b1 // fadd v17.2d, v5.2d, v11.2d
+	WORD $0x4ee8d4d2 // fsub v18.2d, v6.2d, v8.2d
+	WORD $0x4ee9d4f3 // fsub v19.2d, v7.2d, v9.2d
+	WORD $0x4eead484 // fsub v4.2d, v4.2d, v10.2d
+	WORD $0x4eebd4a5 // fsub v5.2d, v5.2d, v11.2d
+	WORD $0x4e68d4c6 // fadd v6.2d, v6.2d, v8.2d
+	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
 	FSTPQ (F16, F17), 128(R0)
 	FSTPQ (F18, F19), 160(R0)
 	FSTPQ (F4, F5), 384(R0)
 	FSTPQ (F6, F7), 416(R0)
-	FMOVQ 72(RSP), F27
-	FMOVQ 88(RSP), F26
-	FMOVQ 104(RSP), F25
-	FMOVQ 120(RSP), F24
-	WORD $0x4e7dd7e8 // fadd v8.2d, v31.2d, v29.2d
-	WORD $0x4e7cd7c9 // fadd v9.2d, v30.2d, v28.2d
-	WORD $0x4effd7aa // fsub v10.2d, v29.2d, v31.2d
-	WORD $0x4efed78b // fsub v11.2d, v28.2d, v30.2d
+	FMOVQ 72(RSP), F4
+	FMOVQ 88(RSP), F5
+	FMOVQ 104(RSP), F6
+	FMOVQ 120(RSP), F7
+	WORD $0x4e6ed588 // fadd v8.2d, v12.2d, v14.2d
+	WORD $0x4e6fd5a9 // fadd v9.2d, v13.2d, v15.2d
+	WORD $0x4eecd5ca // fsub v10.2d, v14.2d, v12.2d
+	WORD $0x4eedd5eb // fsub v11.2d, v15.2d, v13.2d
 	FMOVQ 96(R19), F31
-	WORD $0x4ebb1f6c // mov v12.16b, v27.16b
+	WORD $0x4ea41c8c // mov v12.16b, v4.16b
 	WORD $0x4e7fcd0c // fmla v12.2d, v8.2d, v31.2d
-	WORD $0x4eba1f4d // mov v13.16b, v26.16b
+	WORD $0x4ea51cad // mov v13.16b, v5.16b
 	WORD $0x4e7fcd2d // fmla v13.2d, v9.2d, v31.2d
-	WORD $0x4eb91f2e // mov v14.16b, v25.16b
+	WORD $0x4ea61cce // mov v14.16b, v6.16b
 	WORD $0x4e7fcd4e // fmla v14.2d, v10.2d, v31.2d
-	WORD $0x4eb81f0f // mov v15.16b, v24.16b
+	WORD $0x4ea71cef // mov v15.16b, v7.16b
 	WORD $0x4e7fcd6f // fmla v15.2d, v11.2d, v31.2d
 	FSTPQ (F12, F13), 64(R0)
 	FSTPQ (F14, F15), 96(R0)
-	WORD $0x4effcd1b // fmls v27.2d, v8.2d, v31.2d
-	WORD $0x4effcd3a // fmls v26.2d, v9.2d, v31.2d
-	WORD $0x4effcd59 // fmls v25.2d, v10.2d, v31.2d
-	WORD $0x4effcd78 // fmls v24.2d, v11.2d, v31.2d
-	FSTPQ (F27, F26), 320(R0)
-	FSTPQ (F25, F24), 352(R0)
-	FMOVQ 200(RSP), F30
-	FMOVQ 216(RSP), F29
-	FMOVQ 232(RSP), F28
-	FMOVQ 248(RSP), F27
+	WORD $0x4effcd04 // fmls v4.2d, v8.2d, v31.2d
+	WORD $0x4effcd25 // fmls v5.2d, v9.2d, v31.2d
+	WORD $0x4effcd46 // fmls v6.2d, v10.2d, v31.2d
+	WORD $0x4effcd67 // fmls v7.2d, v11.2d, v31.2d
+	FSTPQ (F4, F5), 320(R0)
+	FSTPQ (F6, F7), 352(R0)
+	FMOVQ 200(RSP), F4
+	FMOVQ 216(RSP), F5
+	FMOVQ 232(RSP), F6
+	FMOVQ 248(RSP), F7
 	WORD $0x4ee0d448 // fsub v8.2d, v2.2d, v0.2d
 	WORD $0x4ee1d469 // fsub v9.2d, v3.2d, v1.2d
 	WORD $0x4e62d400 // fadd v0.2d, v0.2d, v2.2d
 	WORD $0x4e63d421 // fadd v1.2d, v1.2d, v3.2d
-	WORD $0x4ebe1fc2 // mov v2.16b, v30.16b
+	WORD $0x4ea41c82 // mov v2.16b, v4.16b
 	WORD $0x4e7fcd02 // fmla v2.2d, v8.2d, v31.2d
-	WORD $0x4ebd1fa3 // mov v3.16b, v29.16b
+	WORD $0x4ea51ca3 // mov v3.16b, v5.16b
 	WORD $0x4e7fcd23 // fmla v3.2d, v9.2d, v31.2d
-	WORD $0x4ebc1f8a // mov v10.16b, v28.16b
+	WORD $0x4ea61cca // mov v10.16b, v6.16b
 	WORD $0x4effcc0a // fmls v10.2d, v0.2d, v31.2d
-	WORD $0x4ebb1f6b // mov v11.16b, v27.16b
+	WORD $0x4ea71ceb // mov v11.16b, v7.16b
 	WORD $0x4effcc2b // fmls v11.2d, v1.2d, v31.2d
 	FSTPQ (F2, F3), 192(R0)
 	FSTPQ (F10, F11), 224(R0)
-	WORD $0x4effcd1e // fmls v30.2d, v8.2d, v31.2d
-	WORD $0x4effcd3d // fmls v29.2d, v9.2d, v31.2d
-	WORD $0x4e7fcc1c // fmla v28.2d, v0.2d, v31.2d
-	WORD $0x4e7fcc3b // fmla v27.2d, v1.2d, v31.2d
-	FSTPQ (F30, F29), 448(R0)
-	FSTPQ (F28, F27), 480(R0)
+	WORD $0x4effcd04 // fmls v4.2d, v8.2d, v31.2d
+	WORD $0x4effcd25 // fmls v5.2d, v9.2d, v31.2d
+	WORD $0x4e7fcc06 // fmla v6.2d, v0.2d, v31.2d
+	WORD $0x4e7fcc27 // fmla v7.2d, v1.2d, v31.2d
+	FSTPQ (F4, F5), 448(R0)
+	FSTPQ (F6, F7), 480(R0)
 	ADD $0x00000200, R0, R0
 	SUBS $0x00000008, R1, R1
 	BNE loop
@@ -1862,65 +1862,65 @@ block:
 	SUB R8, R6, R6
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
 	ADD R1<<1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1<<1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVD 16(R7), F8
 	FMOVD 24(R7), F10
-	WORD $0x4fc8936c // fmul v12.2d, v27.2d, v8.d[0]
-	WORD $0x4fc8934d // fmul v13.2d, v26.2d, v8.d[0]
-	WORD $0x4fc89337 // fmul v23.2d, v25.2d, v8.d[0]
-	WORD $0x4fc89309 // fmul v9.2d, v24.2d, v8.d[0]
-	WORD $0x4fca532c // fmls v12.2d, v25.2d, v10.d[0]
-	WORD $0x4fca530d // fmls v13.2d, v24.2d, v10.d[0]
-	WORD $0x4fca1377 // fmla v23.2d, v27.2d, v10.d[0]
-	WORD $0x4fca1349 // fmla v9.2d, v26.2d, v10.d[0]
+	WORD $0x4fc8908c // fmul v12.2d, v4.2d, v8.d[0]
+	WORD $0x4fc890ad // fmul v13.2d, v5.2d, v8.d[0]
+	WORD $0x4fc890df // fmul v31.2d, v6.2d, v8.d[0]
+	WORD $0x4fc890e9 // fmul v9.2d, v7.2d, v8.d[0]
+	WORD $0x4fca50cc // fmls v12.2d, v6.2d, v10.d[0]
+	WORD $0x4fca50ed // fmls v13.2d, v7.2d, v10.d[0]
+	WORD $0x4fca109f // fmla v31.2d, v4.2d, v10.d[0]
+	WORD $0x4fca10a9 // fmla v9.2d, v5.2d, v10.d[0]
 	ADD R1<<2, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1<<2, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVD 48(R7), F10
 	FMOVD 56(R7), F14
-	WORD $0x4fca9370 // fmul v16.2d, v27.2d, v10.d[0]
-	WORD $0x4fca9351 // fmul v17.2d, v26.2d, v10.d[0]
-	WORD $0x4fca9336 // fmul v22.2d, v25.2d, v10.d[0]
-	WORD $0x4fca930b // fmul v11.2d, v24.2d, v10.d[0]
-	WORD $0x4fce5330 // fmls v16.2d, v25.2d, v14.d[0]
-	WORD $0x4fce5311 // fmls v17.2d, v24.2d, v14.d[0]
-	WORD $0x4fce1376 // fmla v22.2d, v27.2d, v14.d[0]
-	WORD $0x4fce134b // fmla v11.2d, v26.2d, v14.d[0]
+	WORD $0x4fca9090 // fmul v16.2d, v4.2d, v10.d[0]
+	WORD $0x4fca90b1 // fmul v17.2d, v5.2d, v10.d[0]
+	WORD $0x4fca90de // fmul v30.2d, v6.2d, v10.d[0]
+	WORD $0x4fca90eb // fmul v11.2d, v7.2d, v10.d[0]
+	WORD $0x4fce50d0 // fmls v16.2d, v6.2d, v14.d[0]
+	WORD $0x4fce50f1 // fmls v17.2d, v7.2d, v14.d[0]
+	WORD $0x4fce109e // fmla v30.2d, v4.2d, v14.d[0]
+	WORD $0x4fce10ab // fmla v11.2d, v5.2d, v14.d[0]
 	ADD R2<<1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R2<<1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVD 80(R7), F14
 	FMOVD 88(R7), F18
-	WORD $0x4fce9374 // fmul v20.2d, v27.2d, v14.d[0]
-	WORD $0x4fce9355 // fmul v21.2d, v26.2d, v14.d[0]
-	WORD $0x4fce9333 // fmul v19.2d, v25.2d, v14.d[0]
-	WORD $0x4fce930f // fmul v15.2d, v24.2d, v14.d[0]
-	WORD $0x4fd25334 // fmls v20.2d, v25.2d, v18.d[0]
-	WORD $0x4fd25315 // fmls v21.2d, v24.2d, v18.d[0]
-	WORD $0x4fd21373 // fmla v19.2d, v27.2d, v18.d[0]
-	WORD $0x4fd2134f // fmla v15.2d, v26.2d, v18.d[0]
-	WORD $0x4e70d7e4 // fadd v4.2d, v31.2d, v16.2d
-	WORD $0x4e71d7c5 // fadd v5.2d, v30.2d, v17.2d
-	WORD $0x4e76d7a6 // fadd v6.2d, v29.2d, v22.2d
-	WORD $0x4e6bd787 // fadd v7.2d, v28.2d, v11.2d
-	WORD $0x4ef0d7e0 // fsub v0.2d, v31.2d, v16.2d
-	WORD $0x4ef1d7c1 // fsub v1.2d, v30.2d, v17.2d
-	WORD $0x4ef6d7a2 // fsub v2.2d, v29.2d, v22.2d
-	WORD $0x4eebd783 // fsub v3.2d, v28.2d, v11.2d
+	WORD $0x4fce9094 // fmul v20.2d, v4.2d, v14.d[0]
+	WORD $0x4fce90b5 // fmul v21.2d, v5.2d, v14.d[0]
+	WORD $0x4fce90dd // fmul v29.2d, v6.2d, v14.d[0]
+	WORD $0x4fce90ef // fmul v15.2d, v7.2d, v14.d[0]
+	WORD $0x4fd250d4 // fmls v20.2d, v6.2d, v18.d[0]
+	WORD $0x4fd250f5 // fmls v21.2d, v7.2d, v18.d[0]
+	WORD $0x4fd2109d // fmla v29.2d, v4.2d, v18.d[0]
+	WORD $0x4fd210af // fmla v15.2d, v5.2d, v18.d[0]
+	WORD $0x4e70d404 // fadd v4.2d, v0.2d, v16.2d
+	WORD $0x4e71d425 // fadd v5.2d, v1.2d, v17.2d
+	WORD $0x4e7ed446 // fadd v6.2d, v2.2d, v30.2d
+	WORD $0x4e6bd467 // fadd v7.2d, v3.2d, v11.2d
+	WORD $0x4ef0d400 // fsub v0.2d, v0.2d, v16.2d
+	WORD $0x4ef1d421 // fsub v1.2d, v1.2d, v17.2d
+	WORD $0x4efed442 // fsub v2.2d, v2.2d, v30.2d
+	WORD $0x4eebd463 // fsub v3.2d, v3.2d, v11.2d
 	WORD $0x4e74d58a // fadd v10.2d, v12.2d, v20.2d
 	WORD $0x4e75d5ab // fadd v11.2d, v13.2d, v21.2d
-	WORD $0x4e73d6f0 // fadd v16.2d, v23.2d, v19.2d
+	WORD $0x4e7dd7f0 // fadd v16.2d, v31.2d, v29.2d
 	WORD $0x4e6fd531 // fadd v17.2d, v9.2d, v15.2d
 	WORD $0x4ef4d58c // fsub v12.2d, v12.2d, v20.2d
 	WORD $0x4ef5d5ad // fsub v13.2d, v13.2d, v21.2d
-	WORD $0x4ef3d6e8 // fsub v8.2d, v23.2d, v19.2d
+	WORD $0x4efdd7e8 // fsub v8.2d, v31.2d, v29.2d
 	WORD $0x4eefd529 // fsub v9.2d, v9.2d, v15.2d
 	WORD $0x4e68d40e // fadd v14.2d, v0.2d, v8.2d
 	WORD $0x4e69d42f // fadd v15.2d, v1.2d, v9.2d
@@ -1955,74 +1955,74 @@ loop:
 	FMOVQ F2, 232(RSP)
 	FMOVQ F3, 248(RSP)
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVD 0(R7), F4
 	FMOVD 8(R7), F6
-	WORD $0x4fc493e8 // fmul v8.2d, v31.2d, v4.d[0]
-	WORD $0x4fc493c9 // fmul v9.2d, v30.2d, v4.d[0]
-	WORD $0x4fc493bb // fmul v27.2d, v29.2d, v4.d[0]
-	WORD $0x4fc49385 // fmul v5.2d, v28.2d, v4.d[0]
-	WORD $0x4fc653a8 // fmls v8.2d, v29.2d, v6.d[0]
-	WORD $0x4fc65389 // fmls v9.2d, v28.2d, v6.d[0]
-	WORD $0x4fc613fb // fmla v27.2d, v31.2d, v6.d[0]
-	WORD $0x4fc613c5 // fmla v5.2d, v30.2d, v6.d[0]
-	FLDPQ 0(R3), (F31, F30)
-	FLDPQ 32(R3), (F29, F28)
+	WORD $0x4fc49008 // fmul v8.2d, v0.2d, v4.d[0]
+	WORD $0x4fc49029 // fmul v9.2d, v1.2d, v4.d[0]
+	WORD $0x4fc4905f // fmul v31.2d, v2.2d, v4.d[0]
+	WORD $0x4fc49065 // fmul v5.2d, v3.2d, v4.d[0]
+	WORD $0x4fc65048 // fmls v8.2d, v2.2d, v6.d[0]
+	WORD $0x4fc65069 // fmls v9.2d, v3.2d, v6.d[0]
+	WORD $0x4fc6101f // fmla v31.2d, v0.2d, v6.d[0]
+	WORD $0x4fc61025 // fmla v5.2d, v1.2d, v6.d[0]
+	FLDPQ 0(R3), (F0, F1)
+	FLDPQ 32(R3), (F2, F3)
 	FMOVD 32(R7), F6
 	FMOVD 40(R7), F10
-	WORD $0x4fc693ec // fmul v12.2d, v31.2d, v6.d[0]
-	WORD $0x4fc693cd // fmul v13.2d, v30.2d, v6.d[0]
-	WORD $0x4fc693ba // fmul v26.2d, v29.2d, v6.d[0]
-	WORD $0x4fc69387 // fmul v7.2d, v28.2d, v6.d[0]
-	WORD $0x4fca53ac // fmls v12.2d, v29.2d, v10.d[0]
-	WORD $0x4fca538d // fmls v13.2d, v28.2d, v10.d[0]
-	WORD $0x4fca13fa // fmla v26.2d, v31.2d, v10.d[0]
-	WORD $0x4fca13c7 // fmla v7.2d, v30.2d, v10.d[0]
+	WORD $0x4fc6900c // fmul v12.2d, v0.2d, v6.d[0]
+	WORD $0x4fc6902d // fmul v13.2d, v1.2d, v6.d[0]
+	WORD $0x4fc6905e // fmul v30.2d, v2.2d, v6.d[0]
+	WORD $0x4fc69067 // fmul v7.2d, v3.2d, v6.d[0]
+	WORD $0x4fca504c // fmls v12.2d, v2.2d, v10.d[0]
+	WORD $0x4fca506d // fmls v13.2d, v3.2d, v10.d[0]
+	WORD $0x4fca101e // fmla v30.2d, v0.2d, v10.d[0]
+	WORD $0x4fca1027 // fmla v7.2d, v1.2d, v10.d[0]
 	ADD R1<<1, R3, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1<<1, R3, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVD 64(R7), F10
 	FMOVD 72(R7), F14
-	WORD $0x4fca93f0 // fmul v16.2d, v31.2d, v10.d[0]
-	WORD $0x4fca93d1 // fmul v17.2d, v30.2d, v10.d[0]
-	WORD $0x4fca93b9 // fmul v25.2d, v29.2d, v10.d[0]
-	WORD $0x4fca938b // fmul v11.2d, v28.2d, v10.d[0]
-	WORD $0x4fce53b0 // fmls v16.2d, v29.2d, v14.d[0]
-	WORD $0x4fce5391 // fmls v17.2d, v28.2d, v14.d[0]
-	WORD $0x4fce13f9 // fmla v25.2d, v31.2d, v14.d[0]
-	WORD $0x4fce13cb // fmla v11.2d, v30.2d, v14.d[0]
+	WORD $0x4fca9010 // fmul v16.2d, v0.2d, v10.d[0]
+	WORD $0x4fca9031 // fmul v17.2d, v1.2d, v10.d[0]
+	WORD $0x4fca905d // fmul v29.2d, v2.2d, v10.d[0]
+	WORD $0x4fca906b // fmul v11.2d, v3.2d, v10.d[0]
+	WORD $0x4fce5050 // fmls v16.2d, v2.2d, v14.d[0]
+	WORD $0x4fce5071 // fmls v17.2d, v3.2d, v14.d[0]
+	WORD $0x4fce101d // fmla v29.2d, v0.2d, v14.d[0]
+	WORD $0x4fce102b // fmla v11.2d, v1.2d, v14.d[0]
 	ADD R1<<2, R3, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1<<2, R3, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVD 96(R7), F14
 	FMOVD 104(R7), F18
-	WORD $0x4fce93f4 // fmul v20.2d, v31.2d, v14.d[0]
-	WORD $0x4fce93d5 // fmul v21.2d, v30.2d, v14.d[0]
-	WORD $0x4fce93b8 // fmul v24.2d, v29.2d, v14.d[0]
-	WORD $0x4fce938f // fmul v15.2d, v28.2d, v14.d[0]
-	WORD $0x4fd253b4 // fmls v20.2d, v29.2d, v18.d[0]
-	WORD $0x4fd25395 // fmls v21.2d, v28.2d, v18.d[0]
-	WORD $0x4fd213f8 // fmla v24.2d, v31.2d, v18.d[0]
-	WORD $0x4fd213cf // fmla v15.2d, v30.2d, v18.d[0]
+	WORD $0x4fce9014 // fmul v20.2d, v0.2d, v14.d[0]
+	WORD $0x4fce9035 // fmul v21.2d, v1.2d, v14.d[0]
+	WORD $0x4fce905c // fmul v28.2d, v2.2d, v14.d[0]
+	WORD $0x4fce906f // fmul v15.2d, v3.2d, v14.d[0]
+	WORD $0x4fd25054 // fmls v20.2d, v2.2d, v18.d[0]
+	WORD $0x4fd25075 // fmls v21.2d, v3.2d, v18.d[0]
+	WORD $0x4fd2101c // fmla v28.2d, v0.2d, v18.d[0]
+	WORD $0x4fd2102f // fmla v15.2d, v1.2d, v18.d[0]
 	WORD $0x4e70d500 // fadd v0.2d, v8.2d, v16.2d
 	WORD $0x4e71d521 // fadd v1.2d, v9.2d, v17.2d
-	WORD $0x4e79d762 // fadd v2.2d, v27.2d, v25.2d
+	WORD $0x4e7dd7e2 // fadd v2.2d, v31.2d, v29.2d
 	WORD $0x4e6bd4a3 // fadd v3.2d, v5.2d, v11.2d
 	WORD $0x4ef0d508 // fsub v8.2d, v8.2d, v16.2d
 	WORD $0x4ef1d529 // fsub v9.2d, v9.2d, v17.2d
-	WORD $0x4ef9d764 // fsub v4.2d, v27.2d, v25.2d
+	WORD $0x4efdd7e4 // fsub v4.2d, v31.2d, v29.2d
 	WORD $0x4eebd4a5 // fsub v5.2d, v5.2d, v11.2d
 	WORD $0x4e74d58a // fadd v10.2d, v12.2d, v20.2d
 	WORD $0x4e75d5ab // fadd v11.2d, v13.2d, v21.2d
-	WORD $0x4e78d750 // fadd v16.2d, v26.2d, v24.2d
+	WORD $0x4e7cd7d0 // fadd v16.2d, v30.2d, v28.2d
 	WORD $0x4e6fd4f1 // fadd v17.2d, v7.2d, v15.2d
 	WORD $0x4ef4d58c // fsub v12.2d, v12.2d, v20.2d
 	WORD $0x4ef5d5ad // fsub v13.2d, v13.2d, v21.2d
-	WORD $0x4ef8d746 // fsub v6.2d, v26.2d, v24.2d
+	WORD $0x4efcd7c6 // fsub v6.2d, v30.2d, v28.2d
 	WORD $0x4eefd4e7 // fsub v7.2d, v7.2d, v15.2d
 	WORD $0x4e66d50e // fadd v14.2d, v8.2d, v6.2d
 	WORD $0x4e67d52f // fadd v15.2d, v9.2d, v7.2d
@@ -2040,36 +2040,36 @@ loop:
 	WORD $0x4eebd421 // fsub v1.2d, v1.2d, v11.2d
 	WORD $0x4ef0d442 // fsub v2.2d, v2.2d, v16.2d
 	WORD $0x4ef1d463 // fsub v3.2d, v3.2d, v17.2d
-	FMOVQ 8(RSP), F31
-	FMOVQ 24(RSP), F30
-	FMOVQ 40(RSP), F29
-	FMOVQ 56(RSP), F28
-	WORD $0x4e68d7f4 // fadd v20.2d, v31.2d, v8.2d
-	WORD $0x4e69d7d5 // fadd v21.2d, v30.2d, v9.2d
-	WORD $0x4e6cd7b6 // fadd v22.2d, v29.2d, v12.2d
-	WORD $0x4e6dd797 // fadd v23.2d, v28.2d, v13.2d
+	FMOVQ 8(RSP), F10
+	FMOVQ 24(RSP), F11
+	FMOVQ 40(RSP), F16
+	FMOVQ 56(RSP), F17
+	WORD $0x4e68d554 // fadd v20.2d, v10.2d, v8.2d
+	WORD $0x4e69d575 // fadd v21.2d, v11.2d, v9.2d
+	WORD $0x4e6cd616 // fadd v22.2d, v16.2d, v12.2d
+	WORD $0x4e6dd637 // fadd v23.2d, v17.2d, v13.2d
 	FSTPQ (F20, F21), 0(R0)
 	FSTPQ (F22, F23), 32(R0)
-	WORD $0x4ee8d7e8 // fsub v8.2d, v31.2d, v8.2d
-	WORD $0x4ee9d7c9 // fsub v9.2d, v30.2d, v9.2d
-	WORD $0x4eecd7aa // fsub v10.2d, v29.2d, v12.2d
-	WORD $0x4eedd78b // fsub v11.2d, v28.2d, v13.2d
+	WORD $0x4ee8d548 // fsub v8.2d, v10.2d, v8.2d
+	WORD $0x4ee9d569 // fsub v9.2d, v11.2d, v9.2d
+	WORD $0x4eecd60a // fsub v10.2d, v16.2d, v12.2d
+	WORD $0x4eedd62b // fsub v11.2d, v17.2d, v13.2d
 	ADD R1<<2, R0, R16
 	FSTPQ (F8, F9), 0(R16)
 	ADD R1<<2, R0, R16
 	FSTPQ (F10, F11), 32(R16)
-	FMOVQ 136(RSP), F31
-	FMOVQ 152(RSP), F30
-	FMOVQ 168(RSP), F29
-	FMOVQ 184(RSP), F28
-	WORD $0x4e62d7ec // fadd v12.2d, v31.2d, v2.2d
-	WORD $0x4e63d7cd // fadd v13.2d, v30.2d, v3.2d
-	WORD $0x4ee0d7b0 // fsub v16.2d, v29.2d, v0.2d
-	WORD $0x4ee1d791 // fsub v17.2d, v28.2d, v1.2d
-	WORD $0x4ee2d7e2 // fsub v2.2d, v31.2d, v2.2d
-	WORD $0x4ee3d7c3 // fsub v3.2d, v30.2d, v3.2d
-	WORD $0x4e60d7a0 // fadd v0.2d, v29.2d, v0.2d
-	WORD $0x4e61d781 // fadd v1.2d, v28.2d, v1.2d
+	FMOVQ 136(RSP), F8
+	FMOVQ 152(RSP), F9
+	FMOVQ 168(RSP), F10
+	FMOVQ 184(RSP), F11
+	WORD $0x4e62d50c // fadd v12.2d, v8.2d, v2.2d
+	WORD $0x4e63d52d // fadd v13.2d, v9.2d, v3.2d
+	WORD $0x4ee0d550 // fsub v16.2d, v10.2d, v0.2d
+	WORD $0x4ee1d571 // fsub v17.2d, v11.2d, v1.2d
+	WORD $0x4ee2d502 // fsub v2.2d, v8.2d, v2.2d
+	WORD $0x4ee3d523 // fsub v3.2d, v9.2d, v3.2d
+	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
+	WORD $0x4e61d561 // fadd v1.2d, v11.2d, v1.2d
 	ADD R1<<1, R0, R16
 	FSTPQ (F12, F13), 0(R16)
 	ADD R1<<1, R0, R16
@@ -2078,61 +2078,61 @@ loop:
 	FSTPQ (F2, F3), 0(R16)
 	ADD R2<<1, R0, R16
 	FSTPQ (F0, F1), 32(R16)
-	FMOVQ 72(RSP), F31
-	FMOVQ 88(RSP), F30
-	FMOVQ 104(RSP), F29
-	FMOVQ 120(RSP), F28
+	FMOVQ 72(RSP), F0
+	FMOVQ 88(RSP), F1
+	FMOVQ 104(RSP), F2
+	FMOVQ 120(RSP), F3
 	WORD $0x4e72d5c8 // fadd v8.2d, v14.2d, v18.2d
 	WORD $0x4e73d5e9 // fadd v9.2d, v15.2d, v19.2d
 	WORD $0x4eeed64a // fsub v10.2d, v18.2d, v14.2d
 	WORD $0x4eefd66b // fsub v11.2d, v19.2d, v15.2d
-	FMOVQ 96(R19), F27
-	WORD $0x4ebf1fec // mov v12.16b, v31.16b
-	WORD $0x4e7bcd0c // fmla v12.2d, v8.2d, v27.2d
-	WORD $0x4ebe1fcd // mov v13.16b, v30.16b
-	WORD $0x4e7bcd2d // fmla v13.2d, v9.2d, v27.2d
-	WORD $0x4ebd1fae // mov v14.16b, v29.16b
-	WORD $0x4e7bcd4e // fmla v14.2d, v10.2d, v27.2d
-	WORD $0x4ebc1f8f // mov v15.16b, v28.16b
-	WORD $0x4e7bcd6f // fmla v15.2d, v11.2d, v27.2d
+	FMOVQ 96(R19), F31
+	WORD $0x4ea01c0c // mov v12.16b, v0.16b
+	WORD $0x4e7fcd0c // fmla v12.2d, v8.2d, v31.2d
+	WORD $0x4ea11c2d // mov v13.16b, v1.16b
+	WORD $0x4e7fcd2d // fmla v13.2d, v9.2d, v31.2d
+	WORD $0x4ea21c4e // mov v14.16b, v2.16b
+	WORD $0x4e7fcd4e // fmla v14.2d, v10.2d, v31.2d
+	WORD $0x4ea31c6f // mov v15.16b, v3.16b
+	WORD $0x4e7fcd6f // fmla v15.2d, v11.2d, v31.2d
 	ADD R1, R0, R16
 	FSTPQ (F12, F13), 0(R16)
 	ADD R1, R0, R16
 	FSTPQ (F14, F15), 32(R16)
-	WORD $0x4efbcd1f // fmls v31.2d, v8.2d, v27.2d
-	WORD $0x4efbcd3e // fmls v30.2d, v9.2d, v27.2d
-	WORD $0x4efbcd5d // fmls v29.2d, v10.2d, v27.2d
-	WORD $0x4efbcd7c // fmls v28.2d, v11.2d, v27.2d
+	WORD $0x4effcd00 // fmls v0.2d, v8.2d, v31.2d
+	WORD $0x4effcd21 // fmls v1.2d, v9.2d, v31.2d
+	WORD $0x4effcd42 // fmls v2.2d, v10.2d, v31.2d
+	WORD $0x4effcd63 // fmls v3.2d, v11.2d, v31.2d
 	ADD R1<<1, R3, R16
-	FSTPQ (F31, F30), 0(R16)
+	FSTPQ (F0, F1), 0(R16)
 	ADD R1<<1, R3, R16
-	FSTPQ (F29, F28), 32(R16)
-	FMOVQ 200(RSP), F31
-	FMOVQ 216(RSP), F30
-	FMOVQ 232(RSP), F29
-	FMOVQ 248(RSP), F28
+	FSTPQ (F2, F3), 32(R16)
+	FMOVQ 200(RSP), F0
+	FMOVQ 216(RSP), F1
+	FMOVQ 232(RSP), F2
+	FMOVQ 248(RSP), F3
 	WORD $0x4ee6d488 // fsub v8.2d, v4.2d, v6.2d
 	WORD $0x4ee7d4a9 // fsub v9.2d, v5.2d, v7.2d
 	WORD $0x4e64d4c4 // fadd v4.2d, v6.2d, v4.2d
 	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
-	WORD $0x4ebf1fe6 // mov v6.16b, v31.16b
-	WORD $0x4e7bcd06 // fmla v6.2d, v8.2d, v27.2d
-	WORD $0x4ebe1fc7 // mov v7.16b, v30.16b
-	WORD $0x4e7bcd27 // fmla v7.2d, v9.2d, v27.2d
-	WORD $0x4ebd1faa // mov v10.16b, v29.16b
-	WORD $0x4efbcc8a // fmls v10.2d, v4.2d, v27.2d
-	WORD $0x4ebc1f8b // mov v11.16b, v28.16b
-	WORD $0x4efbccab // fmls v11.2d, v5.2d, v27.2d
+	WORD $0x4ea01c06 // mov v6.16b, v0.16b
+	WORD $0x4e7fcd06 // fmla v6.2d, v8.2d, v31.2d
+	WORD $0x4ea11c27 // mov v7.16b, v1.16b
+	WORD $0x4e7fcd27 // fmla v7.2d, v9.2d, v31.2d
+	WORD $0x4ea21c4a // mov v10.16b, v2.16b
+	WORD $0x4effcc8a // fmls v10.2d, v4.2d, v31.2d
+	WORD $0x4ea31c6b // mov v11.16b, v3.16b
+	WORD $0x4effccab // fmls v11.2d, v5.2d, v31.2d
 	FSTPQ (F6, F7), 0(R3)
 	FSTPQ (F10, F11), 32(R3)
-	WORD $0x4efbcd1f // fmls v31.2d, v8.2d, v27.2d
-	WORD $0x4efbcd3e // fmls v30.2d, v9.2d, v27.2d
-	WORD $0x4e7bcc9d // fmla v29.2d, v4.2d, v27.2d
-	WORD $0x4e7bccbc // fmla v28.2d, v5.2d, v27.2d
+	WORD $0x4effcd00 // fmls v0.2d, v8.2d, v31.2d
+	WORD $0x4effcd21 // fmls v1.2d, v9.2d, v31.2d
+	WORD $0x4e7fcc82 // fmla v2.2d, v4.2d, v31.2d
+	WORD $0x4e7fcca3 // fmla v3.2d, v5.2d, v31.2d
 	ADD R1<<2, R3, R16
-	FSTPQ (F31, F30), 0(R16)
+	FSTPQ (F0, F1), 0(R16)
 	ADD R1<<2, R3, R16
-	FSTPQ (F29, F28), 32(R16)
+	FSTPQ (F2, F3), 32(R16)
 	ADD $0x00000040, R0, R0
 	ADD $0x00000040, R3, R3
 	ADD $0x00000070, R7, R7
@@ -2185,36 +2185,36 @@ loop:
 	ADD R1, R10, R10
 	ADD R8, R10, R16
 	ADD $0, R16, R11
-	FLDPQ 0(R9), (F31, F30)
-	FLDPQ 32(R9), (F29, F28)
-	WORD $0x4edd3be4 // zip1 v4.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc5 // zip1 v5.2d, v30.2d, v28.2d
-	WORD $0x4edd7be0 // zip2 v0.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc1 // zip2 v1.2d, v30.2d, v28.2d
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4ec23804 // zip1 v4.2d, v0.2d, v2.2d
+	WORD $0x4ec33825 // zip1 v5.2d, v1.2d, v3.2d
+	WORD $0x4ec27800 // zip2 v0.2d, v0.2d, v2.2d
+	WORD $0x4ec37821 // zip2 v1.2d, v1.2d, v3.2d
 	ADD R6<<1, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F2, F3)
 	ADD R6<<1, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4edd3be8 // zip1 v8.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc9 // zip1 v9.2d, v30.2d, v28.2d
-	WORD $0x4edd7be2 // zip2 v2.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc3 // zip2 v3.2d, v30.2d, v28.2d
+	FLDPQ 32(R16), (F6, F7)
+	WORD $0x4ec63848 // zip1 v8.2d, v2.2d, v6.2d
+	WORD $0x4ec73869 // zip1 v9.2d, v3.2d, v7.2d
+	WORD $0x4ec67842 // zip2 v2.2d, v2.2d, v6.2d
+	WORD $0x4ec77863 // zip2 v3.2d, v3.2d, v7.2d
 	ADD R6<<2, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F6, F7)
 	ADD R6<<2, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4edd3bec // zip1 v12.2d, v31.2d, v29.2d
-	WORD $0x4edc3bcd // zip1 v13.2d, v30.2d, v28.2d
-	WORD $0x4edd7be6 // zip2 v6.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc7 // zip2 v7.2d, v30.2d, v28.2d
+	FLDPQ 32(R16), (F10, F11)
+	WORD $0x4eca38cc // zip1 v12.2d, v6.2d, v10.2d
+	WORD $0x4ecb38ed // zip1 v13.2d, v7.2d, v11.2d
+	WORD $0x4eca78c6 // zip2 v6.2d, v6.2d, v10.2d
+	WORD $0x4ecb78e7 // zip2 v7.2d, v7.2d, v11.2d
 	ADD R8<<1, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F10, F11)
 	ADD R8<<1, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4edd3bf0 // zip1 v16.2d, v31.2d, v29.2d
-	WORD $0x4edc3bd1 // zip1 v17.2d, v30.2d, v28.2d
-	WORD $0x4edd7bea // zip2 v10.2d, v31.2d, v29.2d
-	WORD $0x4edc7bcb // zip2 v11.2d, v30.2d, v28.2d
+	FLDPQ 32(R16), (F14, F15)
+	WORD $0x4ece3950 // zip1 v16.2d, v10.2d, v14.2d
+	WORD $0x4ecf3971 // zip1 v17.2d, v11.2d, v15.2d
+	WORD $0x4ece794a // zip2 v10.2d, v10.2d, v14.2d
+	WORD $0x4ecf796b // zip2 v11.2d, v11.2d, v15.2d
 	WORD $0x4e6cd48e // fadd v14.2d, v4.2d, v12.2d
 	WORD $0x4e6dd4af // fadd v15.2d, v5.2d, v13.2d
 	WORD $0x4e66d412 // fadd v18.2d, v0.2d, v6.2d
@@ -2264,35 +2264,35 @@ loop:
 	FMOVQ F0, 232(RSP)
 	FMOVQ F1, 248(RSP)
 	ADD R6, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R6, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4edd3be4 // zip1 v4.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc5 // zip1 v5.2d, v30.2d, v28.2d
-	WORD $0x4edd7be0 // zip2 v0.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc1 // zip2 v1.2d, v30.2d, v28.2d
-	FLDPQ 0(R11), (F31, F30)
-	FLDPQ 32(R11), (F29, F28)
-	WORD $0x4edd3be8 // zip1 v8.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc9 // zip1 v9.2d, v30.2d, v28.2d
-	WORD $0x4edd7be2 // zip2 v2.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc3 // zip2 v3.2d, v30.2d, v28.2d
+	FLDPQ 32(R16), (F2, F3)
+	WORD $0x4ec23804 // zip1 v4.2d, v0.2d, v2.2d
+	WORD $0x4ec33825 // zip1 v5.2d, v1.2d, v3.2d
+	WORD $0x4ec27800 // zip2 v0.2d, v0.2d, v2.2d
+	WORD $0x4ec37821 // zip2 v1.2d, v1.2d, v3.2d
+	FLDPQ 0(R11), (F2, F3)
+	FLDPQ 32(R11), (F6, F7)
+	WORD $0x4ec63848 // zip1 v8.2d, v2.2d, v6.2d
+	WORD $0x4ec73869 // zip1 v9.2d, v3.2d, v7.2d
+	WORD $0x4ec67842 // zip2 v2.2d, v2.2d, v6.2d
+	WORD $0x4ec77863 // zip2 v3.2d, v3.2d, v7.2d
 	ADD R6<<1, R11, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F6, F7)
 	ADD R6<<1, R11, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4edd3bec // zip1 v12.2d, v31.2d, v29.2d
-	WORD $0x4edc3bcd // zip1 v13.2d, v30.2d, v28.2d
-	WORD $0x4edd7be6 // zip2 v6.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc7 // zip2 v7.2d, v30.2d, v28.2d
+	FLDPQ 32(R16), (F10, F11)
+	WORD $0x4eca38cc // zip1 v12.2d, v6.2d, v10.2d
+	WORD $0x4ecb38ed // zip1 v13.2d, v7.2d, v11.2d
+	WORD $0x4eca78c6 // zip2 v6.2d, v6.2d, v10.2d
+	WORD $0x4ecb78e7 // zip2 v7.2d, v7.2d, v11.2d
 	ADD R6<<2, R11, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F10, F11)
 	ADD R6<<2, R11, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4edd3bf0 // zip1 v16.2d, v31.2d, v29.2d
-	WORD $0x4edc3bd1 // zip1 v17.2d, v30.2d, v28.2d
-	WORD $0x4edd7bea // zip2 v10.2d, v31.2d, v29.2d
-	WORD $0x4edc7bcb // zip2 v11.2d, v30.2d, v28.2d
+	FLDPQ 32(R16), (F14, F15)
+	WORD $0x4ece3950 // zip1 v16.2d, v10.2d, v14.2d
+	WORD $0x4ecf3971 // zip1 v17.2d, v11.2d, v15.2d
+	WORD $0x4ece794a // zip2 v10.2d, v10.2d, v14.2d
+	WORD $0x4ecf796b // zip2 v11.2d, v11.2d, v15.2d
 	WORD $0x4e6cd48e // fadd v14.2d, v4.2d, v12.2d
 	WORD $0x4e6dd4af // fadd v15.2d, v5.2d, v13.2d
 	WORD $0x4e66d412 // fadd v18.2d, v0.2d, v6.2d
@@ -2325,87 +2325,87 @@ loop:
 	WORD $0x4ee7d5e7 // fsub v7.2d, v15.2d, v7.2d
 	WORD $0x4eecd64c // fsub v12.2d, v18.2d, v12.2d
 	WORD $0x4eedd66d // fsub v13.2d, v19.2d, v13.2d
-	FMOVQ 8(RSP), F31
-	FMOVQ 24(RSP), F30
-	FMOVQ 40(RSP), F29
-	FMOVQ 56(RSP), F28
-	WORD $0x4e64d7f4 // fadd v20.2d, v31.2d, v4.2d
-	WORD $0x4e65d7d5 // fadd v21.2d, v30.2d, v5.2d
-	WORD $0x4e68d7b6 // fadd v22.2d, v29.2d, v8.2d
-	WORD $0x4e69d797 // fadd v23.2d, v28.2d, v9.2d
+	FMOVQ 8(RSP), F14
+	FMOVQ 24(RSP), F15
+	FMOVQ 40(RSP), F18
+	FMOVQ 56(RSP), F19
+	WORD $0x4e64d5d4 // fadd v20.2d, v14.2d, v4.2d
+	WORD $0x4e65d5f5 // fadd v21.2d, v15.2d, v5.2d
+	WORD $0x4e68d656 // fadd v22.2d, v18.2d, v8.2d
+	WORD $0x4e69d677 // fadd v23.2d, v19.2d, v9.2d
 	FSTPQ (F20, F21), 0(R0)
 	FSTPQ (F22, F23), 32(R0)
-	WORD $0x4ee4d7e4 // fsub v4.2d, v31.2d, v4.2d
-	WORD $0x4ee5d7c5 // fsub v5.2d, v30.2d, v5.2d
-	WORD $0x4ee8d7a8 // fsub v8.2d, v29.2d, v8.2d
-	WORD $0x4ee9d789 // fsub v9.2d, v28.2d, v9.2d
+	WORD $0x4ee4d5c4 // fsub v4.2d, v14.2d, v4.2d
+	WORD $0x4ee5d5e5 // fsub v5.2d, v15.2d, v5.2d
+	WORD $0x4ee8d648 // fsub v8.2d, v18.2d, v8.2d
+	WORD $0x4ee9d669 // fsub v9.2d, v19.2d, v9.2d
 	FSTPQ (F4, F5), 256(R0)
 	FSTPQ (F8, F9), 288(R0)
-	FMOVQ 136(RSP), F31
-	FMOVQ 152(RSP), F30
-	FMOVQ 168(RSP), F29
-	FMOVQ 184(RSP), F28
-	WORD $0x4e6cd7ee // fadd v14.2d, v31.2d, v12.2d
-	WORD $0x4e6dd7cf // fadd v15.2d, v30.2d, v13.2d
-	WORD $0x4ee6d7b2 // fsub v18.2d, v29.2d, v6.2d
-	WORD $0x4ee7d793 // fsub v19.2d, v28.2d, v7.2d
-	WORD $0x4eecd7e4 // fsub v4.2d, v31.2d, v12.2d
-	WORD $0x4eedd7c5 // fsub v5.2d, v30.2d, v13.2d
-	WORD $0x4e66d7a6 // fadd v6.2d, v29.2d, v6.2d
-	WORD $0x4e67d787 // fadd v7.2d, v28.2d, v7.2d
+	FMOVQ 136(RSP), F4
+	FMOVQ 152(RSP), F5
+	FMOVQ 168(RSP), F8
+	FMOVQ 184(RSP), F9
+	WORD $0x4e6cd48e // fadd v14.2d, v4.2d, v12.2d
+	WORD $0x4e6dd4af // fadd v15.2d, v5.2d, v13.2d
+	WORD $0x4ee6d512 // fsub v18.2d, v8.2d, v6.2d
+	WORD $0x4ee7d533 // fsub v19.2d, v9.2d, v7.2d
+	WORD $0x4eecd484 // fsub v4.2d, v4.2d, v12.2d
+	WORD $0x4eedd4a5 // fsub v5.2d, v5.2d, v13.2d
+	WORD $0x4e66d506 // fadd v6.2d, v8.2d, v6.2d
+	WORD $0x4e67d527 // fadd v7.2d, v9.2d, v7.2d
 	FSTPQ (F14, F15), 128(R0)
 	FSTPQ (F18, F19), 160(R0)
 	FSTPQ (F4, F5), 384(R0)
 	FSTPQ (F6, F7), 416(R0)
-	FMOVQ 72(RSP), F31
-	FMOVQ 88(RSP), F30
-	FMOVQ 104(RSP), F29
-	FMOVQ 120(RSP), F28
+	FMOVQ 72(RSP), F4
+	FMOVQ 88(RSP), F5
+	FMOVQ 104(RSP), F6
+	FMOVQ 120(RSP), F7
 	WORD $0x4e70d548 // fadd v8.2d, v10.2d, v16.2d
 	WORD $0x4e71d569 // fadd v9.2d, v11.2d, v17.2d
 	WORD $0x4eead60a // fsub v10.2d, v16.2d, v10.2d
 	WORD $0x4eebd62b // fsub v11.2d, v17.2d, v11.2d
-	FMOVQ 96(R19), F27
-	WORD $0x4ebf1fec // mov v12.16b, v31.16b
-	WORD $0x4e7bcd0c // fmla v12.2d, v8.2d, v27.2d
-	WORD $0x4ebe1fcd // mov v13.16b, v30.16b
-	WORD $0x4e7bcd2d // fmla v13.2d, v9.2d, v27.2d
-	WORD $0x4ebd1fae // mov v14.16b, v29.16b
-	WORD $0x4e7bcd4e // fmla v14.2d, v10.2d, v27.2d
-	WORD $0x4ebc1f8f // mov v15.16b, v28.16b
-	WORD $0x4e7bcd6f // fmla v15.2d, v11.2d, v27.2d
+	FMOVQ 96(R19), F31
+	WORD $0x4ea41c8c // mov v12.16b, v4.16b
+	WORD $0x4e7fcd0c // fmla v12.2d, v8.2d, v31.2d
+	WORD $0x4ea51cad // mov v13.16b, v5.16b
+	WORD $0x4e7fcd2d // fmla v13.2d, v9.2d, v31.2d
+	WORD $0x4ea61cce // mov v14.16b, v6.16b
+	WORD $0x4e7fcd4e // fmla v14.2d, v10.2d, v31.2d
+	WORD $0x4ea71cef // mov v15.16b, v7.16b
+	WORD $0x4e7fcd6f // fmla v15.2d, v11.2d, v31.2d
 	FSTPQ (F12, F13), 64(R0)
 	FSTPQ (F14, F15), 96(R0)
-	WORD $0x4efbcd1f // fmls v31.2d, v8.2d, v27.2d
-	WORD $0x4efbcd3e // fmls v30.2d, v9.2d, v27.2d
-	WORD $0x4efbcd5d // fmls v29.2d, v10.2d, v27.2d
-	WORD $0x4efbcd7c // fmls v28.2d, v11.2d, v27.2d
-	FSTPQ (F31, F30), 320(R0)
-	FSTPQ (F29, F28), 352(R0)
-	FMOVQ 200(RSP), F31
-	FMOVQ 216(RSP), F30
-	FMOVQ 232(RSP), F29
-	FMOVQ 248(RSP), F28
+	WORD $0x4effcd04 // fmls v4.2d, v8.2d, v31.2d
+	WORD $0x4effcd25 // fmls v5.2d, v9.2d, v31.2d
+	WORD $0x4effcd46 // fmls v6.2d, v10.2d, v31.2d
+	WORD $0x4effcd67 // fmls v7.2d, v11.2d, v31.2d
+	FSTPQ (F4, F5), 320(R0)
+	FSTPQ (F6, F7), 352(R0)
+	FMOVQ 200(RSP), F4
+	FMOVQ 216(RSP), F5
+	FMOVQ 232(RSP), F6
+	FMOVQ 248(RSP), F7
 	WORD $0x4ee2d408 // fsub v8.2d, v0.2d, v2.2d
 	WORD $0x4ee3d429 // fsub v9.2d, v1.2d, v3.2d
 	WORD $0x4e60d440 // fadd v0.2d, v2.2d, v0.2d
 	WORD $0x4e61d461 // fadd v1.2d, v3.2d, v1.2d
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4e7bcd02 // fmla v2.2d, v8.2d, v27.2d
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
-	WORD $0x4e7bcd23 // fmla v3.2d, v9.2d, v27.2d
-	WORD $0x4ebd1faa // mov v10.16b, v29.16b
-	WORD $0x4efbcc0a // fmls v10.2d, v0.2d, v27.2d
-	WORD $0x4ebc1f8b // mov v11.16b, v28.16b
-	WORD $0x4efbcc2b // fmls v11.2d, v1.2d, v27.2d
+	WORD $0x4ea41c82 // mov v2.16b, v4.16b
+	WORD $0x4e7fcd02 // fmla v2.2d, v8.2d, v31.2d
+	WORD $0x4ea51ca3 // mov v3.16b, v5.16b
+	WORD $0x4e7fcd23 // fmla v3.2d, v9.2d, v31.2d
+	WORD $0x4ea61cca // mov v10.16b, v6.16b
+	WORD $0x4effcc0a // fmls v10.2d, v0.2d, v31.2d
+	WORD $0x4ea71ceb // mov v11.16b, v7.16b
+	WORD $0x4effcc2b // fmls v11.2d, v1.2d, v31.2d
 	FSTPQ (F2, F3), 192(R0)
 	FSTPQ (F10, F11), 224(R0)
-	WORD $0x4efbcd1f // fmls v31.2d, v8.2d, v27.2d
-	WORD $0x4efbcd3e // fmls v30.2d, v9.2d, v27.2d
-	WORD $0x4e7bcc1d // fmla v29.2d, v0.2d, v27.2d
-	WORD $0x4e7bcc3c // fmla v28.2d, v1.2d, v27.2d
-	FSTPQ (F31, F30), 448(R0)
-	FSTPQ (F29, F28), 480(R0)
+	WORD $0x4effcd04 // fmls v4.2d, v8.2d, v31.2d
+	WORD $0x4effcd25 // fmls v5.2d, v9.2d, v31.2d
+	WORD $0x4e7fcc06 // fmla v6.2d, v0.2d, v31.2d
+	WORD $0x4e7fcc27 // fmla v7.2d, v1.2d, v31.2d
+	FSTPQ (F4, F5), 448(R0)
+	FSTPQ (F6, F7), 480(R0)
 	ADD $0x00000010, R3, R3
 	ADD $0x00000200, R0, R0
 	SUBS $0x00000008, R7, R7
@@ -2433,65 +2433,65 @@ TEXT ·fftTo8F64NEON(SB), NOSPLIT, $256-40
 	MOVD tw+24(FP), R11
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
 	ADD R1<<1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1<<1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVD 16(R11), F8
 	FMOVD 24(R11), F10
-	WORD $0x4fc8936c // fmul v12.2d, v27.2d, v8.d[0]
-	WORD $0x4fc8934d // fmul v13.2d, v26.2d, v8.d[0]
-	WORD $0x4fc89337 // fmul v23.2d, v25.2d, v8.d[0]
-	WORD $0x4fc89309 // fmul v9.2d, v24.2d, v8.d[0]
-	WORD $0x4fca532c // fmls v12.2d, v25.2d, v10.d[0]
-	WORD $0x4fca530d // fmls v13.2d, v24.2d, v10.d[0]
-	WORD $0x4fca1377 // fmla v23.2d, v27.2d, v10.d[0]
-	WORD $0x4fca1349 // fmla v9.2d, v26.2d, v10.d[0]
+	WORD $0x4fc8908c // fmul v12.2d, v4.2d, v8.d[0]
+	WORD $0x4fc890ad // fmul v13.2d, v5.2d, v8.d[0]
+	WORD $0x4fc890df // fmul v31.2d, v6.2d, v8.d[0]
+	WORD $0x4fc890e9 // fmul v9.2d, v7.2d, v8.d[0]
+	WORD $0x4fca50cc // fmls v12.2d, v6.2d, v10.d[0]
+	WORD $0x4fca50ed // fmls v13.2d, v7.2d, v10.d[0]
+	WORD $0x4fca109f // fmla v31.2d, v4.2d, v10.d[0]
+	WORD $0x4fca10a9 // fmla v9.2d, v5.2d, v10.d[0]
 	ADD R1<<2, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1<<2, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVD 48(R11), F10
 	FMOVD 56(R11), F14
-	WORD $0x4fca9370 // fmul v16.2d, v27.2d, v10.d[0]
-	WORD $0x4fca9351 // fmul v17.2d, v26.2d, v10.d[0]
-	WORD $0x4fca9336 // fmul v22.2d, v25.2d, v10.d[0]
-	WORD $0x4fca930b // fmul v11.2d, v24.2d, v10.d[0]
-	WORD $0x4fce5330 // fmls v16.2d, v25.2d, v14.d[0]
-	WORD $0x4fce5311 // fmls v17.2d, v24.2d, v14.d[0]
-	WORD $0x4fce1376 // fmla v22.2d, v27.2d, v14.d[0]
-	WORD $0x4fce134b // fmla v11.2d, v26.2d, v14.d[0]
+	WORD $0x4fca9090 // fmul v16.2d, v4.2d, v10.d[0]
+	WORD $0x4fca90b1 // fmul v17.2d, v5.2d, v10.d[0]
+	WORD $0x4fca90de // fmul v30.2d, v6.2d, v10.d[0]
+	WORD $0x4fca90eb // fmul v11.2d, v7.2d, v10.d[0]
+	WORD $0x4fce50d0 // fmls v16.2d, v6.2d, v14.d[0]
+	WORD $0x4fce50f1 // fmls v17.2d, v7.2d, v14.d[0]
+	WORD $0x4fce109e // fmla v30.2d, v4.2d, v14.d[0]
+	WORD $0x4fce10ab // fmla v11.2d, v5.2d, v14.d[0]
 	ADD R2<<1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R2<<1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVD 80(R11), F14
 	FMOVD 88(R11), F18
-	WORD $0x4fce9374 // fmul v20.2d, v27.2d, v14.d[0]
-	WORD $0x4fce9355 // fmul v21.2d, v26.2d, v14.d[0]
-	WORD $0x4fce9333 // fmul v19.2d, v25.2d, v14.d[0]
-	WORD $0x4fce930f // fmul v15.2d, v24.2d, v14.d[0]
-	WORD $0x4fd25334 // fmls v20.2d, v25.2d, v18.d[0]
-	WORD $0x4fd25315 // fmls v21.2d, v24.2d, v18.d[0]
-	WORD $0x4fd21373 // fmla v19.2d, v27.2d, v18.d[0]
-	WORD $0x4fd2134f // fmla v15.2d, v26.2d, v18.d[0]
-	WORD $0x4e70d7e4 // fadd v4.2d, v31.2d, v16.2d
-	WORD $0x4e71d7c5 // fadd v5.2d, v30.2d, v17.2d
-	WORD $0x4e76d7a6 // fadd v6.2d, v29.2d, v22.2d
-	WORD $0x4e6bd787 // fadd v7.2d, v28.2d, v11.2d
-	WORD $0x4ef0d7e0 // fsub v0.2d, v31.2d, v16.2d
-	WORD $0x4ef1d7c1 // fsub v1.2d, v30.2d, v17.2d
-	WORD $0x4ef6d7a2 // fsub v2.2d, v29.2d, v22.2d
-	WORD $0x4eebd783 // fsub v3.2d, v28.2d, v11.2d
+	WORD $0x4fce9094 // fmul v20.2d, v4.2d, v14.d[0]
+	WORD $0x4fce90b5 // fmul v21.2d, v5.2d, v14.d[0]
+	WORD $0x4fce90dd // fmul v29.2d, v6.2d, v14.d[0]
+	WORD $0x4fce90ef // fmul v15.2d, v7.2d, v14.d[0]
+	WORD $0x4fd250d4 // fmls v20.2d, v6.2d, v18.d[0]
+	WORD $0x4fd250f5 // fmls v21.2d, v7.2d, v18.d[0]
+	WORD $0x4fd2109d // fmla v29.2d, v4.2d, v18.d[0]
+	WORD $0x4fd210af // fmla v15.2d, v5.2d, v18.d[0]
+	WORD $0x4e70d404 // fadd v4.2d, v0.2d, v16.2d
+	WORD $0x4e71d425 // fadd v5.2d, v1.2d, v17.2d
+	WORD $0x4e7ed446 // fadd v6.2d, v2.2d, v30.2d
+	WORD $0x4e6bd467 // fadd v7.2d, v3.2d, v11.2d
+	WORD $0x4ef0d400 // fsub v0.2d, v0.2d, v16.2d
+	WORD $0x4ef1d421 // fsub v1.2d, v1.2d, v17.2d
+	WORD $0x4efed442 // fsub v2.2d, v2.2d, v30.2d
+	WORD $0x4eebd463 // fsub v3.2d, v3.2d, v11.2d
 	WORD $0x4e74d58a // fadd v10.2d, v12.2d, v20.2d
 	WORD $0x4e75d5ab // fadd v11.2d, v13.2d, v21.2d
-	WORD $0x4e73d6f0 // fadd v16.2d, v23.2d, v19.2d
+	WORD $0x4e7dd7f0 // fadd v16.2d, v31.2d, v29.2d
 	WORD $0x4e6fd531 // fadd v17.2d, v9.2d, v15.2d
 	WORD $0x4ef4d58c // fsub v12.2d, v12.2d, v20.2d
 	WORD $0x4ef5d5ad // fsub v13.2d, v13.2d, v21.2d
-	WORD $0x4ef3d6e8 // fsub v8.2d, v23.2d, v19.2d
+	WORD $0x4efdd7e8 // fsub v8.2d, v31.2d, v29.2d
 	WORD $0x4eefd529 // fsub v9.2d, v9.2d, v15.2d
 	WORD $0x4e68d40e // fadd v14.2d, v0.2d, v8.2d
 	WORD $0x4e69d42f // fadd v15.2d, v1.2d, v9.2d
@@ -2526,74 +2526,74 @@ loop:
 	FMOVQ F2, 232(RSP)
 	FMOVQ F3, 248(RSP)
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVD 0(R11), F4
 	FMOVD 8(R11), F6
-	WORD $0x4fc493e8 // fmul v8.2d, v31.2d, v4.d[0]
-	WORD $0x4fc493c9 // fmul v9.2d, v30.2d, v4.d[0]
-	WORD $0x4fc493bb // fmul v27.2d, v29.2d, v4.d[0]
-	WORD $0x4fc49385 // fmul v5.2d, v28.2d, v4.d[0]
-	WORD $0x4fc653a8 // fmls v8.2d, v29.2d, v6.d[0]
-	WORD $0x4fc65389 // fmls v9.2d, v28.2d, v6.d[0]
-	WORD $0x4fc613fb // fmla v27.2d, v31.2d, v6.d[0]
-	WORD $0x4fc613c5 // fmla v5.2d, v30.2d, v6.d[0]
-	FLDPQ 0(R3), (F31, F30)
-	FLDPQ 32(R3), (F29, F28)
+	WORD $0x4fc49008 // fmul v8.2d, v0.2d, v4.d[0]
+	WORD $0x4fc49029 // fmul v9.2d, v1.2d, v4.d[0]
+	WORD $0x4fc4905f // fmul v31.2d, v2.2d, v4.d[0]
+	WORD $0x4fc49065 // fmul v5.2d, v3.2d, v4.d[0]
+	WORD $0x4fc65048 // fmls v8.2d, v2.2d, v6.d[0]
+	WORD $0x4fc65069 // fmls v9.2d, v3.2d, v6.d[0]
+	WORD $0x4fc6101f // fmla v31.2d, v0.2d, v6.d[0]
+	WORD $0x4fc61025 // fmla v5.2d, v1.2d, v6.d[0]
+	FLDPQ 0(R3), (F0, F1)
+	FLDPQ 32(R3), (F2, F3)
 	FMOVD 32(R11), F6
 	FMOVD 40(R11), F10
-	WORD $0x4fc693ec // fmul v12.2d, v31.2d, v6.d[0]
-	WORD $0x4fc693cd // fmul v13.2d, v30.2d, v6.d[0]
-	WORD $0x4fc693ba // fmul v26.2d, v29.2d, v6.d[0]
-	WORD $0x4fc69387 // fmul v7.2d, v28.2d, v6.d[0]
-	WORD $0x4fca53ac // fmls v12.2d, v29.2d, v10.d[0]
-	WORD $0x4fca538d // fmls v13.2d, v28.2d, v10.d[0]
-	WORD $0x4fca13fa // fmla v26.2d, v31.2d, v10.d[0]
-	WORD $0x4fca13c7 // fmla v7.2d, v30.2d, v10.d[0]
+	WORD $0x4fc6900c // fmul v12.2d, v0.2d, v6.d[0]
+	WORD $0x4fc6902d // fmul v13.2d, v1.2d, v6.d[0]
+	WORD $0x4fc6905e // fmul v30.2d, v2.2d, v6.d[0]
+	WORD $0x4fc69067 // fmul v7.2d, v3.2d, v6.d[0]
+	WORD $0x4fca504c // fmls v12.2d, v2.2d, v10.d[0]
+	WORD $0x4fca506d // fmls v13.2d, v3.2d, v10.d[0]
+	WORD $0x4fca101e // fmla v30.2d, v0.2d, v10.d[0]
+	WORD $0x4fca1027 // fmla v7.2d, v1.2d, v10.d[0]
 	ADD R1<<1, R3, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1<<1, R3, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVD 64(R11), F10
 	FMOVD 72(R11), F14
-	WORD $0x4fca93f0 // fmul v16.2d, v31.2d, v10.d[0]
-	WORD $0x4fca93d1 // fmul v17.2d, v30.2d, v10.d[0]
-	WORD $0x4fca93b9 // fmul v25.2d, v29.2d, v10.d[0]
-	WORD $0x4fca938b // fmul v11.2d, v28.2d, v10.d[0]
-	WORD $0x4fce53b0 // fmls v16.2d, v29.2d, v14.d[0]
-	WORD $0x4fce5391 // fmls v17.2d, v28.2d, v14.d[0]
-	WORD $0x4fce13f9 // fmla v25.2d, v31.2d, v14.d[0]
-	WORD $0x4fce13cb // fmla v11.2d, v30.2d, v14.d[0]
+	WORD $0x4fca9010 // fmul v16.2d, v0.2d, v10.d[0]
+	WORD $0x4fca9031 // fmul v17.2d, v1.2d, v10.d[0]
+	WORD $0x4fca905d // fmul v29.2d, v2.2d, v10.d[0]
+	WORD $0x4fca906b // fmul v11.2d, v3.2d, v10.d[0]
+	WORD $0x4fce5050 // fmls v16.2d, v2.2d, v14.d[0]
+	WORD $0x4fce5071 // fmls v17.2d, v3.2d, v14.d[0]
+	WORD $0x4fce101d // fmla v29.2d, v0.2d, v14.d[0]
+	WORD $0x4fce102b // fmla v11.2d, v1.2d, v14.d[0]
 	ADD R1<<2, R3, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1<<2, R3, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVD 96(R11), F14
 	FMOVD 104(R11), F18
-	WORD $0x4fce93f4 // fmul v20.2d, v31.2d, v14.d[0]
-	WORD $0x4fce93d5 // fmul v21.2d, v30.2d, v14.d[0]
-	WORD $0x4fce93b8 // fmul v24.2d, v29.2d, v14.d[0]
-	WORD $0x4fce938f // fmul v15.2d, v28.2d, v14.d[0]
-	WORD $0x4fd253b4 // fmls v20.2d, v29.2d, v18.d[0]
-	WORD $0x4fd25395 // fmls v21.2d, v28.2d, v18.d[0]
-	WORD $0x4fd213f8 // fmla v24.2d, v31.2d, v18.d[0]
-	WORD $0x4fd213cf // fmla v15.2d, v30.2d, v18.d[0]
+	WORD $0x4fce9014 // fmul v20.2d, v0.2d, v14.d[0]
+	WORD $0x4fce9035 // fmul v21.2d, v1.2d, v14.d[0]
+	WORD $0x4fce905c // fmul v28.2d, v2.2d, v14.d[0]
+	WORD $0x4fce906f // fmul v15.2d, v3.2d, v14.d[0]
+	WORD $0x4fd25054 // fmls v20.2d, v2.2d, v18.d[0]
+	WORD $0x4fd25075 // fmls v21.2d, v3.2d, v18.d[0]
+	WORD $0x4fd2101c // fmla v28.2d, v0.2d, v18.d[0]
+	WORD $0x4fd2102f // fmla v15.2d, v1.2d, v18.d[0]
 	WORD $0x4e70d500 // fadd v0.2d, v8.2d, v16.2d
 	WORD $0x4e71d521 // fadd v1.2d, v9.2d, v17.2d
-	WORD $0x4e79d762 // fadd v2.2d, v27.2d, v25.2d
+	WORD $0x4e7dd7e2 // fadd v2.2d, v31.2d, v29.2d
 	WORD $0x4e6bd4a3 // fadd v3.2d, v5.2d, v11.2d
 	WORD $0x4ef0d508 // fsub v8.2d, v8.2d, v16.2d
 	WORD $0x4ef1d529 // fsub v9.2d, v9.2d, v17.2d
-	WORD $0x4ef9d764 // fsub v4.2d, v27.2d, v25.2d
+	WORD $0x4efdd7e4 // fsub v4.2d, v31.2d, v29.2d
 	WORD $0x4eebd4a5 // fsub v5.2d, v5.2d, v11.2d
 	WORD $0x4e74d58a // fadd v10.2d, v12.2d, v20.2d
 	WORD $0x4e75d5ab // fadd v11.2d, v13.2d, v21.2d
-	WORD $0x4e78d750 // fadd v16.2d, v26.2d, v24.2d
+	WORD $0x4e7cd7d0 // fadd v16.2d, v30.2d, v28.2d
 	WORD $0x4e6fd4f1 // fadd v17.2d, v7.2d, v15.2d
 	WORD $0x4ef4d58c // fsub v12.2d, v12.2d, v20.2d
 	WORD $0x4ef5d5ad // fsub v13.2d, v13.2d, v21.2d
-	WORD $0x4ef8d746 // fsub v6.2d, v26.2d, v24.2d
+	WORD $0x4efcd7c6 // fsub v6.2d, v30.2d, v28.2d
 	WORD $0x4eefd4e7 // fsub v7.2d, v7.2d, v15.2d
 	WORD $0x4e66d50e // fadd v14.2d, v8.2d, v6.2d
 	WORD $0x4e67d52f // fadd v15.2d, v9.2d, v7.2d
@@ -2611,24 +2611,24 @@ loop:
 	WORD $0x4eebd421 // fsub v1.2d, v1.2d, v11.2d
 	WORD $0x4ef0d442 // fsub v2.2d, v2.2d, v16.2d
 	WORD $0x4ef1d463 // fsub v3.2d, v3.2d, v17.2d
-	FMOVQ 8(RSP), F31
-	FMOVQ 24(RSP), F30
-	FMOVQ 40(RSP), F29
-	FMOVQ 56(RSP), F28
-	WORD $0x4e68d7f4 // fadd v20.2d, v31.2d, v8.2d
-	WORD $0x4e69d7d5 // fadd v21.2d, v30.2d, v9.2d
-	WORD $0x4e6cd7b6 // fadd v22.2d, v29.2d, v12.2d
-	WORD $0x4e6dd797 // fadd v23.2d, v28.2d, v13.2d
+	FMOVQ 8(RSP), F10
+	FMOVQ 24(RSP), F11
+	FMOVQ 40(RSP), F16
+	FMOVQ 56(RSP), F17
+	WORD $0x4e68d554 // fadd v20.2d, v10.2d, v8.2d
+	WORD $0x4e69d575 // fadd v21.2d, v11.2d, v9.2d
+	WORD $0x4e6cd616 // fadd v22.2d, v16.2d, v12.2d
+	WORD $0x4e6dd637 // fadd v23.2d, v17.2d, v13.2d
 	WORD $0x4ed63a98 // zip1 v24.2d, v20.2d, v22.2d
 	WORD $0x4ed73ab9 // zip1 v25.2d, v21.2d, v23.2d
 	WORD $0x4ed67a94 // zip2 v20.2d, v20.2d, v22.2d
 	WORD $0x4ed77ab5 // zip2 v21.2d, v21.2d, v23.2d
 	FSTPQ (F24, F25), 0(R8)
 	FSTPQ (F20, F21), 32(R8)
-	WORD $0x4ee8d7e8 // fsub v8.2d, v31.2d, v8.2d
-	WORD $0x4ee9d7c9 // fsub v9.2d, v30.2d, v9.2d
-	WORD $0x4eecd7aa // fsub v10.2d, v29.2d, v12.2d
-	WORD $0x4eedd78b // fsub v11.2d, v28.2d, v13.2d
+	WORD $0x4ee8d548 // fsub v8.2d, v10.2d, v8.2d
+	WORD $0x4ee9d569 // fsub v9.2d, v11.2d, v9.2d
+	WORD $0x4eecd60a // fsub v10.2d, v16.2d, v12.2d
+	WORD $0x4eedd62b // fsub v11.2d, v17.2d, v13.2d
 	WORD $0x4eca390c // zip1 v12.2d, v8.2d, v10.2d
 	WORD $0x4ecb392d // zip1 v13.2d, v9.2d, v11.2d
 	WORD $0x4eca7908 // zip2 v8.2d, v8.2d, v10.2d
@@ -2637,18 +2637,18 @@ loop:
 	FSTPQ (F12, F13), 0(R16)
 	ADD R6<<2, R8, R16
 	FSTPQ (F8, F9), 32(R16)
-	FMOVQ 136(RSP), F31
-	FMOVQ 152(RSP), F30
-	FMOVQ 168(RSP), F29
-	FMOVQ 184(RSP), F28
-	WORD $0x4e62d7ec // fadd v12.2d, v31.2d, v2.2d
-	WORD $0x4e63d7cd // fadd v13.2d, v30.2d, v3.2d
-	WORD $0x4ee0d7b0 // fsub v16.2d, v29.2d, v0.2d
-	WORD $0x4ee1d791 // fsub v17.2d, v28.2d, v1.2d
-	WORD $0x4ee2d7e2 // fsub v2.2d, v31.2d, v2.2d
-	WORD $0x4ee3d7c3 // fsub v3.2d, v30.2d, v3.2d
-	WORD $0x4e60d7a0 // fadd v0.2d, v29.2d, v0.2d
-	WORD $0x4e61d781 // fadd v1.2d, v28.2d, v1.2d
+	FMOVQ 136(RSP), F8
+	FMOVQ 152(RSP), F9
+	FMOVQ 168(RSP), F10
+	FMOVQ 184(RSP), F11
+	WORD $0x4e62d50c // fadd v12.2d, v8.2d, v2.2d
+	WORD $0x4e63d52d // fadd v13.2d, v9.2d, v3.2d
+	WORD $0x4ee0d550 // fsub v16.2d, v10.2d, v0.2d
+	WORD $0x4ee1d571 // fsub v17.2d, v11.2d, v1.2d
+	WORD $0x4ee2d502 // fsub v2.2d, v8.2d, v2.2d
+	WORD $0x4ee3d523 // fsub v3.2d, v9.2d, v3.2d
+	WORD $0x4e60d540 // fadd v0.2d, v10.2d, v0.2d
+	WORD $0x4e61d561 // fadd v1.2d, v11.2d, v1.2d
 	WORD $0x4ed03988 // zip1 v8.2d, v12.2d, v16.2d
 	WORD $0x4ed139a9 // zip1 v9.2d, v13.2d, v17.2d
 	WORD $0x4ed0798a // zip2 v10.2d, v12.2d, v16.2d
@@ -2665,23 +2665,23 @@ loop:
 	FSTPQ (F8, F9), 0(R16)
 	ADD R9<<1, R8, R16
 	FSTPQ (F0, F1), 32(R16)
-	FMOVQ 72(RSP), F31
-	FMOVQ 88(RSP), F30
-	FMOVQ 104(RSP), F29
-	FMOVQ 120(RSP), F28
+	FMOVQ 72(RSP), F0
+	FMOVQ 88(RSP), F1
+	FMOVQ 104(RSP), F2
+	FMOVQ 120(RSP), F3
 	WORD $0x4e72d5c8 // fadd v8.2d, v14.2d, v18.2d
 	WORD $0x4e73d5e9 // fadd v9.2d, v15.2d, v19.2d
 	WORD $0x4eeed64a // fsub v10.2d, v18.2d, v14.2d
 	WORD $0x4eefd66b // fsub v11.2d, v19.2d, v15.2d
-	FMOVQ 96(R19), F27
-	WORD $0x4ebf1fec // mov v12.16b, v31.16b
-	WORD $0x4e7bcd0c // fmla v12.2d, v8.2d, v27.2d
-	WORD $0x4ebe1fcd // mov v13.16b, v30.16b
-	WORD $0x4e7bcd2d // fmla v13.2d, v9.2d, v27.2d
-	WORD $0x4ebd1fae // mov v14.16b, v29.16b
-	WORD $0x4e7bcd4e // fmla v14.2d, v10.2d, v27.2d
-	WORD $0x4ebc1f8f // mov v15.16b, v28.16b
-	WORD $0x4e7bcd6f // fmla v15.2d, v11.2d, v27.2d
+	FMOVQ 96(R19), F31
+	WORD $0x4ea01c0c // mov v12.16b, v0.16b
+	WORD $0x4e7fcd0c // fmla v12.2d, v8.2d, v31.2d
+	WORD $0x4ea11c2d // mov v13.16b, v1.16b
+	WORD $0x4e7fcd2d // fmla v13.2d, v9.2d, v31.2d
+	WORD $0x4ea21c4e // mov v14.16b, v2.16b
+	WORD $0x4e7fcd4e // fmla v14.2d, v10.2d, v31.2d
+	WORD $0x4ea31c6f // mov v15.16b, v3.16b
+	WORD $0x4e7fcd6f // fmla v15.2d, v11.2d, v31.2d
 	WORD $0x4ece3990 // zip1 v16.2d, v12.2d, v14.2d
 	WORD $0x4ecf39b1 // zip1 v17.2d, v13.2d, v15.2d
 	WORD $0x4ece798c // zip2 v12.2d, v12.2d, v14.2d
@@ -2690,50 +2690,50 @@ loop:
 	FSTPQ (F16, F17), 0(R16)
 	ADD R6, R8, R16
 	FSTPQ (F12, F13), 32(R16)
-	WORD $0x4efbcd1f // fmls v31.2d, v8.2d, v27.2d
-	WORD $0x4efbcd3e // fmls v30.2d, v9.2d, v27.2d
-	WORD $0x4efbcd5d // fmls v29.2d, v10.2d, v27.2d
-	WORD $0x4efbcd7c // fmls v28.2d, v11.2d, v27.2d
-	WORD $0x4edd3be2 // zip1 v2.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc3 // zip1 v3.2d, v30.2d, v28.2d
-	WORD $0x4edd7be0 // zip2 v0.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc1 // zip2 v1.2d, v30.2d, v28.2d
+	WORD $0x4effcd00 // fmls v0.2d, v8.2d, v31.2d
+	WORD $0x4effcd21 // fmls v1.2d, v9.2d, v31.2d
+	WORD $0x4effcd42 // fmls v2.2d, v10.2d, v31.2d
+	WORD $0x4effcd63 // fmls v3.2d, v11.2d, v31.2d
+	WORD $0x4ec2381e // zip1 v30.2d, v0.2d, v2.2d
+	WORD $0x4ec3383d // zip1 v29.2d, v1.2d, v3.2d
+	WORD $0x4ec27800 // zip2 v0.2d, v0.2d, v2.2d
+	WORD $0x4ec37821 // zip2 v1.2d, v1.2d, v3.2d
 	ADD R6<<1, R10, R16
-	FSTPQ (F2, F3), 0(R16)
+	FSTPQ (F30, F29), 0(R16)
 	ADD R6<<1, R10, R16
 	FSTPQ (F0, F1), 32(R16)
-	FMOVQ 200(RSP), F31
-	FMOVQ 216(RSP), F30
-	FMOVQ 232(RSP), F29
-	FMOVQ 248(RSP), F28
+	FMOVQ 200(RSP), F0
+	FMOVQ 216(RSP), F1
+	FMOVQ 232(RSP), F2
+	FMOVQ 248(RSP), F3
 	WORD $0x4ee6d488 // fsub v8.2d, v4.2d, v6.2d
 	WORD $0x4ee7d4a9 // fsub v9.2d, v5.2d, v7.2d
 	WORD $0x4e64d4c4 // fadd v4.2d, v6.2d, v4.2d
 	WORD $0x4e65d4e5 // fadd v5.2d, v7.2d, v5.2d
-	WORD $0x4ebf1fe6 // mov v6.16b, v31.16b
-	WORD $0x4e7bcd06 // fmla v6.2d, v8.2d, v27.2d
-	WORD $0x4ebe1fc7 // mov v7.16b, v30.16b
-	WORD $0x4e7bcd27 // fmla v7.2d, v9.2d, v27.2d
-	WORD $0x4ebd1faa // mov v10.16b, v29.16b
-	WORD $0x4efbcc8a // fmls v10.2d, v4.2d, v27.2d
-	WORD $0x4ebc1f8b // mov v11.16b, v28.16b
-	WORD $0x4efbccab // fmls v11.2d, v5.2d, v27.2d
+	WORD $0x4ea01c06 // mov v6.16b, v0.16b
+	WORD $0x4e7fcd06 // fmla v6.2d, v8.2d, v31.2d
+	WORD $0x4ea11c27 // mov v7.16b, v1.16b
+	WORD $0x4e7fcd27 // fmla v7.2d, v9.2d, v31.2d
+	WORD $0x4ea21c4a // mov v10.16b, v2.16b
+	WORD $0x4effcc8a // fmls v10.2d, v4.2d, v31.2d
+	WORD $0x4ea31c6b // mov v11.16b, v3.16b
+	WORD $0x4effccab // fmls v11.2d, v5.2d, v31.2d
 	WORD $0x4eca38cc // zip1 v12.2d, v6.2d, v10.2d
 	WORD $0x4ecb38ed // zip1 v13.2d, v7.2d, v11.2d
 	WORD $0x4eca78c6 // zip2 v6.2d, v6.2d, v10.2d
 	WORD $0x4ecb78e7 // zip2 v7.2d, v7.2d, v11.2d
 	FSTPQ (F12, F13), 0(R10)
 	FSTPQ (F6, F7), 32(R10)
-	WORD $0x4efbcd1f // fmls v31.2d, v8.2d, v27.2d
-	WORD $0x4efbcd3e // fmls v30.2d, v9.2d, v27.2d
-	WORD $0x4e7bcc9d // fmla v29.2d, v4.2d, v27.2d
-	WORD $0x4e7bccbc // fmla v28.2d, v5.2d, v27.2d
-	WORD $0x4edd3be2 // zip1 v2.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc3 // zip1 v3.2d, v30.2d, v28.2d
-	WORD $0x4edd7be0 // zip2 v0.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc1 // zip2 v1.2d, v30.2d, v28.2d
+	WORD $0x4effcd00 // fmls v0.2d, v8.2d, v31.2d
+	WORD $0x4effcd21 // fmls v1.2d, v9.2d, v31.2d
+	WORD $0x4e7fcc82 // fmla v2.2d, v4.2d, v31.2d
+	WORD $0x4e7fcca3 // fmla v3.2d, v5.2d, v31.2d
+	WORD $0x4ec2381e // zip1 v30.2d, v0.2d, v2.2d
+	WORD $0x4ec3383d // zip1 v29.2d, v1.2d, v3.2d
+	WORD $0x4ec27800 // zip2 v0.2d, v0.2d, v2.2d
+	WORD $0x4ec37821 // zip2 v1.2d, v1.2d, v3.2d
 	ADD R6<<2, R10, R16
-	FSTPQ (F2, F3), 0(R16)
+	FSTPQ (F30, F29), 0(R16)
 	ADD R6<<2, R10, R16
 	FSTPQ (F0, F1), 32(R16)
 	ADD $0x00000040, R0, R0
@@ -2760,8 +2760,8 @@ block:
 	MOVD l+16(FP), R7
 
 loop:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
 	MOVD R1, R9
 	MOVD R3, R10
 	ADD R10, R10, R10
@@ -2770,49 +2770,45 @@ loop:
 	ADD R1, R10, R10
 	MOVD tmp+48(FP), R11
 	MOVD R3, R8
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
-	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
-	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	WORD $0x4ea01c04 // mov v4.16b, v0.16b
+	WORD $0x4ea11c25 // mov v5.16b, v1.16b
+	WORD $0x4ea21c46 // mov v6.16b, v2.16b
+	WORD $0x4ea31c67 // mov v7.16b, v3.16b
 
 legs:
 	ADD R0, R9, R9
 	SUB R0, R10, R10
-	FLDPQ 0(R9), (F31, F30)
-	FLDPQ 32(R9), (F29, F28)
+	FLDPQ 0(R9), (F8, F9)
+	FLDPQ 32(R9), (F10, F11)
 	FMOVD 0(R6), F12
 	FMOVD 8(R6), F14
-	WORD $0x4fcc93f0 // fmul v16.2d, v31.2d, v12.d[0]
-	WORD $0x4fcc93d1 // fmul v17.2d, v30.2d, v12.d[0]
-	WORD $0x4fcc93bb // fmul v27.2d, v29.2d, v12.d[0]
-	WORD $0x4fcc938d // fmul v13.2d, v28.2d, v12.d[0]
-	WORD $0x4fce53b0 // fmls v16.2d, v29.2d, v14.d[0]
-	WORD $0x4fce5391 // fmls v17.2d, v28.2d, v14.d[0]
-	WORD $0x4fce13fb // fmla v27.2d, v31.2d, v14.d[0]
-	WORD $0x4fce13cd // fmla v13.2d, v30.2d, v14.d[0]
-	FLDPQ 0(R10), (F31, F30)
-	FLDPQ 32(R10), (F29, F28)
+	WORD $0x4fcc9110 // fmul v16.2d, v8.2d, v12.d[0]
+	WORD $0x4fcc9131 // fmul v17.2d, v9.2d, v12.d[0]
+	WORD $0x4fcc915f // fmul v31.2d, v10.2d, v12.d[0]
+	WORD $0x4fcc916d // fmul v13.2d, v11.2d, v12.d[0]
+	WORD $0x4fce5150 // fmls v16.2d, v10.2d, v14.d[0]
+	WORD $0x4fce5171 // fmls v17.2d, v11.2d, v14.d[0]
+	WORD $0x4fce111f // fmla v31.2d, v8.2d, v14.d[0]
+	WORD $0x4fce112d // fmla v13.2d, v9.2d, v14.d[0]
+	FLDPQ 0(R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
 	FMOVD 16(R6), F14
 	FMOVD 24(R6), F18
-	WORD $0x4fce93f4 // fmul v20.2d, v31.2d, v14.d[0]
-	WORD $0x4fce93d5 // fmul v21.2d, v30.2d, v14.d[0]
-	WORD $0x4fce93ba // fmul v26.2d, v29.2d, v14.d[0]
-	WORD $0x4fce938f // fmul v15.2d, v28.2d, v14.d[0]
-	WORD $0x4fd253b4 // fmls v20.2d, v29.2d, v18.d[0]
-	WORD $0x4fd25395 // fmls v21.2d, v28.2d, v18.d[0]
-	WORD $0x4fd213fa // fmla v26.2d, v31.2d, v18.d[0]
-	WORD $0x4fd213cf // fmla v15.2d, v30.2d, v18.d[0]
+	WORD $0x4fce9114 // fmul v20.2d, v8.2d, v14.d[0]
+	WORD $0x4fce9135 // fmul v21.2d, v9.2d, v14.d[0]
+	WORD $0x4fce915e // fmul v30.2d, v10.2d, v14.d[0]
+	WORD $0x4fce916f // fmul v15.2d, v11.2d, v14.d[0]
+	WORD $0x4fd25154 // fmls v20.2d, v10.2d, v18.d[0]
+	WORD $0x4fd25175 // fmls v21.2d, v11.2d, v18.d[0]
+	WORD $0x4fd2111e // fmla v30.2d, v8.2d, v18.d[0]
+	WORD $0x4fd2112f // fmla v15.2d, v9.2d, v18.d[0]
 	WORD $0x4e74d608 // fadd v8.2d, v16.2d, v20.2d
 	WORD $0x4e75d629 // fadd v9.2d, v17.2d, v21.2d
-	WORD $0x4e7ad76a // fadd v10.2d, v27.2d, v26.2d
+	WORD $0x4e7ed7ea // fadd v10.2d, v31.2d, v30.2d
 	WORD $0x4e6fd5ab // fadd v11.2d, v13.2d, v15.2d
 	WORD $0x4ef4d610 // fsub v16.2d, v16.2d, v20.2d
 	WORD $0x4ef5d631 // fsub v17.2d, v17.2d, v21.2d
-	WORD $0x4efad76c // fsub v12.2d, v27.2d, v26.2d
+	WORD $0x4efed7ec // fsub v12.2d, v31.2d, v30.2d
 	WORD $0x4eefd5ad // fsub v13.2d, v13.2d, v15.2d
 	FSTPQ (F8, F9), 0(R11)
 	FSTPQ (F10, F11), 32(R11)
@@ -2911,12 +2907,12 @@ loop:
 	MOVD 0(R3), R7
 	LSL $0x06, R7, R7
 	ADD R0, R7, R7
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
-	WORD $0x4edd3be4 // zip1 v4.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc5 // zip1 v5.2d, v30.2d, v28.2d
-	WORD $0x4edd7be0 // zip2 v0.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc1 // zip2 v1.2d, v30.2d, v28.2d
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x4ec23804 // zip1 v4.2d, v0.2d, v2.2d
+	WORD $0x4ec33825 // zip1 v5.2d, v1.2d, v3.2d
+	WORD $0x4ec27800 // zip2 v0.2d, v0.2d, v2.2d
+	WORD $0x4ec37821 // zip2 v1.2d, v1.2d, v3.2d
 	FSTPQ (F4, F5), 0(R7)
 	FSTPQ (F0, F1), 32(R7)
 	ADD $0x00000008, R3, R3
@@ -2933,12 +2929,12 @@ TEXT ·fftLinesOutF64NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R3
 
 loop:
-	FLDPQ 0(R2), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	WORD $0x4edd3be4 // zip1 v4.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc5 // zip1 v5.2d, v30.2d, v28.2d
-	WORD $0x4edd7be0 // zip2 v0.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc1 // zip2 v1.2d, v30.2d, v28.2d
+	FLDPQ 0(R2), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x4ec23804 // zip1 v4.2d, v0.2d, v2.2d
+	WORD $0x4ec33825 // zip1 v5.2d, v1.2d, v3.2d
+	WORD $0x4ec27800 // zip2 v0.2d, v0.2d, v2.2d
+	WORD $0x4ec37821 // zip2 v1.2d, v1.2d, v3.2d
 	FSTPQ (F4, F5), 0(R0)
 	FSTPQ (F0, F1), 32(R0)
 	ADD $0x00000040, R2, R2
@@ -2956,18 +2952,18 @@ TEXT ·fftLinesOutTimesF64NEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R6
 
 loop:
-	FLDPQ 0(R2), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	FLDPQ 0(R3), (F27, F26)
-	FLDPQ 32(R3), (F25, F24)
-	WORD $0x6e7bdfe8 // fmul v8.2d, v31.2d, v27.2d
-	WORD $0x6e7adfc9 // fmul v9.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfa4 // fmul v4.2d, v29.2d, v27.2d
-	WORD $0x6e7adf85 // fmul v5.2d, v28.2d, v26.2d
-	WORD $0x4efdcf28 // fmls v8.2d, v25.2d, v29.2d
-	WORD $0x4efccf09 // fmls v9.2d, v24.2d, v28.2d
-	WORD $0x4e7fcf24 // fmla v4.2d, v25.2d, v31.2d
-	WORD $0x4e7ecf05 // fmla v5.2d, v24.2d, v30.2d
+	FLDPQ 0(R2), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	FLDPQ 0(R3), (F4, F5)
+	FLDPQ 32(R3), (F6, F7)
+	WORD $0x6e64dc08 // fmul v8.2d, v0.2d, v4.2d
+	WORD $0x6e65dc29 // fmul v9.2d, v1.2d, v5.2d
+	WORD $0x6e64dc44 // fmul v4.2d, v2.2d, v4.2d
+	WORD $0x6e65dc65 // fmul v5.2d, v3.2d, v5.2d
+	WORD $0x4ee2ccc8 // fmls v8.2d, v6.2d, v2.2d
+	WORD $0x4ee3cce9 // fmls v9.2d, v7.2d, v3.2d
+	WORD $0x4e60ccc4 // fmla v4.2d, v6.2d, v0.2d
+	WORD $0x4e61cce5 // fmla v5.2d, v7.2d, v1.2d
 	WORD $0x4ec43900 // zip1 v0.2d, v8.2d, v4.2d
 	WORD $0x4ec53921 // zip1 v1.2d, v9.2d, v5.2d
 	WORD $0x4ec47902 // zip2 v2.2d, v8.2d, v4.2d
@@ -2990,18 +2986,18 @@ TEXT ·fftLinesOutOverF64NEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R6
 
 loop:
-	FLDPQ 0(R2), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	FLDPQ 0(R3), (F27, F26)
-	FLDPQ 32(R3), (F25, F24)
-	WORD $0x6e7bdfe8 // fmul v8.2d, v31.2d, v27.2d
-	WORD $0x6e7adfc9 // fmul v9.2d, v30.2d, v26.2d
-	WORD $0x6e7bdfa4 // fmul v4.2d, v29.2d, v27.2d
-	WORD $0x6e7adf85 // fmul v5.2d, v28.2d, v26.2d
-	WORD $0x4e7dcf28 // fmla v8.2d, v25.2d, v29.2d
-	WORD $0x4e7ccf09 // fmla v9.2d, v24.2d, v28.2d
-	WORD $0x4effcf24 // fmls v4.2d, v25.2d, v31.2d
-	WORD $0x4efecf05 // fmls v5.2d, v24.2d, v30.2d
+	FLDPQ 0(R2), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	FLDPQ 0(R3), (F4, F5)
+	FLDPQ 32(R3), (F6, F7)
+	WORD $0x6e64dc08 // fmul v8.2d, v0.2d, v4.2d
+	WORD $0x6e65dc29 // fmul v9.2d, v1.2d, v5.2d
+	WORD $0x6e64dc44 // fmul v4.2d, v2.2d, v4.2d
+	WORD $0x6e65dc65 // fmul v5.2d, v3.2d, v5.2d
+	WORD $0x4e62ccc8 // fmla v8.2d, v6.2d, v2.2d
+	WORD $0x4e63cce9 // fmla v9.2d, v7.2d, v3.2d
+	WORD $0x4ee0ccc4 // fmls v4.2d, v6.2d, v0.2d
+	WORD $0x4ee1cce5 // fmls v5.2d, v7.2d, v1.2d
 	WORD $0x4ec43900 // zip1 v0.2d, v8.2d, v4.2d
 	WORD $0x4ec53921 // zip1 v1.2d, v9.2d, v5.2d
 	WORD $0x4ec47902 // zip2 v2.2d, v8.2d, v4.2d
@@ -3030,25 +3026,25 @@ TEXT ·fftRowsInF64NEON(SB), NOSPLIT, $0-40
 whole:
 	CMP $0x00000002, R2
 	BLT part
-	FLDPQ 0(R3), (F31, F30)
+	FLDPQ 0(R3), (F0, F1)
 	ADD R6, R3, R16
-	FLDPQ 0(R16), (F29, F28)
+	FLDPQ 0(R16), (F2, F3)
 	ADD R6<<1, R3, R16
-	FLDPQ 0(R16), (F27, F26)
-	FLDPQ 0(R7), (F25, F24)
-	WORD $0x4edb3bea // zip1 v10.2d, v31.2d, v27.2d
-	WORD $0x4ed93bab // zip1 v11.2d, v29.2d, v25.2d
-	WORD $0x4edb7be4 // zip2 v4.2d, v31.2d, v27.2d
-	WORD $0x4ed97ba5 // zip2 v5.2d, v29.2d, v25.2d
+	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R7), (F10, F11)
+	WORD $0x4edf381d // zip1 v29.2d, v0.2d, v31.2d
+	WORD $0x4eca385c // zip1 v28.2d, v2.2d, v10.2d
+	WORD $0x4edf7804 // zip2 v4.2d, v0.2d, v31.2d
+	WORD $0x4eca7845 // zip2 v5.2d, v2.2d, v10.2d
 	MOVD 0(R1), R8
 	LSL $0x06, R8, R8
 	ADD R0, R8, R8
-	FSTPQ (F10, F11), 0(R8)
+	FSTPQ (F29, F28), 0(R8)
 	FSTPQ (F4, F5), 32(R8)
-	WORD $0x4eda3bc4 // zip1 v4.2d, v30.2d, v26.2d
-	WORD $0x4ed83b85 // zip1 v5.2d, v28.2d, v24.2d
-	WORD $0x4eda7bc0 // zip2 v0.2d, v30.2d, v26.2d
-	WORD $0x4ed87b81 // zip2 v1.2d, v28.2d, v24.2d
+	WORD $0x4ede3824 // zip1 v4.2d, v1.2d, v30.2d
+	WORD $0x4ecb3865 // zip1 v5.2d, v3.2d, v11.2d
+	WORD $0x4ede7820 // zip2 v0.2d, v1.2d, v30.2d
+	WORD $0x4ecb7861 // zip2 v1.2d, v3.2d, v11.2d
 	MOVD 8(R1), R8
 	LSL $0x06, R8, R8
 	ADD R0, R8, R8
@@ -3063,18 +3059,18 @@ whole:
 part:
 	TST R2, R2
 	BEQ done
-	FMOVQ 0(R3), F31
+	FMOVQ 0(R3), F6
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD R6, R3, R16
-	FMOVQ 0(R16), F30
+	FMOVQ 0(R16), F31
 	ADD R6<<1, R3, R16
-	FMOVQ 0(R16), F29
+	FMOVQ 0(R16), F8
 	WORD $0x6f00e409 // movi v9.2d, #0
-	FMOVQ 0(R7), F28
-	WORD $0x4edd3be0 // zip1 v0.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc1 // zip1 v1.2d, v30.2d, v28.2d
-	WORD $0x4edd7be2 // zip2 v2.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc3 // zip2 v3.2d, v30.2d, v28.2d
+	FMOVQ 0(R7), F30
+	WORD $0x4ec838c0 // zip1 v0.2d, v6.2d, v8.2d
+	WORD $0x4ede3be1 // zip1 v1.2d, v31.2d, v30.2d
+	WORD $0x4ec878c2 // zip2 v2.2d, v6.2d, v8.2d
+	WORD $0x4ede7be3 // zip2 v3.2d, v31.2d, v30.2d
 	MOVD 0(R1), R8
 	LSL $0x06, R8, R8
 	ADD R0, R8, R8
@@ -3084,8 +3080,8 @@ part:
 	ADD $0x00000010, R3, R3
 	ADD $0x00000010, R7, R7
 	SUB $1, R2, R2
-	WORD $0x4ebe1fc7 // mov v7.16b, v30.16b
-	WORD $0x4ebc1f89 // mov v9.16b, v28.16b
+	WORD $0x4ebf1fe7 // mov v7.16b, v31.16b
+	WORD $0x4ebe1fc9 // mov v9.16b, v30.16b
 	B part
 
 done:
@@ -3105,18 +3101,18 @@ TEXT ·fftRowsOutF64NEON(SB), NOSPLIT, $0-32
 whole0:
 	CMP $0x00000002, R1
 	BLT end0
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
-	WORD $0x4edd3be4 // zip1 v4.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc5 // zip1 v5.2d, v30.2d, v28.2d
-	WORD $0x4edd7be0 // zip2 v0.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc1 // zip2 v1.2d, v30.2d, v28.2d
-	FLDPQ 64(R0), (F31, F30)
-	FLDPQ 96(R0), (F29, F28)
-	WORD $0x4edd3be8 // zip1 v8.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc9 // zip1 v9.2d, v30.2d, v28.2d
-	WORD $0x4edd7be2 // zip2 v2.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc3 // zip2 v3.2d, v30.2d, v28.2d
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	WORD $0x4ec23804 // zip1 v4.2d, v0.2d, v2.2d
+	WORD $0x4ec33825 // zip1 v5.2d, v1.2d, v3.2d
+	WORD $0x4ec27800 // zip2 v0.2d, v0.2d, v2.2d
+	WORD $0x4ec37821 // zip2 v1.2d, v1.2d, v3.2d
+	FLDPQ 64(R0), (F2, F3)
+	FLDPQ 96(R0), (F6, F7)
+	WORD $0x4ec63848 // zip1 v8.2d, v2.2d, v6.2d
+	WORD $0x4ec73869 // zip1 v9.2d, v3.2d, v7.2d
+	WORD $0x4ec67842 // zip2 v2.2d, v2.2d, v6.2d
+	WORD $0x4ec77863 // zip2 v3.2d, v3.2d, v7.2d
 	FSTPQ (F4, F8), 0(R2)
 	ADD R3, R2, R16
 	FSTPQ (F5, F9), 0(R16)
@@ -3134,12 +3130,12 @@ end0:
 part:
 	TST R1, R1
 	BEQ done
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
-	WORD $0x4edd3be4 // zip1 v4.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc5 // zip1 v5.2d, v30.2d, v28.2d
-	WORD $0x4edd7be0 // zip2 v0.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc1 // zip2 v1.2d, v30.2d, v28.2d
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	WORD $0x4ec23804 // zip1 v4.2d, v0.2d, v2.2d
+	WORD $0x4ec33825 // zip1 v5.2d, v1.2d, v3.2d
+	WORD $0x4ec27800 // zip2 v0.2d, v0.2d, v2.2d
+	WORD $0x4ec37821 // zip2 v1.2d, v1.2d, v3.2d
 	FMOVQ F4, 0(R2)
 	ADD R3, R2, R16
 	FMOVQ F5, 0(R16)
@@ -3172,30 +3168,30 @@ TEXT ·fftRealRowsInF64NEON(SB), NOSPLIT, $0-40
 whole:
 	CMP $0x00000002, R2
 	BLT part
-	FLDPQ 0(R3), (F31, F30)
+	FLDPQ 0(R3), (F2, F3)
 	ADD R6, R3, R16
-	FLDPQ 0(R16), (F29, F28)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R6<<1, R3, R16
-	FLDPQ 0(R16), (F27, F26)
-	FLDPQ 0(R7), (F25, F24)
-	WORD $0x4edb3bec // zip1 v12.2d, v31.2d, v27.2d
-	WORD $0x4ed93bad // zip1 v13.2d, v29.2d, v25.2d
-	WORD $0x4edb7be6 // zip2 v6.2d, v31.2d, v27.2d
-	WORD $0x4ed97ba7 // zip2 v7.2d, v29.2d, v25.2d
+	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R7), (F12, F13)
+	WORD $0x4edf385d // zip1 v29.2d, v2.2d, v31.2d
+	WORD $0x4ecc389c // zip1 v28.2d, v4.2d, v12.2d
+	WORD $0x4edf7846 // zip2 v6.2d, v2.2d, v31.2d
+	WORD $0x4ecc7887 // zip2 v7.2d, v4.2d, v12.2d
 	MOVD 0(R1), R8
 	LSL $0x06, R8, R8
 	ADD R0, R8, R8
-	FSTPQ (F12, F13), 0(R8)
+	FSTPQ (F29, F28), 0(R8)
 	FSTPQ (F0, F1), 32(R8)
 	MOVD 8(R1), R8
 	LSL $0x06, R8, R8
 	ADD R0, R8, R8
 	FSTPQ (F6, F7), 0(R8)
 	FSTPQ (F0, F1), 32(R8)
-	WORD $0x4eda3bc6 // zip1 v6.2d, v30.2d, v26.2d
-	WORD $0x4ed83b87 // zip1 v7.2d, v28.2d, v24.2d
-	WORD $0x4eda7bc2 // zip2 v2.2d, v30.2d, v26.2d
-	WORD $0x4ed87b83 // zip2 v3.2d, v28.2d, v24.2d
+	WORD $0x4ede3866 // zip1 v6.2d, v3.2d, v30.2d
+	WORD $0x4ecd38a7 // zip1 v7.2d, v5.2d, v13.2d
+	WORD $0x4ede7862 // zip2 v2.2d, v3.2d, v30.2d
+	WORD $0x4ecd78a3 // zip2 v3.2d, v5.2d, v13.2d
 	MOVD 16(R1), R8
 	LSL $0x06, R8, R8
 	ADD R0, R8, R8
@@ -3215,18 +3211,18 @@ whole:
 part:
 	TST R2, R2
 	BEQ done
-	FMOVQ 0(R3), F31
+	FMOVQ 0(R3), F8
 	WORD $0x6f00e409 // movi v9.2d, #0
 	ADD R6, R3, R16
-	FMOVQ 0(R16), F30
+	FMOVQ 0(R16), F31
 	ADD R6<<1, R3, R16
-	FMOVQ 0(R16), F29
+	FMOVQ 0(R16), F10
 	WORD $0x6f00e40b // movi v11.2d, #0
-	FMOVQ 0(R7), F28
-	WORD $0x4edd3be2 // zip1 v2.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc3 // zip1 v3.2d, v30.2d, v28.2d
-	WORD $0x4edd7be4 // zip2 v4.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc5 // zip2 v5.2d, v30.2d, v28.2d
+	FMOVQ 0(R7), F30
+	WORD $0x4eca3902 // zip1 v2.2d, v8.2d, v10.2d
+	WORD $0x4ede3be3 // zip1 v3.2d, v31.2d, v30.2d
+	WORD $0x4eca7904 // zip2 v4.2d, v8.2d, v10.2d
+	WORD $0x4ede7be5 // zip2 v5.2d, v31.2d, v30.2d
 	MOVD 0(R1), R8
 	LSL $0x06, R8, R8
 	ADD R0, R8, R8
@@ -3241,8 +3237,8 @@ part:
 	ADD $0x00000010, R3, R3
 	ADD $0x00000010, R7, R7
 	SUB $1, R2, R2
-	WORD $0x4ebe1fc9 // mov v9.16b, v30.16b
-	WORD $0x4ebc1f8b // mov v11.16b, v28.16b
+	WORD $0x4ebf1fe9 // mov v9.16b, v31.16b
+	WORD $0x4ebe1fcb // mov v11.16b, v30.16b
 	B part
 
 done:
@@ -3262,18 +3258,18 @@ TEXT ·fftRealRowsOutF64NEON(SB), NOSPLIT, $0-32
 whole0:
 	CMP $0x00000002, R1
 	BLT end0
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 64(R0), (F29, F28)
-	WORD $0x4edd3be4 // zip1 v4.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc5 // zip1 v5.2d, v30.2d, v28.2d
-	WORD $0x4edd7be0 // zip2 v0.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc1 // zip2 v1.2d, v30.2d, v28.2d
-	FLDPQ 128(R0), (F31, F30)
-	FLDPQ 192(R0), (F29, F28)
-	WORD $0x4edd3be8 // zip1 v8.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc9 // zip1 v9.2d, v30.2d, v28.2d
-	WORD $0x4edd7be2 // zip2 v2.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc3 // zip2 v3.2d, v30.2d, v28.2d
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 64(R0), (F2, F3)
+	WORD $0x4ec23804 // zip1 v4.2d, v0.2d, v2.2d
+	WORD $0x4ec33825 // zip1 v5.2d, v1.2d, v3.2d
+	WORD $0x4ec27800 // zip2 v0.2d, v0.2d, v2.2d
+	WORD $0x4ec37821 // zip2 v1.2d, v1.2d, v3.2d
+	FLDPQ 128(R0), (F2, F3)
+	FLDPQ 192(R0), (F6, F7)
+	WORD $0x4ec63848 // zip1 v8.2d, v2.2d, v6.2d
+	WORD $0x4ec73869 // zip1 v9.2d, v3.2d, v7.2d
+	WORD $0x4ec67842 // zip2 v2.2d, v2.2d, v6.2d
+	WORD $0x4ec77863 // zip2 v3.2d, v3.2d, v7.2d
 	FSTPQ (F4, F8), 0(R2)
 	ADD R3, R2, R16
 	FSTPQ (F5, F9), 0(R16)
@@ -3291,12 +3287,12 @@ end0:
 part:
 	TST R1, R1
 	BEQ done
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 64(R0), (F29, F28)
-	WORD $0x4edd3be4 // zip1 v4.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc5 // zip1 v5.2d, v30.2d, v28.2d
-	WORD $0x4edd7be0 // zip2 v0.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc1 // zip2 v1.2d, v30.2d, v28.2d
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 64(R0), (F2, F3)
+	WORD $0x4ec23804 // zip1 v4.2d, v0.2d, v2.2d
+	WORD $0x4ec33825 // zip1 v5.2d, v1.2d, v3.2d
+	WORD $0x4ec27800 // zip2 v0.2d, v0.2d, v2.2d
+	WORD $0x4ec37821 // zip2 v1.2d, v1.2d, v3.2d
 	FMOVQ F4, 0(R2)
 	ADD R3, R2, R16
 	FMOVQ F5, 0(R16)
@@ -3329,19 +3325,19 @@ TEXT ·fftMirrorF64NEON(SB), NOSPLIT, $0-32
 	WORD $0x4ebf1fe1 // mov v1.16b, v31.16b
 
 loop:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 32(R1), (F4, F5)
 	MOVD 0(R2), R7
 	LSL $0x06, R7, R7
 	ADD R0, R7, R7
-	FSTPQ (F31, F30), 0(R7)
-	FSTPQ (F29, F28), 32(R7)
-	WORD $0x6e201fa4 // eor v4.16b, v29.16b, v0.16b
-	WORD $0x6e211f85 // eor v5.16b, v28.16b, v1.16b
+	FSTPQ (F2, F3), 0(R7)
+	FSTPQ (F4, F5), 32(R7)
+	WORD $0x6e201c84 // eor v4.16b, v4.16b, v0.16b
+	WORD $0x6e211ca5 // eor v5.16b, v5.16b, v1.16b
 	MOVD 0(R6), R7
 	LSL $0x06, R7, R7
 	ADD R0, R7, R7
-	FSTPQ (F31, F30), 0(R7)
+	FSTPQ (F2, F3), 0(R7)
 	FSTPQ (F4, F5), 32(R7)
 	ADD $0x00000040, R1, R1
 	ADD $0x00000008, R2, R2
@@ -3367,18 +3363,18 @@ TEXT ·fftUntangleF64NEON(SB), NOSPLIT, $0-24
 	WORD $0x4ebf1fe1 // mov v1.16b, v31.16b
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
-	FLDPQ 0(R3), (F27, F26)
-	FLDPQ 32(R3), (F25, F24)
-	WORD $0x4e7bd7ea // fadd v10.2d, v31.2d, v27.2d
-	WORD $0x4e7ad7cb // fadd v11.2d, v30.2d, v26.2d
-	WORD $0x4ef9d7ac // fsub v12.2d, v29.2d, v25.2d
-	WORD $0x4ef8d78d // fsub v13.2d, v28.2d, v24.2d
-	WORD $0x4e79d7a4 // fadd v4.2d, v29.2d, v25.2d
-	WORD $0x4e78d785 // fadd v5.2d, v28.2d, v24.2d
-	WORD $0x4effd762 // fsub v2.2d, v27.2d, v31.2d
-	WORD $0x4efed743 // fsub v3.2d, v26.2d, v30.2d
+	FLDPQ 0(R0), (F2, F3)
+	FLDPQ 32(R0), (F4, F5)
+	FLDPQ 0(R3), (F6, F7)
+	FLDPQ 32(R3), (F8, F9)
+	WORD $0x4e66d44a // fadd v10.2d, v2.2d, v6.2d
+	WORD $0x4e67d46b // fadd v11.2d, v3.2d, v7.2d
+	WORD $0x4ee8d48c // fsub v12.2d, v4.2d, v8.2d
+	WORD $0x4ee9d4ad // fsub v13.2d, v5.2d, v9.2d
+	WORD $0x4e68d484 // fadd v4.2d, v4.2d, v8.2d
+	WORD $0x4e69d4a5 // fadd v5.2d, v5.2d, v9.2d
+	WORD $0x4ee2d4c2 // fsub v2.2d, v6.2d, v2.2d
+	WORD $0x4ee3d4e3 // fsub v3.2d, v7.2d, v3.2d
 	FMOVD 0(R1), F6
 	FMOVD 8(R1), F8
 	WORD $0x4fc6908e // fmul v14.2d, v4.2d, v6.d[0]
@@ -3436,18 +3432,18 @@ TEXT ·fftTangleF64NEON(SB), NOSPLIT, $0-40
 	WORD $0x4ebf1fe1 // mov v1.16b, v31.16b
 
 loop:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
-	FLDPQ 0(R8), (F27, F26)
-	FLDPQ 32(R8), (F25, F24)
-	WORD $0x4e7bd7ea // fadd v10.2d, v31.2d, v27.2d
-	WORD $0x4e7ad7cb // fadd v11.2d, v30.2d, v26.2d
-	WORD $0x4ef9d7ac // fsub v12.2d, v29.2d, v25.2d
-	WORD $0x4ef8d78d // fsub v13.2d, v28.2d, v24.2d
-	WORD $0x4efbd7e2 // fsub v2.2d, v31.2d, v27.2d
-	WORD $0x4efad7c3 // fsub v3.2d, v30.2d, v26.2d
-	WORD $0x4e79d7a4 // fadd v4.2d, v29.2d, v25.2d
-	WORD $0x4e78d785 // fadd v5.2d, v28.2d, v24.2d
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 32(R1), (F4, F5)
+	FLDPQ 0(R8), (F6, F7)
+	FLDPQ 32(R8), (F8, F9)
+	WORD $0x4e66d44a // fadd v10.2d, v2.2d, v6.2d
+	WORD $0x4e67d46b // fadd v11.2d, v3.2d, v7.2d
+	WORD $0x4ee8d48c // fsub v12.2d, v4.2d, v8.2d
+	WORD $0x4ee9d4ad // fsub v13.2d, v5.2d, v9.2d
+	WORD $0x4ee6d442 // fsub v2.2d, v2.2d, v6.2d
+	WORD $0x4ee7d463 // fsub v3.2d, v3.2d, v7.2d
+	WORD $0x4e68d484 // fadd v4.2d, v4.2d, v8.2d
+	WORD $0x4e69d4a5 // fadd v5.2d, v5.2d, v9.2d
 	FMOVD 0(R2), F6
 	FMOVD 8(R2), F8
 	WORD $0x4fc8904e // fmul v14.2d, v2.2d, v8.d[0]
@@ -3500,23 +3496,23 @@ TEXT ·fftScatterProductF64NEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R6
 
 loop:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
 	FMOVD 0(R2), F4
 	FMOVD 8(R2), F6
-	WORD $0x4fc493e8 // fmul v8.2d, v31.2d, v4.d[0]
-	WORD $0x4fc493c9 // fmul v9.2d, v30.2d, v4.d[0]
-	WORD $0x4fc493bb // fmul v27.2d, v29.2d, v4.d[0]
-	WORD $0x4fc49385 // fmul v5.2d, v28.2d, v4.d[0]
-	WORD $0x4fc653a8 // fmls v8.2d, v29.2d, v6.d[0]
-	WORD $0x4fc65389 // fmls v9.2d, v28.2d, v6.d[0]
-	WORD $0x4fc613fb // fmla v27.2d, v31.2d, v6.d[0]
-	WORD $0x4fc613c5 // fmla v5.2d, v30.2d, v6.d[0]
+	WORD $0x4fc49008 // fmul v8.2d, v0.2d, v4.d[0]
+	WORD $0x4fc49029 // fmul v9.2d, v1.2d, v4.d[0]
+	WORD $0x4fc4905f // fmul v31.2d, v2.2d, v4.d[0]
+	WORD $0x4fc49065 // fmul v5.2d, v3.2d, v4.d[0]
+	WORD $0x4fc65048 // fmls v8.2d, v2.2d, v6.d[0]
+	WORD $0x4fc65069 // fmls v9.2d, v3.2d, v6.d[0]
+	WORD $0x4fc6101f // fmla v31.2d, v0.2d, v6.d[0]
+	WORD $0x4fc61025 // fmla v5.2d, v1.2d, v6.d[0]
 	MOVD 0(R3), R7
 	LSL $0x06, R7, R7
 	ADD R0, R7, R7
 	FSTPQ (F8, F9), 0(R7)
-	FSTPQ (F27, F5), 32(R7)
+	FSTPQ (F31, F5), 32(R7)
 	ADD $0x00000040, R1, R1
 	ADD $0x00000010, R2, R2
 	ADD $0x00000008, R3, R3
@@ -3530,20 +3526,20 @@ TEXT ·fftFirst2F32NEON(SB), NOSPLIT, $0-16
 	MOVD n+8(FP), R1
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
-	FLDPQ 64(R0), (F27, F26)
-	FLDPQ 96(R0), (F25, F24)
-	WORD $0x4e3bd7e8 // fadd v8.4s, v31.4s, v27.4s
-	WORD $0x4e3ad7c9 // fadd v9.4s, v30.4s, v26.4s
-	WORD $0x4e39d7aa // fadd v10.4s, v29.4s, v25.4s
-	WORD $0x4e38d78b // fadd v11.4s, v28.4s, v24.4s
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	FLDPQ 64(R0), (F4, F5)
+	FLDPQ 96(R0), (F6, F7)
+	WORD $0x4e24d408 // fadd v8.4s, v0.4s, v4.4s
+	WORD $0x4e25d429 // fadd v9.4s, v1.4s, v5.4s
+	WORD $0x4e26d44a // fadd v10.4s, v2.4s, v6.4s
+	WORD $0x4e27d46b // fadd v11.4s, v3.4s, v7.4s
 	FSTPQ (F8, F9), 0(R0)
 	FSTPQ (F10, F11), 32(R0)
-	WORD $0x4ebbd7e0 // fsub v0.4s, v31.4s, v27.4s
-	WORD $0x4ebad7c1 // fsub v1.4s, v30.4s, v26.4s
-	WORD $0x4eb9d7a2 // fsub v2.4s, v29.4s, v25.4s
-	WORD $0x4eb8d783 // fsub v3.4s, v28.4s, v24.4s
+	WORD $0x4ea4d400 // fsub v0.4s, v0.4s, v4.4s
+	WORD $0x4ea5d421 // fsub v1.4s, v1.4s, v5.4s
+	WORD $0x4ea6d442 // fsub v2.4s, v2.4s, v6.4s
+	WORD $0x4ea7d463 // fsub v3.4s, v3.4s, v7.4s
 	FSTPQ (F0, F1), 64(R0)
 	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R0, R0
@@ -3564,32 +3560,32 @@ block:
 	SUB R6, R2, R2
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVS 0(R3), F8
 	FMOVS 4(R3), F10
-	WORD $0x4f88936c // fmul v12.4s, v27.4s, v8.s[0]
-	WORD $0x4f88934d // fmul v13.4s, v26.4s, v8.s[0]
-	WORD $0x4f889337 // fmul v23.4s, v25.4s, v8.s[0]
-	WORD $0x4f889309 // fmul v9.4s, v24.4s, v8.s[0]
-	WORD $0x4f8a532c // fmls v12.4s, v25.4s, v10.s[0]
-	WORD $0x4f8a530d // fmls v13.4s, v24.4s, v10.s[0]
-	WORD $0x4f8a1377 // fmla v23.4s, v27.4s, v10.s[0]
-	WORD $0x4f8a1349 // fmla v9.4s, v26.4s, v10.s[0]
-	WORD $0x4e2cd7e4 // fadd v4.4s, v31.4s, v12.4s
-	WORD $0x4e2dd7c5 // fadd v5.4s, v30.4s, v13.4s
-	WORD $0x4e37d7a6 // fadd v6.4s, v29.4s, v23.4s
-	WORD $0x4e29d787 // fadd v7.4s, v28.4s, v9.4s
+	WORD $0x4f88908c // fmul v12.4s, v4.4s, v8.s[0]
+	WORD $0x4f8890ad // fmul v13.4s, v5.4s, v8.s[0]
+	WORD $0x4f8890df // fmul v31.4s, v6.4s, v8.s[0]
+	WORD $0x4f8890e9 // fmul v9.4s, v7.4s, v8.s[0]
+	WORD $0x4f8a50cc // fmls v12.4s, v6.4s, v10.s[0]
+	WORD $0x4f8a50ed // fmls v13.4s, v7.4s, v10.s[0]
+	WORD $0x4f8a109f // fmla v31.4s, v4.4s, v10.s[0]
+	WORD $0x4f8a10a9 // fmla v9.4s, v5.4s, v10.s[0]
+	WORD $0x4e2cd404 // fadd v4.4s, v0.4s, v12.4s
+	WORD $0x4e2dd425 // fadd v5.4s, v1.4s, v13.4s
+	WORD $0x4e3fd446 // fadd v6.4s, v2.4s, v31.4s
+	WORD $0x4e29d467 // fadd v7.4s, v3.4s, v9.4s
 	FSTPQ (F4, F5), 0(R0)
 	FSTPQ (F6, F7), 32(R0)
-	WORD $0x4eacd7e0 // fsub v0.4s, v31.4s, v12.4s
-	WORD $0x4eadd7c1 // fsub v1.4s, v30.4s, v13.4s
-	WORD $0x4eb7d7a2 // fsub v2.4s, v29.4s, v23.4s
-	WORD $0x4ea9d783 // fsub v3.4s, v28.4s, v9.4s
+	WORD $0x4eacd400 // fsub v0.4s, v0.4s, v12.4s
+	WORD $0x4eadd421 // fsub v1.4s, v1.4s, v13.4s
+	WORD $0x4ebfd442 // fsub v2.4s, v2.4s, v31.4s
+	WORD $0x4ea9d463 // fsub v3.4s, v3.4s, v9.4s
 	ADD R1, R0, R16
 	FSTPQ (F0, F1), 0(R16)
 	ADD R1, R0, R16
@@ -3625,20 +3621,20 @@ loop:
 	ADD R1, R10, R10
 	ADD R8, R10, R16
 	ADD $0, R16, R11
-	FLDPQ 0(R9), (F31, F30)
-	FLDPQ 32(R9), (F29, F28)
-	WORD $0x4e9d1be4 // uzp1 v4.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bc5 // uzp1 v5.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be0 // uzp2 v0.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc1 // uzp2 v1.4s, v30.4s, v28.4s
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4e821804 // uzp1 v4.4s, v0.4s, v2.4s
+	WORD $0x4e831825 // uzp1 v5.4s, v1.4s, v3.4s
+	WORD $0x4e825800 // uzp2 v0.4s, v0.4s, v2.4s
+	WORD $0x4e835821 // uzp2 v1.4s, v1.4s, v3.4s
 	ADD R6, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F2, F3)
 	ADD R6, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e9d1be8 // uzp1 v8.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bc9 // uzp1 v9.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be2 // uzp2 v2.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc3 // uzp2 v3.4s, v30.4s, v28.4s
+	FLDPQ 32(R16), (F6, F7)
+	WORD $0x4e861848 // uzp1 v8.4s, v2.4s, v6.4s
+	WORD $0x4e871869 // uzp1 v9.4s, v3.4s, v7.4s
+	WORD $0x4e865842 // uzp2 v2.4s, v2.4s, v6.4s
+	WORD $0x4e875863 // uzp2 v3.4s, v3.4s, v7.4s
 	WORD $0x4e28d486 // fadd v6.4s, v4.4s, v8.4s
 	WORD $0x4e29d4a7 // fadd v7.4s, v5.4s, v9.4s
 	WORD $0x4e22d40a // fadd v10.4s, v0.4s, v2.4s
@@ -3669,36 +3665,36 @@ TEXT ·fftTo2F32NEON(SB), NOSPLIT, $0-40
 	MOVD tw+24(FP), R7
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVS 0(R7), F8
 	FMOVS 4(R7), F10
-	WORD $0x4f88936c // fmul v12.4s, v27.4s, v8.s[0]
-	WORD $0x4f88934d // fmul v13.4s, v26.4s, v8.s[0]
-	WORD $0x4f889337 // fmul v23.4s, v25.4s, v8.s[0]
-	WORD $0x4f889309 // fmul v9.4s, v24.4s, v8.s[0]
-	WORD $0x4f8a532c // fmls v12.4s, v25.4s, v10.s[0]
-	WORD $0x4f8a530d // fmls v13.4s, v24.4s, v10.s[0]
-	WORD $0x4f8a1377 // fmla v23.4s, v27.4s, v10.s[0]
-	WORD $0x4f8a1349 // fmla v9.4s, v26.4s, v10.s[0]
-	WORD $0x4e2cd7e4 // fadd v4.4s, v31.4s, v12.4s
-	WORD $0x4e2dd7c5 // fadd v5.4s, v30.4s, v13.4s
-	WORD $0x4e37d7a6 // fadd v6.4s, v29.4s, v23.4s
-	WORD $0x4e29d787 // fadd v7.4s, v28.4s, v9.4s
+	WORD $0x4f88908c // fmul v12.4s, v4.4s, v8.s[0]
+	WORD $0x4f8890ad // fmul v13.4s, v5.4s, v8.s[0]
+	WORD $0x4f8890df // fmul v31.4s, v6.4s, v8.s[0]
+	WORD $0x4f8890e9 // fmul v9.4s, v7.4s, v8.s[0]
+	WORD $0x4f8a50cc // fmls v12.4s, v6.4s, v10.s[0]
+	WORD $0x4f8a50ed // fmls v13.4s, v7.4s, v10.s[0]
+	WORD $0x4f8a109f // fmla v31.4s, v4.4s, v10.s[0]
+	WORD $0x4f8a10a9 // fmla v9.4s, v5.4s, v10.s[0]
+	WORD $0x4e2cd404 // fadd v4.4s, v0.4s, v12.4s
+	WORD $0x4e2dd425 // fadd v5.4s, v1.4s, v13.4s
+	WORD $0x4e3fd446 // fadd v6.4s, v2.4s, v31.4s
+	WORD $0x4e29d467 // fadd v7.4s, v3.4s, v9.4s
 	WORD $0x4e86388a // zip1 v10.4s, v4.4s, v6.4s
 	WORD $0x4e8738ab // zip1 v11.4s, v5.4s, v7.4s
 	WORD $0x4e867884 // zip2 v4.4s, v4.4s, v6.4s
 	WORD $0x4e8778a5 // zip2 v5.4s, v5.4s, v7.4s
 	FSTPQ (F10, F11), 0(R6)
 	FSTPQ (F4, F5), 32(R6)
-	WORD $0x4eacd7e0 // fsub v0.4s, v31.4s, v12.4s
-	WORD $0x4eadd7c1 // fsub v1.4s, v30.4s, v13.4s
-	WORD $0x4eb7d7a2 // fsub v2.4s, v29.4s, v23.4s
-	WORD $0x4ea9d783 // fsub v3.4s, v28.4s, v9.4s
+	WORD $0x4eacd400 // fsub v0.4s, v0.4s, v12.4s
+	WORD $0x4eadd421 // fsub v1.4s, v1.4s, v13.4s
+	WORD $0x4ebfd442 // fsub v2.4s, v2.4s, v31.4s
+	WORD $0x4ea9d463 // fsub v3.4s, v3.4s, v9.4s
 	WORD $0x4e823804 // zip1 v4.4s, v0.4s, v2.4s
 	WORD $0x4e833825 // zip1 v5.4s, v1.4s, v3.4s
 	WORD $0x4e827800 // zip2 v0.4s, v0.4s, v2.4s
@@ -3722,48 +3718,48 @@ TEXT ·fftFirst3F32NEON(SB), NOSPLIT, $0-16
 	MOVD n+8(FP), R1
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
-	FLDPQ 64(R0), (F27, F26)
-	FLDPQ 96(R0), (F25, F24)
-	FLDPQ 128(R0), (F23, F22)
-	FLDPQ 160(R0), (F21, F20)
-	WORD $0x4e37d76c // fadd v12.4s, v27.4s, v23.4s
-	WORD $0x4e36d74d // fadd v13.4s, v26.4s, v22.4s
-	WORD $0x4e35d72e // fadd v14.4s, v25.4s, v21.4s
-	WORD $0x4e34d70f // fadd v15.4s, v24.4s, v20.4s
-	WORD $0x4eb7d764 // fsub v4.4s, v27.4s, v23.4s
-	WORD $0x4eb6d745 // fsub v5.4s, v26.4s, v22.4s
-	WORD $0x4eb5d726 // fsub v6.4s, v25.4s, v21.4s
-	WORD $0x4eb4d707 // fsub v7.4s, v24.4s, v20.4s
-	WORD $0x4e2cd7e8 // fadd v8.4s, v31.4s, v12.4s
-	WORD $0x4e2dd7c9 // fadd v9.4s, v30.4s, v13.4s
-	WORD $0x4e2ed7aa // fadd v10.4s, v29.4s, v14.4s
-	WORD $0x4e2fd78b // fadd v11.4s, v28.4s, v15.4s
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	FLDPQ 64(R0), (F4, F5)
+	FLDPQ 96(R0), (F6, F7)
+	FLDPQ 128(R0), (F8, F9)
+	FLDPQ 160(R0), (F10, F11)
+	WORD $0x4e28d48c // fadd v12.4s, v4.4s, v8.4s
+	WORD $0x4e29d4ad // fadd v13.4s, v5.4s, v9.4s
+	WORD $0x4e2ad4ce // fadd v14.4s, v6.4s, v10.4s
+	WORD $0x4e2bd4ef // fadd v15.4s, v7.4s, v11.4s
+	WORD $0x4ea8d484 // fsub v4.4s, v4.4s, v8.4s
+	WORD $0x4ea9d4a5 // fsub v5.4s, v5.4s, v9.4s
+	WORD $0x4eaad4c6 // fsub v6.4s, v6.4s, v10.4s
+	WORD $0x4eabd4e7 // fsub v7.4s, v7.4s, v11.4s
+	WORD $0x4e2cd408 // fadd v8.4s, v0.4s, v12.4s
+	WORD $0x4e2dd429 // fadd v9.4s, v1.4s, v13.4s
+	WORD $0x4e2ed44a // fadd v10.4s, v2.4s, v14.4s
+	WORD $0x4e2fd46b // fadd v11.4s, v3.4s, v15.4s
 	FSTPQ (F8, F9), 0(R0)
 	FSTPQ (F10, F11), 32(R0)
-	FMOVQ 144(R19), F27
-	WORD $0x4ebbcd9f // fmls v31.4s, v12.4s, v27.4s
-	WORD $0x4ebbcdbe // fmls v30.4s, v13.4s, v27.4s
-	WORD $0x4ebbcddd // fmls v29.4s, v14.4s, v27.4s
-	WORD $0x4ebbcdfc // fmls v28.4s, v15.4s, v27.4s
-	FMOVQ 160(R19), F26
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4e3accc2 // fmla v2.4s, v6.4s, v26.4s
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
-	WORD $0x4e3acce3 // fmla v3.4s, v7.4s, v26.4s
-	WORD $0x4ebd1faa // mov v10.16b, v29.16b
-	WORD $0x4ebacc8a // fmls v10.4s, v4.4s, v26.4s
-	WORD $0x4ebc1f8b // mov v11.16b, v28.16b
-	WORD $0x4ebaccab // fmls v11.4s, v5.4s, v26.4s
-	FSTPQ (F2, F3), 64(R0)
+	FMOVQ 144(R19), F31
+	WORD $0x4ebfcd80 // fmls v0.4s, v12.4s, v31.4s
+	WORD $0x4ebfcda1 // fmls v1.4s, v13.4s, v31.4s
+	WORD $0x4ebfcdc2 // fmls v2.4s, v14.4s, v31.4s
+	WORD $0x4ebfcde3 // fmls v3.4s, v15.4s, v31.4s
+	FMOVQ 160(R19), F30
+	WORD $0x4ea01c1d // mov v29.16b, v0.16b
+	WORD $0x4e3eccdd // fmla v29.4s, v6.4s, v30.4s
+	WORD $0x4ea11c3c // mov v28.16b, v1.16b
+	WORD $0x4e3eccfc // fmla v28.4s, v7.4s, v30.4s
+	WORD $0x4ea21c4a // mov v10.16b, v2.16b
+	WORD $0x4ebecc8a // fmls v10.4s, v4.4s, v30.4s
+	WORD $0x4ea31c6b // mov v11.16b, v3.16b
+	WORD $0x4ebeccab // fmls v11.4s, v5.4s, v30.4s
+	FSTPQ (F29, F28), 64(R0)
 	FSTPQ (F10, F11), 96(R0)
-	WORD $0x4ebaccdf // fmls v31.4s, v6.4s, v26.4s
-	WORD $0x4ebaccfe // fmls v30.4s, v7.4s, v26.4s
-	WORD $0x4e3acc9d // fmla v29.4s, v4.4s, v26.4s
-	WORD $0x4e3accbc // fmla v28.4s, v5.4s, v26.4s
-	FSTPQ (F31, F30), 128(R0)
-	FSTPQ (F29, F28), 160(R0)
+	WORD $0x4ebeccc0 // fmls v0.4s, v6.4s, v30.4s
+	WORD $0x4ebecce1 // fmls v1.4s, v7.4s, v30.4s
+	WORD $0x4e3ecc82 // fmla v2.4s, v4.4s, v30.4s
+	WORD $0x4e3ecca3 // fmla v3.4s, v5.4s, v30.4s
+	FSTPQ (F0, F1), 128(R0)
+	FSTPQ (F2, F3), 160(R0)
 	ADD $0x000000c0, R0, R0
 	SUBS $0x00000003, R1, R1
 	BNE loop
@@ -3783,76 +3779,76 @@ block:
 	SUB R6, R2, R2
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVS 0(R3), F8
 	FMOVS 4(R3), F10
-	WORD $0x4f88936c // fmul v12.4s, v27.4s, v8.s[0]
-	WORD $0x4f88934d // fmul v13.4s, v26.4s, v8.s[0]
-	WORD $0x4f889337 // fmul v23.4s, v25.4s, v8.s[0]
-	WORD $0x4f889309 // fmul v9.4s, v24.4s, v8.s[0]
-	WORD $0x4f8a532c // fmls v12.4s, v25.4s, v10.s[0]
-	WORD $0x4f8a530d // fmls v13.4s, v24.4s, v10.s[0]
-	WORD $0x4f8a1377 // fmla v23.4s, v27.4s, v10.s[0]
-	WORD $0x4f8a1349 // fmla v9.4s, v26.4s, v10.s[0]
+	WORD $0x4f88908c // fmul v12.4s, v4.4s, v8.s[0]
+	WORD $0x4f8890ad // fmul v13.4s, v5.4s, v8.s[0]
+	WORD $0x4f8890df // fmul v31.4s, v6.4s, v8.s[0]
+	WORD $0x4f8890e9 // fmul v9.4s, v7.4s, v8.s[0]
+	WORD $0x4f8a50cc // fmls v12.4s, v6.4s, v10.s[0]
+	WORD $0x4f8a50ed // fmls v13.4s, v7.4s, v10.s[0]
+	WORD $0x4f8a109f // fmla v31.4s, v4.4s, v10.s[0]
+	WORD $0x4f8a10a9 // fmla v9.4s, v5.4s, v10.s[0]
 	ADD R1<<1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1<<1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVS 8(R3), F10
 	FMOVS 12(R3), F14
-	WORD $0x4f8a9370 // fmul v16.4s, v27.4s, v10.s[0]
-	WORD $0x4f8a9351 // fmul v17.4s, v26.4s, v10.s[0]
-	WORD $0x4f8a9336 // fmul v22.4s, v25.4s, v10.s[0]
-	WORD $0x4f8a930b // fmul v11.4s, v24.4s, v10.s[0]
-	WORD $0x4f8e5330 // fmls v16.4s, v25.4s, v14.s[0]
-	WORD $0x4f8e5311 // fmls v17.4s, v24.4s, v14.s[0]
-	WORD $0x4f8e1376 // fmla v22.4s, v27.4s, v14.s[0]
-	WORD $0x4f8e134b // fmla v11.4s, v26.4s, v14.s[0]
+	WORD $0x4f8a9090 // fmul v16.4s, v4.4s, v10.s[0]
+	WORD $0x4f8a90b1 // fmul v17.4s, v5.4s, v10.s[0]
+	WORD $0x4f8a90de // fmul v30.4s, v6.4s, v10.s[0]
+	WORD $0x4f8a90eb // fmul v11.4s, v7.4s, v10.s[0]
+	WORD $0x4f8e50d0 // fmls v16.4s, v6.4s, v14.s[0]
+	WORD $0x4f8e50f1 // fmls v17.4s, v7.4s, v14.s[0]
+	WORD $0x4f8e109e // fmla v30.4s, v4.4s, v14.s[0]
+	WORD $0x4f8e10ab // fmla v11.4s, v5.4s, v14.s[0]
 	WORD $0x4e30d584 // fadd v4.4s, v12.4s, v16.4s
 	WORD $0x4e31d5a5 // fadd v5.4s, v13.4s, v17.4s
-	WORD $0x4e36d6e6 // fadd v6.4s, v23.4s, v22.4s
+	WORD $0x4e3ed7e6 // fadd v6.4s, v31.4s, v30.4s
 	WORD $0x4e2bd527 // fadd v7.4s, v9.4s, v11.4s
 	WORD $0x4eb0d58c // fsub v12.4s, v12.4s, v16.4s
 	WORD $0x4eb1d5ad // fsub v13.4s, v13.4s, v17.4s
-	WORD $0x4eb6d6e8 // fsub v8.4s, v23.4s, v22.4s
+	WORD $0x4ebed7e8 // fsub v8.4s, v31.4s, v30.4s
 	WORD $0x4eabd529 // fsub v9.4s, v9.4s, v11.4s
-	WORD $0x4e24d7ea // fadd v10.4s, v31.4s, v4.4s
-	WORD $0x4e25d7cb // fadd v11.4s, v30.4s, v5.4s
-	WORD $0x4e26d7ae // fadd v14.4s, v29.4s, v6.4s
-	WORD $0x4e27d78f // fadd v15.4s, v28.4s, v7.4s
+	WORD $0x4e24d40a // fadd v10.4s, v0.4s, v4.4s
+	WORD $0x4e25d42b // fadd v11.4s, v1.4s, v5.4s
+	WORD $0x4e26d44e // fadd v14.4s, v2.4s, v6.4s
+	WORD $0x4e27d46f // fadd v15.4s, v3.4s, v7.4s
 	FSTPQ (F10, F11), 0(R0)
 	FSTPQ (F14, F15), 32(R0)
-	FMOVQ 144(R19), F27
-	WORD $0x4ebbcc9f // fmls v31.4s, v4.4s, v27.4s
-	WORD $0x4ebbccbe // fmls v30.4s, v5.4s, v27.4s
-	WORD $0x4ebbccdd // fmls v29.4s, v6.4s, v27.4s
-	WORD $0x4ebbccfc // fmls v28.4s, v7.4s, v27.4s
-	FMOVQ 160(R19), F26
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4e3acd02 // fmla v2.4s, v8.4s, v26.4s
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
-	WORD $0x4e3acd23 // fmla v3.4s, v9.4s, v26.4s
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebacd86 // fmls v6.4s, v12.4s, v26.4s
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
-	WORD $0x4ebacda7 // fmls v7.4s, v13.4s, v26.4s
+	FMOVQ 144(R19), F31
+	WORD $0x4ebfcc80 // fmls v0.4s, v4.4s, v31.4s
+	WORD $0x4ebfcca1 // fmls v1.4s, v5.4s, v31.4s
+	WORD $0x4ebfccc2 // fmls v2.4s, v6.4s, v31.4s
+	WORD $0x4ebfcce3 // fmls v3.4s, v7.4s, v31.4s
+	FMOVQ 160(R19), F30
+	WORD $0x4ea01c1d // mov v29.16b, v0.16b
+	WORD $0x4e3ecd1d // fmla v29.4s, v8.4s, v30.4s
+	WORD $0x4ea11c3c // mov v28.16b, v1.16b
+	WORD $0x4e3ecd3c // fmla v28.4s, v9.4s, v30.4s
+	WORD $0x4ea21c46 // mov v6.16b, v2.16b
+	WORD $0x4ebecd86 // fmls v6.4s, v12.4s, v30.4s
+	WORD $0x4ea31c67 // mov v7.16b, v3.16b
+	WORD $0x4ebecda7 // fmls v7.4s, v13.4s, v30.4s
 	ADD R1, R0, R16
-	FSTPQ (F2, F3), 0(R16)
+	FSTPQ (F29, F28), 0(R16)
 	ADD R1, R0, R16
 	FSTPQ (F6, F7), 32(R16)
-	WORD $0x4ebacd1f // fmls v31.4s, v8.4s, v26.4s
-	WORD $0x4ebacd3e // fmls v30.4s, v9.4s, v26.4s
-	WORD $0x4e3acd9d // fmla v29.4s, v12.4s, v26.4s
-	WORD $0x4e3acdbc // fmla v28.4s, v13.4s, v26.4s
+	WORD $0x4ebecd00 // fmls v0.4s, v8.4s, v30.4s
+	WORD $0x4ebecd21 // fmls v1.4s, v9.4s, v30.4s
+	WORD $0x4e3ecd82 // fmla v2.4s, v12.4s, v30.4s
+	WORD $0x4e3ecda3 // fmla v3.4s, v13.4s, v30.4s
 	ADD R1<<1, R0, R16
-	FSTPQ (F31, F30), 0(R16)
+	FSTPQ (F0, F1), 0(R16)
 	ADD R1<<1, R0, R16
-	FSTPQ (F29, F28), 32(R16)
+	FSTPQ (F2, F3), 32(R16)
 	ADD $0x00000040, R0, R0
 	ADD $0x00000010, R3, R3
 	SUBS $1, R6, R6
@@ -3887,28 +3883,28 @@ loop:
 	ADD R1, R10, R10
 	ADD R8, R10, R16
 	ADD $0, R16, R11
-	FLDPQ 0(R9), (F31, F30)
-	FLDPQ 32(R9), (F29, F28)
-	WORD $0x4e9d1be4 // uzp1 v4.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bc5 // uzp1 v5.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be0 // uzp2 v0.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc1 // uzp2 v1.4s, v30.4s, v28.4s
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4e821804 // uzp1 v4.4s, v0.4s, v2.4s
+	WORD $0x4e831825 // uzp1 v5.4s, v1.4s, v3.4s
+	WORD $0x4e825800 // uzp2 v0.4s, v0.4s, v2.4s
+	WORD $0x4e835821 // uzp2 v1.4s, v1.4s, v3.4s
 	ADD R6, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F2, F3)
 	ADD R6, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e9d1be8 // uzp1 v8.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bc9 // uzp1 v9.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be2 // uzp2 v2.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc3 // uzp2 v3.4s, v30.4s, v28.4s
+	FLDPQ 32(R16), (F6, F7)
+	WORD $0x4e861848 // uzp1 v8.4s, v2.4s, v6.4s
+	WORD $0x4e871869 // uzp1 v9.4s, v3.4s, v7.4s
+	WORD $0x4e865842 // uzp2 v2.4s, v2.4s, v6.4s
+	WORD $0x4e875863 // uzp2 v3.4s, v3.4s, v7.4s
 	ADD R6<<1, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F6, F7)
 	ADD R6<<1, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e9d1bec // uzp1 v12.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bcd // uzp1 v13.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be6 // uzp2 v6.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc7 // uzp2 v7.4s, v30.4s, v28.4s
+	FLDPQ 32(R16), (F10, F11)
+	WORD $0x4e8a18cc // uzp1 v12.4s, v6.4s, v10.4s
+	WORD $0x4e8b18ed // uzp1 v13.4s, v7.4s, v11.4s
+	WORD $0x4e8a58c6 // uzp2 v6.4s, v6.4s, v10.4s
+	WORD $0x4e8b58e7 // uzp2 v7.4s, v7.4s, v11.4s
 	WORD $0x4e2cd50a // fadd v10.4s, v8.4s, v12.4s
 	WORD $0x4e2dd52b // fadd v11.4s, v9.4s, v13.4s
 	WORD $0x4e26d44e // fadd v14.4s, v2.4s, v6.4s
@@ -3964,86 +3960,86 @@ TEXT ·fftTo3F32NEON(SB), NOSPLIT, $0-40
 	MOVD tw+24(FP), R7
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVS 0(R7), F8
 	FMOVS 4(R7), F10
-	WORD $0x4f88936c // fmul v12.4s, v27.4s, v8.s[0]
-	WORD $0x4f88934d // fmul v13.4s, v26.4s, v8.s[0]
-	WORD $0x4f889337 // fmul v23.4s, v25.4s, v8.s[0]
-	WORD $0x4f889309 // fmul v9.4s, v24.4s, v8.s[0]
-	WORD $0x4f8a532c // fmls v12.4s, v25.4s, v10.s[0]
-	WORD $0x4f8a530d // fmls v13.4s, v24.4s, v10.s[0]
-	WORD $0x4f8a1377 // fmla v23.4s, v27.4s, v10.s[0]
-	WORD $0x4f8a1349 // fmla v9.4s, v26.4s, v10.s[0]
+	WORD $0x4f88908c // fmul v12.4s, v4.4s, v8.s[0]
+	WORD $0x4f8890ad // fmul v13.4s, v5.4s, v8.s[0]
+	WORD $0x4f8890df // fmul v31.4s, v6.4s, v8.s[0]
+	WORD $0x4f8890e9 // fmul v9.4s, v7.4s, v8.s[0]
+	WORD $0x4f8a50cc // fmls v12.4s, v6.4s, v10.s[0]
+	WORD $0x4f8a50ed // fmls v13.4s, v7.4s, v10.s[0]
+	WORD $0x4f8a109f // fmla v31.4s, v4.4s, v10.s[0]
+	WORD $0x4f8a10a9 // fmla v9.4s, v5.4s, v10.s[0]
 	ADD R1<<1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1<<1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVS 8(R7), F10
 	FMOVS 12(R7), F14
-	WORD $0x4f8a9370 // fmul v16.4s, v27.4s, v10.s[0]
-	WORD $0x4f8a9351 // fmul v17.4s, v26.4s, v10.s[0]
-	WORD $0x4f8a9336 // fmul v22.4s, v25.4s, v10.s[0]
-	WORD $0x4f8a930b // fmul v11.4s, v24.4s, v10.s[0]
-	WORD $0x4f8e5330 // fmls v16.4s, v25.4s, v14.s[0]
-	WORD $0x4f8e5311 // fmls v17.4s, v24.4s, v14.s[0]
-	WORD $0x4f8e1376 // fmla v22.4s, v27.4s, v14.s[0]
-	WORD $0x4f8e134b // fmla v11.4s, v26.4s, v14.s[0]
+	WORD $0x4f8a9090 // fmul v16.4s, v4.4s, v10.s[0]
+	WORD $0x4f8a90b1 // fmul v17.4s, v5.4s, v10.s[0]
+	WORD $0x4f8a90de // fmul v30.4s, v6.4s, v10.s[0]
+	WORD $0x4f8a90eb // fmul v11.4s, v7.4s, v10.s[0]
+	WORD $0x4f8e50d0 // fmls v16.4s, v6.4s, v14.s[0]
+	WORD $0x4f8e50f1 // fmls v17.4s, v7.4s, v14.s[0]
+	WORD $0x4f8e109e // fmla v30.4s, v4.4s, v14.s[0]
+	WORD $0x4f8e10ab // fmla v11.4s, v5.4s, v14.s[0]
 	WORD $0x4e30d584 // fadd v4.4s, v12.4s, v16.4s
 	WORD $0x4e31d5a5 // fadd v5.4s, v13.4s, v17.4s
-	WORD $0x4e36d6e6 // fadd v6.4s, v23.4s, v22.4s
+	WORD $0x4e3ed7e6 // fadd v6.4s, v31.4s, v30.4s
 	WORD $0x4e2bd527 // fadd v7.4s, v9.4s, v11.4s
 	WORD $0x4eb0d58c // fsub v12.4s, v12.4s, v16.4s
 	WORD $0x4eb1d5ad // fsub v13.4s, v13.4s, v17.4s
-	WORD $0x4eb6d6e8 // fsub v8.4s, v23.4s, v22.4s
+	WORD $0x4ebed7e8 // fsub v8.4s, v31.4s, v30.4s
 	WORD $0x4eabd529 // fsub v9.4s, v9.4s, v11.4s
-	WORD $0x4e24d7ea // fadd v10.4s, v31.4s, v4.4s
-	WORD $0x4e25d7cb // fadd v11.4s, v30.4s, v5.4s
-	WORD $0x4e26d7ae // fadd v14.4s, v29.4s, v6.4s
-	WORD $0x4e27d78f // fadd v15.4s, v28.4s, v7.4s
+	WORD $0x4e24d40a // fadd v10.4s, v0.4s, v4.4s
+	WORD $0x4e25d42b // fadd v11.4s, v1.4s, v5.4s
+	WORD $0x4e26d44e // fadd v14.4s, v2.4s, v6.4s
+	WORD $0x4e27d46f // fadd v15.4s, v3.4s, v7.4s
 	WORD $0x4e8e3950 // zip1 v16.4s, v10.4s, v14.4s
 	WORD $0x4e8f3971 // zip1 v17.4s, v11.4s, v15.4s
 	WORD $0x4e8e794a // zip2 v10.4s, v10.4s, v14.4s
 	WORD $0x4e8f796b // zip2 v11.4s, v11.4s, v15.4s
 	FSTPQ (F16, F17), 0(R6)
 	FSTPQ (F10, F11), 32(R6)
-	FMOVQ 144(R19), F27
-	WORD $0x4ebbcc9f // fmls v31.4s, v4.4s, v27.4s
-	WORD $0x4ebbccbe // fmls v30.4s, v5.4s, v27.4s
-	WORD $0x4ebbccdd // fmls v29.4s, v6.4s, v27.4s
-	WORD $0x4ebbccfc // fmls v28.4s, v7.4s, v27.4s
-	FMOVQ 160(R19), F26
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4e3acd02 // fmla v2.4s, v8.4s, v26.4s
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
-	WORD $0x4e3acd23 // fmla v3.4s, v9.4s, v26.4s
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebacd86 // fmls v6.4s, v12.4s, v26.4s
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
-	WORD $0x4ebacda7 // fmls v7.4s, v13.4s, v26.4s
-	WORD $0x4e86384a // zip1 v10.4s, v2.4s, v6.4s
-	WORD $0x4e87386b // zip1 v11.4s, v3.4s, v7.4s
-	WORD $0x4e867842 // zip2 v2.4s, v2.4s, v6.4s
-	WORD $0x4e877863 // zip2 v3.4s, v3.4s, v7.4s
+	FMOVQ 144(R19), F31
+	WORD $0x4ebfcc80 // fmls v0.4s, v4.4s, v31.4s
+	WORD $0x4ebfcca1 // fmls v1.4s, v5.4s, v31.4s
+	WORD $0x4ebfccc2 // fmls v2.4s, v6.4s, v31.4s
+	WORD $0x4ebfcce3 // fmls v3.4s, v7.4s, v31.4s
+	FMOVQ 160(R19), F30
+	WORD $0x4ea01c1d // mov v29.16b, v0.16b
+	WORD $0x4e3ecd1d // fmla v29.4s, v8.4s, v30.4s
+	WORD $0x4ea11c3c // mov v28.16b, v1.16b
+	WORD $0x4e3ecd3c // fmla v28.4s, v9.4s, v30.4s
+	WORD $0x4ea21c46 // mov v6.16b, v2.16b
+	WORD $0x4ebecd86 // fmls v6.4s, v12.4s, v30.4s
+	WORD $0x4ea31c67 // mov v7.16b, v3.16b
+	WORD $0x4ebecda7 // fmls v7.4s, v13.4s, v30.4s
+	WORD $0x4e863baa // zip1 v10.4s, v29.4s, v6.4s
+	WORD $0x4e873b8b // zip1 v11.4s, v28.4s, v7.4s
+	WORD $0x4e867bbd // zip2 v29.4s, v29.4s, v6.4s
+	WORD $0x4e877b9c // zip2 v28.4s, v28.4s, v7.4s
 	ADD R2, R6, R16
 	FSTPQ (F10, F11), 0(R16)
 	ADD R2, R6, R16
-	FSTPQ (F2, F3), 32(R16)
-	WORD $0x4ebacd1f // fmls v31.4s, v8.4s, v26.4s
-	WORD $0x4ebacd3e // fmls v30.4s, v9.4s, v26.4s
-	WORD $0x4e3acd9d // fmla v29.4s, v12.4s, v26.4s
-	WORD $0x4e3acdbc // fmla v28.4s, v13.4s, v26.4s
-	WORD $0x4e9d3be0 // zip1 v0.4s, v31.4s, v29.4s
-	WORD $0x4e9c3bc1 // zip1 v1.4s, v30.4s, v28.4s
-	WORD $0x4e9d7be2 // zip2 v2.4s, v31.4s, v29.4s
-	WORD $0x4e9c7bc3 // zip2 v3.4s, v30.4s, v28.4s
+	FSTPQ (F29, F28), 32(R16)
+	WORD $0x4ebecd00 // fmls v0.4s, v8.4s, v30.4s
+	WORD $0x4ebecd21 // fmls v1.4s, v9.4s, v30.4s
+	WORD $0x4e3ecd82 // fmla v2.4s, v12.4s, v30.4s
+	WORD $0x4e3ecda3 // fmla v3.4s, v13.4s, v30.4s
+	WORD $0x4e82381d // zip1 v29.4s, v0.4s, v2.4s
+	WORD $0x4e83383c // zip1 v28.4s, v1.4s, v3.4s
+	WORD $0x4e827802 // zip2 v2.4s, v0.4s, v2.4s
+	WORD $0x4e837823 // zip2 v3.4s, v1.4s, v3.4s
 	ADD R2<<1, R6, R16
-	FSTPQ (F0, F1), 0(R16)
+	FSTPQ (F29, F28), 0(R16)
 	ADD R2<<1, R6, R16
 	FSTPQ (F2, F3), 32(R16)
 	ADD $0x00000040, R0, R0
@@ -4060,50 +4056,50 @@ TEXT ·fftFirst4F32NEON(SB), NOSPLIT, $0-16
 	MOVD n+8(FP), R1
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
-	FLDPQ 64(R0), (F27, F26)
-	FLDPQ 96(R0), (F25, F24)
-	FLDPQ 128(R0), (F23, F22)
-	FLDPQ 160(R0), (F21, F20)
-	FLDPQ 192(R0), (F19, F18)
-	FLDPQ 224(R0), (F17, F16)
-	WORD $0x4e37d7ef // fadd v15.4s, v31.4s, v23.4s
-	WORD $0x4e36d7ce // fadd v14.4s, v30.4s, v22.4s
-	WORD $0x4e35d7ad // fadd v13.4s, v29.4s, v21.4s
-	WORD $0x4e34d78c // fadd v12.4s, v28.4s, v20.4s
-	WORD $0x4eb7d7e0 // fsub v0.4s, v31.4s, v23.4s
-	WORD $0x4eb6d7c1 // fsub v1.4s, v30.4s, v22.4s
-	WORD $0x4eb5d7a2 // fsub v2.4s, v29.4s, v21.4s
-	WORD $0x4eb4d783 // fsub v3.4s, v28.4s, v20.4s
-	WORD $0x4e33d768 // fadd v8.4s, v27.4s, v19.4s
-	WORD $0x4e32d749 // fadd v9.4s, v26.4s, v18.4s
-	WORD $0x4e31d72a // fadd v10.4s, v25.4s, v17.4s
-	WORD $0x4e30d70b // fadd v11.4s, v24.4s, v16.4s
-	WORD $0x4eb3d764 // fsub v4.4s, v27.4s, v19.4s
-	WORD $0x4eb2d745 // fsub v5.4s, v26.4s, v18.4s
-	WORD $0x4eb1d726 // fsub v6.4s, v25.4s, v17.4s
-	WORD $0x4eb0d707 // fsub v7.4s, v24.4s, v16.4s
-	WORD $0x4e26d41f // fadd v31.4s, v0.4s, v6.4s
-	WORD $0x4e27d43e // fadd v30.4s, v1.4s, v7.4s
-	WORD $0x4ea4d45d // fsub v29.4s, v2.4s, v4.4s
-	WORD $0x4ea5d47c // fsub v28.4s, v3.4s, v5.4s
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	FLDPQ 64(R0), (F4, F5)
+	FLDPQ 96(R0), (F6, F7)
+	FLDPQ 128(R0), (F8, F9)
+	FLDPQ 160(R0), (F10, F11)
+	FLDPQ 192(R0), (F12, F13)
+	FLDPQ 224(R0), (F14, F15)
+	WORD $0x4e28d410 // fadd v16.4s, v0.4s, v8.4s
+	WORD $0x4e29d431 // fadd v17.4s, v1.4s, v9.4s
+	WORD $0x4e2ad452 // fadd v18.4s, v2.4s, v10.4s
+	WORD $0x4e2bd473 // fadd v19.4s, v3.4s, v11.4s
+	WORD $0x4ea8d400 // fsub v0.4s, v0.4s, v8.4s
+	WORD $0x4ea9d421 // fsub v1.4s, v1.4s, v9.4s
+	WORD $0x4eaad442 // fsub v2.4s, v2.4s, v10.4s
+	WORD $0x4eabd463 // fsub v3.4s, v3.4s, v11.4s
+	WORD $0x4e2cd488 // fadd v8.4s, v4.4s, v12.4s
+	WORD $0x4e2dd4a9 // fadd v9.4s, v5.4s, v13.4s
+	WORD $0x4e2ed4ca // fadd v10.4s, v6.4s, v14.4s
+	WORD $0x4e2fd4eb // fadd v11.4s, v7.4s, v15.4s
+	WORD $0x4eacd484 // fsub v4.4s, v4.4s, v12.4s
+	WORD $0x4eadd4a5 // fsub v5.4s, v5.4s, v13.4s
+	WORD $0x4eaed4c6 // fsub v6.4s, v6.4s, v14.4s
+	WORD $0x4eafd4e7 // fsub v7.4s, v7.4s, v15.4s
+	WORD $0x4e26d40c // fadd v12.4s, v0.4s, v6.4s
+	WORD $0x4e27d42d // fadd v13.4s, v1.4s, v7.4s
+	WORD $0x4ea4d44e // fsub v14.4s, v2.4s, v4.4s
+	WORD $0x4ea5d46f // fsub v15.4s, v3.4s, v5.4s
 	WORD $0x4ea6d400 // fsub v0.4s, v0.4s, v6.4s
 	WORD $0x4ea7d421 // fsub v1.4s, v1.4s, v7.4s
 	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
 	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
-	WORD $0x4e28d5e4 // fadd v4.4s, v15.4s, v8.4s
-	WORD $0x4e29d5c5 // fadd v5.4s, v14.4s, v9.4s
-	WORD $0x4e2ad5a6 // fadd v6.4s, v13.4s, v10.4s
-	WORD $0x4e2bd587 // fadd v7.4s, v12.4s, v11.4s
-	WORD $0x4ea8d5e8 // fsub v8.4s, v15.4s, v8.4s
-	WORD $0x4ea9d5c9 // fsub v9.4s, v14.4s, v9.4s
-	WORD $0x4eaad5aa // fsub v10.4s, v13.4s, v10.4s
-	WORD $0x4eabd58b // fsub v11.4s, v12.4s, v11.4s
+	WORD $0x4e28d604 // fadd v4.4s, v16.4s, v8.4s
+	WORD $0x4e29d625 // fadd v5.4s, v17.4s, v9.4s
+	WORD $0x4e2ad646 // fadd v6.4s, v18.4s, v10.4s
+	WORD $0x4e2bd667 // fadd v7.4s, v19.4s, v11.4s
+	WORD $0x4ea8d608 // fsub v8.4s, v16.4s, v8.4s
+	WORD $0x4ea9d629 // fsub v9.4s, v17.4s, v9.4s
+	WORD $0x4eaad64a // fsub v10.4s, v18.4s, v10.4s
+	WORD $0x4eabd66b // fsub v11.4s, v19.4s, v11.4s
 	FSTPQ (F4, F5), 0(R0)
 	FSTPQ (F6, F7), 32(R0)
-	FSTPQ (F31, F30), 64(R0)
-	FSTPQ (F29, F28), 96(R0)
+	FSTPQ (F12, F13), 64(R0)
+	FSTPQ (F14, F15), 96(R0)
 	FSTPQ (F8, F9), 128(R0)
 	FSTPQ (F10, F11), 160(R0)
 	FSTPQ (F0, F1), 192(R0)
@@ -4130,63 +4126,63 @@ block:
 	SUB R7, R3, R3
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVS 0(R6), F8
 	FMOVS 4(R6), F10
-	WORD $0x4f88936c // fmul v12.4s, v27.4s, v8.s[0]
-	WORD $0x4f88934d // fmul v13.4s, v26.4s, v8.s[0]
-	WORD $0x4f889337 // fmul v23.4s, v25.4s, v8.s[0]
-	WORD $0x4f889309 // fmul v9.4s, v24.4s, v8.s[0]
-	WORD $0x4f8a532c // fmls v12.4s, v25.4s, v10.s[0]
-	WORD $0x4f8a530d // fmls v13.4s, v24.4s, v10.s[0]
-	WORD $0x4f8a1377 // fmla v23.4s, v27.4s, v10.s[0]
-	WORD $0x4f8a1349 // fmla v9.4s, v26.4s, v10.s[0]
+	WORD $0x4f88908c // fmul v12.4s, v4.4s, v8.s[0]
+	WORD $0x4f8890ad // fmul v13.4s, v5.4s, v8.s[0]
+	WORD $0x4f8890df // fmul v31.4s, v6.4s, v8.s[0]
+	WORD $0x4f8890e9 // fmul v9.4s, v7.4s, v8.s[0]
+	WORD $0x4f8a50cc // fmls v12.4s, v6.4s, v10.s[0]
+	WORD $0x4f8a50ed // fmls v13.4s, v7.4s, v10.s[0]
+	WORD $0x4f8a109f // fmla v31.4s, v4.4s, v10.s[0]
+	WORD $0x4f8a10a9 // fmla v9.4s, v5.4s, v10.s[0]
 	ADD R1<<1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1<<1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVS 8(R6), F10
 	FMOVS 12(R6), F14
-	WORD $0x4f8a9370 // fmul v16.4s, v27.4s, v10.s[0]
-	WORD $0x4f8a9351 // fmul v17.4s, v26.4s, v10.s[0]
-	WORD $0x4f8a9336 // fmul v22.4s, v25.4s, v10.s[0]
-	WORD $0x4f8a930b // fmul v11.4s, v24.4s, v10.s[0]
-	WORD $0x4f8e5330 // fmls v16.4s, v25.4s, v14.s[0]
-	WORD $0x4f8e5311 // fmls v17.4s, v24.4s, v14.s[0]
-	WORD $0x4f8e1376 // fmla v22.4s, v27.4s, v14.s[0]
-	WORD $0x4f8e134b // fmla v11.4s, v26.4s, v14.s[0]
-	FLDPQ 0(R2), (F27, F26)
-	FLDPQ 32(R2), (F25, F24)
+	WORD $0x4f8a9090 // fmul v16.4s, v4.4s, v10.s[0]
+	WORD $0x4f8a90b1 // fmul v17.4s, v5.4s, v10.s[0]
+	WORD $0x4f8a90de // fmul v30.4s, v6.4s, v10.s[0]
+	WORD $0x4f8a90eb // fmul v11.4s, v7.4s, v10.s[0]
+	WORD $0x4f8e50d0 // fmls v16.4s, v6.4s, v14.s[0]
+	WORD $0x4f8e50f1 // fmls v17.4s, v7.4s, v14.s[0]
+	WORD $0x4f8e109e // fmla v30.4s, v4.4s, v14.s[0]
+	WORD $0x4f8e10ab // fmla v11.4s, v5.4s, v14.s[0]
+	FLDPQ 0(R2), (F4, F5)
+	FLDPQ 32(R2), (F6, F7)
 	FMOVS 16(R6), F14
 	FMOVS 20(R6), F18
-	WORD $0x4f8e9374 // fmul v20.4s, v27.4s, v14.s[0]
-	WORD $0x4f8e9355 // fmul v21.4s, v26.4s, v14.s[0]
-	WORD $0x4f8e9333 // fmul v19.4s, v25.4s, v14.s[0]
-	WORD $0x4f8e930f // fmul v15.4s, v24.4s, v14.s[0]
-	WORD $0x4f925334 // fmls v20.4s, v25.4s, v18.s[0]
-	WORD $0x4f925315 // fmls v21.4s, v24.4s, v18.s[0]
-	WORD $0x4f921373 // fmla v19.4s, v27.4s, v18.s[0]
-	WORD $0x4f92134f // fmla v15.4s, v26.4s, v18.s[0]
-	WORD $0x4e30d7e4 // fadd v4.4s, v31.4s, v16.4s
-	WORD $0x4e31d7c5 // fadd v5.4s, v30.4s, v17.4s
-	WORD $0x4e36d7a6 // fadd v6.4s, v29.4s, v22.4s
-	WORD $0x4e2bd787 // fadd v7.4s, v28.4s, v11.4s
-	WORD $0x4eb0d7e0 // fsub v0.4s, v31.4s, v16.4s
-	WORD $0x4eb1d7c1 // fsub v1.4s, v30.4s, v17.4s
-	WORD $0x4eb6d7a2 // fsub v2.4s, v29.4s, v22.4s
-	WORD $0x4eabd783 // fsub v3.4s, v28.4s, v11.4s
+	WORD $0x4f8e9094 // fmul v20.4s, v4.4s, v14.s[0]
+	WORD $0x4f8e90b5 // fmul v21.4s, v5.4s, v14.s[0]
+	WORD $0x4f8e90dd // fmul v29.4s, v6.4s, v14.s[0]
+	WORD $0x4f8e90ef // fmul v15.4s, v7.4s, v14.s[0]
+	WORD $0x4f9250d4 // fmls v20.4s, v6.4s, v18.s[0]
+	WORD $0x4f9250f5 // fmls v21.4s, v7.4s, v18.s[0]
+	WORD $0x4f92109d // fmla v29.4s, v4.4s, v18.s[0]
+	WORD $0x4f9210af // fmla v15.4s, v5.4s, v18.s[0]
+	WORD $0x4e30d404 // fadd v4.4s, v0.4s, v16.4s
+	WORD $0x4e31d425 // fadd v5.4s, v1.4s, v17.4s
+	WORD $0x4e3ed446 // fadd v6.4s, v2.4s, v30.4s
+	WORD $0x4e2bd467 // fadd v7.4s, v3.4s, v11.4s
+	WORD $0x4eb0d400 // fsub v0.4s, v0.4s, v16.4s
+	WORD $0x4eb1d421 // fsub v1.4s, v1.4s, v17.4s
+	WORD $0x4ebed442 // fsub v2.4s, v2.4s, v30.4s
+	WORD $0x4eabd463 // fsub v3.4s, v3.4s, v11.4s
 	WORD $0x4e34d58a // fadd v10.4s, v12.4s, v20.4s
 	WORD $0x4e35d5ab // fadd v11.4s, v13.4s, v21.4s
-	WORD $0x4e33d6f0 // fadd v16.4s, v23.4s, v19.4s
+	WORD $0x4e3dd7f0 // fadd v16.4s, v31.4s, v29.4s
 	WORD $0x4e2fd531 // fadd v17.4s, v9.4s, v15.4s
 	WORD $0x4eb4d58c // fsub v12.4s, v12.4s, v20.4s
 	WORD $0x4eb5d5ad // fsub v13.4s, v13.4s, v21.4s
-	WORD $0x4eb3d6e8 // fsub v8.4s, v23.4s, v19.4s
+	WORD $0x4ebdd7e8 // fsub v8.4s, v31.4s, v29.4s
 	WORD $0x4eafd529 // fsub v9.4s, v9.4s, v15.4s
 	WORD $0x4e28d40e // fadd v14.4s, v0.4s, v8.4s
 	WORD $0x4e29d42f // fadd v15.4s, v1.4s, v9.4s
@@ -4255,34 +4251,34 @@ loop:
 	ADD R1, R10, R10
 	ADD R8, R10, R16
 	ADD $0, R16, R11
-	FLDPQ 0(R9), (F31, F30)
-	FLDPQ 32(R9), (F29, F28)
-	WORD $0x4e9d1be4 // uzp1 v4.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bc5 // uzp1 v5.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be0 // uzp2 v0.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc1 // uzp2 v1.4s, v30.4s, v28.4s
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4e821804 // uzp1 v4.4s, v0.4s, v2.4s
+	WORD $0x4e831825 // uzp1 v5.4s, v1.4s, v3.4s
+	WORD $0x4e825800 // uzp2 v0.4s, v0.4s, v2.4s
+	WORD $0x4e835821 // uzp2 v1.4s, v1.4s, v3.4s
 	ADD R6, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F2, F3)
 	ADD R6, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e9d1be8 // uzp1 v8.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bc9 // uzp1 v9.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be2 // uzp2 v2.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc3 // uzp2 v3.4s, v30.4s, v28.4s
+	FLDPQ 32(R16), (F6, F7)
+	WORD $0x4e861848 // uzp1 v8.4s, v2.4s, v6.4s
+	WORD $0x4e871869 // uzp1 v9.4s, v3.4s, v7.4s
+	WORD $0x4e865842 // uzp2 v2.4s, v2.4s, v6.4s
+	WORD $0x4e875863 // uzp2 v3.4s, v3.4s, v7.4s
 	ADD R6<<1, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F6, F7)
 	ADD R6<<1, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e9d1bec // uzp1 v12.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bcd // uzp1 v13.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be6 // uzp2 v6.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc7 // uzp2 v7.4s, v30.4s, v28.4s
-	FLDPQ 0(R11), (F31, F30)
-	FLDPQ 32(R11), (F29, F28)
-	WORD $0x4e9d1bf0 // uzp1 v16.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bd1 // uzp1 v17.4s, v30.4s, v28.4s
-	WORD $0x4e9d5bea // uzp2 v10.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bcb // uzp2 v11.4s, v30.4s, v28.4s
+	FLDPQ 32(R16), (F10, F11)
+	WORD $0x4e8a18cc // uzp1 v12.4s, v6.4s, v10.4s
+	WORD $0x4e8b18ed // uzp1 v13.4s, v7.4s, v11.4s
+	WORD $0x4e8a58c6 // uzp2 v6.4s, v6.4s, v10.4s
+	WORD $0x4e8b58e7 // uzp2 v7.4s, v7.4s, v11.4s
+	FLDPQ 0(R11), (F10, F11)
+	FLDPQ 32(R11), (F14, F15)
+	WORD $0x4e8e1950 // uzp1 v16.4s, v10.4s, v14.4s
+	WORD $0x4e8f1971 // uzp1 v17.4s, v11.4s, v15.4s
+	WORD $0x4e8e594a // uzp2 v10.4s, v10.4s, v14.4s
+	WORD $0x4e8f596b // uzp2 v11.4s, v11.4s, v15.4s
 	WORD $0x4e2cd48e // fadd v14.4s, v4.4s, v12.4s
 	WORD $0x4e2dd4af // fadd v15.4s, v5.4s, v13.4s
 	WORD $0x4e26d412 // fadd v18.4s, v0.4s, v6.4s
@@ -4349,63 +4345,63 @@ TEXT ·fftTo4F32NEON(SB), NOSPLIT, $0-40
 	MOVD tw+24(FP), R9
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVS 0(R9), F8
 	FMOVS 4(R9), F10
-	WORD $0x4f88936c // fmul v12.4s, v27.4s, v8.s[0]
-	WORD $0x4f88934d // fmul v13.4s, v26.4s, v8.s[0]
-	WORD $0x4f889337 // fmul v23.4s, v25.4s, v8.s[0]
-	WORD $0x4f889309 // fmul v9.4s, v24.4s, v8.s[0]
-	WORD $0x4f8a532c // fmls v12.4s, v25.4s, v10.s[0]
-	WORD $0x4f8a530d // fmls v13.4s, v24.4s, v10.s[0]
-	WORD $0x4f8a1377 // fmla v23.4s, v27.4s, v10.s[0]
-	WORD $0x4f8a1349 // fmla v9.4s, v26.4s, v10.s[0]
+	WORD $0x4f88908c // fmul v12.4s, v4.4s, v8.s[0]
+	WORD $0x4f8890ad // fmul v13.4s, v5.4s, v8.s[0]
+	WORD $0x4f8890df // fmul v31.4s, v6.4s, v8.s[0]
+	WORD $0x4f8890e9 // fmul v9.4s, v7.4s, v8.s[0]
+	WORD $0x4f8a50cc // fmls v12.4s, v6.4s, v10.s[0]
+	WORD $0x4f8a50ed // fmls v13.4s, v7.4s, v10.s[0]
+	WORD $0x4f8a109f // fmla v31.4s, v4.4s, v10.s[0]
+	WORD $0x4f8a10a9 // fmla v9.4s, v5.4s, v10.s[0]
 	ADD R1<<1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1<<1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVS 8(R9), F10
 	FMOVS 12(R9), F14
-	WORD $0x4f8a9370 // fmul v16.4s, v27.4s, v10.s[0]
-	WORD $0x4f8a9351 // fmul v17.4s, v26.4s, v10.s[0]
-	WORD $0x4f8a9336 // fmul v22.4s, v25.4s, v10.s[0]
-	WORD $0x4f8a930b // fmul v11.4s, v24.4s, v10.s[0]
-	WORD $0x4f8e5330 // fmls v16.4s, v25.4s, v14.s[0]
-	WORD $0x4f8e5311 // fmls v17.4s, v24.4s, v14.s[0]
-	WORD $0x4f8e1376 // fmla v22.4s, v27.4s, v14.s[0]
-	WORD $0x4f8e134b // fmla v11.4s, v26.4s, v14.s[0]
-	FLDPQ 0(R2), (F27, F26)
-	FLDPQ 32(R2), (F25, F24)
+	WORD $0x4f8a9090 // fmul v16.4s, v4.4s, v10.s[0]
+	WORD $0x4f8a90b1 // fmul v17.4s, v5.4s, v10.s[0]
+	WORD $0x4f8a90de // fmul v30.4s, v6.4s, v10.s[0]
+	WORD $0x4f8a90eb // fmul v11.4s, v7.4s, v10.s[0]
+	WORD $0x4f8e50d0 // fmls v16.4s, v6.4s, v14.s[0]
+	WORD $0x4f8e50f1 // fmls v17.4s, v7.4s, v14.s[0]
+	WORD $0x4f8e109e // fmla v30.4s, v4.4s, v14.s[0]
+	WORD $0x4f8e10ab // fmla v11.4s, v5.4s, v14.s[0]
+	FLDPQ 0(R2), (F4, F5)
+	FLDPQ 32(R2), (F6, F7)
 	FMOVS 16(R9), F14
 	FMOVS 20(R9), F18
-	WORD $0x4f8e9374 // fmul v20.4s, v27.4s, v14.s[0]
-	WORD $0x4f8e9355 // fmul v21.4s, v26.4s, v14.s[0]
-	WORD $0x4f8e9333 // fmul v19.4s, v25.4s, v14.s[0]
-	WORD $0x4f8e930f // fmul v15.4s, v24.4s, v14.s[0]
-	WORD $0x4f925334 // fmls v20.4s, v25.4s, v18.s[0]
-	WORD $0x4f925315 // fmls v21.4s, v24.4s, v18.s[0]
-	WORD $0x4f921373 // fmla v19.4s, v27.4s, v18.s[0]
-	WORD $0x4f92134f // fmla v15.4s, v26.4s, v18.s[0]
-	WORD $0x4e30d7e4 // fadd v4.4s, v31.4s, v16.4s
-	WORD $0x4e31d7c5 // fadd v5.4s, v30.4s, v17.4s
-	WORD $0x4e36d7a6 // fadd v6.4s, v29.4s, v22.4s
-	WORD $0x4e2bd787 // fadd v7.4s, v28.4s, v11.4s
-	WORD $0x4eb0d7e0 // fsub v0.4s, v31.4s, v16.4s
-	WORD $0x4eb1d7c1 // fsub v1.4s, v30.4s, v17.4s
-	WORD $0x4eb6d7a2 // fsub v2.4s, v29.4s, v22.4s
-	WORD $0x4eabd783 // fsub v3.4s, v28.4s, v11.4s
+	WORD $0x4f8e9094 // fmul v20.4s, v4.4s, v14.s[0]
+	WORD $0x4f8e90b5 // fmul v21.4s, v5.4s, v14.s[0]
+	WORD $0x4f8e90dd // fmul v29.4s, v6.4s, v14.s[0]
+	WORD $0x4f8e90ef // fmul v15.4s, v7.4s, v14.s[0]
+	WORD $0x4f9250d4 // fmls v20.4s, v6.4s, v18.s[0]
+	WORD $0x4f9250f5 // fmls v21.4s, v7.4s, v18.s[0]
+	WORD $0x4f92109d // fmla v29.4s, v4.4s, v18.s[0]
+	WORD $0x4f9210af // fmla v15.4s, v5.4s, v18.s[0]
+	WORD $0x4e30d404 // fadd v4.4s, v0.4s, v16.4s
+	WORD $0x4e31d425 // fadd v5.4s, v1.4s, v17.4s
+	WORD $0x4e3ed446 // fadd v6.4s, v2.4s, v30.4s
+	WORD $0x4e2bd467 // fadd v7.4s, v3.4s, v11.4s
+	WORD $0x4eb0d400 // fsub v0.4s, v0.4s, v16.4s
+	WORD $0x4eb1d421 // fsub v1.4s, v1.4s, v17.4s
+	WORD $0x4ebed442 // fsub v2.4s, v2.4s, v30.4s
+	WORD $0x4eabd463 // fsub v3.4s, v3.4s, v11.4s
 	WORD $0x4e34d58a // fadd v10.4s, v12.4s, v20.4s
 	WORD $0x4e35d5ab // fadd v11.4s, v13.4s, v21.4s
-	WORD $0x4e33d6f0 // fadd v16.4s, v23.4s, v19.4s
+	WORD $0x4e3dd7f0 // fadd v16.4s, v31.4s, v29.4s
 	WORD $0x4e2fd531 // fadd v17.4s, v9.4s, v15.4s
 	WORD $0x4eb4d58c // fsub v12.4s, v12.4s, v20.4s
 	WORD $0x4eb5d5ad // fsub v13.4s, v13.4s, v21.4s
-	WORD $0x4eb3d6e8 // fsub v8.4s, v23.4s, v19.4s
+	WORD $0x4ebdd7e8 // fsub v8.4s, v31.4s, v29.4s
 	WORD $0x4eafd529 // fsub v9.4s, v9.4s, v15.4s
 	WORD $0x4e28d40e // fadd v14.4s, v0.4s, v8.4s
 	WORD $0x4e29d42f // fadd v15.4s, v1.4s, v9.4s
@@ -4468,103 +4464,103 @@ TEXT ·fftFirst5F32NEON(SB), NOSPLIT, $0-16
 	MOVD n+8(FP), R1
 
 loop:
-	FLDPQ 64(R0), (F31, F30)
-	FLDPQ 96(R0), (F29, F28)
-	FLDPQ 256(R0), (F27, F26)
-	FLDPQ 288(R0), (F25, F24)
-	WORD $0x4e3bd7e8 // fadd v8.4s, v31.4s, v27.4s
-	WORD $0x4e3ad7c9 // fadd v9.4s, v30.4s, v26.4s
-	WORD $0x4e39d7aa // fadd v10.4s, v29.4s, v25.4s
-	WORD $0x4e38d78b // fadd v11.4s, v28.4s, v24.4s
-	WORD $0x4ebbd7e0 // fsub v0.4s, v31.4s, v27.4s
-	WORD $0x4ebad7c1 // fsub v1.4s, v30.4s, v26.4s
-	WORD $0x4eb9d7a2 // fsub v2.4s, v29.4s, v25.4s
-	WORD $0x4eb8d783 // fsub v3.4s, v28.4s, v24.4s
-	FLDPQ 128(R0), (F31, F30)
-	FLDPQ 160(R0), (F29, F28)
-	FLDPQ 192(R0), (F27, F26)
-	FLDPQ 224(R0), (F25, F24)
-	WORD $0x4e3bd7f0 // fadd v16.4s, v31.4s, v27.4s
-	WORD $0x4e3ad7d1 // fadd v17.4s, v30.4s, v26.4s
-	WORD $0x4e39d7b2 // fadd v18.4s, v29.4s, v25.4s
-	WORD $0x4e38d793 // fadd v19.4s, v28.4s, v24.4s
-	WORD $0x4ebbd7e4 // fsub v4.4s, v31.4s, v27.4s
-	WORD $0x4ebad7c5 // fsub v5.4s, v30.4s, v26.4s
-	WORD $0x4eb9d7a6 // fsub v6.4s, v29.4s, v25.4s
-	WORD $0x4eb8d787 // fsub v7.4s, v28.4s, v24.4s
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 64(R0), (F0, F1)
+	FLDPQ 96(R0), (F2, F3)
+	FLDPQ 256(R0), (F4, F5)
+	FLDPQ 288(R0), (F6, F7)
+	WORD $0x4e24d408 // fadd v8.4s, v0.4s, v4.4s
+	WORD $0x4e25d429 // fadd v9.4s, v1.4s, v5.4s
+	WORD $0x4e26d44a // fadd v10.4s, v2.4s, v6.4s
+	WORD $0x4e27d46b // fadd v11.4s, v3.4s, v7.4s
+	WORD $0x4ea4d400 // fsub v0.4s, v0.4s, v4.4s
+	WORD $0x4ea5d421 // fsub v1.4s, v1.4s, v5.4s
+	WORD $0x4ea6d442 // fsub v2.4s, v2.4s, v6.4s
+	WORD $0x4ea7d463 // fsub v3.4s, v3.4s, v7.4s
+	FLDPQ 128(R0), (F4, F5)
+	FLDPQ 160(R0), (F6, F7)
+	FLDPQ 192(R0), (F12, F13)
+	FLDPQ 224(R0), (F14, F15)
+	WORD $0x4e2cd490 // fadd v16.4s, v4.4s, v12.4s
+	WORD $0x4e2dd4b1 // fadd v17.4s, v5.4s, v13.4s
+	WORD $0x4e2ed4d2 // fadd v18.4s, v6.4s, v14.4s
+	WORD $0x4e2fd4f3 // fadd v19.4s, v7.4s, v15.4s
+	WORD $0x4eacd484 // fsub v4.4s, v4.4s, v12.4s
+	WORD $0x4eadd4a5 // fsub v5.4s, v5.4s, v13.4s
+	WORD $0x4eaed4c6 // fsub v6.4s, v6.4s, v14.4s
+	WORD $0x4eafd4e7 // fsub v7.4s, v7.4s, v15.4s
+	FLDPQ 0(R0), (F12, F13)
+	FLDPQ 32(R0), (F14, F15)
 	WORD $0x4e30d514 // fadd v20.4s, v8.4s, v16.4s
 	WORD $0x4e31d535 // fadd v21.4s, v9.4s, v17.4s
 	WORD $0x4e32d556 // fadd v22.4s, v10.4s, v18.4s
 	WORD $0x4e33d577 // fadd v23.4s, v11.4s, v19.4s
-	WORD $0x4e34d7f4 // fadd v20.4s, v31.4s, v20.4s
-	WORD $0x4e35d7d5 // fadd v21.4s, v30.4s, v21.4s
-	WORD $0x4e36d7b6 // fadd v22.4s, v29.4s, v22.4s
-	WORD $0x4e37d797 // fadd v23.4s, v28.4s, v23.4s
+	WORD $0x4e34d594 // fadd v20.4s, v12.4s, v20.4s
+	WORD $0x4e35d5b5 // fadd v21.4s, v13.4s, v21.4s
+	WORD $0x4e36d5d6 // fadd v22.4s, v14.4s, v22.4s
+	WORD $0x4e37d5f7 // fadd v23.4s, v15.4s, v23.4s
 	FSTPQ (F20, F21), 0(R0)
 	FSTPQ (F22, F23), 32(R0)
-	FMOVQ 176(R19), F27
-	WORD $0x4ebf1ff4 // mov v20.16b, v31.16b
-	WORD $0x4e3bcd14 // fmla v20.4s, v8.4s, v27.4s
-	WORD $0x4ebe1fd5 // mov v21.16b, v30.16b
-	WORD $0x4e3bcd35 // fmla v21.4s, v9.4s, v27.4s
-	FMOVQ 192(R19), F26
-	WORD $0x4e3ace14 // fmla v20.4s, v16.4s, v26.4s
-	WORD $0x4e3ace35 // fmla v21.4s, v17.4s, v26.4s
-	WORD $0x4ebd1fb9 // mov v25.16b, v29.16b
-	WORD $0x4e3bcd59 // fmla v25.4s, v10.4s, v27.4s
-	WORD $0x4ebc1f98 // mov v24.16b, v28.16b
-	WORD $0x4e3bcd78 // fmla v24.4s, v11.4s, v27.4s
-	WORD $0x4e3ace59 // fmla v25.4s, v18.4s, v26.4s
-	WORD $0x4e3ace78 // fmla v24.4s, v19.4s, v26.4s
-	WORD $0x4e3acd1f // fmla v31.4s, v8.4s, v26.4s
-	WORD $0x4e3acd3e // fmla v30.4s, v9.4s, v26.4s
-	WORD $0x4e3bce1f // fmla v31.4s, v16.4s, v27.4s
-	WORD $0x4e3bce3e // fmla v30.4s, v17.4s, v27.4s
-	WORD $0x4e3acd5d // fmla v29.4s, v10.4s, v26.4s
-	WORD $0x4e3acd7c // fmla v28.4s, v11.4s, v26.4s
-	WORD $0x4e3bce5d // fmla v29.4s, v18.4s, v27.4s
-	WORD $0x4e3bce7c // fmla v28.4s, v19.4s, v27.4s
-	FMOVQ 208(R19), F23
-	WORD $0x6e37dc08 // fmul v8.4s, v0.4s, v23.4s
-	WORD $0x6e37dc29 // fmul v9.4s, v1.4s, v23.4s
-	FMOVQ 224(R19), F22
-	WORD $0x4e36cc88 // fmla v8.4s, v4.4s, v22.4s
-	WORD $0x4e36cca9 // fmla v9.4s, v5.4s, v22.4s
-	WORD $0x6e37dc53 // fmul v19.4s, v2.4s, v23.4s
-	WORD $0x6e37dc72 // fmul v18.4s, v3.4s, v23.4s
-	WORD $0x4e36ccd3 // fmla v19.4s, v6.4s, v22.4s
-	WORD $0x4e36ccf2 // fmla v18.4s, v7.4s, v22.4s
-	WORD $0x4e33d691 // fadd v17.4s, v20.4s, v19.4s
-	WORD $0x4e32d6b0 // fadd v16.4s, v21.4s, v18.4s
-	WORD $0x4ea8d72f // fsub v15.4s, v25.4s, v8.4s
-	WORD $0x4ea9d70e // fsub v14.4s, v24.4s, v9.4s
-	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
-	WORD $0x4eb2d6b5 // fsub v21.4s, v21.4s, v18.4s
-	WORD $0x4e28d739 // fadd v25.4s, v25.4s, v8.4s
-	WORD $0x4e29d718 // fadd v24.4s, v24.4s, v9.4s
-	FSTPQ (F17, F16), 64(R0)
-	FSTPQ (F15, F14), 96(R0)
-	FSTPQ (F20, F21), 256(R0)
-	FSTPQ (F25, F24), 288(R0)
-	WORD $0x6e36dc00 // fmul v0.4s, v0.4s, v22.4s
-	WORD $0x6e36dc21 // fmul v1.4s, v1.4s, v22.4s
-	WORD $0x4eb7cc80 // fmls v0.4s, v4.4s, v23.4s
-	WORD $0x4eb7cca1 // fmls v1.4s, v5.4s, v23.4s
-	WORD $0x6e36dc59 // fmul v25.4s, v2.4s, v22.4s
-	WORD $0x6e36dc78 // fmul v24.4s, v3.4s, v22.4s
-	WORD $0x4eb7ccd9 // fmls v25.4s, v6.4s, v23.4s
-	WORD $0x4eb7ccf8 // fmls v24.4s, v7.4s, v23.4s
-	WORD $0x4e39d7f5 // fadd v21.4s, v31.4s, v25.4s
-	WORD $0x4e38d7d4 // fadd v20.4s, v30.4s, v24.4s
-	WORD $0x4ea0d7a6 // fsub v6.4s, v29.4s, v0.4s
-	WORD $0x4ea1d787 // fsub v7.4s, v28.4s, v1.4s
-	WORD $0x4eb9d7e2 // fsub v2.4s, v31.4s, v25.4s
-	WORD $0x4eb8d7c3 // fsub v3.4s, v30.4s, v24.4s
-	WORD $0x4e20d7a4 // fadd v4.4s, v29.4s, v0.4s
-	WORD $0x4e21d785 // fadd v5.4s, v28.4s, v1.4s
-	FSTPQ (F21, F20), 128(R0)
+	FMOVQ 176(R19), F31
+	WORD $0x4eac1d94 // mov v20.16b, v12.16b
+	WORD $0x4e3fcd14 // fmla v20.4s, v8.4s, v31.4s
+	WORD $0x4ead1db5 // mov v21.16b, v13.16b
+	WORD $0x4e3fcd35 // fmla v21.4s, v9.4s, v31.4s
+	FMOVQ 192(R19), F30
+	WORD $0x4e3ece14 // fmla v20.4s, v16.4s, v30.4s
+	WORD $0x4e3ece35 // fmla v21.4s, v17.4s, v30.4s
+	WORD $0x4eae1ddd // mov v29.16b, v14.16b
+	WORD $0x4e3fcd5d // fmla v29.4s, v10.4s, v31.4s
+	WORD $0x4eaf1dfc // mov v28.16b, v15.16b
+	WORD $0x4e3fcd7c // fmla v28.4s, v11.4s, v31.4s
+	WORD $0x4e3ece5d // fmla v29.4s, v18.4s, v30.4s
+	WORD $0x4e3ece7c // fmla v28.4s, v19.4s, v30.4s
+	WORD $0x4e3ecd0c // fmla v12.4s, v8.4s, v30.4s
+	WORD $0x4e3ecd2d // fmla v13.4s, v9.4s, v30.4s
+	WORD $0x4e3fce0c // fmla v12.4s, v16.4s, v31.4s
+	WORD $0x4e3fce2d // fmla v13.4s, v17.4s, v31.4s
+	WORD $0x4e3ecd4e // fmla v14.4s, v10.4s, v30.4s
+	WORD $0x4e3ecd6f // fmla v15.4s, v11.4s, v30.4s
+	WORD $0x4e3fce4e // fmla v14.4s, v18.4s, v31.4s
+	WORD $0x4e3fce6f // fmla v15.4s, v19.4s, v31.4s
+	FMOVQ 208(R19), F27
+	WORD $0x6e3bdc08 // fmul v8.4s, v0.4s, v27.4s
+	WORD $0x6e3bdc29 // fmul v9.4s, v1.4s, v27.4s
+	FMOVQ 224(R19), F26
+	WORD $0x4e3acc88 // fmla v8.4s, v4.4s, v26.4s
+	WORD $0x4e3acca9 // fmla v9.4s, v5.4s, v26.4s
+	WORD $0x6e3bdc59 // fmul v25.4s, v2.4s, v27.4s
+	WORD $0x6e3bdc78 // fmul v24.4s, v3.4s, v27.4s
+	WORD $0x4e3accd9 // fmla v25.4s, v6.4s, v26.4s
+	WORD $0x4e3accf8 // fmla v24.4s, v7.4s, v26.4s
+	WORD $0x4e39d697 // fadd v23.4s, v20.4s, v25.4s
+	WORD $0x4e38d6b6 // fadd v22.4s, v21.4s, v24.4s
+	WORD $0x4ea8d7b2 // fsub v18.4s, v29.4s, v8.4s
+	WORD $0x4ea9d793 // fsub v19.4s, v28.4s, v9.4s
+	WORD $0x4eb9d690 // fsub v16.4s, v20.4s, v25.4s
+	WORD $0x4eb8d6b1 // fsub v17.4s, v21.4s, v24.4s
+	WORD $0x4e28d7bd // fadd v29.4s, v29.4s, v8.4s
+	WORD $0x4e29d79c // fadd v28.4s, v28.4s, v9.4s
+	FSTPQ (F23, F22), 64(R0)
+	FSTPQ (F18, F19), 96(R0)
+	FSTPQ (F16, F17), 256(R0)
+	FSTPQ (F29, F28), 288(R0)
+	WORD $0x6e3adc00 // fmul v0.4s, v0.4s, v26.4s
+	WORD $0x6e3adc21 // fmul v1.4s, v1.4s, v26.4s
+	WORD $0x4ebbcc80 // fmls v0.4s, v4.4s, v27.4s
+	WORD $0x4ebbcca1 // fmls v1.4s, v5.4s, v27.4s
+	WORD $0x6e3adc5d // fmul v29.4s, v2.4s, v26.4s
+	WORD $0x6e3adc7c // fmul v28.4s, v3.4s, v26.4s
+	WORD $0x4ebbccdd // fmls v29.4s, v6.4s, v27.4s
+	WORD $0x4ebbccfc // fmls v28.4s, v7.4s, v27.4s
+	WORD $0x4e3dd599 // fadd v25.4s, v12.4s, v29.4s
+	WORD $0x4e3cd5b8 // fadd v24.4s, v13.4s, v28.4s
+	WORD $0x4ea0d5c6 // fsub v6.4s, v14.4s, v0.4s
+	WORD $0x4ea1d5e7 // fsub v7.4s, v15.4s, v1.4s
+	WORD $0x4ebdd582 // fsub v2.4s, v12.4s, v29.4s
+	WORD $0x4ebcd5a3 // fsub v3.4s, v13.4s, v28.4s
+	WORD $0x4e20d5c4 // fadd v4.4s, v14.4s, v0.4s
+	WORD $0x4e21d5e5 // fadd v5.4s, v15.4s, v1.4s
+	FSTPQ (F25, F24), 128(R0)
 	FSTPQ (F6, F7), 160(R0)
 	FSTPQ (F2, F3), 192(R0)
 	FSTPQ (F4, F5), 224(R0)
@@ -4592,153 +4588,153 @@ block:
 
 loop:
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVS 0(R6), F4
 	FMOVS 4(R6), F6
-	WORD $0x4f8493e8 // fmul v8.4s, v31.4s, v4.s[0]
-	WORD $0x4f8493c9 // fmul v9.4s, v30.4s, v4.s[0]
-	WORD $0x4f8493bb // fmul v27.4s, v29.4s, v4.s[0]
-	WORD $0x4f849385 // fmul v5.4s, v28.4s, v4.s[0]
-	WORD $0x4f8653a8 // fmls v8.4s, v29.4s, v6.s[0]
-	WORD $0x4f865389 // fmls v9.4s, v28.4s, v6.s[0]
-	WORD $0x4f8613fb // fmla v27.4s, v31.4s, v6.s[0]
-	WORD $0x4f8613c5 // fmla v5.4s, v30.4s, v6.s[0]
+	WORD $0x4f849008 // fmul v8.4s, v0.4s, v4.s[0]
+	WORD $0x4f849029 // fmul v9.4s, v1.4s, v4.s[0]
+	WORD $0x4f84905f // fmul v31.4s, v2.4s, v4.s[0]
+	WORD $0x4f849065 // fmul v5.4s, v3.4s, v4.s[0]
+	WORD $0x4f865048 // fmls v8.4s, v2.4s, v6.s[0]
+	WORD $0x4f865069 // fmls v9.4s, v3.4s, v6.s[0]
+	WORD $0x4f86101f // fmla v31.4s, v0.4s, v6.s[0]
+	WORD $0x4f861025 // fmla v5.4s, v1.4s, v6.s[0]
 	ADD R1<<2, R0, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1<<2, R0, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVS 24(R6), F6
 	FMOVS 28(R6), F10
-	WORD $0x4f8693ec // fmul v12.4s, v31.4s, v6.s[0]
-	WORD $0x4f8693cd // fmul v13.4s, v30.4s, v6.s[0]
-	WORD $0x4f8693ba // fmul v26.4s, v29.4s, v6.s[0]
-	WORD $0x4f869387 // fmul v7.4s, v28.4s, v6.s[0]
-	WORD $0x4f8a53ac // fmls v12.4s, v29.4s, v10.s[0]
-	WORD $0x4f8a538d // fmls v13.4s, v28.4s, v10.s[0]
-	WORD $0x4f8a13fa // fmla v26.4s, v31.4s, v10.s[0]
-	WORD $0x4f8a13c7 // fmla v7.4s, v30.4s, v10.s[0]
+	WORD $0x4f86900c // fmul v12.4s, v0.4s, v6.s[0]
+	WORD $0x4f86902d // fmul v13.4s, v1.4s, v6.s[0]
+	WORD $0x4f86905e // fmul v30.4s, v2.4s, v6.s[0]
+	WORD $0x4f869067 // fmul v7.4s, v3.4s, v6.s[0]
+	WORD $0x4f8a504c // fmls v12.4s, v2.4s, v10.s[0]
+	WORD $0x4f8a506d // fmls v13.4s, v3.4s, v10.s[0]
+	WORD $0x4f8a101e // fmla v30.4s, v0.4s, v10.s[0]
+	WORD $0x4f8a1027 // fmla v7.4s, v1.4s, v10.s[0]
 	WORD $0x4e2cd500 // fadd v0.4s, v8.4s, v12.4s
 	WORD $0x4e2dd521 // fadd v1.4s, v9.4s, v13.4s
-	WORD $0x4e3ad762 // fadd v2.4s, v27.4s, v26.4s
+	WORD $0x4e3ed7e2 // fadd v2.4s, v31.4s, v30.4s
 	WORD $0x4e27d4a3 // fadd v3.4s, v5.4s, v7.4s
 	WORD $0x4eacd508 // fsub v8.4s, v8.4s, v12.4s
 	WORD $0x4eadd529 // fsub v9.4s, v9.4s, v13.4s
-	WORD $0x4ebad764 // fsub v4.4s, v27.4s, v26.4s
+	WORD $0x4ebed7e4 // fsub v4.4s, v31.4s, v30.4s
 	WORD $0x4ea7d4a5 // fsub v5.4s, v5.4s, v7.4s
 	ADD R1<<1, R0, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F6, F7)
 	ADD R1<<1, R0, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F10, F11)
 	FMOVS 8(R6), F12
 	FMOVS 12(R6), F14
-	WORD $0x4f8c93f0 // fmul v16.4s, v31.4s, v12.s[0]
-	WORD $0x4f8c93d1 // fmul v17.4s, v30.4s, v12.s[0]
-	WORD $0x4f8c93bb // fmul v27.4s, v29.4s, v12.s[0]
-	WORD $0x4f8c938d // fmul v13.4s, v28.4s, v12.s[0]
-	WORD $0x4f8e53b0 // fmls v16.4s, v29.4s, v14.s[0]
-	WORD $0x4f8e5391 // fmls v17.4s, v28.4s, v14.s[0]
-	WORD $0x4f8e13fb // fmla v27.4s, v31.4s, v14.s[0]
-	WORD $0x4f8e13cd // fmla v13.4s, v30.4s, v14.s[0]
-	FLDPQ 0(R2), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
+	WORD $0x4f8c90d0 // fmul v16.4s, v6.4s, v12.s[0]
+	WORD $0x4f8c90f1 // fmul v17.4s, v7.4s, v12.s[0]
+	WORD $0x4f8c915f // fmul v31.4s, v10.4s, v12.s[0]
+	WORD $0x4f8c916d // fmul v13.4s, v11.4s, v12.s[0]
+	WORD $0x4f8e5150 // fmls v16.4s, v10.4s, v14.s[0]
+	WORD $0x4f8e5171 // fmls v17.4s, v11.4s, v14.s[0]
+	WORD $0x4f8e10df // fmla v31.4s, v6.4s, v14.s[0]
+	WORD $0x4f8e10ed // fmla v13.4s, v7.4s, v14.s[0]
+	FLDPQ 0(R2), (F6, F7)
+	FLDPQ 32(R2), (F10, F11)
 	FMOVS 16(R6), F14
 	FMOVS 20(R6), F18
-	WORD $0x4f8e93f4 // fmul v20.4s, v31.4s, v14.s[0]
-	WORD $0x4f8e93d5 // fmul v21.4s, v30.4s, v14.s[0]
-	WORD $0x4f8e93ba // fmul v26.4s, v29.4s, v14.s[0]
-	WORD $0x4f8e938f // fmul v15.4s, v28.4s, v14.s[0]
-	WORD $0x4f9253b4 // fmls v20.4s, v29.4s, v18.s[0]
-	WORD $0x4f925395 // fmls v21.4s, v28.4s, v18.s[0]
-	WORD $0x4f9213fa // fmla v26.4s, v31.4s, v18.s[0]
-	WORD $0x4f9213cf // fmla v15.4s, v30.4s, v18.s[0]
+	WORD $0x4f8e90d4 // fmul v20.4s, v6.4s, v14.s[0]
+	WORD $0x4f8e90f5 // fmul v21.4s, v7.4s, v14.s[0]
+	WORD $0x4f8e915e // fmul v30.4s, v10.4s, v14.s[0]
+	WORD $0x4f8e916f // fmul v15.4s, v11.4s, v14.s[0]
+	WORD $0x4f925154 // fmls v20.4s, v10.4s, v18.s[0]
+	WORD $0x4f925175 // fmls v21.4s, v11.4s, v18.s[0]
+	WORD $0x4f9210de // fmla v30.4s, v6.4s, v18.s[0]
+	WORD $0x4f9210ef // fmla v15.4s, v7.4s, v18.s[0]
 	WORD $0x4e34d606 // fadd v6.4s, v16.4s, v20.4s
 	WORD $0x4e35d627 // fadd v7.4s, v17.4s, v21.4s
-	WORD $0x4e3ad76a // fadd v10.4s, v27.4s, v26.4s
+	WORD $0x4e3ed7ea // fadd v10.4s, v31.4s, v30.4s
 	WORD $0x4e2fd5ab // fadd v11.4s, v13.4s, v15.4s
 	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
 	WORD $0x4eb5d631 // fsub v17.4s, v17.4s, v21.4s
-	WORD $0x4ebad76c // fsub v12.4s, v27.4s, v26.4s
+	WORD $0x4ebed7ec // fsub v12.4s, v31.4s, v30.4s
 	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F14, F15)
+	FLDPQ 32(R0), (F18, F19)
 	WORD $0x4e26d414 // fadd v20.4s, v0.4s, v6.4s
 	WORD $0x4e27d435 // fadd v21.4s, v1.4s, v7.4s
 	WORD $0x4e2ad456 // fadd v22.4s, v2.4s, v10.4s
 	WORD $0x4e2bd477 // fadd v23.4s, v3.4s, v11.4s
-	WORD $0x4e34d7f4 // fadd v20.4s, v31.4s, v20.4s
-	WORD $0x4e35d7d5 // fadd v21.4s, v30.4s, v21.4s
-	WORD $0x4e36d7b6 // fadd v22.4s, v29.4s, v22.4s
-	WORD $0x4e37d797 // fadd v23.4s, v28.4s, v23.4s
+	WORD $0x4e34d5d4 // fadd v20.4s, v14.4s, v20.4s
+	WORD $0x4e35d5f5 // fadd v21.4s, v15.4s, v21.4s
+	WORD $0x4e36d656 // fadd v22.4s, v18.4s, v22.4s
+	WORD $0x4e37d677 // fadd v23.4s, v19.4s, v23.4s
 	FSTPQ (F20, F21), 0(R0)
 	FSTPQ (F22, F23), 32(R0)
-	FMOVQ 176(R19), F27
-	WORD $0x4ebf1ff4 // mov v20.16b, v31.16b
-	WORD $0x4e3bcc14 // fmla v20.4s, v0.4s, v27.4s
-	WORD $0x4ebe1fd5 // mov v21.16b, v30.16b
-	WORD $0x4e3bcc35 // fmla v21.4s, v1.4s, v27.4s
-	FMOVQ 192(R19), F26
-	WORD $0x4e3accd4 // fmla v20.4s, v6.4s, v26.4s
-	WORD $0x4e3accf5 // fmla v21.4s, v7.4s, v26.4s
-	WORD $0x4ebd1fb9 // mov v25.16b, v29.16b
-	WORD $0x4e3bcc59 // fmla v25.4s, v2.4s, v27.4s
-	WORD $0x4ebc1f98 // mov v24.16b, v28.16b
-	WORD $0x4e3bcc78 // fmla v24.4s, v3.4s, v27.4s
-	WORD $0x4e3acd59 // fmla v25.4s, v10.4s, v26.4s
-	WORD $0x4e3acd78 // fmla v24.4s, v11.4s, v26.4s
-	WORD $0x4e3acc1f // fmla v31.4s, v0.4s, v26.4s
-	WORD $0x4e3acc3e // fmla v30.4s, v1.4s, v26.4s
-	WORD $0x4e3bccdf // fmla v31.4s, v6.4s, v27.4s
-	WORD $0x4e3bccfe // fmla v30.4s, v7.4s, v27.4s
-	WORD $0x4e3acc5d // fmla v29.4s, v2.4s, v26.4s
-	WORD $0x4e3acc7c // fmla v28.4s, v3.4s, v26.4s
-	WORD $0x4e3bcd5d // fmla v29.4s, v10.4s, v27.4s
-	WORD $0x4e3bcd7c // fmla v28.4s, v11.4s, v27.4s
-	FMOVQ 208(R19), F23
-	WORD $0x6e37dd00 // fmul v0.4s, v8.4s, v23.4s
-	WORD $0x6e37dd21 // fmul v1.4s, v9.4s, v23.4s
-	FMOVQ 224(R19), F22
-	WORD $0x4e36ce00 // fmla v0.4s, v16.4s, v22.4s
-	WORD $0x4e36ce21 // fmla v1.4s, v17.4s, v22.4s
-	WORD $0x6e37dc93 // fmul v19.4s, v4.4s, v23.4s
-	WORD $0x6e37dcb2 // fmul v18.4s, v5.4s, v23.4s
-	WORD $0x4e36cd93 // fmla v19.4s, v12.4s, v22.4s
-	WORD $0x4e36cdb2 // fmla v18.4s, v13.4s, v22.4s
-	WORD $0x4e33d68f // fadd v15.4s, v20.4s, v19.4s
-	WORD $0x4e32d6ae // fadd v14.4s, v21.4s, v18.4s
-	WORD $0x4ea0d72b // fsub v11.4s, v25.4s, v0.4s
-	WORD $0x4ea1d70a // fsub v10.4s, v24.4s, v1.4s
-	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
-	WORD $0x4eb2d6b5 // fsub v21.4s, v21.4s, v18.4s
-	WORD $0x4e20d739 // fadd v25.4s, v25.4s, v0.4s
-	WORD $0x4e21d718 // fadd v24.4s, v24.4s, v1.4s
+	FMOVQ 176(R19), F31
+	WORD $0x4eae1dd4 // mov v20.16b, v14.16b
+	WORD $0x4e3fcc14 // fmla v20.4s, v0.4s, v31.4s
+	WORD $0x4eaf1df5 // mov v21.16b, v15.16b
+	WORD $0x4e3fcc35 // fmla v21.4s, v1.4s, v31.4s
+	FMOVQ 192(R19), F30
+	WORD $0x4e3eccd4 // fmla v20.4s, v6.4s, v30.4s
+	WORD $0x4e3eccf5 // fmla v21.4s, v7.4s, v30.4s
+	WORD $0x4eb21e5d // mov v29.16b, v18.16b
+	WORD $0x4e3fcc5d // fmla v29.4s, v2.4s, v31.4s
+	WORD $0x4eb31e7c // mov v28.16b, v19.16b
+	WORD $0x4e3fcc7c // fmla v28.4s, v3.4s, v31.4s
+	WORD $0x4e3ecd5d // fmla v29.4s, v10.4s, v30.4s
+	WORD $0x4e3ecd7c // fmla v28.4s, v11.4s, v30.4s
+	WORD $0x4e3ecc0e // fmla v14.4s, v0.4s, v30.4s
+	WORD $0x4e3ecc2f // fmla v15.4s, v1.4s, v30.4s
+	WORD $0x4e3fccce // fmla v14.4s, v6.4s, v31.4s
+	WORD $0x4e3fccef // fmla v15.4s, v7.4s, v31.4s
+	WORD $0x4e3ecc52 // fmla v18.4s, v2.4s, v30.4s
+	WORD $0x4e3ecc73 // fmla v19.4s, v3.4s, v30.4s
+	WORD $0x4e3fcd52 // fmla v18.4s, v10.4s, v31.4s
+	WORD $0x4e3fcd73 // fmla v19.4s, v11.4s, v31.4s
+	FMOVQ 208(R19), F27
+	WORD $0x6e3bdd00 // fmul v0.4s, v8.4s, v27.4s
+	WORD $0x6e3bdd21 // fmul v1.4s, v9.4s, v27.4s
+	FMOVQ 224(R19), F26
+	WORD $0x4e3ace00 // fmla v0.4s, v16.4s, v26.4s
+	WORD $0x4e3ace21 // fmla v1.4s, v17.4s, v26.4s
+	WORD $0x6e3bdc99 // fmul v25.4s, v4.4s, v27.4s
+	WORD $0x6e3bdcb8 // fmul v24.4s, v5.4s, v27.4s
+	WORD $0x4e3acd99 // fmla v25.4s, v12.4s, v26.4s
+	WORD $0x4e3acdb8 // fmla v24.4s, v13.4s, v26.4s
+	WORD $0x4e39d697 // fadd v23.4s, v20.4s, v25.4s
+	WORD $0x4e38d6b6 // fadd v22.4s, v21.4s, v24.4s
+	WORD $0x4ea0d7ab // fsub v11.4s, v29.4s, v0.4s
+	WORD $0x4ea1d78a // fsub v10.4s, v28.4s, v1.4s
+	WORD $0x4eb9d699 // fsub v25.4s, v20.4s, v25.4s
+	WORD $0x4eb8d6b8 // fsub v24.4s, v21.4s, v24.4s
+	WORD $0x4e20d7bd // fadd v29.4s, v29.4s, v0.4s
+	WORD $0x4e21d79c // fadd v28.4s, v28.4s, v1.4s
 	ADD R1, R0, R16
-	FSTPQ (F15, F14), 0(R16)
+	FSTPQ (F23, F22), 0(R16)
 	ADD R1, R0, R16
 	FSTPQ (F11, F10), 32(R16)
 	ADD R1<<2, R0, R16
-	FSTPQ (F20, F21), 0(R16)
+	FSTPQ (F25, F24), 0(R16)
 	ADD R1<<2, R0, R16
-	FSTPQ (F25, F24), 32(R16)
-	WORD $0x6e36dd00 // fmul v0.4s, v8.4s, v22.4s
-	WORD $0x6e36dd21 // fmul v1.4s, v9.4s, v22.4s
-	WORD $0x4eb7ce00 // fmls v0.4s, v16.4s, v23.4s
-	WORD $0x4eb7ce21 // fmls v1.4s, v17.4s, v23.4s
-	WORD $0x6e36dc99 // fmul v25.4s, v4.4s, v22.4s
-	WORD $0x6e36dcb8 // fmul v24.4s, v5.4s, v22.4s
-	WORD $0x4eb7cd99 // fmls v25.4s, v12.4s, v23.4s
-	WORD $0x4eb7cdb8 // fmls v24.4s, v13.4s, v23.4s
-	WORD $0x4e39d7f5 // fadd v21.4s, v31.4s, v25.4s
-	WORD $0x4e38d7d4 // fadd v20.4s, v30.4s, v24.4s
-	WORD $0x4ea0d7aa // fsub v10.4s, v29.4s, v0.4s
-	WORD $0x4ea1d78b // fsub v11.4s, v28.4s, v1.4s
-	WORD $0x4eb9d7e4 // fsub v4.4s, v31.4s, v25.4s
-	WORD $0x4eb8d7c5 // fsub v5.4s, v30.4s, v24.4s
-	WORD $0x4e20d7a2 // fadd v2.4s, v29.4s, v0.4s
-	WORD $0x4e21d783 // fadd v3.4s, v28.4s, v1.4s
+	FSTPQ (F29, F28), 32(R16)
+	WORD $0x6e3add00 // fmul v0.4s, v8.4s, v26.4s
+	WORD $0x6e3add21 // fmul v1.4s, v9.4s, v26.4s
+	WORD $0x4ebbce00 // fmls v0.4s, v16.4s, v27.4s
+	WORD $0x4ebbce21 // fmls v1.4s, v17.4s, v27.4s
+	WORD $0x6e3adc9d // fmul v29.4s, v4.4s, v26.4s
+	WORD $0x6e3adcbc // fmul v28.4s, v5.4s, v26.4s
+	WORD $0x4ebbcd9d // fmls v29.4s, v12.4s, v27.4s
+	WORD $0x4ebbcdbc // fmls v28.4s, v13.4s, v27.4s
+	WORD $0x4e3dd5d9 // fadd v25.4s, v14.4s, v29.4s
+	WORD $0x4e3cd5f8 // fadd v24.4s, v15.4s, v28.4s
+	WORD $0x4ea0d64a // fsub v10.4s, v18.4s, v0.4s
+	WORD $0x4ea1d66b // fsub v11.4s, v19.4s, v1.4s
+	WORD $0x4ebdd5c4 // fsub v4.4s, v14.4s, v29.4s
+	WORD $0x4ebcd5e5 // fsub v5.4s, v15.4s, v28.4s
+	WORD $0x4e20d642 // fadd v2.4s, v18.4s, v0.4s
+	WORD $0x4e21d663 // fadd v3.4s, v19.4s, v1.4s
 	ADD R1<<1, R0, R16
-	FSTPQ (F21, F20), 0(R16)
+	FSTPQ (F25, F24), 0(R16)
 	ADD R1<<1, R0, R16
 	FSTPQ (F10, F11), 32(R16)
 	FSTPQ (F4, F5), 0(R2)
@@ -4787,21 +4783,21 @@ loop:
 	ADD R8, R10, R16
 	ADD $0, R16, R11
 	ADD R6, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R6, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e9d1be4 // uzp1 v4.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bc5 // uzp1 v5.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be0 // uzp2 v0.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc1 // uzp2 v1.4s, v30.4s, v28.4s
+	FLDPQ 32(R16), (F2, F3)
+	WORD $0x4e821804 // uzp1 v4.4s, v0.4s, v2.4s
+	WORD $0x4e831825 // uzp1 v5.4s, v1.4s, v3.4s
+	WORD $0x4e825800 // uzp2 v0.4s, v0.4s, v2.4s
+	WORD $0x4e835821 // uzp2 v1.4s, v1.4s, v3.4s
 	ADD R6<<2, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F2, F3)
 	ADD R6<<2, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e9d1be8 // uzp1 v8.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bc9 // uzp1 v9.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be2 // uzp2 v2.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc3 // uzp2 v3.4s, v30.4s, v28.4s
+	FLDPQ 32(R16), (F6, F7)
+	WORD $0x4e861848 // uzp1 v8.4s, v2.4s, v6.4s
+	WORD $0x4e871869 // uzp1 v9.4s, v3.4s, v7.4s
+	WORD $0x4e865842 // uzp2 v2.4s, v2.4s, v6.4s
+	WORD $0x4e875863 // uzp2 v3.4s, v3.4s, v7.4s
 	WORD $0x4e28d486 // fadd v6.4s, v4.4s, v8.4s
 	WORD $0x4e29d4a7 // fadd v7.4s, v5.4s, v9.4s
 	WORD $0x4e22d40a // fadd v10.4s, v0.4s, v2.4s
@@ -4811,19 +4807,19 @@ loop:
 	WORD $0x4ea2d400 // fsub v0.4s, v0.4s, v2.4s
 	WORD $0x4ea3d421 // fsub v1.4s, v1.4s, v3.4s
 	ADD R6<<1, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F2, F3)
 	ADD R6<<1, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e9d1bec // uzp1 v12.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bcd // uzp1 v13.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be2 // uzp2 v2.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc3 // uzp2 v3.4s, v30.4s, v28.4s
-	FLDPQ 0(R11), (F31, F30)
-	FLDPQ 32(R11), (F29, F28)
-	WORD $0x4e9d1bf0 // uzp1 v16.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bd1 // uzp1 v17.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be8 // uzp2 v8.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc9 // uzp2 v9.4s, v30.4s, v28.4s
+	FLDPQ 32(R16), (F8, F9)
+	WORD $0x4e88184c // uzp1 v12.4s, v2.4s, v8.4s
+	WORD $0x4e89186d // uzp1 v13.4s, v3.4s, v9.4s
+	WORD $0x4e885842 // uzp2 v2.4s, v2.4s, v8.4s
+	WORD $0x4e895863 // uzp2 v3.4s, v3.4s, v9.4s
+	FLDPQ 0(R11), (F8, F9)
+	FLDPQ 32(R11), (F14, F15)
+	WORD $0x4e8e1910 // uzp1 v16.4s, v8.4s, v14.4s
+	WORD $0x4e8f1931 // uzp1 v17.4s, v9.4s, v15.4s
+	WORD $0x4e8e5908 // uzp2 v8.4s, v8.4s, v14.4s
+	WORD $0x4e8f5929 // uzp2 v9.4s, v9.4s, v15.4s
 	WORD $0x4e30d58e // fadd v14.4s, v12.4s, v16.4s
 	WORD $0x4e31d5af // fadd v15.4s, v13.4s, v17.4s
 	WORD $0x4e28d452 // fadd v18.4s, v2.4s, v8.4s
@@ -4832,12 +4828,12 @@ loop:
 	WORD $0x4eb1d5ad // fsub v13.4s, v13.4s, v17.4s
 	WORD $0x4ea8d442 // fsub v2.4s, v2.4s, v8.4s
 	WORD $0x4ea9d463 // fsub v3.4s, v3.4s, v9.4s
-	FLDPQ 0(R9), (F31, F30)
-	FLDPQ 32(R9), (F29, F28)
-	WORD $0x4e9d1bf4 // uzp1 v20.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bd5 // uzp1 v21.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be8 // uzp2 v8.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc9 // uzp2 v9.4s, v30.4s, v28.4s
+	FLDPQ 0(R9), (F8, F9)
+	FLDPQ 32(R9), (F16, F17)
+	WORD $0x4e901914 // uzp1 v20.4s, v8.4s, v16.4s
+	WORD $0x4e911935 // uzp1 v21.4s, v9.4s, v17.4s
+	WORD $0x4e905908 // uzp2 v8.4s, v8.4s, v16.4s
+	WORD $0x4e915929 // uzp2 v9.4s, v9.4s, v17.4s
 	WORD $0x4e2ed4d0 // fadd v16.4s, v6.4s, v14.4s
 	WORD $0x4e2fd4f1 // fadd v17.4s, v7.4s, v15.4s
 	WORD $0x4e32d556 // fadd v22.4s, v10.4s, v18.4s
@@ -4940,167 +4936,167 @@ TEXT ·fftTo5F32NEON(SB), NOSPLIT, $0-40
 
 loop:
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVS 0(R9), F4
 	FMOVS 4(R9), F6
-	WORD $0x4f8493e8 // fmul v8.4s, v31.4s, v4.s[0]
-	WORD $0x4f8493c9 // fmul v9.4s, v30.4s, v4.s[0]
-	WORD $0x4f8493bb // fmul v27.4s, v29.4s, v4.s[0]
-	WORD $0x4f849385 // fmul v5.4s, v28.4s, v4.s[0]
-	WORD $0x4f8653a8 // fmls v8.4s, v29.4s, v6.s[0]
-	WORD $0x4f865389 // fmls v9.4s, v28.4s, v6.s[0]
-	WORD $0x4f8613fb // fmla v27.4s, v31.4s, v6.s[0]
-	WORD $0x4f8613c5 // fmla v5.4s, v30.4s, v6.s[0]
+	WORD $0x4f849008 // fmul v8.4s, v0.4s, v4.s[0]
+	WORD $0x4f849029 // fmul v9.4s, v1.4s, v4.s[0]
+	WORD $0x4f84905f // fmul v31.4s, v2.4s, v4.s[0]
+	WORD $0x4f849065 // fmul v5.4s, v3.4s, v4.s[0]
+	WORD $0x4f865048 // fmls v8.4s, v2.4s, v6.s[0]
+	WORD $0x4f865069 // fmls v9.4s, v3.4s, v6.s[0]
+	WORD $0x4f86101f // fmla v31.4s, v0.4s, v6.s[0]
+	WORD $0x4f861025 // fmla v5.4s, v1.4s, v6.s[0]
 	ADD R1<<2, R0, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1<<2, R0, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVS 24(R9), F6
 	FMOVS 28(R9), F10
-	WORD $0x4f8693ec // fmul v12.4s, v31.4s, v6.s[0]
-	WORD $0x4f8693cd // fmul v13.4s, v30.4s, v6.s[0]
-	WORD $0x4f8693ba // fmul v26.4s, v29.4s, v6.s[0]
-	WORD $0x4f869387 // fmul v7.4s, v28.4s, v6.s[0]
-	WORD $0x4f8a53ac // fmls v12.4s, v29.4s, v10.s[0]
-	WORD $0x4f8a538d // fmls v13.4s, v28.4s, v10.s[0]
-	WORD $0x4f8a13fa // fmla v26.4s, v31.4s, v10.s[0]
-	WORD $0x4f8a13c7 // fmla v7.4s, v30.4s, v10.s[0]
+	WORD $0x4f86900c // fmul v12.4s, v0.4s, v6.s[0]
+	WORD $0x4f86902d // fmul v13.4s, v1.4s, v6.s[0]
+	WORD $0x4f86905e // fmul v30.4s, v2.4s, v6.s[0]
+	WORD $0x4f869067 // fmul v7.4s, v3.4s, v6.s[0]
+	WORD $0x4f8a504c // fmls v12.4s, v2.4s, v10.s[0]
+	WORD $0x4f8a506d // fmls v13.4s, v3.4s, v10.s[0]
+	WORD $0x4f8a101e // fmla v30.4s, v0.4s, v10.s[0]
+	WORD $0x4f8a1027 // fmla v7.4s, v1.4s, v10.s[0]
 	WORD $0x4e2cd500 // fadd v0.4s, v8.4s, v12.4s
 	WORD $0x4e2dd521 // fadd v1.4s, v9.4s, v13.4s
-	WORD $0x4e3ad762 // fadd v2.4s, v27.4s, v26.4s
+	WORD $0x4e3ed7e2 // fadd v2.4s, v31.4s, v30.4s
 	WORD $0x4e27d4a3 // fadd v3.4s, v5.4s, v7.4s
 	WORD $0x4eacd508 // fsub v8.4s, v8.4s, v12.4s
 	WORD $0x4eadd529 // fsub v9.4s, v9.4s, v13.4s
-	WORD $0x4ebad764 // fsub v4.4s, v27.4s, v26.4s
+	WORD $0x4ebed7e4 // fsub v4.4s, v31.4s, v30.4s
 	WORD $0x4ea7d4a5 // fsub v5.4s, v5.4s, v7.4s
 	ADD R1<<1, R0, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F6, F7)
 	ADD R1<<1, R0, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F10, F11)
 	FMOVS 8(R9), F12
 	FMOVS 12(R9), F14
-	WORD $0x4f8c93f0 // fmul v16.4s, v31.4s, v12.s[0]
-	WORD $0x4f8c93d1 // fmul v17.4s, v30.4s, v12.s[0]
-	WORD $0x4f8c93bb // fmul v27.4s, v29.4s, v12.s[0]
-	WORD $0x4f8c938d // fmul v13.4s, v28.4s, v12.s[0]
-	WORD $0x4f8e53b0 // fmls v16.4s, v29.4s, v14.s[0]
-	WORD $0x4f8e5391 // fmls v17.4s, v28.4s, v14.s[0]
-	WORD $0x4f8e13fb // fmla v27.4s, v31.4s, v14.s[0]
-	WORD $0x4f8e13cd // fmla v13.4s, v30.4s, v14.s[0]
-	FLDPQ 0(R2), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
+	WORD $0x4f8c90d0 // fmul v16.4s, v6.4s, v12.s[0]
+	WORD $0x4f8c90f1 // fmul v17.4s, v7.4s, v12.s[0]
+	WORD $0x4f8c915f // fmul v31.4s, v10.4s, v12.s[0]
+	WORD $0x4f8c916d // fmul v13.4s, v11.4s, v12.s[0]
+	WORD $0x4f8e5150 // fmls v16.4s, v10.4s, v14.s[0]
+	WORD $0x4f8e5171 // fmls v17.4s, v11.4s, v14.s[0]
+	WORD $0x4f8e10df // fmla v31.4s, v6.4s, v14.s[0]
+	WORD $0x4f8e10ed // fmla v13.4s, v7.4s, v14.s[0]
+	FLDPQ 0(R2), (F6, F7)
+	FLDPQ 32(R2), (F10, F11)
 	FMOVS 16(R9), F14
 	FMOVS 20(R9), F18
-	WORD $0x4f8e93f4 // fmul v20.4s, v31.4s, v14.s[0]
-	WORD $0x4f8e93d5 // fmul v21.4s, v30.4s, v14.s[0]
-	WORD $0x4f8e93ba // fmul v26.4s, v29.4s, v14.s[0]
-	WORD $0x4f8e938f // fmul v15.4s, v28.4s, v14.s[0]
-	WORD $0x4f9253b4 // fmls v20.4s, v29.4s, v18.s[0]
-	WORD $0x4f925395 // fmls v21.4s, v28.4s, v18.s[0]
-	WORD $0x4f9213fa // fmla v26.4s, v31.4s, v18.s[0]
-	WORD $0x4f9213cf // fmla v15.4s, v30.4s, v18.s[0]
+	WORD $0x4f8e90d4 // fmul v20.4s, v6.4s, v14.s[0]
+	WORD $0x4f8e90f5 // fmul v21.4s, v7.4s, v14.s[0]
+	WORD $0x4f8e915e // fmul v30.4s, v10.4s, v14.s[0]
+	WORD $0x4f8e916f // fmul v15.4s, v11.4s, v14.s[0]
+	WORD $0x4f925154 // fmls v20.4s, v10.4s, v18.s[0]
+	WORD $0x4f925175 // fmls v21.4s, v11.4s, v18.s[0]
+	WORD $0x4f9210de // fmla v30.4s, v6.4s, v18.s[0]
+	WORD $0x4f9210ef // fmla v15.4s, v7.4s, v18.s[0]
 	WORD $0x4e34d606 // fadd v6.4s, v16.4s, v20.4s
 	WORD $0x4e35d627 // fadd v7.4s, v17.4s, v21.4s
-	WORD $0x4e3ad76a // fadd v10.4s, v27.4s, v26.4s
+	WORD $0x4e3ed7ea // fadd v10.4s, v31.4s, v30.4s
 	WORD $0x4e2fd5ab // fadd v11.4s, v13.4s, v15.4s
 	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
 	WORD $0x4eb5d631 // fsub v17.4s, v17.4s, v21.4s
-	WORD $0x4ebad76c // fsub v12.4s, v27.4s, v26.4s
+	WORD $0x4ebed7ec // fsub v12.4s, v31.4s, v30.4s
 	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F14, F15)
+	FLDPQ 32(R0), (F18, F19)
 	WORD $0x4e26d414 // fadd v20.4s, v0.4s, v6.4s
 	WORD $0x4e27d435 // fadd v21.4s, v1.4s, v7.4s
 	WORD $0x4e2ad456 // fadd v22.4s, v2.4s, v10.4s
 	WORD $0x4e2bd477 // fadd v23.4s, v3.4s, v11.4s
-	WORD $0x4e34d7f4 // fadd v20.4s, v31.4s, v20.4s
-	WORD $0x4e35d7d5 // fadd v21.4s, v30.4s, v21.4s
-	WORD $0x4e36d7b6 // fadd v22.4s, v29.4s, v22.4s
-	WORD $0x4e37d797 // fadd v23.4s, v28.4s, v23.4s
+	WORD $0x4e34d5d4 // fadd v20.4s, v14.4s, v20.4s
+	WORD $0x4e35d5f5 // fadd v21.4s, v15.4s, v21.4s
+	WORD $0x4e36d656 // fadd v22.4s, v18.4s, v22.4s
+	WORD $0x4e37d677 // fadd v23.4s, v19.4s, v23.4s
 	WORD $0x4e963a98 // zip1 v24.4s, v20.4s, v22.4s
 	WORD $0x4e973ab9 // zip1 v25.4s, v21.4s, v23.4s
 	WORD $0x4e967a94 // zip2 v20.4s, v20.4s, v22.4s
 	WORD $0x4e977ab5 // zip2 v21.4s, v21.4s, v23.4s
 	FSTPQ (F24, F25), 0(R7)
 	FSTPQ (F20, F21), 32(R7)
-	FMOVQ 176(R19), F27
-	WORD $0x4ebf1ff4 // mov v20.16b, v31.16b
-	WORD $0x4e3bcc14 // fmla v20.4s, v0.4s, v27.4s
-	WORD $0x4ebe1fd5 // mov v21.16b, v30.16b
-	WORD $0x4e3bcc35 // fmla v21.4s, v1.4s, v27.4s
-	FMOVQ 192(R19), F26
-	WORD $0x4e3accd4 // fmla v20.4s, v6.4s, v26.4s
-	WORD $0x4e3accf5 // fmla v21.4s, v7.4s, v26.4s
-	WORD $0x4ebd1fb9 // mov v25.16b, v29.16b
-	WORD $0x4e3bcc59 // fmla v25.4s, v2.4s, v27.4s
-	WORD $0x4ebc1f98 // mov v24.16b, v28.16b
-	WORD $0x4e3bcc78 // fmla v24.4s, v3.4s, v27.4s
-	WORD $0x4e3acd59 // fmla v25.4s, v10.4s, v26.4s
-	WORD $0x4e3acd78 // fmla v24.4s, v11.4s, v26.4s
-	WORD $0x4e3acc1f // fmla v31.4s, v0.4s, v26.4s
-	WORD $0x4e3acc3e // fmla v30.4s, v1.4s, v26.4s
-	WORD $0x4e3bccdf // fmla v31.4s, v6.4s, v27.4s
-	WORD $0x4e3bccfe // fmla v30.4s, v7.4s, v27.4s
-	WORD $0x4e3acc5d // fmla v29.4s, v2.4s, v26.4s
-	WORD $0x4e3acc7c // fmla v28.4s, v3.4s, v26.4s
-	WORD $0x4e3bcd5d // fmla v29.4s, v10.4s, v27.4s
-	WORD $0x4e3bcd7c // fmla v28.4s, v11.4s, v27.4s
-	FMOVQ 208(R19), F23
-	WORD $0x6e37dd00 // fmul v0.4s, v8.4s, v23.4s
-	WORD $0x6e37dd21 // fmul v1.4s, v9.4s, v23.4s
-	FMOVQ 224(R19), F22
-	WORD $0x4e36ce00 // fmla v0.4s, v16.4s, v22.4s
-	WORD $0x4e36ce21 // fmla v1.4s, v17.4s, v22.4s
-	WORD $0x6e37dc93 // fmul v19.4s, v4.4s, v23.4s
-	WORD $0x6e37dcb2 // fmul v18.4s, v5.4s, v23.4s
-	WORD $0x4e36cd93 // fmla v19.4s, v12.4s, v22.4s
-	WORD $0x4e36cdb2 // fmla v18.4s, v13.4s, v22.4s
-	WORD $0x4e33d68f // fadd v15.4s, v20.4s, v19.4s
-	WORD $0x4e32d6ae // fadd v14.4s, v21.4s, v18.4s
-	WORD $0x4ea0d72b // fsub v11.4s, v25.4s, v0.4s
-	WORD $0x4ea1d70a // fsub v10.4s, v24.4s, v1.4s
-	WORD $0x4eb3d694 // fsub v20.4s, v20.4s, v19.4s
-	WORD $0x4eb2d6b5 // fsub v21.4s, v21.4s, v18.4s
-	WORD $0x4e20d739 // fadd v25.4s, v25.4s, v0.4s
-	WORD $0x4e21d718 // fadd v24.4s, v24.4s, v1.4s
-	WORD $0x4e8b39f3 // zip1 v19.4s, v15.4s, v11.4s
-	WORD $0x4e8a39d2 // zip1 v18.4s, v14.4s, v10.4s
-	WORD $0x4e8b79e0 // zip2 v0.4s, v15.4s, v11.4s
-	WORD $0x4e8a79c1 // zip2 v1.4s, v14.4s, v10.4s
+	FMOVQ 176(R19), F31
+	WORD $0x4eae1dd4 // mov v20.16b, v14.16b
+	WORD $0x4e3fcc14 // fmla v20.4s, v0.4s, v31.4s
+	WORD $0x4eaf1df5 // mov v21.16b, v15.16b
+	WORD $0x4e3fcc35 // fmla v21.4s, v1.4s, v31.4s
+	FMOVQ 192(R19), F30
+	WORD $0x4e3eccd4 // fmla v20.4s, v6.4s, v30.4s
+	WORD $0x4e3eccf5 // fmla v21.4s, v7.4s, v30.4s
+	WORD $0x4eb21e5d // mov v29.16b, v18.16b
+	WORD $0x4e3fcc5d // fmla v29.4s, v2.4s, v31.4s
+	WORD $0x4eb31e7c // mov v28.16b, v19.16b
+	WORD $0x4e3fcc7c // fmla v28.4s, v3.4s, v31.4s
+	WORD $0x4e3ecd5d // fmla v29.4s, v10.4s, v30.4s
+	WORD $0x4e3ecd7c // fmla v28.4s, v11.4s, v30.4s
+	WORD $0x4e3ecc0e // fmla v14.4s, v0.4s, v30.4s
+	WORD $0x4e3ecc2f // fmla v15.4s, v1.4s, v30.4s
+	WORD $0x4e3fccce // fmla v14.4s, v6.4s, v31.4s
+	WORD $0x4e3fccef // fmla v15.4s, v7.4s, v31.4s
+	WORD $0x4e3ecc52 // fmla v18.4s, v2.4s, v30.4s
+	WORD $0x4e3ecc73 // fmla v19.4s, v3.4s, v30.4s
+	WORD $0x4e3fcd52 // fmla v18.4s, v10.4s, v31.4s
+	WORD $0x4e3fcd73 // fmla v19.4s, v11.4s, v31.4s
+	FMOVQ 208(R19), F27
+	WORD $0x6e3bdd00 // fmul v0.4s, v8.4s, v27.4s
+	WORD $0x6e3bdd21 // fmul v1.4s, v9.4s, v27.4s
+	FMOVQ 224(R19), F26
+	WORD $0x4e3ace00 // fmla v0.4s, v16.4s, v26.4s
+	WORD $0x4e3ace21 // fmla v1.4s, v17.4s, v26.4s
+	WORD $0x6e3bdc99 // fmul v25.4s, v4.4s, v27.4s
+	WORD $0x6e3bdcb8 // fmul v24.4s, v5.4s, v27.4s
+	WORD $0x4e3acd99 // fmla v25.4s, v12.4s, v26.4s
+	WORD $0x4e3acdb8 // fmla v24.4s, v13.4s, v26.4s
+	WORD $0x4e39d697 // fadd v23.4s, v20.4s, v25.4s
+	WORD $0x4e38d6b6 // fadd v22.4s, v21.4s, v24.4s
+	WORD $0x4ea0d7ab // fsub v11.4s, v29.4s, v0.4s
+	WORD $0x4ea1d78a // fsub v10.4s, v28.4s, v1.4s
+	WORD $0x4eb9d699 // fsub v25.4s, v20.4s, v25.4s
+	WORD $0x4eb8d6b8 // fsub v24.4s, v21.4s, v24.4s
+	WORD $0x4e20d7bd // fadd v29.4s, v29.4s, v0.4s
+	WORD $0x4e21d79c // fadd v28.4s, v28.4s, v1.4s
+	WORD $0x4e8b3af4 // zip1 v20.4s, v23.4s, v11.4s
+	WORD $0x4e8a3ad5 // zip1 v21.4s, v22.4s, v10.4s
+	WORD $0x4e8b7ae0 // zip2 v0.4s, v23.4s, v11.4s
+	WORD $0x4e8a7ac1 // zip2 v1.4s, v22.4s, v10.4s
 	ADD R3, R7, R16
-	FSTPQ (F19, F18), 0(R16)
+	FSTPQ (F20, F21), 0(R16)
 	ADD R3, R7, R16
 	FSTPQ (F0, F1), 32(R16)
-	WORD $0x4e993a80 // zip1 v0.4s, v20.4s, v25.4s
-	WORD $0x4e983aa1 // zip1 v1.4s, v21.4s, v24.4s
-	WORD $0x4e997a8a // zip2 v10.4s, v20.4s, v25.4s
-	WORD $0x4e987aab // zip2 v11.4s, v21.4s, v24.4s
+	WORD $0x4e9d3b20 // zip1 v0.4s, v25.4s, v29.4s
+	WORD $0x4e9c3b01 // zip1 v1.4s, v24.4s, v28.4s
+	WORD $0x4e9d7b2a // zip2 v10.4s, v25.4s, v29.4s
+	WORD $0x4e9c7b0b // zip2 v11.4s, v24.4s, v28.4s
 	ADD R3<<2, R7, R16
 	FSTPQ (F0, F1), 0(R16)
 	ADD R3<<2, R7, R16
 	FSTPQ (F10, F11), 32(R16)
-	WORD $0x6e36dd00 // fmul v0.4s, v8.4s, v22.4s
-	WORD $0x6e36dd21 // fmul v1.4s, v9.4s, v22.4s
-	WORD $0x4eb7ce00 // fmls v0.4s, v16.4s, v23.4s
-	WORD $0x4eb7ce21 // fmls v1.4s, v17.4s, v23.4s
-	WORD $0x6e36dc99 // fmul v25.4s, v4.4s, v22.4s
-	WORD $0x6e36dcb8 // fmul v24.4s, v5.4s, v22.4s
-	WORD $0x4eb7cd99 // fmls v25.4s, v12.4s, v23.4s
-	WORD $0x4eb7cdb8 // fmls v24.4s, v13.4s, v23.4s
-	WORD $0x4e39d7f5 // fadd v21.4s, v31.4s, v25.4s
-	WORD $0x4e38d7d4 // fadd v20.4s, v30.4s, v24.4s
-	WORD $0x4ea0d7aa // fsub v10.4s, v29.4s, v0.4s
-	WORD $0x4ea1d78b // fsub v11.4s, v28.4s, v1.4s
-	WORD $0x4eb9d7e4 // fsub v4.4s, v31.4s, v25.4s
-	WORD $0x4eb8d7c5 // fsub v5.4s, v30.4s, v24.4s
-	WORD $0x4e20d7a2 // fadd v2.4s, v29.4s, v0.4s
-	WORD $0x4e21d783 // fadd v3.4s, v28.4s, v1.4s
-	WORD $0x4e8a3aa6 // zip1 v6.4s, v21.4s, v10.4s
-	WORD $0x4e8b3a87 // zip1 v7.4s, v20.4s, v11.4s
-	WORD $0x4e8a7aa0 // zip2 v0.4s, v21.4s, v10.4s
-	WORD $0x4e8b7a81 // zip2 v1.4s, v20.4s, v11.4s
+	WORD $0x6e3add00 // fmul v0.4s, v8.4s, v26.4s
+	WORD $0x6e3add21 // fmul v1.4s, v9.4s, v26.4s
+	WORD $0x4ebbce00 // fmls v0.4s, v16.4s, v27.4s
+	WORD $0x4ebbce21 // fmls v1.4s, v17.4s, v27.4s
+	WORD $0x6e3adc9d // fmul v29.4s, v4.4s, v26.4s
+	WORD $0x6e3adcbc // fmul v28.4s, v5.4s, v26.4s
+	WORD $0x4ebbcd9d // fmls v29.4s, v12.4s, v27.4s
+	WORD $0x4ebbcdbc // fmls v28.4s, v13.4s, v27.4s
+	WORD $0x4e3dd5d9 // fadd v25.4s, v14.4s, v29.4s
+	WORD $0x4e3cd5f8 // fadd v24.4s, v15.4s, v28.4s
+	WORD $0x4ea0d64a // fsub v10.4s, v18.4s, v0.4s
+	WORD $0x4ea1d66b // fsub v11.4s, v19.4s, v1.4s
+	WORD $0x4ebdd5c4 // fsub v4.4s, v14.4s, v29.4s
+	WORD $0x4ebcd5e5 // fsub v5.4s, v15.4s, v28.4s
+	WORD $0x4e20d642 // fadd v2.4s, v18.4s, v0.4s
+	WORD $0x4e21d663 // fadd v3.4s, v19.4s, v1.4s
+	WORD $0x4e8a3b26 // zip1 v6.4s, v25.4s, v10.4s
+	WORD $0x4e8b3b07 // zip1 v7.4s, v24.4s, v11.4s
+	WORD $0x4e8a7b20 // zip2 v0.4s, v25.4s, v10.4s
+	WORD $0x4e8b7b01 // zip2 v1.4s, v24.4s, v11.4s
 	ADD R3<<1, R7, R16
 	FSTPQ (F6, F7), 0(R16)
 	ADD R3<<1, R7, R16
@@ -5128,54 +5124,54 @@ TEXT ·fftFirst8F32NEON(SB), NOSPLIT, $256-16
 	MOVD n+8(FP), R1
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
-	FLDPQ 128(R0), (F27, F26)
-	FLDPQ 160(R0), (F25, F24)
-	FLDPQ 256(R0), (F23, F22)
-	FLDPQ 288(R0), (F21, F20)
-	FLDPQ 384(R0), (F19, F18)
-	FLDPQ 416(R0), (F17, F16)
-	WORD $0x4e37d7ef // fadd v15.4s, v31.4s, v23.4s
-	WORD $0x4e36d7ce // fadd v14.4s, v30.4s, v22.4s
-	WORD $0x4e35d7ad // fadd v13.4s, v29.4s, v21.4s
-	WORD $0x4e34d78c // fadd v12.4s, v28.4s, v20.4s
-	WORD $0x4eb7d7e0 // fsub v0.4s, v31.4s, v23.4s
-	WORD $0x4eb6d7c1 // fsub v1.4s, v30.4s, v22.4s
-	WORD $0x4eb5d7a2 // fsub v2.4s, v29.4s, v21.4s
-	WORD $0x4eb4d783 // fsub v3.4s, v28.4s, v20.4s
-	WORD $0x4e33d768 // fadd v8.4s, v27.4s, v19.4s
-	WORD $0x4e32d749 // fadd v9.4s, v26.4s, v18.4s
-	WORD $0x4e31d72a // fadd v10.4s, v25.4s, v17.4s
-	WORD $0x4e30d70b // fadd v11.4s, v24.4s, v16.4s
-	WORD $0x4eb3d764 // fsub v4.4s, v27.4s, v19.4s
-	WORD $0x4eb2d745 // fsub v5.4s, v26.4s, v18.4s
-	WORD $0x4eb1d726 // fsub v6.4s, v25.4s, v17.4s
-	WORD $0x4eb0d707 // fsub v7.4s, v24.4s, v16.4s
-	WORD $0x4e26d41f // fadd v31.4s, v0.4s, v6.4s
-	WORD $0x4e27d43e // fadd v30.4s, v1.4s, v7.4s
-	WORD $0x4ea4d45d // fsub v29.4s, v2.4s, v4.4s
-	WORD $0x4ea5d47c // fsub v28.4s, v3.4s, v5.4s
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	FLDPQ 128(R0), (F4, F5)
+	FLDPQ 160(R0), (F6, F7)
+	FLDPQ 256(R0), (F8, F9)
+	FLDPQ 288(R0), (F10, F11)
+	FLDPQ 384(R0), (F12, F13)
+	FLDPQ 416(R0), (F14, F15)
+	WORD $0x4e28d410 // fadd v16.4s, v0.4s, v8.4s
+	WORD $0x4e29d431 // fadd v17.4s, v1.4s, v9.4s
+	WORD $0x4e2ad452 // fadd v18.4s, v2.4s, v10.4s
+	WORD $0x4e2bd473 // fadd v19.4s, v3.4s, v11.4s
+	WORD $0x4ea8d400 // fsub v0.4s, v0.4s, v8.4s
+	WORD $0x4ea9d421 // fsub v1.4s, v1.4s, v9.4s
+	WORD $0x4eaad442 // fsub v2.4s, v2.4s, v10.4s
+	WORD $0x4eabd463 // fsub v3.4s, v3.4s, v11.4s
+	WORD $0x4e2cd488 // fadd v8.4s, v4.4s, v12.4s
+	WORD $0x4e2dd4a9 // fadd v9.4s, v5.4s, v13.4s
+	WORD $0x4e2ed4ca // fadd v10.4s, v6.4s, v14.4s
+	WORD $0x4e2fd4eb // fadd v11.4s, v7.4s, v15.4s
+	WORD $0x4eacd484 // fsub v4.4s, v4.4s, v12.4s
+	WORD $0x4eadd4a5 // fsub v5.4s, v5.4s, v13.4s
+	WORD $0x4eaed4c6 // fsub v6.4s, v6.4s, v14.4s
+	WORD $0x4eafd4e7 // fsub v7.4s, v7.4s, v15.4s
+	WORD $0x4e26d40c // fadd v12.4s, v0.4s, v6.4s
+	WORD $0x4e27d42d // fadd v13.4s, v1.4s, v7.4s
+	WORD $0x4ea4d44e // fsub v14.4s, v2.4s, v4.4s
+	WORD $0x4ea5d46f // fsub v15.4s, v3.4s, v5.4s
 	WORD $0x4ea6d400 // fsub v0.4s, v0.4s, v6.4s
 	WORD $0x4ea7d421 // fsub v1.4s, v1.4s, v7.4s
 	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
 	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
-	WORD $0x4e28d5e4 // fadd v4.4s, v15.4s, v8.4s
-	WORD $0x4e29d5c5 // fadd v5.4s, v14.4s, v9.4s
-	WORD $0x4e2ad5a6 // fadd v6.4s, v13.4s, v10.4s
-	WORD $0x4e2bd587 // fadd v7.4s, v12.4s, v11.4s
-	WORD $0x4ea8d5e8 // fsub v8.4s, v15.4s, v8.4s
-	WORD $0x4ea9d5c9 // fsub v9.4s, v14.4s, v9.4s
-	WORD $0x4eaad5aa // fsub v10.4s, v13.4s, v10.4s
-	WORD $0x4eabd58b // fsub v11.4s, v12.4s, v11.4s
+	WORD $0x4e28d604 // fadd v4.4s, v16.4s, v8.4s
+	WORD $0x4e29d625 // fadd v5.4s, v17.4s, v9.4s
+	WORD $0x4e2ad646 // fadd v6.4s, v18.4s, v10.4s
+	WORD $0x4e2bd667 // fadd v7.4s, v19.4s, v11.4s
+	WORD $0x4ea8d608 // fsub v8.4s, v16.4s, v8.4s
+	WORD $0x4ea9d629 // fsub v9.4s, v17.4s, v9.4s
+	WORD $0x4eaad64a // fsub v10.4s, v18.4s, v10.4s
+	WORD $0x4eabd66b // fsub v11.4s, v19.4s, v11.4s
 	FMOVQ F4, 8(RSP)
 	FMOVQ F5, 24(RSP)
 	FMOVQ F6, 40(RSP)
 	FMOVQ F7, 56(RSP)
-	FMOVQ F31, 72(RSP)
-	FMOVQ F30, 88(RSP)
-	FMOVQ F29, 104(RSP)
-	FMOVQ F28, 120(RSP)
+	FMOVQ F12, 72(RSP)
+	FMOVQ F13, 88(RSP)
+	FMOVQ F14, 104(RSP)
+	FMOVQ F15, 120(RSP)
 	FMOVQ F8, 136(RSP)
 	FMOVQ F9, 152(RSP)
 	FMOVQ F10, 168(RSP)
@@ -5184,127 +5180,127 @@ loop:
 	FMOVQ F1, 216(RSP)
 	FMOVQ F2, 232(RSP)
 	FMOVQ F3, 248(RSP)
-	FLDPQ 64(R0), (F31, F30)
-	FLDPQ 96(R0), (F29, F28)
-	FLDPQ 192(R0), (F27, F26)
-	FLDPQ 224(R0), (F25, F24)
-	FLDPQ 320(R0), (F23, F22)
-	FLDPQ 352(R0), (F21, F20)
-	FLDPQ 448(R0), (F19, F18)
-	FLDPQ 480(R0), (F17, F16)
-	WORD $0x4e37d7ef // fadd v15.4s, v31.4s, v23.4s
-	WORD $0x4e36d7ce // fadd v14.4s, v30.4s, v22.4s
-	WORD $0x4e35d7ad // fadd v13.4s, v29.4s, v21.4s
-	WORD $0x4e34d78c // fadd v12.4s, v28.4s, v20.4s
-	WORD $0x4eb7d7e0 // fsub v0.4s, v31.4s, v23.4s
-	WORD $0x4eb6d7c1 // fsub v1.4s, v30.4s, v22.4s
-	WORD $0x4eb5d7a2 // fsub v2.4s, v29.4s, v21.4s
-	WORD $0x4eb4d783 // fsub v3.4s, v28.4s, v20.4s
-	WORD $0x4e33d768 // fadd v8.4s, v27.4s, v19.4s
-	WORD $0x4e32d749 // fadd v9.4s, v26.4s, v18.4s
-	WORD $0x4e31d72a // fadd v10.4s, v25.4s, v17.4s
-	WORD $0x4e30d70b // fadd v11.4s, v24.4s, v16.4s
-	WORD $0x4eb3d764 // fsub v4.4s, v27.4s, v19.4s
-	WORD $0x4eb2d745 // fsub v5.4s, v26.4s, v18.4s
-	WORD $0x4eb1d726 // fsub v6.4s, v25.4s, v17.4s
-	WORD $0x4eb0d707 // fsub v7.4s, v24.4s, v16.4s
-	WORD $0x4e26d41f // fadd v31.4s, v0.4s, v6.4s
-	WORD $0x4e27d43e // fadd v30.4s, v1.4s, v7.4s
-	WORD $0x4ea4d45d // fsub v29.4s, v2.4s, v4.4s
-	WORD $0x4ea5d47c // fsub v28.4s, v3.4s, v5.4s
+	FLDPQ 64(R0), (F0, F1)
+	FLDPQ 96(R0), (F2, F3)
+	FLDPQ 192(R0), (F4, F5)
+	FLDPQ 224(R0), (F6, F7)
+	FLDPQ 320(R0), (F8, F9)
+	FLDPQ 352(R0), (F10, F11)
+	FLDPQ 448(R0), (F12, F13)
+	FLDPQ 480(R0), (F14, F15)
+	WORD $0x4e28d410 // fadd v16.4s, v0.4s, v8.4s
+	WORD $0x4e29d431 // fadd v17.4s, v1.4s, v9.4s
+	WORD $0x4e2ad452 // fadd v18.4s, v2.4s, v10.4s
+	WORD $0x4e2bd473 // fadd v19.4s, v3.4s, v11.4s
+	WORD $0x4ea8d400 // fsub v0.4s, v0.4s, v8.4s
+	WORD $0x4ea9d421 // fsub v1.4s, v1.4s, v9.4s
+	WORD $0x4eaad442 // fsub v2.4s, v2.4s, v10.4s
+	WORD $0x4eabd463 // fsub v3.4s, v3.4s, v11.4s
+	WORD $0x4e2cd488 // fadd v8.4s, v4.4s, v12.4s
+	WORD $0x4e2dd4a9 // fadd v9.4s, v5.4s, v13.4s
+	WORD $0x4e2ed4ca // fadd v10.4s, v6.4s, v14.4s
+	WORD $0x4e2fd4eb // fadd v11.4s, v7.4s, v15.4s
+	WORD $0x4eacd484 // fsub v4.4s, v4.4s, v12.4s
+	WORD $0x4eadd4a5 // fsub v5.4s, v5.4s, v13.4s
+	WORD $0x4eaed4c6 // fsub v6.4s, v6.4s, v14.4s
+	WORD $0x4eafd4e7 // fsub v7.4s, v7.4s, v15.4s
+	WORD $0x4e26d40c // fadd v12.4s, v0.4s, v6.4s
+	WORD $0x4e27d42d // fadd v13.4s, v1.4s, v7.4s
+	WORD $0x4ea4d44e // fsub v14.4s, v2.4s, v4.4s
+	WORD $0x4ea5d46f // fsub v15.4s, v3.4s, v5.4s
 	WORD $0x4ea6d400 // fsub v0.4s, v0.4s, v6.4s
 	WORD $0x4ea7d421 // fsub v1.4s, v1.4s, v7.4s
 	WORD $0x4e24d442 // fadd v2.4s, v2.4s, v4.4s
 	WORD $0x4e25d463 // fadd v3.4s, v3.4s, v5.4s
-	WORD $0x4e28d5e4 // fadd v4.4s, v15.4s, v8.4s
-	WORD $0x4e29d5c5 // fadd v5.4s, v14.4s, v9.4s
-	WORD $0x4e2ad5a6 // fadd v6.4s, v13.4s, v10.4s
-	WORD $0x4e2bd587 // fadd v7.4s, v12.4s, v11.4s
-	WORD $0x4ea8d5e8 // fsub v8.4s, v15.4s, v8.4s
-	WORD $0x4ea9d5c9 // fsub v9.4s, v14.4s, v9.4s
-	WORD $0x4eaad5aa // fsub v10.4s, v13.4s, v10.4s
-	WORD $0x4eabd58b // fsub v11.4s, v12.4s, v11.4s
-	FMOVQ 8(RSP), F27
-	FMOVQ 24(RSP), F26
-	FMOVQ 40(RSP), F25
-	FMOVQ 56(RSP), F24
-	WORD $0x4e24d774 // fadd v20.4s, v27.4s, v4.4s
-	WORD $0x4e25d755 // fadd v21.4s, v26.4s, v5.4s
-	WORD $0x4e26d736 // fadd v22.4s, v25.4s, v6.4s
-	WORD $0x4e27d717 // fadd v23.4s, v24.4s, v7.4s
+	WORD $0x4e28d604 // fadd v4.4s, v16.4s, v8.4s
+	WORD $0x4e29d625 // fadd v5.4s, v17.4s, v9.4s
+	WORD $0x4e2ad646 // fadd v6.4s, v18.4s, v10.4s
+	WORD $0x4e2bd667 // fadd v7.4s, v19.4s, v11.4s
+	WORD $0x4ea8d608 // fsub v8.4s, v16.4s, v8.4s
+	WORD $0x4ea9d629 // fsub v9.4s, v17.4s, v9.4s
+	WORD $0x4eaad64a // fsub v10.4s, v18.4s, v10.4s
+	WORD $0x4eabd66b // fsub v11.4s, v19.4s, v11.4s
+	FMOVQ 8(RSP), F16
+	FMOVQ 24(RSP), F17
+	FMOVQ 40(RSP), F18
+	FMOVQ 56(RSP), F19
+	WORD $0x4e24d614 // fadd v20.4s, v16.4s, v4.4s
+	WORD $0x4e25d635 // fadd v21.4s, v17.4s, v5.4s
+	WORD $0x4e26d656 // fadd v22.4s, v18.4s, v6.4s
+	WORD $0x4e27d677 // fadd v23.4s, v19.4s, v7.4s
 	FSTPQ (F20, F21), 0(R0)
 	FSTPQ (F22, F23), 32(R0)
-	WORD $0x4ea4d764 // fsub v4.4s, v27.4s, v4.4s
-	WORD $0x4ea5d745 // fsub v5.4s, v26.4s, v5.4s
-	WORD $0x4ea6d726 // fsub v6.4s, v25.4s, v6.4s
-	WORD $0x4ea7d707 // fsub v7.4s, v24.4s, v7.4s
+	WORD $0x4ea4d604 // fsub v4.4s, v16.4s, v4.4s
+	WORD $0x4ea5d625 // fsub v5.4s, v17.4s, v5.4s
+	WORD $0x4ea6d646 // fsub v6.4s, v18.4s, v6.4s
+	WORD $0x4ea7d667 // fsub v7.4s, v19.4s, v7.4s
 	FSTPQ (F4, F5), 256(R0)
 	FSTPQ (F6, F7), 288(R0)
-	FMOVQ 136(RSP), F27
-	FMOVQ 152(RSP), F26
-	FMOVQ 168(RSP), F25
-	FMOVQ 184(RSP), F24
-	WORD $0x4e2ad770 // fadd v16.4s, v27.4s, v10.4s
-	WORD $0x4e2bd751 // fadd v17.4s, v26.4s, v11.4s
-	WORD $0x4ea8d732 // fsub v18.4s, v25.4s, v8.4s
-	WORD $0x4ea9d713 // fsub v19.4s, v24.4s, v9.4s
-	WORD $0x4eaad764 // fsub v4.4s, v27.4s, v10.4s
-	WORD $0x4eabd745 // fsub v5.4s, v26.4s, v11.4s
-	WORD $0x4e28d726 // fadd v6.4s, v25.4s, v8.4s
-	WORD $0x4e29d707 // fadd v7.4s, v24.4s, v9.4s
+	FMOVQ 136(RSP), F4
+	FMOVQ 152(RSP), F5
+	FMOVQ 168(RSP), F6
+	FMOVQ 184(RSP), F7
+	WORD $0x4e2ad490 // fadd v16.4s, v4.4s, v10.4s
+	WORD $0x4e2bd4b1 // fadd v17.4s, v5.4s, v11.4s
+	WORD $0x4ea8d4d2 // fsub v18.4s, v6.4s, v8.4s
+	WORD $0x4ea9d4f3 // fsub v19.4s, v7.4s, v9.4s
+	WORD $0x4eaad484 // fsub v4.4s, v4.4s, v10.4s
+	WORD $0x4eabd4a5 // fsub v5.4s, v5.4s, v11.4s
+	WORD $0x4e28d4c6 // fadd v6.4s, v6.4s, v8.4s
+	WORD $0x4e29d4e7 // fadd v7.4s, v7.4s, v9.4s
 	FSTPQ (F16, F17), 128(R0)
 	FSTPQ (F18, F19), 160(R0)
 	FSTPQ (F4, F5), 384(R0)
 	FSTPQ (F6, F7), 416(R0)
-	FMOVQ 72(RSP), F27
-	FMOVQ 88(RSP), F26
-	FMOVQ 104(RSP), F25
-	FMOVQ 120(RSP), F24
-	WORD $0x4e3dd7e8 // fadd v8.4s, v31.4s, v29.4s
-	WORD $0x4e3cd7c9 // fadd v9.4s, v30.4s, v28.4s
-	WORD $0x4ebfd7aa // fsub v10.4s, v29.4s, v31.4s
-	WORD $0x4ebed78b // fsub v11.4s, v28.4s, v30.4s
+	FMOVQ 72(RSP), F4
+	FMOVQ 88(RSP), F5
+	FMOVQ 104(RSP), F6
+	FMOVQ 120(RSP), F7
+	WORD $0x4e2ed588 // fadd v8.4s, v12.4s, v14.4s
+	WORD $0x4e2fd5a9 // fadd v9.4s, v13.4s, v15.4s
+	WORD $0x4eacd5ca // fsub v10.4s, v14.4s, v12.4s
+	WORD $0x4eadd5eb // fsub v11.4s, v15.4s, v13.4s
 	FMOVQ 240(R19), F31
-	WORD $0x4ebb1f6c // mov v12.16b, v27.16b
+	WORD $0x4ea41c8c // mov v12.16b, v4.16b
 	WORD $0x4e3fcd0c // fmla v12.4s, v8.4s, v31.4s
-	WORD $0x4eba1f4d // mov v13.16b, v26.16b
+	WORD $0x4ea51cad // mov v13.16b, v5.16b
 	WORD $0x4e3fcd2d // fmla v13.4s, v9.4s, v31.4s
-	WORD $0x4eb91f2e // mov v14.16b, v25.16b
+	WORD $0x4ea61cce // mov v14.16b, v6.16b
 	WORD $0x4e3fcd4e // fmla v14.4s, v10.4s, v31.4s
-	WORD $0x4eb81f0f // mov v15.16b, v24.16b
+	WORD $0x4ea71cef // mov v15.16b, v7.16b
 	WORD $0x4e3fcd6f // fmla v15.4s, v11.4s, v31.4s
 	FSTPQ (F12, F13), 64(R0)
 	FSTPQ (F14, F15), 96(R0)
-	WORD $0x4ebfcd1b // fmls v27.4s, v8.4s, v31.4s
-	WORD $0x4ebfcd3a // fmls v26.4s, v9.4s, v31.4s
-	WORD $0x4ebfcd59 // fmls v25.4s, v10.4s, v31.4s
-	WORD $0x4ebfcd78 // fmls v24.4s, v11.4s, v31.4s
-	FSTPQ (F27, F26), 320(R0)
-	FSTPQ (F25, F24), 352(R0)
-	FMOVQ 200(RSP), F30
-	FMOVQ 216(RSP), F29
-	FMOVQ 232(RSP), F28
-	FMOVQ 248(RSP), F27
+	WORD $0x4ebfcd04 // fmls v4.4s, v8.4s, v31.4s
+	WORD $0x4ebfcd25 // fmls v5.4s, v9.4s, v31.4s
+	WORD $0x4ebfcd46 // fmls v6.4s, v10.4s, v31.4s
+	WORD $0x4ebfcd67 // fmls v7.4s, v11.4s, v31.4s
+	FSTPQ (F4, F5), 320(R0)
+	FSTPQ (F6, F7), 352(R0)
+	FMOVQ 200(RSP), F4
+	FMOVQ 216(RSP), F5
+	FMOVQ 232(RSP), F6
+	FMOVQ 248(RSP), F7
 	WORD $0x4ea0d448 // fsub v8.4s, v2.4s, v0.4s
 	WORD $0x4ea1d469 // fsub v9.4s, v3.4s, v1.4s
 	WORD $0x4e22d400 // fadd v0.4s, v0.4s, v2.4s
 	WORD $0x4e23d421 // fadd v1.4s, v1.4s, v3.4s
-	WORD $0x4ebe1fc2 // mov v2.16b, v30.16b
+	WORD $0x4ea41c82 // mov v2.16b, v4.16b
 	WORD $0x4e3fcd02 // fmla v2.4s, v8.4s, v31.4s
-	WORD $0x4ebd1fa3 // mov v3.16b, v29.16b
+	WORD $0x4ea51ca3 // mov v3.16b, v5.16b
 	WORD $0x4e3fcd23 // fmla v3.4s, v9.4s, v31.4s
-	WORD $0x4ebc1f8a // mov v10.16b, v28.16b
+	WORD $0x4ea61cca // mov v10.16b, v6.16b
 	WORD $0x4ebfcc0a // fmls v10.4s, v0.4s, v31.4s
-	WORD $0x4ebb1f6b // mov v11.16b, v27.16b
+	WORD $0x4ea71ceb // mov v11.16b, v7.16b
 	WORD $0x4ebfcc2b // fmls v11.4s, v1.4s, v31.4s
 	FSTPQ (F2, F3), 192(R0)
 	FSTPQ (F10, F11), 224(R0)
-	WORD $0x4ebfcd1e // fmls v30.4s, v8.4s, v31.4s
-	WORD $0x4ebfcd3d // fmls v29.4s, v9.4s, v31.4s
-	WORD $0x4e3fcc1c // fmla v28.4s, v0.4s, v31.4s
-	WORD $0x4e3fcc3b // fmla v27.4s, v1.4s, v31.4s
-	FSTPQ (F30, F29), 448(R0)
-	FSTPQ (F28, F27), 480(R0)
+	WORD $0x4ebfcd04 // fmls v4.4s, v8.4s, v31.4s
+	WORD $0x4ebfcd25 // fmls v5.4s, v9.4s, v31.4s
+	WORD $0x4e3fcc06 // fmla v6.4s, v0.4s, v31.4s
+	WORD $0x4e3fcc27 // fmla v7.4s, v1.4s, v31.4s
+	FSTPQ (F4, F5), 448(R0)
+	FSTPQ (F6, F7), 480(R0)
 	ADD $0x00000200, R0, R0
 	SUBS $0x00000008, R1, R1
 	BNE loop
@@ -5328,65 +5324,65 @@ block:
 	SUB R8, R6, R6
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
 	ADD R1<<1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1<<1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVS 8(R7), F8
 	FMOVS 12(R7), F10
-	WORD $0x4f88936c // fmul v12.4s, v27.4s, v8.s[0]
-	WORD $0x4f88934d // fmul v13.4s, v26.4s, v8.s[0]
-	WORD $0x4f889337 // fmul v23.4s, v25.4s, v8.s[0]
-	WORD $0x4f889309 // fmul v9.4s, v24.4s, v8.s[0]
-	WORD $0x4f8a532c // fmls v12.4s, v25.4s, v10.s[0]
-	WORD $0x4f8a530d // fmls v13.4s, v24.4s, v10.s[0]
-	WORD $0x4f8a1377 // fmla v23.4s, v27.4s, v10.s[0]
-	WORD $0x4f8a1349 // fmla v9.4s, v26.4s, v10.s[0]
+	WORD $0x4f88908c // fmul v12.4s, v4.4s, v8.s[0]
+	WORD $0x4f8890ad // fmul v13.4s, v5.4s, v8.s[0]
+	WORD $0x4f8890df // fmul v31.4s, v6.4s, v8.s[0]
+	WORD $0x4f8890e9 // fmul v9.4s, v7.4s, v8.s[0]
+	WORD $0x4f8a50cc // fmls v12.4s, v6.4s, v10.s[0]
+	WORD $0x4f8a50ed // fmls v13.4s, v7.4s, v10.s[0]
+	WORD $0x4f8a109f // fmla v31.4s, v4.4s, v10.s[0]
+	WORD $0x4f8a10a9 // fmla v9.4s, v5.4s, v10.s[0]
 	ADD R1<<2, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1<<2, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVS 24(R7), F10
 	FMOVS 28(R7), F14
-	WORD $0x4f8a9370 // fmul v16.4s, v27.4s, v10.s[0]
-	WORD $0x4f8a9351 // fmul v17.4s, v26.4s, v10.s[0]
-	WORD $0x4f8a9336 // fmul v22.4s, v25.4s, v10.s[0]
-	WORD $0x4f8a930b // fmul v11.4s, v24.4s, v10.s[0]
-	WORD $0x4f8e5330 // fmls v16.4s, v25.4s, v14.s[0]
-	WORD $0x4f8e5311 // fmls v17.4s, v24.4s, v14.s[0]
-	WORD $0x4f8e1376 // fmla v22.4s, v27.4s, v14.s[0]
-	WORD $0x4f8e134b // fmla v11.4s, v26.4s, v14.s[0]
+	WORD $0x4f8a9090 // fmul v16.4s, v4.4s, v10.s[0]
+	WORD $0x4f8a90b1 // fmul v17.4s, v5.4s, v10.s[0]
+	WORD $0x4f8a90de // fmul v30.4s, v6.4s, v10.s[0]
+	WORD $0x4f8a90eb // fmul v11.4s, v7.4s, v10.s[0]
+	WORD $0x4f8e50d0 // fmls v16.4s, v6.4s, v14.s[0]
+	WORD $0x4f8e50f1 // fmls v17.4s, v7.4s, v14.s[0]
+	WORD $0x4f8e109e // fmla v30.4s, v4.4s, v14.s[0]
+	WORD $0x4f8e10ab // fmla v11.4s, v5.4s, v14.s[0]
 	ADD R2<<1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R2<<1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVS 40(R7), F14
 	FMOVS 44(R7), F18
-	WORD $0x4f8e9374 // fmul v20.4s, v27.4s, v14.s[0]
-	WORD $0x4f8e9355 // fmul v21.4s, v26.4s, v14.s[0]
-	WORD $0x4f8e9333 // fmul v19.4s, v25.4s, v14.s[0]
-	WORD $0x4f8e930f // fmul v15.4s, v24.4s, v14.s[0]
-	WORD $0x4f925334 // fmls v20.4s, v25.4s, v18.s[0]
-	WORD $0x4f925315 // fmls v21.4s, v24.4s, v18.s[0]
-	WORD $0x4f921373 // fmla v19.4s, v27.4s, v18.s[0]
-	WORD $0x4f92134f // fmla v15.4s, v26.4s, v18.s[0]
-	WORD $0x4e30d7e4 // fadd v4.4s, v31.4s, v16.4s
-	WORD $0x4e31d7c5 // fadd v5.4s, v30.4s, v17.4s
-	WORD $0x4e36d7a6 // fadd v6.4s, v29.4s, v22.4s
-	WORD $0x4e2bd787 // fadd v7.4s, v28.4s, v11.4s
-	WORD $0x4eb0d7e0 // fsub v0.4s, v31.4s, v16.4s
-	WORD $0x4eb1d7c1 // fsub v1.4s, v30.4s, v17.4s
-	WORD $0x4eb6d7a2 // fsub v2.4s, v29.4s, v22.4s
-	WORD $0x4eabd783 // fsub v3.4s, v28.4s, v11.4s
+	WORD $0x4f8e9094 // fmul v20.4s, v4.4s, v14.s[0]
+	WORD $0x4f8e90b5 // fmul v21.4s, v5.4s, v14.s[0]
+	WORD $0x4f8e90dd // fmul v29.4s, v6.4s, v14.s[0]
+	WORD $0x4f8e90ef // fmul v15.4s, v7.4s, v14.s[0]
+	WORD $0x4f9250d4 // fmls v20.4s, v6.4s, v18.s[0]
+	WORD $0x4f9250f5 // fmls v21.4s, v7.4s, v18.s[0]
+	WORD $0x4f92109d // fmla v29.4s, v4.4s, v18.s[0]
+	WORD $0x4f9210af // fmla v15.4s, v5.4s, v18.s[0]
+	WORD $0x4e30d404 // fadd v4.4s, v0.4s, v16.4s
+	WORD $0x4e31d425 // fadd v5.4s, v1.4s, v17.4s
+	WORD $0x4e3ed446 // fadd v6.4s, v2.4s, v30.4s
+	WORD $0x4e2bd467 // fadd v7.4s, v3.4s, v11.4s
+	WORD $0x4eb0d400 // fsub v0.4s, v0.4s, v16.4s
+	WORD $0x4eb1d421 // fsub v1.4s, v1.4s, v17.4s
+	WORD $0x4ebed442 // fsub v2.4s, v2.4s, v30.4s
+	WORD $0x4eabd463 // fsub v3.4s, v3.4s, v11.4s
 	WORD $0x4e34d58a // fadd v10.4s, v12.4s, v20.4s
 	WORD $0x4e35d5ab // fadd v11.4s, v13.4s, v21.4s
-	WORD $0x4e33d6f0 // fadd v16.4s, v23.4s, v19.4s
+	WORD $0x4e3dd7f0 // fadd v16.4s, v31.4s, v29.4s
 	WORD $0x4e2fd531 // fadd v17.4s, v9.4s, v15.4s
 	WORD $0x4eb4d58c // fsub v12.4s, v12.4s, v20.4s
 	WORD $0x4eb5d5ad // fsub v13.4s, v13.4s, v21.4s
-	WORD $0x4eb3d6e8 // fsub v8.4s, v23.4s, v19.4s
+	WORD $0x4ebdd7e8 // fsub v8.4s, v31.4s, v29.4s
 	WORD $0x4eafd529 // fsub v9.4s, v9.4s, v15.4s
 	WORD $0x4e28d40e // fadd v14.4s, v0.4s, v8.4s
 	WORD $0x4e29d42f // fadd v15.4s, v1.4s, v9.4s
@@ -5421,74 +5417,74 @@ loop:
 	FMOVQ F2, 232(RSP)
 	FMOVQ F3, 248(RSP)
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVS 0(R7), F4
 	FMOVS 4(R7), F6
-	WORD $0x4f8493e8 // fmul v8.4s, v31.4s, v4.s[0]
-	WORD $0x4f8493c9 // fmul v9.4s, v30.4s, v4.s[0]
-	WORD $0x4f8493bb // fmul v27.4s, v29.4s, v4.s[0]
-	WORD $0x4f849385 // fmul v5.4s, v28.4s, v4.s[0]
-	WORD $0x4f8653a8 // fmls v8.4s, v29.4s, v6.s[0]
-	WORD $0x4f865389 // fmls v9.4s, v28.4s, v6.s[0]
-	WORD $0x4f8613fb // fmla v27.4s, v31.4s, v6.s[0]
-	WORD $0x4f8613c5 // fmla v5.4s, v30.4s, v6.s[0]
-	FLDPQ 0(R3), (F31, F30)
-	FLDPQ 32(R3), (F29, F28)
+	WORD $0x4f849008 // fmul v8.4s, v0.4s, v4.s[0]
+	WORD $0x4f849029 // fmul v9.4s, v1.4s, v4.s[0]
+	WORD $0x4f84905f // fmul v31.4s, v2.4s, v4.s[0]
+	WORD $0x4f849065 // fmul v5.4s, v3.4s, v4.s[0]
+	WORD $0x4f865048 // fmls v8.4s, v2.4s, v6.s[0]
+	WORD $0x4f865069 // fmls v9.4s, v3.4s, v6.s[0]
+	WORD $0x4f86101f // fmla v31.4s, v0.4s, v6.s[0]
+	WORD $0x4f861025 // fmla v5.4s, v1.4s, v6.s[0]
+	FLDPQ 0(R3), (F0, F1)
+	FLDPQ 32(R3), (F2, F3)
 	FMOVS 16(R7), F6
 	FMOVS 20(R7), F10
-	WORD $0x4f8693ec // fmul v12.4s, v31.4s, v6.s[0]
-	WORD $0x4f8693cd // fmul v13.4s, v30.4s, v6.s[0]
-	WORD $0x4f8693ba // fmul v26.4s, v29.4s, v6.s[0]
-	WORD $0x4f869387 // fmul v7.4s, v28.4s, v6.s[0]
-	WORD $0x4f8a53ac // fmls v12.4s, v29.4s, v10.s[0]
-	WORD $0x4f8a538d // fmls v13.4s, v28.4s, v10.s[0]
-	WORD $0x4f8a13fa // fmla v26.4s, v31.4s, v10.s[0]
-	WORD $0x4f8a13c7 // fmla v7.4s, v30.4s, v10.s[0]
+	WORD $0x4f86900c // fmul v12.4s, v0.4s, v6.s[0]
+	WORD $0x4f86902d // fmul v13.4s, v1.4s, v6.s[0]
+	WORD $0x4f86905e // fmul v30.4s, v2.4s, v6.s[0]
+	WORD $0x4f869067 // fmul v7.4s, v3.4s, v6.s[0]
+	WORD $0x4f8a504c // fmls v12.4s, v2.4s, v10.s[0]
+	WORD $0x4f8a506d // fmls v13.4s, v3.4s, v10.s[0]
+	WORD $0x4f8a101e // fmla v30.4s, v0.4s, v10.s[0]
+	WORD $0x4f8a1027 // fmla v7.4s, v1.4s, v10.s[0]
 	ADD R1<<1, R3, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1<<1, R3, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVS 32(R7), F10
 	FMOVS 36(R7), F14
-	WORD $0x4f8a93f0 // fmul v16.4s, v31.4s, v10.s[0]
-	WORD $0x4f8a93d1 // fmul v17.4s, v30.4s, v10.s[0]
-	WORD $0x4f8a93b9 // fmul v25.4s, v29.4s, v10.s[0]
-	WORD $0x4f8a938b // fmul v11.4s, v28.4s, v10.s[0]
-	WORD $0x4f8e53b0 // fmls v16.4s, v29.4s, v14.s[0]
-	WORD $0x4f8e5391 // fmls v17.4s, v28.4s, v14.s[0]
-	WORD $0x4f8e13f9 // fmla v25.4s, v31.4s, v14.s[0]
-	WORD $0x4f8e13cb // fmla v11.4s, v30.4s, v14.s[0]
+	WORD $0x4f8a9010 // fmul v16.4s, v0.4s, v10.s[0]
+	WORD $0x4f8a9031 // fmul v17.4s, v1.4s, v10.s[0]
+	WORD $0x4f8a905d // fmul v29.4s, v2.4s, v10.s[0]
+	WORD $0x4f8a906b // fmul v11.4s, v3.4s, v10.s[0]
+	WORD $0x4f8e5050 // fmls v16.4s, v2.4s, v14.s[0]
+	WORD $0x4f8e5071 // fmls v17.4s, v3.4s, v14.s[0]
+	WORD $0x4f8e101d // fmla v29.4s, v0.4s, v14.s[0]
+	WORD $0x4f8e102b // fmla v11.4s, v1.4s, v14.s[0]
 	ADD R1<<2, R3, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1<<2, R3, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVS 48(R7), F14
 	FMOVS 52(R7), F18
-	WORD $0x4f8e93f4 // fmul v20.4s, v31.4s, v14.s[0]
-	WORD $0x4f8e93d5 // fmul v21.4s, v30.4s, v14.s[0]
-	WORD $0x4f8e93b8 // fmul v24.4s, v29.4s, v14.s[0]
-	WORD $0x4f8e938f // fmul v15.4s, v28.4s, v14.s[0]
-	WORD $0x4f9253b4 // fmls v20.4s, v29.4s, v18.s[0]
-	WORD $0x4f925395 // fmls v21.4s, v28.4s, v18.s[0]
-	WORD $0x4f9213f8 // fmla v24.4s, v31.4s, v18.s[0]
-	WORD $0x4f9213cf // fmla v15.4s, v30.4s, v18.s[0]
+	WORD $0x4f8e9014 // fmul v20.4s, v0.4s, v14.s[0]
+	WORD $0x4f8e9035 // fmul v21.4s, v1.4s, v14.s[0]
+	WORD $0x4f8e905c // fmul v28.4s, v2.4s, v14.s[0]
+	WORD $0x4f8e906f // fmul v15.4s, v3.4s, v14.s[0]
+	WORD $0x4f925054 // fmls v20.4s, v2.4s, v18.s[0]
+	WORD $0x4f925075 // fmls v21.4s, v3.4s, v18.s[0]
+	WORD $0x4f92101c // fmla v28.4s, v0.4s, v18.s[0]
+	WORD $0x4f92102f // fmla v15.4s, v1.4s, v18.s[0]
 	WORD $0x4e30d500 // fadd v0.4s, v8.4s, v16.4s
 	WORD $0x4e31d521 // fadd v1.4s, v9.4s, v17.4s
-	WORD $0x4e39d762 // fadd v2.4s, v27.4s, v25.4s
+	WORD $0x4e3dd7e2 // fadd v2.4s, v31.4s, v29.4s
 	WORD $0x4e2bd4a3 // fadd v3.4s, v5.4s, v11.4s
 	WORD $0x4eb0d508 // fsub v8.4s, v8.4s, v16.4s
 	WORD $0x4eb1d529 // fsub v9.4s, v9.4s, v17.4s
-	WORD $0x4eb9d764 // fsub v4.4s, v27.4s, v25.4s
+	WORD $0x4ebdd7e4 // fsub v4.4s, v31.4s, v29.4s
 	WORD $0x4eabd4a5 // fsub v5.4s, v5.4s, v11.4s
 	WORD $0x4e34d58a // fadd v10.4s, v12.4s, v20.4s
 	WORD $0x4e35d5ab // fadd v11.4s, v13.4s, v21.4s
-	WORD $0x4e38d750 // fadd v16.4s, v26.4s, v24.4s
+	WORD $0x4e3cd7d0 // fadd v16.4s, v30.4s, v28.4s
 	WORD $0x4e2fd4f1 // fadd v17.4s, v7.4s, v15.4s
 	WORD $0x4eb4d58c // fsub v12.4s, v12.4s, v20.4s
 	WORD $0x4eb5d5ad // fsub v13.4s, v13.4s, v21.4s
-	WORD $0x4eb8d746 // fsub v6.4s, v26.4s, v24.4s
+	WORD $0x4ebcd7c6 // fsub v6.4s, v30.4s, v28.4s
 	WORD $0x4eafd4e7 // fsub v7.4s, v7.4s, v15.4s
 	WORD $0x4e26d50e // fadd v14.4s, v8.4s, v6.4s
 	WORD $0x4e27d52f // fadd v15.4s, v9.4s, v7.4s
@@ -5506,36 +5502,36 @@ loop:
 	WORD $0x4eabd421 // fsub v1.4s, v1.4s, v11.4s
 	WORD $0x4eb0d442 // fsub v2.4s, v2.4s, v16.4s
 	WORD $0x4eb1d463 // fsub v3.4s, v3.4s, v17.4s
-	FMOVQ 8(RSP), F31
-	FMOVQ 24(RSP), F30
-	FMOVQ 40(RSP), F29
-	FMOVQ 56(RSP), F28
-	WORD $0x4e28d7f4 // fadd v20.4s, v31.4s, v8.4s
-	WORD $0x4e29d7d5 // fadd v21.4s, v30.4s, v9.4s
-	WORD $0x4e2cd7b6 // fadd v22.4s, v29.4s, v12.4s
-	WORD $0x4e2dd797 // fadd v23.4s, v28.4s, v13.4s
+	FMOVQ 8(RSP), F10
+	FMOVQ 24(RSP), F11
+	FMOVQ 40(RSP), F16
+	FMOVQ 56(RSP), F17
+	WORD $0x4e28d554 // fadd v20.4s, v10.4s, v8.4s
+	WORD $0x4e29d575 // fadd v21.4s, v11.4s, v9.4s
+	WORD $0x4e2cd616 // fadd v22.4s, v16.4s, v12.4s
+	WORD $0x4e2dd637 // fadd v23.4s, v17.4s, v13.4s
 	FSTPQ (F20, F21), 0(R0)
 	FSTPQ (F22, F23), 32(R0)
-	WORD $0x4ea8d7e8 // fsub v8.4s, v31.4s, v8.4s
-	WORD $0x4ea9d7c9 // fsub v9.4s, v30.4s, v9.4s
-	WORD $0x4eacd7aa // fsub v10.4s, v29.4s, v12.4s
-	WORD $0x4eadd78b // fsub v11.4s, v28.4s, v13.4s
+	WORD $0x4ea8d548 // fsub v8.4s, v10.4s, v8.4s
+	WORD $0x4ea9d569 // fsub v9.4s, v11.4s, v9.4s
+	WORD $0x4eacd60a // fsub v10.4s, v16.4s, v12.4s
+	WORD $0x4eadd62b // fsub v11.4s, v17.4s, v13.4s
 	ADD R1<<2, R0, R16
 	FSTPQ (F8, F9), 0(R16)
 	ADD R1<<2, R0, R16
 	FSTPQ (F10, F11), 32(R16)
-	FMOVQ 136(RSP), F31
-	FMOVQ 152(RSP), F30
-	FMOVQ 168(RSP), F29
-	FMOVQ 184(RSP), F28
-	WORD $0x4e22d7ec // fadd v12.4s, v31.4s, v2.4s
-	WORD $0x4e23d7cd // fadd v13.4s, v30.4s, v3.4s
-	WORD $0x4ea0d7b0 // fsub v16.4s, v29.4s, v0.4s
-	WORD $0x4ea1d791 // fsub v17.4s, v28.4s, v1.4s
-	WORD $0x4ea2d7e2 // fsub v2.4s, v31.4s, v2.4s
-	WORD $0x4ea3d7c3 // fsub v3.4s, v30.4s, v3.4s
-	WORD $0x4e20d7a0 // fadd v0.4s, v29.4s, v0.4s
-	WORD $0x4e21d781 // fadd v1.4s, v28.4s, v1.4s
+	FMOVQ 136(RSP), F8
+	FMOVQ 152(RSP), F9
+	FMOVQ 168(RSP), F10
+	FMOVQ 184(RSP), F11
+	WORD $0x4e22d50c // fadd v12.4s, v8.4s, v2.4s
+	WORD $0x4e23d52d // fadd v13.4s, v9.4s, v3.4s
+	WORD $0x4ea0d550 // fsub v16.4s, v10.4s, v0.4s
+	WORD $0x4ea1d571 // fsub v17.4s, v11.4s, v1.4s
+	WORD $0x4ea2d502 // fsub v2.4s, v8.4s, v2.4s
+	WORD $0x4ea3d523 // fsub v3.4s, v9.4s, v3.4s
+	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
+	WORD $0x4e21d561 // fadd v1.4s, v11.4s, v1.4s
 	ADD R1<<1, R0, R16
 	FSTPQ (F12, F13), 0(R16)
 	ADD R1<<1, R0, R16
@@ -5544,61 +5540,61 @@ loop:
 	FSTPQ (F2, F3), 0(R16)
 	ADD R2<<1, R0, R16
 	FSTPQ (F0, F1), 32(R16)
-	FMOVQ 72(RSP), F31
-	FMOVQ 88(RSP), F30
-	FMOVQ 104(RSP), F29
-	FMOVQ 120(RSP), F28
+	FMOVQ 72(RSP), F0
+	FMOVQ 88(RSP), F1
+	FMOVQ 104(RSP), F2
+	FMOVQ 120(RSP), F3
 	WORD $0x4e32d5c8 // fadd v8.4s, v14.4s, v18.4s
 	WORD $0x4e33d5e9 // fadd v9.4s, v15.4s, v19.4s
 	WORD $0x4eaed64a // fsub v10.4s, v18.4s, v14.4s
 	WORD $0x4eafd66b // fsub v11.4s, v19.4s, v15.4s
-	FMOVQ 240(R19), F27
-	WORD $0x4ebf1fec // mov v12.16b, v31.16b
-	WORD $0x4e3bcd0c // fmla v12.4s, v8.4s, v27.4s
-	WORD $0x4ebe1fcd // mov v13.16b, v30.16b
-	WORD $0x4e3bcd2d // fmla v13.4s, v9.4s, v27.4s
-	WORD $0x4ebd1fae // mov v14.16b, v29.16b
-	WORD $0x4e3bcd4e // fmla v14.4s, v10.4s, v27.4s
-	WORD $0x4ebc1f8f // mov v15.16b, v28.16b
-	WORD $0x4e3bcd6f // fmla v15.4s, v11.4s, v27.4s
+	FMOVQ 240(R19), F31
+	WORD $0x4ea01c0c // mov v12.16b, v0.16b
+	WORD $0x4e3fcd0c // fmla v12.4s, v8.4s, v31.4s
+	WORD $0x4ea11c2d // mov v13.16b, v1.16b
+	WORD $0x4e3fcd2d // fmla v13.4s, v9.4s, v31.4s
+	WORD $0x4ea21c4e // mov v14.16b, v2.16b
+	WORD $0x4e3fcd4e // fmla v14.4s, v10.4s, v31.4s
+	WORD $0x4ea31c6f // mov v15.16b, v3.16b
+	WORD $0x4e3fcd6f // fmla v15.4s, v11.4s, v31.4s
 	ADD R1, R0, R16
 	FSTPQ (F12, F13), 0(R16)
 	ADD R1, R0, R16
 	FSTPQ (F14, F15), 32(R16)
-	WORD $0x4ebbcd1f // fmls v31.4s, v8.4s, v27.4s
-	WORD $0x4ebbcd3e // fmls v30.4s, v9.4s, v27.4s
-	WORD $0x4ebbcd5d // fmls v29.4s, v10.4s, v27.4s
-	WORD $0x4ebbcd7c // fmls v28.4s, v11.4s, v27.4s
+	WORD $0x4ebfcd00 // fmls v0.4s, v8.4s, v31.4s
+	WORD $0x4ebfcd21 // fmls v1.4s, v9.4s, v31.4s
+	WORD $0x4ebfcd42 // fmls v2.4s, v10.4s, v31.4s
+	WORD $0x4ebfcd63 // fmls v3.4s, v11.4s, v31.4s
 	ADD R1<<1, R3, R16
-	FSTPQ (F31, F30), 0(R16)
+	FSTPQ (F0, F1), 0(R16)
 	ADD R1<<1, R3, R16
-	FSTPQ (F29, F28), 32(R16)
-	FMOVQ 200(RSP), F31
-	FMOVQ 216(RSP), F30
-	FMOVQ 232(RSP), F29
-	FMOVQ 248(RSP), F28
+	FSTPQ (F2, F3), 32(R16)
+	FMOVQ 200(RSP), F0
+	FMOVQ 216(RSP), F1
+	FMOVQ 232(RSP), F2
+	FMOVQ 248(RSP), F3
 	WORD $0x4ea6d488 // fsub v8.4s, v4.4s, v6.4s
 	WORD $0x4ea7d4a9 // fsub v9.4s, v5.4s, v7.4s
 	WORD $0x4e24d4c4 // fadd v4.4s, v6.4s, v4.4s
 	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
-	WORD $0x4ebf1fe6 // mov v6.16b, v31.16b
-	WORD $0x4e3bcd06 // fmla v6.4s, v8.4s, v27.4s
-	WORD $0x4ebe1fc7 // mov v7.16b, v30.16b
-	WORD $0x4e3bcd27 // fmla v7.4s, v9.4s, v27.4s
-	WORD $0x4ebd1faa // mov v10.16b, v29.16b
-	WORD $0x4ebbcc8a // fmls v10.4s, v4.4s, v27.4s
-	WORD $0x4ebc1f8b // mov v11.16b, v28.16b
-	WORD $0x4ebbccab // fmls v11.4s, v5.4s, v27.4s
+	WORD $0x4ea01c06 // mov v6.16b, v0.16b
+	WORD $0x4e3fcd06 // fmla v6.4s, v8.4s, v31.4s
+	WORD $0x4ea11c27 // mov v7.16b, v1.16b
+	WORD $0x4e3fcd27 // fmla v7.4s, v9.4s, v31.4s
+	WORD $0x4ea21c4a // mov v10.16b, v2.16b
+	WORD $0x4ebfcc8a // fmls v10.4s, v4.4s, v31.4s
+	WORD $0x4ea31c6b // mov v11.16b, v3.16b
+	WORD $0x4ebfccab // fmls v11.4s, v5.4s, v31.4s
 	FSTPQ (F6, F7), 0(R3)
 	FSTPQ (F10, F11), 32(R3)
-	WORD $0x4ebbcd1f // fmls v31.4s, v8.4s, v27.4s
-	WORD $0x4ebbcd3e // fmls v30.4s, v9.4s, v27.4s
-	WORD $0x4e3bcc9d // fmla v29.4s, v4.4s, v27.4s
-	WORD $0x4e3bccbc // fmla v28.4s, v5.4s, v27.4s
+	WORD $0x4ebfcd00 // fmls v0.4s, v8.4s, v31.4s
+	WORD $0x4ebfcd21 // fmls v1.4s, v9.4s, v31.4s
+	WORD $0x4e3fcc82 // fmla v2.4s, v4.4s, v31.4s
+	WORD $0x4e3fcca3 // fmla v3.4s, v5.4s, v31.4s
 	ADD R1<<2, R3, R16
-	FSTPQ (F31, F30), 0(R16)
+	FSTPQ (F0, F1), 0(R16)
 	ADD R1<<2, R3, R16
-	FSTPQ (F29, F28), 32(R16)
+	FSTPQ (F2, F3), 32(R16)
 	ADD $0x00000040, R0, R0
 	ADD $0x00000040, R3, R3
 	ADD $0x00000038, R7, R7
@@ -5651,36 +5647,36 @@ loop:
 	ADD R1, R10, R10
 	ADD R8, R10, R16
 	ADD $0, R16, R11
-	FLDPQ 0(R9), (F31, F30)
-	FLDPQ 32(R9), (F29, F28)
-	WORD $0x4e9d1be4 // uzp1 v4.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bc5 // uzp1 v5.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be0 // uzp2 v0.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc1 // uzp2 v1.4s, v30.4s, v28.4s
+	FLDPQ 0(R9), (F0, F1)
+	FLDPQ 32(R9), (F2, F3)
+	WORD $0x4e821804 // uzp1 v4.4s, v0.4s, v2.4s
+	WORD $0x4e831825 // uzp1 v5.4s, v1.4s, v3.4s
+	WORD $0x4e825800 // uzp2 v0.4s, v0.4s, v2.4s
+	WORD $0x4e835821 // uzp2 v1.4s, v1.4s, v3.4s
 	ADD R6<<1, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F2, F3)
 	ADD R6<<1, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e9d1be8 // uzp1 v8.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bc9 // uzp1 v9.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be2 // uzp2 v2.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc3 // uzp2 v3.4s, v30.4s, v28.4s
+	FLDPQ 32(R16), (F6, F7)
+	WORD $0x4e861848 // uzp1 v8.4s, v2.4s, v6.4s
+	WORD $0x4e871869 // uzp1 v9.4s, v3.4s, v7.4s
+	WORD $0x4e865842 // uzp2 v2.4s, v2.4s, v6.4s
+	WORD $0x4e875863 // uzp2 v3.4s, v3.4s, v7.4s
 	ADD R6<<2, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F6, F7)
 	ADD R6<<2, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e9d1bec // uzp1 v12.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bcd // uzp1 v13.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be6 // uzp2 v6.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc7 // uzp2 v7.4s, v30.4s, v28.4s
+	FLDPQ 32(R16), (F10, F11)
+	WORD $0x4e8a18cc // uzp1 v12.4s, v6.4s, v10.4s
+	WORD $0x4e8b18ed // uzp1 v13.4s, v7.4s, v11.4s
+	WORD $0x4e8a58c6 // uzp2 v6.4s, v6.4s, v10.4s
+	WORD $0x4e8b58e7 // uzp2 v7.4s, v7.4s, v11.4s
 	ADD R8<<1, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F10, F11)
 	ADD R8<<1, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e9d1bf0 // uzp1 v16.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bd1 // uzp1 v17.4s, v30.4s, v28.4s
-	WORD $0x4e9d5bea // uzp2 v10.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bcb // uzp2 v11.4s, v30.4s, v28.4s
+	FLDPQ 32(R16), (F14, F15)
+	WORD $0x4e8e1950 // uzp1 v16.4s, v10.4s, v14.4s
+	WORD $0x4e8f1971 // uzp1 v17.4s, v11.4s, v15.4s
+	WORD $0x4e8e594a // uzp2 v10.4s, v10.4s, v14.4s
+	WORD $0x4e8f596b // uzp2 v11.4s, v11.4s, v15.4s
 	WORD $0x4e2cd48e // fadd v14.4s, v4.4s, v12.4s
 	WORD $0x4e2dd4af // fadd v15.4s, v5.4s, v13.4s
 	WORD $0x4e26d412 // fadd v18.4s, v0.4s, v6.4s
@@ -5730,35 +5726,35 @@ loop:
 	FMOVQ F0, 232(RSP)
 	FMOVQ F1, 248(RSP)
 	ADD R6, R10, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R6, R10, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e9d1be4 // uzp1 v4.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bc5 // uzp1 v5.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be0 // uzp2 v0.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc1 // uzp2 v1.4s, v30.4s, v28.4s
-	FLDPQ 0(R11), (F31, F30)
-	FLDPQ 32(R11), (F29, F28)
-	WORD $0x4e9d1be8 // uzp1 v8.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bc9 // uzp1 v9.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be2 // uzp2 v2.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc3 // uzp2 v3.4s, v30.4s, v28.4s
+	FLDPQ 32(R16), (F2, F3)
+	WORD $0x4e821804 // uzp1 v4.4s, v0.4s, v2.4s
+	WORD $0x4e831825 // uzp1 v5.4s, v1.4s, v3.4s
+	WORD $0x4e825800 // uzp2 v0.4s, v0.4s, v2.4s
+	WORD $0x4e835821 // uzp2 v1.4s, v1.4s, v3.4s
+	FLDPQ 0(R11), (F2, F3)
+	FLDPQ 32(R11), (F6, F7)
+	WORD $0x4e861848 // uzp1 v8.4s, v2.4s, v6.4s
+	WORD $0x4e871869 // uzp1 v9.4s, v3.4s, v7.4s
+	WORD $0x4e865842 // uzp2 v2.4s, v2.4s, v6.4s
+	WORD $0x4e875863 // uzp2 v3.4s, v3.4s, v7.4s
 	ADD R6<<1, R11, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F6, F7)
 	ADD R6<<1, R11, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e9d1bec // uzp1 v12.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bcd // uzp1 v13.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be6 // uzp2 v6.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc7 // uzp2 v7.4s, v30.4s, v28.4s
+	FLDPQ 32(R16), (F10, F11)
+	WORD $0x4e8a18cc // uzp1 v12.4s, v6.4s, v10.4s
+	WORD $0x4e8b18ed // uzp1 v13.4s, v7.4s, v11.4s
+	WORD $0x4e8a58c6 // uzp2 v6.4s, v6.4s, v10.4s
+	WORD $0x4e8b58e7 // uzp2 v7.4s, v7.4s, v11.4s
 	ADD R6<<2, R11, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F10, F11)
 	ADD R6<<2, R11, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e9d1bf0 // uzp1 v16.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bd1 // uzp1 v17.4s, v30.4s, v28.4s
-	WORD $0x4e9d5bea // uzp2 v10.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bcb // uzp2 v11.4s, v30.4s, v28.4s
+	FLDPQ 32(R16), (F14, F15)
+	WORD $0x4e8e1950 // uzp1 v16.4s, v10.4s, v14.4s
+	WORD $0x4e8f1971 // uzp1 v17.4s, v11.4s, v15.4s
+	WORD $0x4e8e594a // uzp2 v10.4s, v10.4s, v14.4s
+	WORD $0x4e8f596b // uzp2 v11.4s, v11.4s, v15.4s
 	WORD $0x4e2cd48e // fadd v14.4s, v4.4s, v12.4s
 	WORD $0x4e2dd4af // fadd v15.4s, v5.4s, v13.4s
 	WORD $0x4e26d412 // fadd v18.4s, v0.4s, v6.4s
@@ -5791,87 +5787,87 @@ loop:
 	WORD $0x4ea7d5e7 // fsub v7.4s, v15.4s, v7.4s
 	WORD $0x4eacd64c // fsub v12.4s, v18.4s, v12.4s
 	WORD $0x4eadd66d // fsub v13.4s, v19.4s, v13.4s
-	FMOVQ 8(RSP), F31
-	FMOVQ 24(RSP), F30
-	FMOVQ 40(RSP), F29
-	FMOVQ 56(RSP), F28
-	WORD $0x4e24d7f4 // fadd v20.4s, v31.4s, v4.4s
-	WORD $0x4e25d7d5 // fadd v21.4s, v30.4s, v5.4s
-	WORD $0x4e28d7b6 // fadd v22.4s, v29.4s, v8.4s
-	WORD $0x4e29d797 // fadd v23.4s, v28.4s, v9.4s
+	FMOVQ 8(RSP), F14
+	FMOVQ 24(RSP), F15
+	FMOVQ 40(RSP), F18
+	FMOVQ 56(RSP), F19
+	WORD $0x4e24d5d4 // fadd v20.4s, v14.4s, v4.4s
+	WORD $0x4e25d5f5 // fadd v21.4s, v15.4s, v5.4s
+	WORD $0x4e28d656 // fadd v22.4s, v18.4s, v8.4s
+	WORD $0x4e29d677 // fadd v23.4s, v19.4s, v9.4s
 	FSTPQ (F20, F21), 0(R0)
 	FSTPQ (F22, F23), 32(R0)
-	WORD $0x4ea4d7e4 // fsub v4.4s, v31.4s, v4.4s
-	WORD $0x4ea5d7c5 // fsub v5.4s, v30.4s, v5.4s
-	WORD $0x4ea8d7a8 // fsub v8.4s, v29.4s, v8.4s
-	WORD $0x4ea9d789 // fsub v9.4s, v28.4s, v9.4s
+	WORD $0x4ea4d5c4 // fsub v4.4s, v14.4s, v4.4s
+	WORD $0x4ea5d5e5 // fsub v5.4s, v15.4s, v5.4s
+	WORD $0x4ea8d648 // fsub v8.4s, v18.4s, v8.4s
+	WORD $0x4ea9d669 // fsub v9.4s, v19.4s, v9.4s
 	FSTPQ (F4, F5), 256(R0)
 	FSTPQ (F8, F9), 288(R0)
-	FMOVQ 136(RSP), F31
-	FMOVQ 152(RSP), F30
-	FMOVQ 168(RSP), F29
-	FMOVQ 184(RSP), F28
-	WORD $0x4e2cd7ee // fadd v14.4s, v31.4s, v12.4s
-	WORD $0x4e2dd7cf // fadd v15.4s, v30.4s, v13.4s
-	WORD $0x4ea6d7b2 // fsub v18.4s, v29.4s, v6.4s
-	WORD $0x4ea7d793 // fsub v19.4s, v28.4s, v7.4s
-	WORD $0x4eacd7e4 // fsub v4.4s, v31.4s, v12.4s
-	WORD $0x4eadd7c5 // fsub v5.4s, v30.4s, v13.4s
-	WORD $0x4e26d7a6 // fadd v6.4s, v29.4s, v6.4s
-	WORD $0x4e27d787 // fadd v7.4s, v28.4s, v7.4s
+	FMOVQ 136(RSP), F4
+	FMOVQ 152(RSP), F5
+	FMOVQ 168(RSP), F8
+	FMOVQ 184(RSP), F9
+	WORD $0x4e2cd48e // fadd v14.4s, v4.4s, v12.4s
+	WORD $0x4e2dd4af // fadd v15.4s, v5.4s, v13.4s
+	WORD $0x4ea6d512 // fsub v18.4s, v8.4s, v6.4s
+	WORD $0x4ea7d533 // fsub v19.4s, v9.4s, v7.4s
+	WORD $0x4eacd484 // fsub v4.4s, v4.4s, v12.4s
+	WORD $0x4eadd4a5 // fsub v5.4s, v5.4s, v13.4s
+	WORD $0x4e26d506 // fadd v6.4s, v8.4s, v6.4s
+	WORD $0x4e27d527 // fadd v7.4s, v9.4s, v7.4s
 	FSTPQ (F14, F15), 128(R0)
 	FSTPQ (F18, F19), 160(R0)
 	FSTPQ (F4, F5), 384(R0)
 	FSTPQ (F6, F7), 416(R0)
-	FMOVQ 72(RSP), F31
-	FMOVQ 88(RSP), F30
-	FMOVQ 104(RSP), F29
-	FMOVQ 120(RSP), F28
+	FMOVQ 72(RSP), F4
+	FMOVQ 88(RSP), F5
+	FMOVQ 104(RSP), F6
+	FMOVQ 120(RSP), F7
 	WORD $0x4e30d548 // fadd v8.4s, v10.4s, v16.4s
 	WORD $0x4e31d569 // fadd v9.4s, v11.4s, v17.4s
 	WORD $0x4eaad60a // fsub v10.4s, v16.4s, v10.4s
 	WORD $0x4eabd62b // fsub v11.4s, v17.4s, v11.4s
-	FMOVQ 240(R19), F27
-	WORD $0x4ebf1fec // mov v12.16b, v31.16b
-	WORD $0x4e3bcd0c // fmla v12.4s, v8.4s, v27.4s
-	WORD $0x4ebe1fcd // mov v13.16b, v30.16b
-	WORD $0x4e3bcd2d // fmla v13.4s, v9.4s, v27.4s
-	WORD $0x4ebd1fae // mov v14.16b, v29.16b
-	WORD $0x4e3bcd4e // fmla v14.4s, v10.4s, v27.4s
-	WORD $0x4ebc1f8f // mov v15.16b, v28.16b
-	WORD $0x4e3bcd6f // fmla v15.4s, v11.4s, v27.4s
+	FMOVQ 240(R19), F31
+	WORD $0x4ea41c8c // mov v12.16b, v4.16b
+	WORD $0x4e3fcd0c // fmla v12.4s, v8.4s, v31.4s
+	WORD $0x4ea51cad // mov v13.16b, v5.16b
+	WORD $0x4e3fcd2d // fmla v13.4s, v9.4s, v31.4s
+	WORD $0x4ea61cce // mov v14.16b, v6.16b
+	WORD $0x4e3fcd4e // fmla v14.4s, v10.4s, v31.4s
+	WORD $0x4ea71cef // mov v15.16b, v7.16b
+	WORD $0x4e3fcd6f // fmla v15.4s, v11.4s, v31.4s
 	FSTPQ (F12, F13), 64(R0)
 	FSTPQ (F14, F15), 96(R0)
-	WORD $0x4ebbcd1f // fmls v31.4s, v8.4s, v27.4s
-	WORD $0x4ebbcd3e // fmls v30.4s, v9.4s, v27.4s
-	WORD $0x4ebbcd5d // fmls v29.4s, v10.4s, v27.4s
-	WORD $0x4ebbcd7c // fmls v28.4s, v11.4s, v27.4s
-	FSTPQ (F31, F30), 320(R0)
-	FSTPQ (F29, F28), 352(R0)
-	FMOVQ 200(RSP), F31
-	FMOVQ 216(RSP), F30
-	FMOVQ 232(RSP), F29
-	FMOVQ 248(RSP), F28
+	WORD $0x4ebfcd04 // fmls v4.4s, v8.4s, v31.4s
+	WORD $0x4ebfcd25 // fmls v5.4s, v9.4s, v31.4s
+	WORD $0x4ebfcd46 // fmls v6.4s, v10.4s, v31.4s
+	WORD $0x4ebfcd67 // fmls v7.4s, v11.4s, v31.4s
+	FSTPQ (F4, F5), 320(R0)
+	FSTPQ (F6, F7), 352(R0)
+	FMOVQ 200(RSP), F4
+	FMOVQ 216(RSP), F5
+	FMOVQ 232(RSP), F6
+	FMOVQ 248(RSP), F7
 	WORD $0x4ea2d408 // fsub v8.4s, v0.4s, v2.4s
 	WORD $0x4ea3d429 // fsub v9.4s, v1.4s, v3.4s
 	WORD $0x4e20d440 // fadd v0.4s, v2.4s, v0.4s
 	WORD $0x4e21d461 // fadd v1.4s, v3.4s, v1.4s
-	WORD $0x4ebf1fe2 // mov v2.16b, v31.16b
-	WORD $0x4e3bcd02 // fmla v2.4s, v8.4s, v27.4s
-	WORD $0x4ebe1fc3 // mov v3.16b, v30.16b
-	WORD $0x4e3bcd23 // fmla v3.4s, v9.4s, v27.4s
-	WORD $0x4ebd1faa // mov v10.16b, v29.16b
-	WORD $0x4ebbcc0a // fmls v10.4s, v0.4s, v27.4s
-	WORD $0x4ebc1f8b // mov v11.16b, v28.16b
-	WORD $0x4ebbcc2b // fmls v11.4s, v1.4s, v27.4s
+	WORD $0x4ea41c82 // mov v2.16b, v4.16b
+	WORD $0x4e3fcd02 // fmla v2.4s, v8.4s, v31.4s
+	WORD $0x4ea51ca3 // mov v3.16b, v5.16b
+	WORD $0x4e3fcd23 // fmla v3.4s, v9.4s, v31.4s
+	WORD $0x4ea61cca // mov v10.16b, v6.16b
+	WORD $0x4ebfcc0a // fmls v10.4s, v0.4s, v31.4s
+	WORD $0x4ea71ceb // mov v11.16b, v7.16b
+	WORD $0x4ebfcc2b // fmls v11.4s, v1.4s, v31.4s
 	FSTPQ (F2, F3), 192(R0)
 	FSTPQ (F10, F11), 224(R0)
-	WORD $0x4ebbcd1f // fmls v31.4s, v8.4s, v27.4s
-	WORD $0x4ebbcd3e // fmls v30.4s, v9.4s, v27.4s
-	WORD $0x4e3bcc1d // fmla v29.4s, v0.4s, v27.4s
-	WORD $0x4e3bcc3c // fmla v28.4s, v1.4s, v27.4s
-	FSTPQ (F31, F30), 448(R0)
-	FSTPQ (F29, F28), 480(R0)
+	WORD $0x4ebfcd04 // fmls v4.4s, v8.4s, v31.4s
+	WORD $0x4ebfcd25 // fmls v5.4s, v9.4s, v31.4s
+	WORD $0x4e3fcc06 // fmla v6.4s, v0.4s, v31.4s
+	WORD $0x4e3fcc27 // fmla v7.4s, v1.4s, v31.4s
+	FSTPQ (F4, F5), 448(R0)
+	FSTPQ (F6, F7), 480(R0)
 	ADD $0x00000010, R3, R3
 	ADD $0x00000200, R0, R0
 	SUBS $0x00000008, R7, R7
@@ -5899,65 +5895,65 @@ TEXT ·fftTo8F32NEON(SB), NOSPLIT, $256-40
 	MOVD tw+24(FP), R11
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
 	ADD R1<<1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1<<1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVS 8(R11), F8
 	FMOVS 12(R11), F10
-	WORD $0x4f88936c // fmul v12.4s, v27.4s, v8.s[0]
-	WORD $0x4f88934d // fmul v13.4s, v26.4s, v8.s[0]
-	WORD $0x4f889337 // fmul v23.4s, v25.4s, v8.s[0]
-	WORD $0x4f889309 // fmul v9.4s, v24.4s, v8.s[0]
-	WORD $0x4f8a532c // fmls v12.4s, v25.4s, v10.s[0]
-	WORD $0x4f8a530d // fmls v13.4s, v24.4s, v10.s[0]
-	WORD $0x4f8a1377 // fmla v23.4s, v27.4s, v10.s[0]
-	WORD $0x4f8a1349 // fmla v9.4s, v26.4s, v10.s[0]
+	WORD $0x4f88908c // fmul v12.4s, v4.4s, v8.s[0]
+	WORD $0x4f8890ad // fmul v13.4s, v5.4s, v8.s[0]
+	WORD $0x4f8890df // fmul v31.4s, v6.4s, v8.s[0]
+	WORD $0x4f8890e9 // fmul v9.4s, v7.4s, v8.s[0]
+	WORD $0x4f8a50cc // fmls v12.4s, v6.4s, v10.s[0]
+	WORD $0x4f8a50ed // fmls v13.4s, v7.4s, v10.s[0]
+	WORD $0x4f8a109f // fmla v31.4s, v4.4s, v10.s[0]
+	WORD $0x4f8a10a9 // fmla v9.4s, v5.4s, v10.s[0]
 	ADD R1<<2, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R1<<2, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVS 24(R11), F10
 	FMOVS 28(R11), F14
-	WORD $0x4f8a9370 // fmul v16.4s, v27.4s, v10.s[0]
-	WORD $0x4f8a9351 // fmul v17.4s, v26.4s, v10.s[0]
-	WORD $0x4f8a9336 // fmul v22.4s, v25.4s, v10.s[0]
-	WORD $0x4f8a930b // fmul v11.4s, v24.4s, v10.s[0]
-	WORD $0x4f8e5330 // fmls v16.4s, v25.4s, v14.s[0]
-	WORD $0x4f8e5311 // fmls v17.4s, v24.4s, v14.s[0]
-	WORD $0x4f8e1376 // fmla v22.4s, v27.4s, v14.s[0]
-	WORD $0x4f8e134b // fmla v11.4s, v26.4s, v14.s[0]
+	WORD $0x4f8a9090 // fmul v16.4s, v4.4s, v10.s[0]
+	WORD $0x4f8a90b1 // fmul v17.4s, v5.4s, v10.s[0]
+	WORD $0x4f8a90de // fmul v30.4s, v6.4s, v10.s[0]
+	WORD $0x4f8a90eb // fmul v11.4s, v7.4s, v10.s[0]
+	WORD $0x4f8e50d0 // fmls v16.4s, v6.4s, v14.s[0]
+	WORD $0x4f8e50f1 // fmls v17.4s, v7.4s, v14.s[0]
+	WORD $0x4f8e109e // fmla v30.4s, v4.4s, v14.s[0]
+	WORD $0x4f8e10ab // fmla v11.4s, v5.4s, v14.s[0]
 	ADD R2<<1, R0, R16
-	FLDPQ 0(R16), (F27, F26)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R2<<1, R0, R16
-	FLDPQ 32(R16), (F25, F24)
+	FLDPQ 32(R16), (F6, F7)
 	FMOVS 40(R11), F14
 	FMOVS 44(R11), F18
-	WORD $0x4f8e9374 // fmul v20.4s, v27.4s, v14.s[0]
-	WORD $0x4f8e9355 // fmul v21.4s, v26.4s, v14.s[0]
-	WORD $0x4f8e9333 // fmul v19.4s, v25.4s, v14.s[0]
-	WORD $0x4f8e930f // fmul v15.4s, v24.4s, v14.s[0]
-	WORD $0x4f925334 // fmls v20.4s, v25.4s, v18.s[0]
-	WORD $0x4f925315 // fmls v21.4s, v24.4s, v18.s[0]
-	WORD $0x4f921373 // fmla v19.4s, v27.4s, v18.s[0]
-	WORD $0x4f92134f // fmla v15.4s, v26.4s, v18.s[0]
-	WORD $0x4e30d7e4 // fadd v4.4s, v31.4s, v16.4s
-	WORD $0x4e31d7c5 // fadd v5.4s, v30.4s, v17.4s
-	WORD $0x4e36d7a6 // fadd v6.4s, v29.4s, v22.4s
-	WORD $0x4e2bd787 // fadd v7.4s, v28.4s, v11.4s
-	WORD $0x4eb0d7e0 // fsub v0.4s, v31.4s, v16.4s
-	WORD $0x4eb1d7c1 // fsub v1.4s, v30.4s, v17.4s
-	WORD $0x4eb6d7a2 // fsub v2.4s, v29.4s, v22.4s
-	WORD $0x4eabd783 // fsub v3.4s, v28.4s, v11.4s
+	WORD $0x4f8e9094 // fmul v20.4s, v4.4s, v14.s[0]
+	WORD $0x4f8e90b5 // fmul v21.4s, v5.4s, v14.s[0]
+	WORD $0x4f8e90dd // fmul v29.4s, v6.4s, v14.s[0]
+	WORD $0x4f8e90ef // fmul v15.4s, v7.4s, v14.s[0]
+	WORD $0x4f9250d4 // fmls v20.4s, v6.4s, v18.s[0]
+	WORD $0x4f9250f5 // fmls v21.4s, v7.4s, v18.s[0]
+	WORD $0x4f92109d // fmla v29.4s, v4.4s, v18.s[0]
+	WORD $0x4f9210af // fmla v15.4s, v5.4s, v18.s[0]
+	WORD $0x4e30d404 // fadd v4.4s, v0.4s, v16.4s
+	WORD $0x4e31d425 // fadd v5.4s, v1.4s, v17.4s
+	WORD $0x4e3ed446 // fadd v6.4s, v2.4s, v30.4s
+	WORD $0x4e2bd467 // fadd v7.4s, v3.4s, v11.4s
+	WORD $0x4eb0d400 // fsub v0.4s, v0.4s, v16.4s
+	WORD $0x4eb1d421 // fsub v1.4s, v1.4s, v17.4s
+	WORD $0x4ebed442 // fsub v2.4s, v2.4s, v30.4s
+	WORD $0x4eabd463 // fsub v3.4s, v3.4s, v11.4s
 	WORD $0x4e34d58a // fadd v10.4s, v12.4s, v20.4s
 	WORD $0x4e35d5ab // fadd v11.4s, v13.4s, v21.4s
-	WORD $0x4e33d6f0 // fadd v16.4s, v23.4s, v19.4s
+	WORD $0x4e3dd7f0 // fadd v16.4s, v31.4s, v29.4s
 	WORD $0x4e2fd531 // fadd v17.4s, v9.4s, v15.4s
 	WORD $0x4eb4d58c // fsub v12.4s, v12.4s, v20.4s
 	WORD $0x4eb5d5ad // fsub v13.4s, v13.4s, v21.4s
-	WORD $0x4eb3d6e8 // fsub v8.4s, v23.4s, v19.4s
+	WORD $0x4ebdd7e8 // fsub v8.4s, v31.4s, v29.4s
 	WORD $0x4eafd529 // fsub v9.4s, v9.4s, v15.4s
 	WORD $0x4e28d40e // fadd v14.4s, v0.4s, v8.4s
 	WORD $0x4e29d42f // fadd v15.4s, v1.4s, v9.4s
@@ -5992,74 +5988,74 @@ loop:
 	FMOVQ F2, 232(RSP)
 	FMOVQ F3, 248(RSP)
 	ADD R1, R0, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1, R0, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVS 0(R11), F4
 	FMOVS 4(R11), F6
-	WORD $0x4f8493e8 // fmul v8.4s, v31.4s, v4.s[0]
-	WORD $0x4f8493c9 // fmul v9.4s, v30.4s, v4.s[0]
-	WORD $0x4f8493bb // fmul v27.4s, v29.4s, v4.s[0]
-	WORD $0x4f849385 // fmul v5.4s, v28.4s, v4.s[0]
-	WORD $0x4f8653a8 // fmls v8.4s, v29.4s, v6.s[0]
-	WORD $0x4f865389 // fmls v9.4s, v28.4s, v6.s[0]
-	WORD $0x4f8613fb // fmla v27.4s, v31.4s, v6.s[0]
-	WORD $0x4f8613c5 // fmla v5.4s, v30.4s, v6.s[0]
-	FLDPQ 0(R3), (F31, F30)
-	FLDPQ 32(R3), (F29, F28)
+	WORD $0x4f849008 // fmul v8.4s, v0.4s, v4.s[0]
+	WORD $0x4f849029 // fmul v9.4s, v1.4s, v4.s[0]
+	WORD $0x4f84905f // fmul v31.4s, v2.4s, v4.s[0]
+	WORD $0x4f849065 // fmul v5.4s, v3.4s, v4.s[0]
+	WORD $0x4f865048 // fmls v8.4s, v2.4s, v6.s[0]
+	WORD $0x4f865069 // fmls v9.4s, v3.4s, v6.s[0]
+	WORD $0x4f86101f // fmla v31.4s, v0.4s, v6.s[0]
+	WORD $0x4f861025 // fmla v5.4s, v1.4s, v6.s[0]
+	FLDPQ 0(R3), (F0, F1)
+	FLDPQ 32(R3), (F2, F3)
 	FMOVS 16(R11), F6
 	FMOVS 20(R11), F10
-	WORD $0x4f8693ec // fmul v12.4s, v31.4s, v6.s[0]
-	WORD $0x4f8693cd // fmul v13.4s, v30.4s, v6.s[0]
-	WORD $0x4f8693ba // fmul v26.4s, v29.4s, v6.s[0]
-	WORD $0x4f869387 // fmul v7.4s, v28.4s, v6.s[0]
-	WORD $0x4f8a53ac // fmls v12.4s, v29.4s, v10.s[0]
-	WORD $0x4f8a538d // fmls v13.4s, v28.4s, v10.s[0]
-	WORD $0x4f8a13fa // fmla v26.4s, v31.4s, v10.s[0]
-	WORD $0x4f8a13c7 // fmla v7.4s, v30.4s, v10.s[0]
+	WORD $0x4f86900c // fmul v12.4s, v0.4s, v6.s[0]
+	WORD $0x4f86902d // fmul v13.4s, v1.4s, v6.s[0]
+	WORD $0x4f86905e // fmul v30.4s, v2.4s, v6.s[0]
+	WORD $0x4f869067 // fmul v7.4s, v3.4s, v6.s[0]
+	WORD $0x4f8a504c // fmls v12.4s, v2.4s, v10.s[0]
+	WORD $0x4f8a506d // fmls v13.4s, v3.4s, v10.s[0]
+	WORD $0x4f8a101e // fmla v30.4s, v0.4s, v10.s[0]
+	WORD $0x4f8a1027 // fmla v7.4s, v1.4s, v10.s[0]
 	ADD R1<<1, R3, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1<<1, R3, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVS 32(R11), F10
 	FMOVS 36(R11), F14
-	WORD $0x4f8a93f0 // fmul v16.4s, v31.4s, v10.s[0]
-	WORD $0x4f8a93d1 // fmul v17.4s, v30.4s, v10.s[0]
-	WORD $0x4f8a93b9 // fmul v25.4s, v29.4s, v10.s[0]
-	WORD $0x4f8a938b // fmul v11.4s, v28.4s, v10.s[0]
-	WORD $0x4f8e53b0 // fmls v16.4s, v29.4s, v14.s[0]
-	WORD $0x4f8e5391 // fmls v17.4s, v28.4s, v14.s[0]
-	WORD $0x4f8e13f9 // fmla v25.4s, v31.4s, v14.s[0]
-	WORD $0x4f8e13cb // fmla v11.4s, v30.4s, v14.s[0]
+	WORD $0x4f8a9010 // fmul v16.4s, v0.4s, v10.s[0]
+	WORD $0x4f8a9031 // fmul v17.4s, v1.4s, v10.s[0]
+	WORD $0x4f8a905d // fmul v29.4s, v2.4s, v10.s[0]
+	WORD $0x4f8a906b // fmul v11.4s, v3.4s, v10.s[0]
+	WORD $0x4f8e5050 // fmls v16.4s, v2.4s, v14.s[0]
+	WORD $0x4f8e5071 // fmls v17.4s, v3.4s, v14.s[0]
+	WORD $0x4f8e101d // fmla v29.4s, v0.4s, v14.s[0]
+	WORD $0x4f8e102b // fmla v11.4s, v1.4s, v14.s[0]
 	ADD R1<<2, R3, R16
-	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R16), (F0, F1)
 	ADD R1<<2, R3, R16
-	FLDPQ 32(R16), (F29, F28)
+	FLDPQ 32(R16), (F2, F3)
 	FMOVS 48(R11), F14
 	FMOVS 52(R11), F18
-	WORD $0x4f8e93f4 // fmul v20.4s, v31.4s, v14.s[0]
-	WORD $0x4f8e93d5 // fmul v21.4s, v30.4s, v14.s[0]
-	WORD $0x4f8e93b8 // fmul v24.4s, v29.4s, v14.s[0]
-	WORD $0x4f8e938f // fmul v15.4s, v28.4s, v14.s[0]
-	WORD $0x4f9253b4 // fmls v20.4s, v29.4s, v18.s[0]
-	WORD $0x4f925395 // fmls v21.4s, v28.4s, v18.s[0]
-	WORD $0x4f9213f8 // fmla v24.4s, v31.4s, v18.s[0]
-	WORD $0x4f9213cf // fmla v15.4s, v30.4s, v18.s[0]
+	WORD $0x4f8e9014 // fmul v20.4s, v0.4s, v14.s[0]
+	WORD $0x4f8e9035 // fmul v21.4s, v1.4s, v14.s[0]
+	WORD $0x4f8e905c // fmul v28.4s, v2.4s, v14.s[0]
+	WORD $0x4f8e906f // fmul v15.4s, v3.4s, v14.s[0]
+	WORD $0x4f925054 // fmls v20.4s, v2.4s, v18.s[0]
+	WORD $0x4f925075 // fmls v21.4s, v3.4s, v18.s[0]
+	WORD $0x4f92101c // fmla v28.4s, v0.4s, v18.s[0]
+	WORD $0x4f92102f // fmla v15.4s, v1.4s, v18.s[0]
 	WORD $0x4e30d500 // fadd v0.4s, v8.4s, v16.4s
 	WORD $0x4e31d521 // fadd v1.4s, v9.4s, v17.4s
-	WORD $0x4e39d762 // fadd v2.4s, v27.4s, v25.4s
+	WORD $0x4e3dd7e2 // fadd v2.4s, v31.4s, v29.4s
 	WORD $0x4e2bd4a3 // fadd v3.4s, v5.4s, v11.4s
 	WORD $0x4eb0d508 // fsub v8.4s, v8.4s, v16.4s
 	WORD $0x4eb1d529 // fsub v9.4s, v9.4s, v17.4s
-	WORD $0x4eb9d764 // fsub v4.4s, v27.4s, v25.4s
+	WORD $0x4ebdd7e4 // fsub v4.4s, v31.4s, v29.4s
 	WORD $0x4eabd4a5 // fsub v5.4s, v5.4s, v11.4s
 	WORD $0x4e34d58a // fadd v10.4s, v12.4s, v20.4s
 	WORD $0x4e35d5ab // fadd v11.4s, v13.4s, v21.4s
-	WORD $0x4e38d750 // fadd v16.4s, v26.4s, v24.4s
+	WORD $0x4e3cd7d0 // fadd v16.4s, v30.4s, v28.4s
 	WORD $0x4e2fd4f1 // fadd v17.4s, v7.4s, v15.4s
 	WORD $0x4eb4d58c // fsub v12.4s, v12.4s, v20.4s
 	WORD $0x4eb5d5ad // fsub v13.4s, v13.4s, v21.4s
-	WORD $0x4eb8d746 // fsub v6.4s, v26.4s, v24.4s
+	WORD $0x4ebcd7c6 // fsub v6.4s, v30.4s, v28.4s
 	WORD $0x4eafd4e7 // fsub v7.4s, v7.4s, v15.4s
 	WORD $0x4e26d50e // fadd v14.4s, v8.4s, v6.4s
 	WORD $0x4e27d52f // fadd v15.4s, v9.4s, v7.4s
@@ -6077,24 +6073,24 @@ loop:
 	WORD $0x4eabd421 // fsub v1.4s, v1.4s, v11.4s
 	WORD $0x4eb0d442 // fsub v2.4s, v2.4s, v16.4s
 	WORD $0x4eb1d463 // fsub v3.4s, v3.4s, v17.4s
-	FMOVQ 8(RSP), F31
-	FMOVQ 24(RSP), F30
-	FMOVQ 40(RSP), F29
-	FMOVQ 56(RSP), F28
-	WORD $0x4e28d7f4 // fadd v20.4s, v31.4s, v8.4s
-	WORD $0x4e29d7d5 // fadd v21.4s, v30.4s, v9.4s
-	WORD $0x4e2cd7b6 // fadd v22.4s, v29.4s, v12.4s
-	WORD $0x4e2dd797 // fadd v23.4s, v28.4s, v13.4s
+	FMOVQ 8(RSP), F10
+	FMOVQ 24(RSP), F11
+	FMOVQ 40(RSP), F16
+	FMOVQ 56(RSP), F17
+	WORD $0x4e28d554 // fadd v20.4s, v10.4s, v8.4s
+	WORD $0x4e29d575 // fadd v21.4s, v11.4s, v9.4s
+	WORD $0x4e2cd616 // fadd v22.4s, v16.4s, v12.4s
+	WORD $0x4e2dd637 // fadd v23.4s, v17.4s, v13.4s
 	WORD $0x4e963a98 // zip1 v24.4s, v20.4s, v22.4s
 	WORD $0x4e973ab9 // zip1 v25.4s, v21.4s, v23.4s
 	WORD $0x4e967a94 // zip2 v20.4s, v20.4s, v22.4s
 	WORD $0x4e977ab5 // zip2 v21.4s, v21.4s, v23.4s
 	FSTPQ (F24, F25), 0(R8)
 	FSTPQ (F20, F21), 32(R8)
-	WORD $0x4ea8d7e8 // fsub v8.4s, v31.4s, v8.4s
-	WORD $0x4ea9d7c9 // fsub v9.4s, v30.4s, v9.4s
-	WORD $0x4eacd7aa // fsub v10.4s, v29.4s, v12.4s
-	WORD $0x4eadd78b // fsub v11.4s, v28.4s, v13.4s
+	WORD $0x4ea8d548 // fsub v8.4s, v10.4s, v8.4s
+	WORD $0x4ea9d569 // fsub v9.4s, v11.4s, v9.4s
+	WORD $0x4eacd60a // fsub v10.4s, v16.4s, v12.4s
+	WORD $0x4eadd62b // fsub v11.4s, v17.4s, v13.4s
 	WORD $0x4e8a390c // zip1 v12.4s, v8.4s, v10.4s
 	WORD $0x4e8b392d // zip1 v13.4s, v9.4s, v11.4s
 	WORD $0x4e8a7908 // zip2 v8.4s, v8.4s, v10.4s
@@ -6103,18 +6099,18 @@ loop:
 	FSTPQ (F12, F13), 0(R16)
 	ADD R6<<2, R8, R16
 	FSTPQ (F8, F9), 32(R16)
-	FMOVQ 136(RSP), F31
-	FMOVQ 152(RSP), F30
-	FMOVQ 168(RSP), F29
-	FMOVQ 184(RSP), F28
-	WORD $0x4e22d7ec // fadd v12.4s, v31.4s, v2.4s
-	WORD $0x4e23d7cd // fadd v13.4s, v30.4s, v3.4s
-	WORD $0x4ea0d7b0 // fsub v16.4s, v29.4s, v0.4s
-	WORD $0x4ea1d791 // fsub v17.4s, v28.4s, v1.4s
-	WORD $0x4ea2d7e2 // fsub v2.4s, v31.4s, v2.4s
-	WORD $0x4ea3d7c3 // fsub v3.4s, v30.4s, v3.4s
-	WORD $0x4e20d7a0 // fadd v0.4s, v29.4s, v0.4s
-	WORD $0x4e21d781 // fadd v1.4s, v28.4s, v1.4s
+	FMOVQ 136(RSP), F8
+	FMOVQ 152(RSP), F9
+	FMOVQ 168(RSP), F10
+	FMOVQ 184(RSP), F11
+	WORD $0x4e22d50c // fadd v12.4s, v8.4s, v2.4s
+	WORD $0x4e23d52d // fadd v13.4s, v9.4s, v3.4s
+	WORD $0x4ea0d550 // fsub v16.4s, v10.4s, v0.4s
+	WORD $0x4ea1d571 // fsub v17.4s, v11.4s, v1.4s
+	WORD $0x4ea2d502 // fsub v2.4s, v8.4s, v2.4s
+	WORD $0x4ea3d523 // fsub v3.4s, v9.4s, v3.4s
+	WORD $0x4e20d540 // fadd v0.4s, v10.4s, v0.4s
+	WORD $0x4e21d561 // fadd v1.4s, v11.4s, v1.4s
 	WORD $0x4e903988 // zip1 v8.4s, v12.4s, v16.4s
 	WORD $0x4e9139a9 // zip1 v9.4s, v13.4s, v17.4s
 	WORD $0x4e90798a // zip2 v10.4s, v12.4s, v16.4s
@@ -6131,23 +6127,23 @@ loop:
 	FSTPQ (F8, F9), 0(R16)
 	ADD R9<<1, R8, R16
 	FSTPQ (F0, F1), 32(R16)
-	FMOVQ 72(RSP), F31
-	FMOVQ 88(RSP), F30
-	FMOVQ 104(RSP), F29
-	FMOVQ 120(RSP), F28
+	FMOVQ 72(RSP), F0
+	FMOVQ 88(RSP), F1
+	FMOVQ 104(RSP), F2
+	FMOVQ 120(RSP), F3
 	WORD $0x4e32d5c8 // fadd v8.4s, v14.4s, v18.4s
 	WORD $0x4e33d5e9 // fadd v9.4s, v15.4s, v19.4s
 	WORD $0x4eaed64a // fsub v10.4s, v18.4s, v14.4s
 	WORD $0x4eafd66b // fsub v11.4s, v19.4s, v15.4s
-	FMOVQ 240(R19), F27
-	WORD $0x4ebf1fec // mov v12.16b, v31.16b
-	WORD $0x4e3bcd0c // fmla v12.4s, v8.4s, v27.4s
-	WORD $0x4ebe1fcd // mov v13.16b, v30.16b
-	WORD $0x4e3bcd2d // fmla v13.4s, v9.4s, v27.4s
-	WORD $0x4ebd1fae // mov v14.16b, v29.16b
-	WORD $0x4e3bcd4e // fmla v14.4s, v10.4s, v27.4s
-	WORD $0x4ebc1f8f // mov v15.16b, v28.16b
-	WORD $0x4e3bcd6f // fmla v15.4s, v11.4s, v27.4s
+	FMOVQ 240(R19), F31
+	WORD $0x4ea01c0c // mov v12.16b, v0.16b
+	WORD $0x4e3fcd0c // fmla v12.4s, v8.4s, v31.4s
+	WORD $0x4ea11c2d // mov v13.16b, v1.16b
+	WORD $0x4e3fcd2d // fmla v13.4s, v9.4s, v31.4s
+	WORD $0x4ea21c4e // mov v14.16b, v2.16b
+	WORD $0x4e3fcd4e // fmla v14.4s, v10.4s, v31.4s
+	WORD $0x4ea31c6f // mov v15.16b, v3.16b
+	WORD $0x4e3fcd6f // fmla v15.4s, v11.4s, v31.4s
 	WORD $0x4e8e3990 // zip1 v16.4s, v12.4s, v14.4s
 	WORD $0x4e8f39b1 // zip1 v17.4s, v13.4s, v15.4s
 	WORD $0x4e8e798c // zip2 v12.4s, v12.4s, v14.4s
@@ -6156,50 +6152,50 @@ loop:
 	FSTPQ (F16, F17), 0(R16)
 	ADD R6, R8, R16
 	FSTPQ (F12, F13), 32(R16)
-	WORD $0x4ebbcd1f // fmls v31.4s, v8.4s, v27.4s
-	WORD $0x4ebbcd3e // fmls v30.4s, v9.4s, v27.4s
-	WORD $0x4ebbcd5d // fmls v29.4s, v10.4s, v27.4s
-	WORD $0x4ebbcd7c // fmls v28.4s, v11.4s, v27.4s
-	WORD $0x4e9d3be2 // zip1 v2.4s, v31.4s, v29.4s
-	WORD $0x4e9c3bc3 // zip1 v3.4s, v30.4s, v28.4s
-	WORD $0x4e9d7be0 // zip2 v0.4s, v31.4s, v29.4s
-	WORD $0x4e9c7bc1 // zip2 v1.4s, v30.4s, v28.4s
+	WORD $0x4ebfcd00 // fmls v0.4s, v8.4s, v31.4s
+	WORD $0x4ebfcd21 // fmls v1.4s, v9.4s, v31.4s
+	WORD $0x4ebfcd42 // fmls v2.4s, v10.4s, v31.4s
+	WORD $0x4ebfcd63 // fmls v3.4s, v11.4s, v31.4s
+	WORD $0x4e82381e // zip1 v30.4s, v0.4s, v2.4s
+	WORD $0x4e83383d // zip1 v29.4s, v1.4s, v3.4s
+	WORD $0x4e827800 // zip2 v0.4s, v0.4s, v2.4s
+	WORD $0x4e837821 // zip2 v1.4s, v1.4s, v3.4s
 	ADD R6<<1, R10, R16
-	FSTPQ (F2, F3), 0(R16)
+	FSTPQ (F30, F29), 0(R16)
 	ADD R6<<1, R10, R16
 	FSTPQ (F0, F1), 32(R16)
-	FMOVQ 200(RSP), F31
-	FMOVQ 216(RSP), F30
-	FMOVQ 232(RSP), F29
-	FMOVQ 248(RSP), F28
+	FMOVQ 200(RSP), F0
+	FMOVQ 216(RSP), F1
+	FMOVQ 232(RSP), F2
+	FMOVQ 248(RSP), F3
 	WORD $0x4ea6d488 // fsub v8.4s, v4.4s, v6.4s
 	WORD $0x4ea7d4a9 // fsub v9.4s, v5.4s, v7.4s
 	WORD $0x4e24d4c4 // fadd v4.4s, v6.4s, v4.4s
 	WORD $0x4e25d4e5 // fadd v5.4s, v7.4s, v5.4s
-	WORD $0x4ebf1fe6 // mov v6.16b, v31.16b
-	WORD $0x4e3bcd06 // fmla v6.4s, v8.4s, v27.4s
-	WORD $0x4ebe1fc7 // mov v7.16b, v30.16b
-	WORD $0x4e3bcd27 // fmla v7.4s, v9.4s, v27.4s
-	WORD $0x4ebd1faa // mov v10.16b, v29.16b
-	WORD $0x4ebbcc8a // fmls v10.4s, v4.4s, v27.4s
-	WORD $0x4ebc1f8b // mov v11.16b, v28.16b
-	WORD $0x4ebbccab // fmls v11.4s, v5.4s, v27.4s
+	WORD $0x4ea01c06 // mov v6.16b, v0.16b
+	WORD $0x4e3fcd06 // fmla v6.4s, v8.4s, v31.4s
+	WORD $0x4ea11c27 // mov v7.16b, v1.16b
+	WORD $0x4e3fcd27 // fmla v7.4s, v9.4s, v31.4s
+	WORD $0x4ea21c4a // mov v10.16b, v2.16b
+	WORD $0x4ebfcc8a // fmls v10.4s, v4.4s, v31.4s
+	WORD $0x4ea31c6b // mov v11.16b, v3.16b
+	WORD $0x4ebfccab // fmls v11.4s, v5.4s, v31.4s
 	WORD $0x4e8a38cc // zip1 v12.4s, v6.4s, v10.4s
 	WORD $0x4e8b38ed // zip1 v13.4s, v7.4s, v11.4s
 	WORD $0x4e8a78c6 // zip2 v6.4s, v6.4s, v10.4s
 	WORD $0x4e8b78e7 // zip2 v7.4s, v7.4s, v11.4s
 	FSTPQ (F12, F13), 0(R10)
 	FSTPQ (F6, F7), 32(R10)
-	WORD $0x4ebbcd1f // fmls v31.4s, v8.4s, v27.4s
-	WORD $0x4ebbcd3e // fmls v30.4s, v9.4s, v27.4s
-	WORD $0x4e3bcc9d // fmla v29.4s, v4.4s, v27.4s
-	WORD $0x4e3bccbc // fmla v28.4s, v5.4s, v27.4s
-	WORD $0x4e9d3be2 // zip1 v2.4s, v31.4s, v29.4s
-	WORD $0x4e9c3bc3 // zip1 v3.4s, v30.4s, v28.4s
-	WORD $0x4e9d7be0 // zip2 v0.4s, v31.4s, v29.4s
-	WORD $0x4e9c7bc1 // zip2 v1.4s, v30.4s, v28.4s
+	WORD $0x4ebfcd00 // fmls v0.4s, v8.4s, v31.4s
+	WORD $0x4ebfcd21 // fmls v1.4s, v9.4s, v31.4s
+	WORD $0x4e3fcc82 // fmla v2.4s, v4.4s, v31.4s
+	WORD $0x4e3fcca3 // fmla v3.4s, v5.4s, v31.4s
+	WORD $0x4e82381e // zip1 v30.4s, v0.4s, v2.4s
+	WORD $0x4e83383d // zip1 v29.4s, v1.4s, v3.4s
+	WORD $0x4e827800 // zip2 v0.4s, v0.4s, v2.4s
+	WORD $0x4e837821 // zip2 v1.4s, v1.4s, v3.4s
 	ADD R6<<2, R10, R16
-	FSTPQ (F2, F3), 0(R16)
+	FSTPQ (F30, F29), 0(R16)
 	ADD R6<<2, R10, R16
 	FSTPQ (F0, F1), 32(R16)
 	ADD $0x00000040, R0, R0
@@ -6226,8 +6222,8 @@ block:
 	MOVD l+16(FP), R7
 
 loop:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
 	MOVD R1, R9
 	MOVD R3, R10
 	ADD R10, R10, R10
@@ -6236,49 +6232,45 @@ loop:
 	ADD R1, R10, R10
 	MOVD tmp+48(FP), R11
 	MOVD R3, R8
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
-	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
-	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
-	WORD $0x4ebf1fe4 // mov v4.16b, v31.16b
-	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
-	WORD $0x4ebd1fa6 // mov v6.16b, v29.16b
-	WORD $0x4ebc1f87 // mov v7.16b, v28.16b
+	WORD $0x4ea01c04 // mov v4.16b, v0.16b
+	WORD $0x4ea11c25 // mov v5.16b, v1.16b
+	WORD $0x4ea21c46 // mov v6.16b, v2.16b
+	WORD $0x4ea31c67 // mov v7.16b, v3.16b
 
 legs:
 	ADD R0, R9, R9
 	SUB R0, R10, R10
-	FLDPQ 0(R9), (F31, F30)
-	FLDPQ 32(R9), (F29, F28)
+	FLDPQ 0(R9), (F8, F9)
+	FLDPQ 32(R9), (F10, F11)
 	FMOVS 0(R6), F12
 	FMOVS 4(R6), F14
-	WORD $0x4f8c93f0 // fmul v16.4s, v31.4s, v12.s[0]
-	WORD $0x4f8c93d1 // fmul v17.4s, v30.4s, v12.s[0]
-	WORD $0x4f8c93bb // fmul v27.4s, v29.4s, v12.s[0]
-	WORD $0x4f8c938d // fmul v13.4s, v28.4s, v12.s[0]
-	WORD $0x4f8e53b0 // fmls v16.4s, v29.4s, v14.s[0]
-	WORD $0x4f8e5391 // fmls v17.4s, v28.4s, v14.s[0]
-	WORD $0x4f8e13fb // fmla v27.4s, v31.4s, v14.s[0]
-	WORD $0x4f8e13cd // fmla v13.4s, v30.4s, v14.s[0]
-	FLDPQ 0(R10), (F31, F30)
-	FLDPQ 32(R10), (F29, F28)
+	WORD $0x4f8c9110 // fmul v16.4s, v8.4s, v12.s[0]
+	WORD $0x4f8c9131 // fmul v17.4s, v9.4s, v12.s[0]
+	WORD $0x4f8c915f // fmul v31.4s, v10.4s, v12.s[0]
+	WORD $0x4f8c916d // fmul v13.4s, v11.4s, v12.s[0]
+	WORD $0x4f8e5150 // fmls v16.4s, v10.4s, v14.s[0]
+	WORD $0x4f8e5171 // fmls v17.4s, v11.4s, v14.s[0]
+	WORD $0x4f8e111f // fmla v31.4s, v8.4s, v14.s[0]
+	WORD $0x4f8e112d // fmla v13.4s, v9.4s, v14.s[0]
+	FLDPQ 0(R10), (F8, F9)
+	FLDPQ 32(R10), (F10, F11)
 	FMOVS 8(R6), F14
 	FMOVS 12(R6), F18
-	WORD $0x4f8e93f4 // fmul v20.4s, v31.4s, v14.s[0]
-	WORD $0x4f8e93d5 // fmul v21.4s, v30.4s, v14.s[0]
-	WORD $0x4f8e93ba // fmul v26.4s, v29.4s, v14.s[0]
-	WORD $0x4f8e938f // fmul v15.4s, v28.4s, v14.s[0]
-	WORD $0x4f9253b4 // fmls v20.4s, v29.4s, v18.s[0]
-	WORD $0x4f925395 // fmls v21.4s, v28.4s, v18.s[0]
-	WORD $0x4f9213fa // fmla v26.4s, v31.4s, v18.s[0]
-	WORD $0x4f9213cf // fmla v15.4s, v30.4s, v18.s[0]
+	WORD $0x4f8e9114 // fmul v20.4s, v8.4s, v14.s[0]
+	WORD $0x4f8e9135 // fmul v21.4s, v9.4s, v14.s[0]
+	WORD $0x4f8e915e // fmul v30.4s, v10.4s, v14.s[0]
+	WORD $0x4f8e916f // fmul v15.4s, v11.4s, v14.s[0]
+	WORD $0x4f925154 // fmls v20.4s, v10.4s, v18.s[0]
+	WORD $0x4f925175 // fmls v21.4s, v11.4s, v18.s[0]
+	WORD $0x4f92111e // fmla v30.4s, v8.4s, v18.s[0]
+	WORD $0x4f92112f // fmla v15.4s, v9.4s, v18.s[0]
 	WORD $0x4e34d608 // fadd v8.4s, v16.4s, v20.4s
 	WORD $0x4e35d629 // fadd v9.4s, v17.4s, v21.4s
-	WORD $0x4e3ad76a // fadd v10.4s, v27.4s, v26.4s
+	WORD $0x4e3ed7ea // fadd v10.4s, v31.4s, v30.4s
 	WORD $0x4e2fd5ab // fadd v11.4s, v13.4s, v15.4s
 	WORD $0x4eb4d610 // fsub v16.4s, v16.4s, v20.4s
 	WORD $0x4eb5d631 // fsub v17.4s, v17.4s, v21.4s
-	WORD $0x4ebad76c // fsub v12.4s, v27.4s, v26.4s
+	WORD $0x4ebed7ec // fsub v12.4s, v31.4s, v30.4s
 	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
 	FSTPQ (F8, F9), 0(R11)
 	FSTPQ (F10, F11), 32(R11)
@@ -6377,12 +6369,12 @@ loop:
 	MOVD 0(R3), R7
 	LSL $0x06, R7, R7
 	ADD R0, R7, R7
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
-	WORD $0x4e9d1be4 // uzp1 v4.4s, v31.4s, v29.4s
-	WORD $0x4e9c1bc5 // uzp1 v5.4s, v30.4s, v28.4s
-	WORD $0x4e9d5be0 // uzp2 v0.4s, v31.4s, v29.4s
-	WORD $0x4e9c5bc1 // uzp2 v1.4s, v30.4s, v28.4s
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
+	WORD $0x4e821804 // uzp1 v4.4s, v0.4s, v2.4s
+	WORD $0x4e831825 // uzp1 v5.4s, v1.4s, v3.4s
+	WORD $0x4e825800 // uzp2 v0.4s, v0.4s, v2.4s
+	WORD $0x4e835821 // uzp2 v1.4s, v1.4s, v3.4s
 	FSTPQ (F4, F5), 0(R7)
 	FSTPQ (F0, F1), 32(R7)
 	ADD $0x00000008, R3, R3
@@ -6399,12 +6391,12 @@ TEXT ·fftLinesOutF32NEON(SB), NOSPLIT, $0-32
 	MOVD n+24(FP), R3
 
 loop:
-	FLDPQ 0(R2), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	WORD $0x4e9d3be4 // zip1 v4.4s, v31.4s, v29.4s
-	WORD $0x4e9c3bc5 // zip1 v5.4s, v30.4s, v28.4s
-	WORD $0x4e9d7be0 // zip2 v0.4s, v31.4s, v29.4s
-	WORD $0x4e9c7bc1 // zip2 v1.4s, v30.4s, v28.4s
+	FLDPQ 0(R2), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	WORD $0x4e823804 // zip1 v4.4s, v0.4s, v2.4s
+	WORD $0x4e833825 // zip1 v5.4s, v1.4s, v3.4s
+	WORD $0x4e827800 // zip2 v0.4s, v0.4s, v2.4s
+	WORD $0x4e837821 // zip2 v1.4s, v1.4s, v3.4s
 	FSTPQ (F4, F5), 0(R0)
 	FSTPQ (F0, F1), 32(R0)
 	ADD $0x00000040, R2, R2
@@ -6422,18 +6414,18 @@ TEXT ·fftLinesOutTimesF32NEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R6
 
 loop:
-	FLDPQ 0(R2), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	FLDPQ 0(R3), (F27, F26)
-	FLDPQ 32(R3), (F25, F24)
-	WORD $0x6e3bdfe8 // fmul v8.4s, v31.4s, v27.4s
-	WORD $0x6e3adfc9 // fmul v9.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfa4 // fmul v4.4s, v29.4s, v27.4s
-	WORD $0x6e3adf85 // fmul v5.4s, v28.4s, v26.4s
-	WORD $0x4ebdcf28 // fmls v8.4s, v25.4s, v29.4s
-	WORD $0x4ebccf09 // fmls v9.4s, v24.4s, v28.4s
-	WORD $0x4e3fcf24 // fmla v4.4s, v25.4s, v31.4s
-	WORD $0x4e3ecf05 // fmla v5.4s, v24.4s, v30.4s
+	FLDPQ 0(R2), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	FLDPQ 0(R3), (F4, F5)
+	FLDPQ 32(R3), (F6, F7)
+	WORD $0x6e24dc08 // fmul v8.4s, v0.4s, v4.4s
+	WORD $0x6e25dc29 // fmul v9.4s, v1.4s, v5.4s
+	WORD $0x6e24dc44 // fmul v4.4s, v2.4s, v4.4s
+	WORD $0x6e25dc65 // fmul v5.4s, v3.4s, v5.4s
+	WORD $0x4ea2ccc8 // fmls v8.4s, v6.4s, v2.4s
+	WORD $0x4ea3cce9 // fmls v9.4s, v7.4s, v3.4s
+	WORD $0x4e20ccc4 // fmla v4.4s, v6.4s, v0.4s
+	WORD $0x4e21cce5 // fmla v5.4s, v7.4s, v1.4s
 	WORD $0x4e843900 // zip1 v0.4s, v8.4s, v4.4s
 	WORD $0x4e853921 // zip1 v1.4s, v9.4s, v5.4s
 	WORD $0x4e847902 // zip2 v2.4s, v8.4s, v4.4s
@@ -6456,18 +6448,18 @@ TEXT ·fftLinesOutOverF32NEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R6
 
 loop:
-	FLDPQ 0(R2), (F31, F30)
-	FLDPQ 32(R2), (F29, F28)
-	FLDPQ 0(R3), (F27, F26)
-	FLDPQ 32(R3), (F25, F24)
-	WORD $0x6e3bdfe8 // fmul v8.4s, v31.4s, v27.4s
-	WORD $0x6e3adfc9 // fmul v9.4s, v30.4s, v26.4s
-	WORD $0x6e3bdfa4 // fmul v4.4s, v29.4s, v27.4s
-	WORD $0x6e3adf85 // fmul v5.4s, v28.4s, v26.4s
-	WORD $0x4e3dcf28 // fmla v8.4s, v25.4s, v29.4s
-	WORD $0x4e3ccf09 // fmla v9.4s, v24.4s, v28.4s
-	WORD $0x4ebfcf24 // fmls v4.4s, v25.4s, v31.4s
-	WORD $0x4ebecf05 // fmls v5.4s, v24.4s, v30.4s
+	FLDPQ 0(R2), (F0, F1)
+	FLDPQ 32(R2), (F2, F3)
+	FLDPQ 0(R3), (F4, F5)
+	FLDPQ 32(R3), (F6, F7)
+	WORD $0x6e24dc08 // fmul v8.4s, v0.4s, v4.4s
+	WORD $0x6e25dc29 // fmul v9.4s, v1.4s, v5.4s
+	WORD $0x6e24dc44 // fmul v4.4s, v2.4s, v4.4s
+	WORD $0x6e25dc65 // fmul v5.4s, v3.4s, v5.4s
+	WORD $0x4e22ccc8 // fmla v8.4s, v6.4s, v2.4s
+	WORD $0x4e23cce9 // fmla v9.4s, v7.4s, v3.4s
+	WORD $0x4ea0ccc4 // fmls v4.4s, v6.4s, v0.4s
+	WORD $0x4ea1cce5 // fmls v5.4s, v7.4s, v1.4s
 	WORD $0x4e843900 // zip1 v0.4s, v8.4s, v4.4s
 	WORD $0x4e853921 // zip1 v1.4s, v9.4s, v5.4s
 	WORD $0x4e847902 // zip2 v2.4s, v8.4s, v4.4s
@@ -6496,54 +6488,54 @@ TEXT ·fftRowsInF32NEON(SB), NOSPLIT, $0-40
 whole:
 	CMP $0x00000002, R2
 	BLT part
-	FLDPQ 0(R3), (F31, F30)
+	FLDPQ 0(R3), (F0, F1)
 	ADD R6<<1, R3, R16
-	FLDPQ 0(R16), (F29, F28)
+	FLDPQ 0(R16), (F2, F3)
 	ADD R6, R3, R16
-	FLDPQ 0(R16), (F27, F26)
-	FLDPQ 0(R8), (F25, F24)
+	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R8), (F14, F15)
 	ADD R6<<2, R3, R16
-	FLDPQ 0(R16), (F23, F22)
+	FLDPQ 0(R16), (F29, F28)
 	ADD R7<<1, R3, R16
-	FLDPQ 0(R16), (F21, F20)
+	FLDPQ 0(R16), (F18, F19)
 	ADD R6<<1, R8, R16
-	FLDPQ 0(R16), (F19, F18)
+	FLDPQ 0(R16), (F27, F26)
 	ADD R6<<2, R8, R16
-	FLDPQ 0(R16), (F17, F16)
-	WORD $0x4e9b3bef // zip1 v15.4s, v31.4s, v27.4s
-	WORD $0x4e993bae // zip1 v14.4s, v29.4s, v25.4s
-	WORD $0x4e9b7be4 // zip2 v4.4s, v31.4s, v27.4s
-	WORD $0x4e997ba5 // zip2 v5.4s, v29.4s, v25.4s
-	WORD $0x4e933aff // zip1 v31.4s, v23.4s, v19.4s
-	WORD $0x4e913abd // zip1 v29.4s, v21.4s, v17.4s
-	WORD $0x4e937afb // zip2 v27.4s, v23.4s, v19.4s
-	WORD $0x4e917ab5 // zip2 v21.4s, v21.4s, v17.4s
-	WORD $0x4edf39f9 // zip1 v25.2d, v15.2d, v31.2d
-	WORD $0x4edd39d7 // zip1 v23.2d, v14.2d, v29.2d
-	WORD $0x4edf79ff // zip2 v31.2d, v15.2d, v31.2d
-	WORD $0x4edd79d1 // zip2 v17.2d, v14.2d, v29.2d
-	WORD $0x4edb389d // zip1 v29.2d, v4.2d, v27.2d
-	WORD $0x4ed538b3 // zip1 v19.2d, v5.2d, v21.2d
-	WORD $0x4edb7884 // zip2 v4.2d, v4.2d, v27.2d
+	FLDPQ 0(R16), (F22, F23)
+	WORD $0x4e9f3819 // zip1 v25.4s, v0.4s, v31.4s
+	WORD $0x4e8e3858 // zip1 v24.4s, v2.4s, v14.4s
+	WORD $0x4e9f7804 // zip2 v4.4s, v0.4s, v31.4s
+	WORD $0x4e8e7845 // zip2 v5.4s, v2.4s, v14.4s
+	WORD $0x4e9b3bb0 // zip1 v16.4s, v29.4s, v27.4s
+	WORD $0x4e963a51 // zip1 v17.4s, v18.4s, v22.4s
+	WORD $0x4e9b7bb4 // zip2 v20.4s, v29.4s, v27.4s
+	WORD $0x4e967a55 // zip2 v21.4s, v18.4s, v22.4s
+	WORD $0x4ed03b3f // zip1 v31.2d, v25.2d, v16.2d
+	WORD $0x4ed13b1d // zip1 v29.2d, v24.2d, v17.2d
+	WORD $0x4ed07b30 // zip2 v16.2d, v25.2d, v16.2d
+	WORD $0x4ed17b11 // zip2 v17.2d, v24.2d, v17.2d
+	WORD $0x4ed43896 // zip1 v22.2d, v4.2d, v20.2d
+	WORD $0x4ed538bb // zip1 v27.2d, v5.2d, v21.2d
+	WORD $0x4ed47884 // zip2 v4.2d, v4.2d, v20.2d
 	WORD $0x4ed578a5 // zip2 v5.2d, v5.2d, v21.2d
 	MOVD 0(R1), R9
 	LSL $0x06, R9, R9
 	ADD R0, R9, R9
-	FSTPQ (F25, F23), 0(R9)
-	FSTPQ (F31, F17), 32(R9)
+	FSTPQ (F31, F29), 0(R9)
+	FSTPQ (F16, F17), 32(R9)
 	MOVD 8(R1), R9
 	LSL $0x06, R9, R9
 	ADD R0, R9, R9
-	FSTPQ (F29, F19), 0(R9)
+	FSTPQ (F22, F27), 0(R9)
 	FSTPQ (F4, F5), 32(R9)
-	WORD $0x4e9a3bc4 // zip1 v4.4s, v30.4s, v26.4s
-	WORD $0x4e983b85 // zip1 v5.4s, v28.4s, v24.4s
-	WORD $0x4e9a7bc0 // zip2 v0.4s, v30.4s, v26.4s
-	WORD $0x4e987b81 // zip2 v1.4s, v28.4s, v24.4s
-	WORD $0x4e923ac2 // zip1 v2.4s, v22.4s, v18.4s
-	WORD $0x4e903a83 // zip1 v3.4s, v20.4s, v16.4s
-	WORD $0x4e927ace // zip2 v14.4s, v22.4s, v18.4s
-	WORD $0x4e907a8f // zip2 v15.4s, v20.4s, v16.4s
+	WORD $0x4e9e3824 // zip1 v4.4s, v1.4s, v30.4s
+	WORD $0x4e8f3865 // zip1 v5.4s, v3.4s, v15.4s
+	WORD $0x4e9e7820 // zip2 v0.4s, v1.4s, v30.4s
+	WORD $0x4e8f7861 // zip2 v1.4s, v3.4s, v15.4s
+	WORD $0x4e9a3b82 // zip1 v2.4s, v28.4s, v26.4s
+	WORD $0x4e973a63 // zip1 v3.4s, v19.4s, v23.4s
+	WORD $0x4e9a7b8e // zip2 v14.4s, v28.4s, v26.4s
+	WORD $0x4e977a6f // zip2 v15.4s, v19.4s, v23.4s
 	WORD $0x4ec23890 // zip1 v16.2d, v4.2d, v2.2d
 	WORD $0x4ec338b1 // zip1 v17.2d, v5.2d, v3.2d
 	WORD $0x4ec27882 // zip2 v2.2d, v4.2d, v2.2d
@@ -6571,32 +6563,32 @@ whole:
 part:
 	TST R2, R2
 	BEQ done
-	FMOVQ 0(R3), F31
+	FMOVQ 0(R3), F6
 	WORD $0x6f00e407 // movi v7.2d, #0
 	ADD R6<<1, R3, R16
-	FMOVQ 0(R16), F30
+	FMOVQ 0(R16), F31
 	ADD R6, R3, R16
-	FMOVQ 0(R16), F29
+	FMOVQ 0(R16), F8
 	WORD $0x6f00e409 // movi v9.2d, #0
-	FMOVQ 0(R8), F28
+	FMOVQ 0(R8), F30
 	ADD R6<<2, R3, R16
-	FMOVQ 0(R16), F27
+	FMOVQ 0(R16), F10
 	WORD $0x6f00e40b // movi v11.2d, #0
 	ADD R7<<1, R3, R16
-	FMOVQ 0(R16), F26
+	FMOVQ 0(R16), F29
 	ADD R6<<1, R8, R16
-	FMOVQ 0(R16), F25
+	FMOVQ 0(R16), F12
 	WORD $0x6f00e40d // movi v13.2d, #0
 	ADD R6<<2, R8, R16
-	FMOVQ 0(R16), F24
-	WORD $0x4e9d3be0 // zip1 v0.4s, v31.4s, v29.4s
-	WORD $0x4e9c3bc1 // zip1 v1.4s, v30.4s, v28.4s
-	WORD $0x4e9d7be2 // zip2 v2.4s, v31.4s, v29.4s
-	WORD $0x4e9c7bc3 // zip2 v3.4s, v30.4s, v28.4s
-	WORD $0x4e993b64 // zip1 v4.4s, v27.4s, v25.4s
-	WORD $0x4e983b45 // zip1 v5.4s, v26.4s, v24.4s
-	WORD $0x4e997b6e // zip2 v14.4s, v27.4s, v25.4s
-	WORD $0x4e987b4f // zip2 v15.4s, v26.4s, v24.4s
+	FMOVQ 0(R16), F28
+	WORD $0x4e8838c0 // zip1 v0.4s, v6.4s, v8.4s
+	WORD $0x4e9e3be1 // zip1 v1.4s, v31.4s, v30.4s
+	WORD $0x4e8878c2 // zip2 v2.4s, v6.4s, v8.4s
+	WORD $0x4e9e7be3 // zip2 v3.4s, v31.4s, v30.4s
+	WORD $0x4e8c3944 // zip1 v4.4s, v10.4s, v12.4s
+	WORD $0x4e9c3ba5 // zip1 v5.4s, v29.4s, v28.4s
+	WORD $0x4e8c794e // zip2 v14.4s, v10.4s, v12.4s
+	WORD $0x4e9c7baf // zip2 v15.4s, v29.4s, v28.4s
 	WORD $0x4ec43810 // zip1 v16.2d, v0.2d, v4.2d
 	WORD $0x4ec53831 // zip1 v17.2d, v1.2d, v5.2d
 	WORD $0x4ec47800 // zip2 v0.2d, v0.2d, v4.2d
@@ -6619,10 +6611,10 @@ part:
 	ADD $0x00000010, R3, R3
 	ADD $0x00000010, R8, R8
 	SUB $1, R2, R2
-	WORD $0x4ebe1fc7 // mov v7.16b, v30.16b
-	WORD $0x4ebc1f89 // mov v9.16b, v28.16b
-	WORD $0x4eba1f4b // mov v11.16b, v26.16b
-	WORD $0x4eb81f0d // mov v13.16b, v24.16b
+	WORD $0x4ebf1fe7 // mov v7.16b, v31.16b
+	WORD $0x4ebe1fc9 // mov v9.16b, v30.16b
+	WORD $0x4ebd1fab // mov v11.16b, v29.16b
+	WORD $0x4ebc1f8d // mov v13.16b, v28.16b
 	B part
 
 done:
@@ -6642,18 +6634,18 @@ TEXT ·fftRowsOutF32NEON(SB), NOSPLIT, $0-32
 whole0:
 	CMP $0x00000002, R1
 	BLT end0
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
-	FLDPQ 64(R0), (F27, F26)
-	FLDPQ 96(R0), (F25, F24)
-	WORD $0x4e9d3be8 // zip1 v8.4s, v31.4s, v29.4s
-	WORD $0x4e9c3bc9 // zip1 v9.4s, v30.4s, v28.4s
-	WORD $0x4e9d7be0 // zip2 v0.4s, v31.4s, v29.4s
-	WORD $0x4e9c7bc1 // zip2 v1.4s, v30.4s, v28.4s
-	WORD $0x4e993b62 // zip1 v2.4s, v27.4s, v25.4s
-	WORD $0x4e983b43 // zip1 v3.4s, v26.4s, v24.4s
-	WORD $0x4e997b64 // zip2 v4.4s, v27.4s, v25.4s
-	WORD $0x4e987b45 // zip2 v5.4s, v26.4s, v24.4s
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	FLDPQ 64(R0), (F4, F5)
+	FLDPQ 96(R0), (F6, F7)
+	WORD $0x4e823808 // zip1 v8.4s, v0.4s, v2.4s
+	WORD $0x4e833829 // zip1 v9.4s, v1.4s, v3.4s
+	WORD $0x4e827800 // zip2 v0.4s, v0.4s, v2.4s
+	WORD $0x4e837821 // zip2 v1.4s, v1.4s, v3.4s
+	WORD $0x4e863882 // zip1 v2.4s, v4.4s, v6.4s
+	WORD $0x4e8738a3 // zip1 v3.4s, v5.4s, v7.4s
+	WORD $0x4e867884 // zip2 v4.4s, v4.4s, v6.4s
+	WORD $0x4e8778a5 // zip2 v5.4s, v5.4s, v7.4s
 	WORD $0x4ec23906 // zip1 v6.2d, v8.2d, v2.2d
 	WORD $0x4ec33927 // zip1 v7.2d, v9.2d, v3.2d
 	WORD $0x4ec27902 // zip2 v2.2d, v8.2d, v2.2d
@@ -6662,18 +6654,18 @@ whole0:
 	WORD $0x4ec53829 // zip1 v9.2d, v1.2d, v5.2d
 	WORD $0x4ec47800 // zip2 v0.2d, v0.2d, v4.2d
 	WORD $0x4ec57821 // zip2 v1.2d, v1.2d, v5.2d
-	FLDPQ 128(R0), (F31, F30)
-	FLDPQ 160(R0), (F29, F28)
-	FLDPQ 192(R0), (F27, F26)
-	FLDPQ 224(R0), (F25, F24)
-	WORD $0x4e9d3bf0 // zip1 v16.4s, v31.4s, v29.4s
-	WORD $0x4e9c3bd1 // zip1 v17.4s, v30.4s, v28.4s
-	WORD $0x4e9d7be4 // zip2 v4.4s, v31.4s, v29.4s
-	WORD $0x4e9c7bc5 // zip2 v5.4s, v30.4s, v28.4s
-	WORD $0x4e993b6a // zip1 v10.4s, v27.4s, v25.4s
-	WORD $0x4e983b4b // zip1 v11.4s, v26.4s, v24.4s
-	WORD $0x4e997b6c // zip2 v12.4s, v27.4s, v25.4s
-	WORD $0x4e987b4d // zip2 v13.4s, v26.4s, v24.4s
+	FLDPQ 128(R0), (F4, F5)
+	FLDPQ 160(R0), (F10, F11)
+	FLDPQ 192(R0), (F12, F13)
+	FLDPQ 224(R0), (F14, F15)
+	WORD $0x4e8a3890 // zip1 v16.4s, v4.4s, v10.4s
+	WORD $0x4e8b38b1 // zip1 v17.4s, v5.4s, v11.4s
+	WORD $0x4e8a7884 // zip2 v4.4s, v4.4s, v10.4s
+	WORD $0x4e8b78a5 // zip2 v5.4s, v5.4s, v11.4s
+	WORD $0x4e8e398a // zip1 v10.4s, v12.4s, v14.4s
+	WORD $0x4e8f39ab // zip1 v11.4s, v13.4s, v15.4s
+	WORD $0x4e8e798c // zip2 v12.4s, v12.4s, v14.4s
+	WORD $0x4e8f79ad // zip2 v13.4s, v13.4s, v15.4s
 	WORD $0x4eca3a0e // zip1 v14.2d, v16.2d, v10.2d
 	WORD $0x4ecb3a2f // zip1 v15.2d, v17.2d, v11.2d
 	WORD $0x4eca7a0a // zip2 v10.2d, v16.2d, v10.2d
@@ -6707,18 +6699,18 @@ end0:
 part:
 	TST R1, R1
 	BEQ done
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
-	FLDPQ 64(R0), (F27, F26)
-	FLDPQ 96(R0), (F25, F24)
-	WORD $0x4e9d3be8 // zip1 v8.4s, v31.4s, v29.4s
-	WORD $0x4e9c3bc9 // zip1 v9.4s, v30.4s, v28.4s
-	WORD $0x4e9d7be0 // zip2 v0.4s, v31.4s, v29.4s
-	WORD $0x4e9c7bc1 // zip2 v1.4s, v30.4s, v28.4s
-	WORD $0x4e993b62 // zip1 v2.4s, v27.4s, v25.4s
-	WORD $0x4e983b43 // zip1 v3.4s, v26.4s, v24.4s
-	WORD $0x4e997b64 // zip2 v4.4s, v27.4s, v25.4s
-	WORD $0x4e987b45 // zip2 v5.4s, v26.4s, v24.4s
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 32(R0), (F2, F3)
+	FLDPQ 64(R0), (F4, F5)
+	FLDPQ 96(R0), (F6, F7)
+	WORD $0x4e823808 // zip1 v8.4s, v0.4s, v2.4s
+	WORD $0x4e833829 // zip1 v9.4s, v1.4s, v3.4s
+	WORD $0x4e827800 // zip2 v0.4s, v0.4s, v2.4s
+	WORD $0x4e837821 // zip2 v1.4s, v1.4s, v3.4s
+	WORD $0x4e863882 // zip1 v2.4s, v4.4s, v6.4s
+	WORD $0x4e8738a3 // zip1 v3.4s, v5.4s, v7.4s
+	WORD $0x4e867884 // zip2 v4.4s, v4.4s, v6.4s
+	WORD $0x4e8778a5 // zip2 v5.4s, v5.4s, v7.4s
 	WORD $0x4ec23906 // zip1 v6.2d, v8.2d, v2.2d
 	WORD $0x4ec33927 // zip1 v7.2d, v9.2d, v3.2d
 	WORD $0x4ec27902 // zip2 v2.2d, v8.2d, v2.2d
@@ -6767,71 +6759,71 @@ TEXT ·fftRealRowsInF32NEON(SB), NOSPLIT, $0-40
 whole:
 	CMP $0x00000002, R2
 	BLT part
-	FLDPQ 0(R3), (F31, F30)
+	FLDPQ 0(R3), (F2, F3)
 	ADD R6<<1, R3, R16
-	FLDPQ 0(R16), (F29, F28)
+	FLDPQ 0(R16), (F4, F5)
 	ADD R6, R3, R16
-	FLDPQ 0(R16), (F27, F26)
-	FLDPQ 0(R8), (F25, F24)
+	FLDPQ 0(R16), (F31, F30)
+	FLDPQ 0(R8), (F16, F17)
 	ADD R6<<2, R3, R16
-	FLDPQ 0(R16), (F23, F22)
+	FLDPQ 0(R16), (F29, F28)
 	ADD R7<<1, R3, R16
-	FLDPQ 0(R16), (F21, F20)
+	FLDPQ 0(R16), (F20, F21)
 	ADD R6<<1, R8, R16
-	FLDPQ 0(R16), (F19, F18)
+	FLDPQ 0(R16), (F27, F26)
 	ADD R6<<2, R8, R16
-	FLDPQ 0(R16), (F17, F16)
-	WORD $0x4e9b3bee // zip1 v14.4s, v31.4s, v27.4s
-	WORD $0x4e993bac // zip1 v12.4s, v29.4s, v25.4s
-	WORD $0x4e9b7be6 // zip2 v6.4s, v31.4s, v27.4s
-	WORD $0x4e997ba7 // zip2 v7.4s, v29.4s, v25.4s
-	WORD $0x4e933aff // zip1 v31.4s, v23.4s, v19.4s
-	WORD $0x4e913abd // zip1 v29.4s, v21.4s, v17.4s
-	WORD $0x4e937afb // zip2 v27.4s, v23.4s, v19.4s
-	WORD $0x4e917ab7 // zip2 v23.4s, v21.4s, v17.4s
-	WORD $0x4edf39d9 // zip1 v25.2d, v14.2d, v31.2d
-	WORD $0x4edd3995 // zip1 v21.2d, v12.2d, v29.2d
-	WORD $0x4edf79df // zip2 v31.2d, v14.2d, v31.2d
-	WORD $0x4edd7993 // zip2 v19.2d, v12.2d, v29.2d
-	WORD $0x4edb38dd // zip1 v29.2d, v6.2d, v27.2d
-	WORD $0x4ed738f1 // zip1 v17.2d, v7.2d, v23.2d
-	WORD $0x4edb78c6 // zip2 v6.2d, v6.2d, v27.2d
-	WORD $0x4ed778e7 // zip2 v7.2d, v7.2d, v23.2d
+	FLDPQ 0(R16), (F24, F25)
+	WORD $0x4e9f3857 // zip1 v23.4s, v2.4s, v31.4s
+	WORD $0x4e903896 // zip1 v22.4s, v4.4s, v16.4s
+	WORD $0x4e9f7846 // zip2 v6.4s, v2.4s, v31.4s
+	WORD $0x4e907887 // zip2 v7.4s, v4.4s, v16.4s
+	WORD $0x4e9b3bb2 // zip1 v18.4s, v29.4s, v27.4s
+	WORD $0x4e983a93 // zip1 v19.4s, v20.4s, v24.4s
+	WORD $0x4e9b7bbf // zip2 v31.4s, v29.4s, v27.4s
+	WORD $0x4e987a9d // zip2 v29.4s, v20.4s, v24.4s
+	WORD $0x4ed23afb // zip1 v27.2d, v23.2d, v18.2d
+	WORD $0x4ed33ad8 // zip1 v24.2d, v22.2d, v19.2d
+	WORD $0x4ed27af2 // zip2 v18.2d, v23.2d, v18.2d
+	WORD $0x4ed37ad3 // zip2 v19.2d, v22.2d, v19.2d
+	WORD $0x4edf38d7 // zip1 v23.2d, v6.2d, v31.2d
+	WORD $0x4edd38f6 // zip1 v22.2d, v7.2d, v29.2d
+	WORD $0x4edf78c6 // zip2 v6.2d, v6.2d, v31.2d
+	WORD $0x4edd78e7 // zip2 v7.2d, v7.2d, v29.2d
 	MOVD 0(R1), R9
 	LSL $0x06, R9, R9
 	ADD R0, R9, R9
-	FSTPQ (F25, F21), 0(R9)
+	FSTPQ (F27, F24), 0(R9)
 	FSTPQ (F0, F1), 32(R9)
 	MOVD 8(R1), R9
 	LSL $0x06, R9, R9
 	ADD R0, R9, R9
-	FSTPQ (F31, F19), 0(R9)
+	FSTPQ (F18, F19), 0(R9)
 	FSTPQ (F0, F1), 32(R9)
 	MOVD 16(R1), R9
 	LSL $0x06, R9, R9
 	ADD R0, R9, R9
-	FSTPQ (F29, F17), 0(R9)
+	FSTPQ (F23, F22), 0(R9)
 	FSTPQ (F0, F1), 32(R9)
 	MOVD 24(R1), R9
 	LSL $0x06, R9, R9
 	ADD R0, R9, R9
 	FSTPQ (F6, F7), 0(R9)
 	FSTPQ (F0, F1), 32(R9)
-	WORD $0x4e9a3bc6 // zip1 v6.4s, v30.4s, v26.4s
-	WORD $0x4e983b87 // zip1 v7.4s, v28.4s, v24.4s
-	WORD $0x4e9a7bc2 // zip2 v2.4s, v30.4s, v26.4s
-	WORD $0x4e987b83 // zip2 v3.4s, v28.4s, v24.4s
-	WORD $0x4e923ac4 // zip1 v4.4s, v22.4s, v18.4s
-	WORD $0x4e903a85 // zip1 v5.4s, v20.4s, v16.4s
-	WORD $0x4e927adf // zip2 v31.4s, v22.4s, v18.4s
-	WORD $0x4e907a91 // zip2 v17.4s, v20.4s, v16.4s
+	WORD $0x4e9e3866 // zip1 v6.4s, v3.4s, v30.4s
+	WORD $0x4e9138a7 // zip1 v7.4s, v5.4s, v17.4s
+	WORD $0x4e9e7862 // zip2 v2.4s, v3.4s, v30.4s
+	WORD $0x4e9178a3 // zip2 v3.4s, v5.4s, v17.4s
+	WORD $0x4e9a3b84 // zip1 v4.4s, v28.4s, v26.4s
+	WORD $0x4e993aa5 // zip1 v5.4s, v21.4s, v25.4s
+	WORD $0x4e9a7b90 // zip2 v16.4s, v28.4s, v26.4s
+	WORD $0x4e997ab1 // zip2 v17.4s, v21.4s, v25.4s
 	WORD $0x4ec438d2 // zip1 v18.2d, v6.2d, v4.2d
 	WORD $0x4ec538f3 // zip1 v19.2d, v7.2d, v5.2d
 	WORD $0x4ec478c4 // zip2 v4.2d, v6.2d, v4.2d
 	WORD $0x4ec578e5 // zip2 v5.2d, v7.2d, v5.2d
-	WORD $0x4edf3846 // zip1 v6.2d, v2.2d, v31.2d
+	WORD $0x4ed03846 // zip1 v6.2d, v2.2d, v16.2d
 	WORD $0x4ed13867 // zip1 v7.2d, v3.2d, v17.2d
-	WORD $0x4edf7842 // zip2 v2.2d, v2.2d, v31.2d
+	WORD $0x4ed07842 // zip2 v2.2d, v2.2d, v16.2d
 	WORD $0x4ed17863 // zip2 v3.2d, v3.2d, v17.2d
 	MOVD 32(R1), R9
 	LSL $0x06, R9, R9
@@ -6862,32 +6854,32 @@ whole:
 part:
 	TST R2, R2
 	BEQ done
-	FMOVQ 0(R3), F31
+	FMOVQ 0(R3), F8
 	WORD $0x6f00e409 // movi v9.2d, #0
 	ADD R6<<1, R3, R16
-	FMOVQ 0(R16), F30
+	FMOVQ 0(R16), F31
 	ADD R6, R3, R16
-	FMOVQ 0(R16), F29
+	FMOVQ 0(R16), F10
 	WORD $0x6f00e40b // movi v11.2d, #0
-	FMOVQ 0(R8), F28
+	FMOVQ 0(R8), F30
 	ADD R6<<2, R3, R16
-	FMOVQ 0(R16), F27
+	FMOVQ 0(R16), F12
 	WORD $0x6f00e40d // movi v13.2d, #0
 	ADD R7<<1, R3, R16
-	FMOVQ 0(R16), F26
+	FMOVQ 0(R16), F29
 	ADD R6<<1, R8, R16
-	FMOVQ 0(R16), F25
+	FMOVQ 0(R16), F14
 	WORD $0x6f00e40f // movi v15.2d, #0
 	ADD R6<<2, R8, R16
-	FMOVQ 0(R16), F24
-	WORD $0x4e9d3be2 // zip1 v2.4s, v31.4s, v29.4s
-	WORD $0x4e9c3bc3 // zip1 v3.4s, v30.4s, v28.4s
-	WORD $0x4e9d7be4 // zip2 v4.4s, v31.4s, v29.4s
-	WORD $0x4e9c7bc5 // zip2 v5.4s, v30.4s, v28.4s
-	WORD $0x4e993b66 // zip1 v6.4s, v27.4s, v25.4s
-	WORD $0x4e983b47 // zip1 v7.4s, v26.4s, v24.4s
-	WORD $0x4e997b70 // zip2 v16.4s, v27.4s, v25.4s
-	WORD $0x4e987b51 // zip2 v17.4s, v26.4s, v24.4s
+	FMOVQ 0(R16), F28
+	WORD $0x4e8a3902 // zip1 v2.4s, v8.4s, v10.4s
+	WORD $0x4e9e3be3 // zip1 v3.4s, v31.4s, v30.4s
+	WORD $0x4e8a7904 // zip2 v4.4s, v8.4s, v10.4s
+	WORD $0x4e9e7be5 // zip2 v5.4s, v31.4s, v30.4s
+	WORD $0x4e8e3986 // zip1 v6.4s, v12.4s, v14.4s
+	WORD $0x4e9c3ba7 // zip1 v7.4s, v29.4s, v28.4s
+	WORD $0x4e8e7990 // zip2 v16.4s, v12.4s, v14.4s
+	WORD $0x4e9c7bb1 // zip2 v17.4s, v29.4s, v28.4s
 	WORD $0x4ec63852 // zip1 v18.2d, v2.2d, v6.2d
 	WORD $0x4ec73873 // zip1 v19.2d, v3.2d, v7.2d
 	WORD $0x4ec67842 // zip2 v2.2d, v2.2d, v6.2d
@@ -6920,10 +6912,10 @@ part:
 	ADD $0x00000010, R3, R3
 	ADD $0x00000010, R8, R8
 	SUB $1, R2, R2
-	WORD $0x4ebe1fc9 // mov v9.16b, v30.16b
-	WORD $0x4ebc1f8b // mov v11.16b, v28.16b
-	WORD $0x4eba1f4d // mov v13.16b, v26.16b
-	WORD $0x4eb81f0f // mov v15.16b, v24.16b
+	WORD $0x4ebf1fe9 // mov v9.16b, v31.16b
+	WORD $0x4ebe1fcb // mov v11.16b, v30.16b
+	WORD $0x4ebd1fad // mov v13.16b, v29.16b
+	WORD $0x4ebc1f8f // mov v15.16b, v28.16b
 	B part
 
 done:
@@ -6943,18 +6935,18 @@ TEXT ·fftRealRowsOutF32NEON(SB), NOSPLIT, $0-32
 whole0:
 	CMP $0x00000002, R1
 	BLT end0
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 64(R0), (F29, F28)
-	FLDPQ 128(R0), (F27, F26)
-	FLDPQ 192(R0), (F25, F24)
-	WORD $0x4e9d3be8 // zip1 v8.4s, v31.4s, v29.4s
-	WORD $0x4e9c3bc9 // zip1 v9.4s, v30.4s, v28.4s
-	WORD $0x4e9d7be0 // zip2 v0.4s, v31.4s, v29.4s
-	WORD $0x4e9c7bc1 // zip2 v1.4s, v30.4s, v28.4s
-	WORD $0x4e993b62 // zip1 v2.4s, v27.4s, v25.4s
-	WORD $0x4e983b43 // zip1 v3.4s, v26.4s, v24.4s
-	WORD $0x4e997b64 // zip2 v4.4s, v27.4s, v25.4s
-	WORD $0x4e987b45 // zip2 v5.4s, v26.4s, v24.4s
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 64(R0), (F2, F3)
+	FLDPQ 128(R0), (F4, F5)
+	FLDPQ 192(R0), (F6, F7)
+	WORD $0x4e823808 // zip1 v8.4s, v0.4s, v2.4s
+	WORD $0x4e833829 // zip1 v9.4s, v1.4s, v3.4s
+	WORD $0x4e827800 // zip2 v0.4s, v0.4s, v2.4s
+	WORD $0x4e837821 // zip2 v1.4s, v1.4s, v3.4s
+	WORD $0x4e863882 // zip1 v2.4s, v4.4s, v6.4s
+	WORD $0x4e8738a3 // zip1 v3.4s, v5.4s, v7.4s
+	WORD $0x4e867884 // zip2 v4.4s, v4.4s, v6.4s
+	WORD $0x4e8778a5 // zip2 v5.4s, v5.4s, v7.4s
 	WORD $0x4ec23906 // zip1 v6.2d, v8.2d, v2.2d
 	WORD $0x4ec33927 // zip1 v7.2d, v9.2d, v3.2d
 	WORD $0x4ec27902 // zip2 v2.2d, v8.2d, v2.2d
@@ -6963,18 +6955,18 @@ whole0:
 	WORD $0x4ec53829 // zip1 v9.2d, v1.2d, v5.2d
 	WORD $0x4ec47800 // zip2 v0.2d, v0.2d, v4.2d
 	WORD $0x4ec57821 // zip2 v1.2d, v1.2d, v5.2d
-	FLDPQ 256(R0), (F31, F30)
-	FLDPQ 320(R0), (F29, F28)
-	FLDPQ 384(R0), (F27, F26)
-	FLDPQ 448(R0), (F25, F24)
-	WORD $0x4e9d3bf0 // zip1 v16.4s, v31.4s, v29.4s
-	WORD $0x4e9c3bd1 // zip1 v17.4s, v30.4s, v28.4s
-	WORD $0x4e9d7be4 // zip2 v4.4s, v31.4s, v29.4s
-	WORD $0x4e9c7bc5 // zip2 v5.4s, v30.4s, v28.4s
-	WORD $0x4e993b6a // zip1 v10.4s, v27.4s, v25.4s
-	WORD $0x4e983b4b // zip1 v11.4s, v26.4s, v24.4s
-	WORD $0x4e997b6c // zip2 v12.4s, v27.4s, v25.4s
-	WORD $0x4e987b4d // zip2 v13.4s, v26.4s, v24.4s
+	FLDPQ 256(R0), (F4, F5)
+	FLDPQ 320(R0), (F10, F11)
+	FLDPQ 384(R0), (F12, F13)
+	FLDPQ 448(R0), (F14, F15)
+	WORD $0x4e8a3890 // zip1 v16.4s, v4.4s, v10.4s
+	WORD $0x4e8b38b1 // zip1 v17.4s, v5.4s, v11.4s
+	WORD $0x4e8a7884 // zip2 v4.4s, v4.4s, v10.4s
+	WORD $0x4e8b78a5 // zip2 v5.4s, v5.4s, v11.4s
+	WORD $0x4e8e398a // zip1 v10.4s, v12.4s, v14.4s
+	WORD $0x4e8f39ab // zip1 v11.4s, v13.4s, v15.4s
+	WORD $0x4e8e798c // zip2 v12.4s, v12.4s, v14.4s
+	WORD $0x4e8f79ad // zip2 v13.4s, v13.4s, v15.4s
 	WORD $0x4eca3a0e // zip1 v14.2d, v16.2d, v10.2d
 	WORD $0x4ecb3a2f // zip1 v15.2d, v17.2d, v11.2d
 	WORD $0x4eca7a0a // zip2 v10.2d, v16.2d, v10.2d
@@ -7008,18 +7000,18 @@ end0:
 part:
 	TST R1, R1
 	BEQ done
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 64(R0), (F29, F28)
-	FLDPQ 128(R0), (F27, F26)
-	FLDPQ 192(R0), (F25, F24)
-	WORD $0x4e9d3be8 // zip1 v8.4s, v31.4s, v29.4s
-	WORD $0x4e9c3bc9 // zip1 v9.4s, v30.4s, v28.4s
-	WORD $0x4e9d7be0 // zip2 v0.4s, v31.4s, v29.4s
-	WORD $0x4e9c7bc1 // zip2 v1.4s, v30.4s, v28.4s
-	WORD $0x4e993b62 // zip1 v2.4s, v27.4s, v25.4s
-	WORD $0x4e983b43 // zip1 v3.4s, v26.4s, v24.4s
-	WORD $0x4e997b64 // zip2 v4.4s, v27.4s, v25.4s
-	WORD $0x4e987b45 // zip2 v5.4s, v26.4s, v24.4s
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 64(R0), (F2, F3)
+	FLDPQ 128(R0), (F4, F5)
+	FLDPQ 192(R0), (F6, F7)
+	WORD $0x4e823808 // zip1 v8.4s, v0.4s, v2.4s
+	WORD $0x4e833829 // zip1 v9.4s, v1.4s, v3.4s
+	WORD $0x4e827800 // zip2 v0.4s, v0.4s, v2.4s
+	WORD $0x4e837821 // zip2 v1.4s, v1.4s, v3.4s
+	WORD $0x4e863882 // zip1 v2.4s, v4.4s, v6.4s
+	WORD $0x4e8738a3 // zip1 v3.4s, v5.4s, v7.4s
+	WORD $0x4e867884 // zip2 v4.4s, v4.4s, v6.4s
+	WORD $0x4e8778a5 // zip2 v5.4s, v5.4s, v7.4s
 	WORD $0x4ec23906 // zip1 v6.2d, v8.2d, v2.2d
 	WORD $0x4ec33927 // zip1 v7.2d, v9.2d, v3.2d
 	WORD $0x4ec27902 // zip2 v2.2d, v8.2d, v2.2d
@@ -7068,19 +7060,19 @@ TEXT ·fftMirrorF32NEON(SB), NOSPLIT, $0-32
 	WORD $0x4ebf1fe1 // mov v1.16b, v31.16b
 
 loop:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 32(R1), (F4, F5)
 	MOVD 0(R2), R7
 	LSL $0x06, R7, R7
 	ADD R0, R7, R7
-	FSTPQ (F31, F30), 0(R7)
-	FSTPQ (F29, F28), 32(R7)
-	WORD $0x6e201fa4 // eor v4.16b, v29.16b, v0.16b
-	WORD $0x6e211f85 // eor v5.16b, v28.16b, v1.16b
+	FSTPQ (F2, F3), 0(R7)
+	FSTPQ (F4, F5), 32(R7)
+	WORD $0x6e201c84 // eor v4.16b, v4.16b, v0.16b
+	WORD $0x6e211ca5 // eor v5.16b, v5.16b, v1.16b
 	MOVD 0(R6), R7
 	LSL $0x06, R7, R7
 	ADD R0, R7, R7
-	FSTPQ (F31, F30), 0(R7)
+	FSTPQ (F2, F3), 0(R7)
 	FSTPQ (F4, F5), 32(R7)
 	ADD $0x00000040, R1, R1
 	ADD $0x00000008, R2, R2
@@ -7106,18 +7098,18 @@ TEXT ·fftUntangleF32NEON(SB), NOSPLIT, $0-24
 	WORD $0x4ebf1fe1 // mov v1.16b, v31.16b
 
 loop:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 32(R0), (F29, F28)
-	FLDPQ 0(R3), (F27, F26)
-	FLDPQ 32(R3), (F25, F24)
-	WORD $0x4e3bd7ea // fadd v10.4s, v31.4s, v27.4s
-	WORD $0x4e3ad7cb // fadd v11.4s, v30.4s, v26.4s
-	WORD $0x4eb9d7ac // fsub v12.4s, v29.4s, v25.4s
-	WORD $0x4eb8d78d // fsub v13.4s, v28.4s, v24.4s
-	WORD $0x4e39d7a4 // fadd v4.4s, v29.4s, v25.4s
-	WORD $0x4e38d785 // fadd v5.4s, v28.4s, v24.4s
-	WORD $0x4ebfd762 // fsub v2.4s, v27.4s, v31.4s
-	WORD $0x4ebed743 // fsub v3.4s, v26.4s, v30.4s
+	FLDPQ 0(R0), (F2, F3)
+	FLDPQ 32(R0), (F4, F5)
+	FLDPQ 0(R3), (F6, F7)
+	FLDPQ 32(R3), (F8, F9)
+	WORD $0x4e26d44a // fadd v10.4s, v2.4s, v6.4s
+	WORD $0x4e27d46b // fadd v11.4s, v3.4s, v7.4s
+	WORD $0x4ea8d48c // fsub v12.4s, v4.4s, v8.4s
+	WORD $0x4ea9d4ad // fsub v13.4s, v5.4s, v9.4s
+	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
+	WORD $0x4e29d4a5 // fadd v5.4s, v5.4s, v9.4s
+	WORD $0x4ea2d4c2 // fsub v2.4s, v6.4s, v2.4s
+	WORD $0x4ea3d4e3 // fsub v3.4s, v7.4s, v3.4s
 	FMOVS 0(R1), F6
 	FMOVS 4(R1), F8
 	WORD $0x4f86908e // fmul v14.4s, v4.4s, v6.s[0]
@@ -7175,18 +7167,18 @@ TEXT ·fftTangleF32NEON(SB), NOSPLIT, $0-40
 	WORD $0x4ebf1fe1 // mov v1.16b, v31.16b
 
 loop:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
-	FLDPQ 0(R8), (F27, F26)
-	FLDPQ 32(R8), (F25, F24)
-	WORD $0x4e3bd7ea // fadd v10.4s, v31.4s, v27.4s
-	WORD $0x4e3ad7cb // fadd v11.4s, v30.4s, v26.4s
-	WORD $0x4eb9d7ac // fsub v12.4s, v29.4s, v25.4s
-	WORD $0x4eb8d78d // fsub v13.4s, v28.4s, v24.4s
-	WORD $0x4ebbd7e2 // fsub v2.4s, v31.4s, v27.4s
-	WORD $0x4ebad7c3 // fsub v3.4s, v30.4s, v26.4s
-	WORD $0x4e39d7a4 // fadd v4.4s, v29.4s, v25.4s
-	WORD $0x4e38d785 // fadd v5.4s, v28.4s, v24.4s
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 32(R1), (F4, F5)
+	FLDPQ 0(R8), (F6, F7)
+	FLDPQ 32(R8), (F8, F9)
+	WORD $0x4e26d44a // fadd v10.4s, v2.4s, v6.4s
+	WORD $0x4e27d46b // fadd v11.4s, v3.4s, v7.4s
+	WORD $0x4ea8d48c // fsub v12.4s, v4.4s, v8.4s
+	WORD $0x4ea9d4ad // fsub v13.4s, v5.4s, v9.4s
+	WORD $0x4ea6d442 // fsub v2.4s, v2.4s, v6.4s
+	WORD $0x4ea7d463 // fsub v3.4s, v3.4s, v7.4s
+	WORD $0x4e28d484 // fadd v4.4s, v4.4s, v8.4s
+	WORD $0x4e29d4a5 // fadd v5.4s, v5.4s, v9.4s
 	FMOVS 0(R2), F6
 	FMOVS 4(R2), F8
 	WORD $0x4f88904e // fmul v14.4s, v2.4s, v8.s[0]
@@ -7239,23 +7231,23 @@ TEXT ·fftScatterProductF32NEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R6
 
 loop:
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
+	FLDPQ 0(R1), (F0, F1)
+	FLDPQ 32(R1), (F2, F3)
 	FMOVS 0(R2), F4
 	FMOVS 4(R2), F6
-	WORD $0x4f8493e8 // fmul v8.4s, v31.4s, v4.s[0]
-	WORD $0x4f8493c9 // fmul v9.4s, v30.4s, v4.s[0]
-	WORD $0x4f8493bb // fmul v27.4s, v29.4s, v4.s[0]
-	WORD $0x4f849385 // fmul v5.4s, v28.4s, v4.s[0]
-	WORD $0x4f8653a8 // fmls v8.4s, v29.4s, v6.s[0]
-	WORD $0x4f865389 // fmls v9.4s, v28.4s, v6.s[0]
-	WORD $0x4f8613fb // fmla v27.4s, v31.4s, v6.s[0]
-	WORD $0x4f8613c5 // fmla v5.4s, v30.4s, v6.s[0]
+	WORD $0x4f849008 // fmul v8.4s, v0.4s, v4.s[0]
+	WORD $0x4f849029 // fmul v9.4s, v1.4s, v4.s[0]
+	WORD $0x4f84905f // fmul v31.4s, v2.4s, v4.s[0]
+	WORD $0x4f849065 // fmul v5.4s, v3.4s, v4.s[0]
+	WORD $0x4f865048 // fmls v8.4s, v2.4s, v6.s[0]
+	WORD $0x4f865069 // fmls v9.4s, v3.4s, v6.s[0]
+	WORD $0x4f86101f // fmla v31.4s, v0.4s, v6.s[0]
+	WORD $0x4f861025 // fmla v5.4s, v1.4s, v6.s[0]
 	MOVD 0(R3), R7
 	LSL $0x06, R7, R7
 	ADD R0, R7, R7
 	FSTPQ (F8, F9), 0(R7)
-	FSTPQ (F27, F5), 32(R7)
+	FSTPQ (F31, F5), 32(R7)
 	ADD $0x00000040, R1, R1
 	ADD $0x00000008, R2, R2
 	ADD $0x00000008, R3, R3

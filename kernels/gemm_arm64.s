@@ -59,10 +59,10 @@ loop:
 	WORD $0x4e080442 // dup v2.2d, v2.d[0]
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	BEQ overwrite
-	FLDPQ 0(R7), (F31, F30)
-	WORD $0x4e60cc5f // fmla v31.2d, v2.2d, v0.2d
-	WORD $0x4e61cc7e // fmla v30.2d, v3.2d, v1.2d
-	FSTPQ (F31, F30), 0(R7)
+	FLDPQ 0(R7), (F4, F5)
+	WORD $0x4e60cc44 // fmla v4.2d, v2.2d, v0.2d
+	WORD $0x4e61cc65 // fmla v5.2d, v3.2d, v1.2d
+	FSTPQ (F4, F5), 0(R7)
 	ADD R8, R7, R7
 	RET
 
@@ -107,14 +107,14 @@ loop:
 	WORD $0x4e080484 // dup v4.2d, v4.d[0]
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
 	BEQ overwrite
-	FLDPQ 0(R7), (F31, F30)
-	WORD $0x4e60cc9f // fmla v31.2d, v4.2d, v0.2d
-	WORD $0x4e61ccbe // fmla v30.2d, v5.2d, v1.2d
-	FSTPQ (F31, F30), 0(R7)
-	FLDPQ 32(R7), (F31, F30)
-	WORD $0x4e62cc9f // fmla v31.2d, v4.2d, v2.2d
-	WORD $0x4e63ccbe // fmla v30.2d, v5.2d, v3.2d
-	FSTPQ (F31, F30), 32(R7)
+	FLDPQ 0(R7), (F6, F7)
+	WORD $0x4e60cc86 // fmla v6.2d, v4.2d, v0.2d
+	WORD $0x4e61cca7 // fmla v7.2d, v5.2d, v1.2d
+	FSTPQ (F6, F7), 0(R7)
+	FLDPQ 32(R7), (F0, F1)
+	WORD $0x4e62cc80 // fmla v0.2d, v4.2d, v2.2d
+	WORD $0x4e63cca1 // fmla v1.2d, v5.2d, v3.2d
+	FSTPQ (F0, F1), 32(R7)
 	ADD R8, R7, R7
 	RET
 
@@ -144,14 +144,14 @@ TEXT ·tile2x1F64NEON(SB), NOSPLIT, $0-88
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 
 loop:
-	FLDPQ 0(R6), (F31, F30)
+	FLDPQ 0(R6), (F4, F5)
 	FMOVD 0(R1), F6
-	WORD $0x4fc613e0 // fmla v0.2d, v31.2d, v6.d[0]
-	WORD $0x4fc613c1 // fmla v1.2d, v30.2d, v6.d[0]
+	WORD $0x4fc61080 // fmla v0.2d, v4.2d, v6.d[0]
+	WORD $0x4fc610a1 // fmla v1.2d, v5.2d, v6.d[0]
 	ADD R2, R1, R16
 	FMOVD 0(R16), F6
-	WORD $0x4fc613e2 // fmla v2.2d, v31.2d, v6.d[0]
-	WORD $0x4fc613c3 // fmla v3.2d, v30.2d, v6.d[0]
+	WORD $0x4fc61082 // fmla v2.2d, v4.2d, v6.d[0]
+	WORD $0x4fc610a3 // fmla v3.2d, v5.2d, v6.d[0]
 	ADD R3, R1, R1
 	ADD R7, R6, R6
 	SUBS $1, R0, R0
@@ -163,15 +163,15 @@ loop:
 	WORD $0x4e080484 // dup v4.2d, v4.d[0]
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
 	BEQ overwrite
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e60cc9f // fmla v31.2d, v4.2d, v0.2d
-	WORD $0x4e61ccbe // fmla v30.2d, v5.2d, v1.2d
-	FSTPQ (F31, F30), 0(R8)
+	FLDPQ 0(R8), (F6, F7)
+	WORD $0x4e60cc86 // fmla v6.2d, v4.2d, v0.2d
+	WORD $0x4e61cca7 // fmla v7.2d, v5.2d, v1.2d
+	FSTPQ (F6, F7), 0(R8)
 	ADD R9, R8, R8
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e62cc9f // fmla v31.2d, v4.2d, v2.2d
-	WORD $0x4e63ccbe // fmla v30.2d, v5.2d, v3.2d
-	FSTPQ (F31, F30), 0(R8)
+	FLDPQ 0(R8), (F0, F1)
+	WORD $0x4e62cc80 // fmla v0.2d, v4.2d, v2.2d
+	WORD $0x4e63cca1 // fmla v1.2d, v5.2d, v3.2d
+	FSTPQ (F0, F1), 0(R8)
 	ADD R9, R8, R8
 	RET
 
@@ -206,19 +206,19 @@ TEXT ·tile2x2F64NEON(SB), NOSPLIT, $0-88
 	WORD $0x4ea61cc7 // mov v7.16b, v6.16b
 
 loop:
-	FLDPQ 0(R6), (F31, F30)
-	FLDPQ 32(R6), (F29, F28)
+	FLDPQ 0(R6), (F8, F9)
+	FLDPQ 32(R6), (F10, F11)
 	FMOVD 0(R1), F12
-	WORD $0x4fcc13e0 // fmla v0.2d, v31.2d, v12.d[0]
-	WORD $0x4fcc13c1 // fmla v1.2d, v30.2d, v12.d[0]
-	WORD $0x4fcc13a2 // fmla v2.2d, v29.2d, v12.d[0]
-	WORD $0x4fcc1383 // fmla v3.2d, v28.2d, v12.d[0]
+	WORD $0x4fcc1100 // fmla v0.2d, v8.2d, v12.d[0]
+	WORD $0x4fcc1121 // fmla v1.2d, v9.2d, v12.d[0]
+	WORD $0x4fcc1142 // fmla v2.2d, v10.2d, v12.d[0]
+	WORD $0x4fcc1163 // fmla v3.2d, v11.2d, v12.d[0]
 	ADD R2, R1, R16
 	FMOVD 0(R16), F12
-	WORD $0x4fcc13e4 // fmla v4.2d, v31.2d, v12.d[0]
-	WORD $0x4fcc13c5 // fmla v5.2d, v30.2d, v12.d[0]
-	WORD $0x4fcc13a6 // fmla v6.2d, v29.2d, v12.d[0]
-	WORD $0x4fcc1387 // fmla v7.2d, v28.2d, v12.d[0]
+	WORD $0x4fcc1104 // fmla v4.2d, v8.2d, v12.d[0]
+	WORD $0x4fcc1125 // fmla v5.2d, v9.2d, v12.d[0]
+	WORD $0x4fcc1146 // fmla v6.2d, v10.2d, v12.d[0]
+	WORD $0x4fcc1167 // fmla v7.2d, v11.2d, v12.d[0]
 	ADD R3, R1, R1
 	ADD R7, R6, R6
 	SUBS $1, R0, R0
@@ -230,23 +230,23 @@ loop:
 	WORD $0x4e080508 // dup v8.2d, v8.d[0]
 	WORD $0x4ea81d09 // mov v9.16b, v8.16b
 	BEQ overwrite
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e60cd1f // fmla v31.2d, v8.2d, v0.2d
-	WORD $0x4e61cd3e // fmla v30.2d, v9.2d, v1.2d
-	FSTPQ (F31, F30), 0(R8)
-	FLDPQ 32(R8), (F31, F30)
-	WORD $0x4e62cd1f // fmla v31.2d, v8.2d, v2.2d
-	WORD $0x4e63cd3e // fmla v30.2d, v9.2d, v3.2d
-	FSTPQ (F31, F30), 32(R8)
+	FLDPQ 0(R8), (F10, F11)
+	WORD $0x4e60cd0a // fmla v10.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2b // fmla v11.2d, v9.2d, v1.2d
+	FSTPQ (F10, F11), 0(R8)
+	FLDPQ 32(R8), (F0, F1)
+	WORD $0x4e62cd00 // fmla v0.2d, v8.2d, v2.2d
+	WORD $0x4e63cd21 // fmla v1.2d, v9.2d, v3.2d
+	FSTPQ (F0, F1), 32(R8)
 	ADD R9, R8, R8
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e64cd1f // fmla v31.2d, v8.2d, v4.2d
-	WORD $0x4e65cd3e // fmla v30.2d, v9.2d, v5.2d
-	FSTPQ (F31, F30), 0(R8)
-	FLDPQ 32(R8), (F31, F30)
-	WORD $0x4e66cd1f // fmla v31.2d, v8.2d, v6.2d
-	WORD $0x4e67cd3e // fmla v30.2d, v9.2d, v7.2d
-	FSTPQ (F31, F30), 32(R8)
+	FLDPQ 0(R8), (F0, F1)
+	WORD $0x4e64cd00 // fmla v0.2d, v8.2d, v4.2d
+	WORD $0x4e65cd21 // fmla v1.2d, v9.2d, v5.2d
+	FSTPQ (F0, F1), 0(R8)
+	FLDPQ 32(R8), (F0, F1)
+	WORD $0x4e66cd00 // fmla v0.2d, v8.2d, v6.2d
+	WORD $0x4e67cd21 // fmla v1.2d, v9.2d, v7.2d
+	FSTPQ (F0, F1), 32(R8)
 	ADD R9, R8, R8
 	RET
 
@@ -285,18 +285,18 @@ TEXT ·tile3x1F64NEON(SB), NOSPLIT, $0-88
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
 
 loop:
-	FLDPQ 0(R6), (F31, F30)
+	FLDPQ 0(R6), (F6, F7)
 	FMOVD 0(R1), F8
-	WORD $0x4fc813e0 // fmla v0.2d, v31.2d, v8.d[0]
-	WORD $0x4fc813c1 // fmla v1.2d, v30.2d, v8.d[0]
+	WORD $0x4fc810c0 // fmla v0.2d, v6.2d, v8.d[0]
+	WORD $0x4fc810e1 // fmla v1.2d, v7.2d, v8.d[0]
 	ADD R2, R1, R16
 	FMOVD 0(R16), F8
-	WORD $0x4fc813e2 // fmla v2.2d, v31.2d, v8.d[0]
-	WORD $0x4fc813c3 // fmla v3.2d, v30.2d, v8.d[0]
+	WORD $0x4fc810c2 // fmla v2.2d, v6.2d, v8.d[0]
+	WORD $0x4fc810e3 // fmla v3.2d, v7.2d, v8.d[0]
 	ADD R2<<1, R1, R16
 	FMOVD 0(R16), F8
-	WORD $0x4fc813e4 // fmla v4.2d, v31.2d, v8.d[0]
-	WORD $0x4fc813c5 // fmla v5.2d, v30.2d, v8.d[0]
+	WORD $0x4fc810c4 // fmla v4.2d, v6.2d, v8.d[0]
+	WORD $0x4fc810e5 // fmla v5.2d, v7.2d, v8.d[0]
 	ADD R3, R1, R1
 	ADD R7, R6, R6
 	SUBS $1, R0, R0
@@ -308,20 +308,20 @@ loop:
 	WORD $0x4e0804c6 // dup v6.2d, v6.d[0]
 	WORD $0x4ea61cc7 // mov v7.16b, v6.16b
 	BEQ overwrite
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e60ccdf // fmla v31.2d, v6.2d, v0.2d
-	WORD $0x4e61ccfe // fmla v30.2d, v7.2d, v1.2d
-	FSTPQ (F31, F30), 0(R8)
+	FLDPQ 0(R8), (F8, F9)
+	WORD $0x4e60ccc8 // fmla v8.2d, v6.2d, v0.2d
+	WORD $0x4e61cce9 // fmla v9.2d, v7.2d, v1.2d
+	FSTPQ (F8, F9), 0(R8)
 	ADD R9, R8, R8
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e62ccdf // fmla v31.2d, v6.2d, v2.2d
-	WORD $0x4e63ccfe // fmla v30.2d, v7.2d, v3.2d
-	FSTPQ (F31, F30), 0(R8)
+	FLDPQ 0(R8), (F0, F1)
+	WORD $0x4e62ccc0 // fmla v0.2d, v6.2d, v2.2d
+	WORD $0x4e63cce1 // fmla v1.2d, v7.2d, v3.2d
+	FSTPQ (F0, F1), 0(R8)
 	ADD R9, R8, R8
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e64ccdf // fmla v31.2d, v6.2d, v4.2d
-	WORD $0x4e65ccfe // fmla v30.2d, v7.2d, v5.2d
-	FSTPQ (F31, F30), 0(R8)
+	FLDPQ 0(R8), (F0, F1)
+	WORD $0x4e64ccc0 // fmla v0.2d, v6.2d, v4.2d
+	WORD $0x4e65cce1 // fmla v1.2d, v7.2d, v5.2d
+	FSTPQ (F0, F1), 0(R8)
 	ADD R9, R8, R8
 	RET
 
@@ -364,25 +364,25 @@ TEXT ·tile3x2F64NEON(SB), NOSPLIT, $0-88
 	WORD $0x4eaa1d4b // mov v11.16b, v10.16b
 
 loop:
-	FLDPQ 0(R6), (F31, F30)
-	FLDPQ 32(R6), (F29, F28)
+	FLDPQ 0(R6), (F12, F13)
+	FLDPQ 32(R6), (F14, F15)
 	FMOVD 0(R1), F16
-	WORD $0x4fd013e0 // fmla v0.2d, v31.2d, v16.d[0]
-	WORD $0x4fd013c1 // fmla v1.2d, v30.2d, v16.d[0]
-	WORD $0x4fd013a2 // fmla v2.2d, v29.2d, v16.d[0]
-	WORD $0x4fd01383 // fmla v3.2d, v28.2d, v16.d[0]
+	WORD $0x4fd01180 // fmla v0.2d, v12.2d, v16.d[0]
+	WORD $0x4fd011a1 // fmla v1.2d, v13.2d, v16.d[0]
+	WORD $0x4fd011c2 // fmla v2.2d, v14.2d, v16.d[0]
+	WORD $0x4fd011e3 // fmla v3.2d, v15.2d, v16.d[0]
 	ADD R2, R1, R16
 	FMOVD 0(R16), F16
-	WORD $0x4fd013e4 // fmla v4.2d, v31.2d, v16.d[0]
-	WORD $0x4fd013c5 // fmla v5.2d, v30.2d, v16.d[0]
-	WORD $0x4fd013a6 // fmla v6.2d, v29.2d, v16.d[0]
-	WORD $0x4fd01387 // fmla v7.2d, v28.2d, v16.d[0]
+	WORD $0x4fd01184 // fmla v4.2d, v12.2d, v16.d[0]
+	WORD $0x4fd011a5 // fmla v5.2d, v13.2d, v16.d[0]
+	WORD $0x4fd011c6 // fmla v6.2d, v14.2d, v16.d[0]
+	WORD $0x4fd011e7 // fmla v7.2d, v15.2d, v16.d[0]
 	ADD R2<<1, R1, R16
 	FMOVD 0(R16), F16
-	WORD $0x4fd013e8 // fmla v8.2d, v31.2d, v16.d[0]
-	WORD $0x4fd013c9 // fmla v9.2d, v30.2d, v16.d[0]
-	WORD $0x4fd013aa // fmla v10.2d, v29.2d, v16.d[0]
-	WORD $0x4fd0138b // fmla v11.2d, v28.2d, v16.d[0]
+	WORD $0x4fd01188 // fmla v8.2d, v12.2d, v16.d[0]
+	WORD $0x4fd011a9 // fmla v9.2d, v13.2d, v16.d[0]
+	WORD $0x4fd011ca // fmla v10.2d, v14.2d, v16.d[0]
+	WORD $0x4fd011eb // fmla v11.2d, v15.2d, v16.d[0]
 	ADD R3, R1, R1
 	ADD R7, R6, R6
 	SUBS $1, R0, R0
@@ -394,32 +394,32 @@ loop:
 	WORD $0x4e08058c // dup v12.2d, v12.d[0]
 	WORD $0x4eac1d8d // mov v13.16b, v12.16b
 	BEQ overwrite
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e60cd9f // fmla v31.2d, v12.2d, v0.2d
-	WORD $0x4e61cdbe // fmla v30.2d, v13.2d, v1.2d
-	FSTPQ (F31, F30), 0(R8)
-	FLDPQ 32(R8), (F31, F30)
-	WORD $0x4e62cd9f // fmla v31.2d, v12.2d, v2.2d
-	WORD $0x4e63cdbe // fmla v30.2d, v13.2d, v3.2d
-	FSTPQ (F31, F30), 32(R8)
+	FLDPQ 0(R8), (F14, F15)
+	WORD $0x4e60cd8e // fmla v14.2d, v12.2d, v0.2d
+	WORD $0x4e61cdaf // fmla v15.2d, v13.2d, v1.2d
+	FSTPQ (F14, F15), 0(R8)
+	FLDPQ 32(R8), (F0, F1)
+	WORD $0x4e62cd80 // fmla v0.2d, v12.2d, v2.2d
+	WORD $0x4e63cda1 // fmla v1.2d, v13.2d, v3.2d
+	FSTPQ (F0, F1), 32(R8)
 	ADD R9, R8, R8
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e64cd9f // fmla v31.2d, v12.2d, v4.2d
-	WORD $0x4e65cdbe // fmla v30.2d, v13.2d, v5.2d
-	FSTPQ (F31, F30), 0(R8)
-	FLDPQ 32(R8), (F31, F30)
-	WORD $0x4e66cd9f // fmla v31.2d, v12.2d, v6.2d
-	WORD $0x4e67cdbe // fmla v30.2d, v13.2d, v7.2d
-	FSTPQ (F31, F30), 32(R8)
+	FLDPQ 0(R8), (F0, F1)
+	WORD $0x4e64cd80 // fmla v0.2d, v12.2d, v4.2d
+	WORD $0x4e65cda1 // fmla v1.2d, v13.2d, v5.2d
+	FSTPQ (F0, F1), 0(R8)
+	FLDPQ 32(R8), (F0, F1)
+	WORD $0x4e66cd80 // fmla v0.2d, v12.2d, v6.2d
+	WORD $0x4e67cda1 // fmla v1.2d, v13.2d, v7.2d
+	FSTPQ (F0, F1), 32(R8)
 	ADD R9, R8, R8
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e68cd9f // fmla v31.2d, v12.2d, v8.2d
-	WORD $0x4e69cdbe // fmla v30.2d, v13.2d, v9.2d
-	FSTPQ (F31, F30), 0(R8)
-	FLDPQ 32(R8), (F31, F30)
-	WORD $0x4e6acd9f // fmla v31.2d, v12.2d, v10.2d
-	WORD $0x4e6bcdbe // fmla v30.2d, v13.2d, v11.2d
-	FSTPQ (F31, F30), 32(R8)
+	FLDPQ 0(R8), (F0, F1)
+	WORD $0x4e68cd80 // fmla v0.2d, v12.2d, v8.2d
+	WORD $0x4e69cda1 // fmla v1.2d, v13.2d, v9.2d
+	FSTPQ (F0, F1), 0(R8)
+	FLDPQ 32(R8), (F0, F1)
+	WORD $0x4e6acd80 // fmla v0.2d, v12.2d, v10.2d
+	WORD $0x4e6bcda1 // fmla v1.2d, v13.2d, v11.2d
+	FSTPQ (F0, F1), 32(R8)
 	ADD R9, R8, R8
 	RET
 
@@ -471,21 +471,21 @@ TEXT ·tile4x1F64NEON(SB), NOSPLIT, $0-88
 	WORD $0x4ea61cc7 // mov v7.16b, v6.16b
 
 loop:
-	FLDPQ 0(R7), (F31, F30)
+	FLDPQ 0(R7), (F8, F9)
 	FMOVD 0(R1), F10
-	WORD $0x4fca13e0 // fmla v0.2d, v31.2d, v10.d[0]
-	WORD $0x4fca13c1 // fmla v1.2d, v30.2d, v10.d[0]
+	WORD $0x4fca1100 // fmla v0.2d, v8.2d, v10.d[0]
+	WORD $0x4fca1121 // fmla v1.2d, v9.2d, v10.d[0]
 	ADD R2, R1, R16
 	FMOVD 0(R16), F10
-	WORD $0x4fca13e2 // fmla v2.2d, v31.2d, v10.d[0]
-	WORD $0x4fca13c3 // fmla v3.2d, v30.2d, v10.d[0]
+	WORD $0x4fca1102 // fmla v2.2d, v8.2d, v10.d[0]
+	WORD $0x4fca1123 // fmla v3.2d, v9.2d, v10.d[0]
 	ADD R2<<1, R1, R16
 	FMOVD 0(R16), F10
-	WORD $0x4fca13e4 // fmla v4.2d, v31.2d, v10.d[0]
-	WORD $0x4fca13c5 // fmla v5.2d, v30.2d, v10.d[0]
+	WORD $0x4fca1104 // fmla v4.2d, v8.2d, v10.d[0]
+	WORD $0x4fca1125 // fmla v5.2d, v9.2d, v10.d[0]
 	FMOVD 0(R3), F10
-	WORD $0x4fca13e6 // fmla v6.2d, v31.2d, v10.d[0]
-	WORD $0x4fca13c7 // fmla v7.2d, v30.2d, v10.d[0]
+	WORD $0x4fca1106 // fmla v6.2d, v8.2d, v10.d[0]
+	WORD $0x4fca1127 // fmla v7.2d, v9.2d, v10.d[0]
 	ADD R6, R1, R1
 	ADD R6, R3, R3
 	ADD R8, R7, R7
@@ -498,25 +498,25 @@ loop:
 	WORD $0x4e080508 // dup v8.2d, v8.d[0]
 	WORD $0x4ea81d09 // mov v9.16b, v8.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e60cd1f // fmla v31.2d, v8.2d, v0.2d
-	WORD $0x4e61cd3e // fmla v30.2d, v9.2d, v1.2d
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F10, F11)
+	WORD $0x4e60cd0a // fmla v10.2d, v8.2d, v0.2d
+	WORD $0x4e61cd2b // fmla v11.2d, v9.2d, v1.2d
+	FSTPQ (F10, F11), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e62cd1f // fmla v31.2d, v8.2d, v2.2d
-	WORD $0x4e63cd3e // fmla v30.2d, v9.2d, v3.2d
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e62cd00 // fmla v0.2d, v8.2d, v2.2d
+	WORD $0x4e63cd21 // fmla v1.2d, v9.2d, v3.2d
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e64cd1f // fmla v31.2d, v8.2d, v4.2d
-	WORD $0x4e65cd3e // fmla v30.2d, v9.2d, v5.2d
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e64cd00 // fmla v0.2d, v8.2d, v4.2d
+	WORD $0x4e65cd21 // fmla v1.2d, v9.2d, v5.2d
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e66cd1f // fmla v31.2d, v8.2d, v6.2d
-	WORD $0x4e67cd3e // fmla v30.2d, v9.2d, v7.2d
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e66cd00 // fmla v0.2d, v8.2d, v6.2d
+	WORD $0x4e67cd21 // fmla v1.2d, v9.2d, v7.2d
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
 	RET
 
@@ -571,30 +571,30 @@ TEXT ·tile4x2F64NEON(SB), NOSPLIT, $0-88
 	WORD $0x4eae1dcf // mov v15.16b, v14.16b
 
 loop:
-	FLDPQ 0(R7), (F31, F30)
-	FLDPQ 32(R7), (F29, F28)
+	FLDPQ 0(R7), (F16, F17)
+	FLDPQ 32(R7), (F18, F19)
 	FMOVD 0(R1), F20
-	WORD $0x4fd413e0 // fmla v0.2d, v31.2d, v20.d[0]
-	WORD $0x4fd413c1 // fmla v1.2d, v30.2d, v20.d[0]
-	WORD $0x4fd413a2 // fmla v2.2d, v29.2d, v20.d[0]
-	WORD $0x4fd41383 // fmla v3.2d, v28.2d, v20.d[0]
+	WORD $0x4fd41200 // fmla v0.2d, v16.2d, v20.d[0]
+	WORD $0x4fd41221 // fmla v1.2d, v17.2d, v20.d[0]
+	WORD $0x4fd41242 // fmla v2.2d, v18.2d, v20.d[0]
+	WORD $0x4fd41263 // fmla v3.2d, v19.2d, v20.d[0]
 	ADD R2, R1, R16
 	FMOVD 0(R16), F20
-	WORD $0x4fd413e4 // fmla v4.2d, v31.2d, v20.d[0]
-	WORD $0x4fd413c5 // fmla v5.2d, v30.2d, v20.d[0]
-	WORD $0x4fd413a6 // fmla v6.2d, v29.2d, v20.d[0]
-	WORD $0x4fd41387 // fmla v7.2d, v28.2d, v20.d[0]
+	WORD $0x4fd41204 // fmla v4.2d, v16.2d, v20.d[0]
+	WORD $0x4fd41225 // fmla v5.2d, v17.2d, v20.d[0]
+	WORD $0x4fd41246 // fmla v6.2d, v18.2d, v20.d[0]
+	WORD $0x4fd41267 // fmla v7.2d, v19.2d, v20.d[0]
 	ADD R2<<1, R1, R16
 	FMOVD 0(R16), F20
-	WORD $0x4fd413e8 // fmla v8.2d, v31.2d, v20.d[0]
-	WORD $0x4fd413c9 // fmla v9.2d, v30.2d, v20.d[0]
-	WORD $0x4fd413aa // fmla v10.2d, v29.2d, v20.d[0]
-	WORD $0x4fd4138b // fmla v11.2d, v28.2d, v20.d[0]
+	WORD $0x4fd41208 // fmla v8.2d, v16.2d, v20.d[0]
+	WORD $0x4fd41229 // fmla v9.2d, v17.2d, v20.d[0]
+	WORD $0x4fd4124a // fmla v10.2d, v18.2d, v20.d[0]
+	WORD $0x4fd4126b // fmla v11.2d, v19.2d, v20.d[0]
 	FMOVD 0(R3), F20
-	WORD $0x4fd413ec // fmla v12.2d, v31.2d, v20.d[0]
-	WORD $0x4fd413cd // fmla v13.2d, v30.2d, v20.d[0]
-	WORD $0x4fd413ae // fmla v14.2d, v29.2d, v20.d[0]
-	WORD $0x4fd4138f // fmla v15.2d, v28.2d, v20.d[0]
+	WORD $0x4fd4120c // fmla v12.2d, v16.2d, v20.d[0]
+	WORD $0x4fd4122d // fmla v13.2d, v17.2d, v20.d[0]
+	WORD $0x4fd4124e // fmla v14.2d, v18.2d, v20.d[0]
+	WORD $0x4fd4126f // fmla v15.2d, v19.2d, v20.d[0]
 	ADD R6, R1, R1
 	ADD R6, R3, R3
 	ADD R8, R7, R7
@@ -607,41 +607,41 @@ loop:
 	WORD $0x4e080610 // dup v16.2d, v16.d[0]
 	WORD $0x4eb01e11 // mov v17.16b, v16.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e60ce1f // fmla v31.2d, v16.2d, v0.2d
-	WORD $0x4e61ce3e // fmla v30.2d, v17.2d, v1.2d
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e62ce1f // fmla v31.2d, v16.2d, v2.2d
-	WORD $0x4e63ce3e // fmla v30.2d, v17.2d, v3.2d
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F18, F19)
+	WORD $0x4e60ce12 // fmla v18.2d, v16.2d, v0.2d
+	WORD $0x4e61ce33 // fmla v19.2d, v17.2d, v1.2d
+	FSTPQ (F18, F19), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e62ce00 // fmla v0.2d, v16.2d, v2.2d
+	WORD $0x4e63ce21 // fmla v1.2d, v17.2d, v3.2d
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e64ce1f // fmla v31.2d, v16.2d, v4.2d
-	WORD $0x4e65ce3e // fmla v30.2d, v17.2d, v5.2d
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e66ce1f // fmla v31.2d, v16.2d, v6.2d
-	WORD $0x4e67ce3e // fmla v30.2d, v17.2d, v7.2d
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e64ce00 // fmla v0.2d, v16.2d, v4.2d
+	WORD $0x4e65ce21 // fmla v1.2d, v17.2d, v5.2d
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e66ce00 // fmla v0.2d, v16.2d, v6.2d
+	WORD $0x4e67ce21 // fmla v1.2d, v17.2d, v7.2d
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e68ce1f // fmla v31.2d, v16.2d, v8.2d
-	WORD $0x4e69ce3e // fmla v30.2d, v17.2d, v9.2d
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e6ace1f // fmla v31.2d, v16.2d, v10.2d
-	WORD $0x4e6bce3e // fmla v30.2d, v17.2d, v11.2d
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e68ce00 // fmla v0.2d, v16.2d, v8.2d
+	WORD $0x4e69ce21 // fmla v1.2d, v17.2d, v9.2d
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e6ace00 // fmla v0.2d, v16.2d, v10.2d
+	WORD $0x4e6bce21 // fmla v1.2d, v17.2d, v11.2d
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e6cce1f // fmla v31.2d, v16.2d, v12.2d
-	WORD $0x4e6dce3e // fmla v30.2d, v17.2d, v13.2d
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e6ece1f // fmla v31.2d, v16.2d, v14.2d
-	WORD $0x4e6fce3e // fmla v30.2d, v17.2d, v15.2d
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e6cce00 // fmla v0.2d, v16.2d, v12.2d
+	WORD $0x4e6dce21 // fmla v1.2d, v17.2d, v13.2d
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e6ece00 // fmla v0.2d, v16.2d, v14.2d
+	WORD $0x4e6fce21 // fmla v1.2d, v17.2d, v15.2d
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
 	RET
 
@@ -702,25 +702,25 @@ TEXT ·tile5x1F64NEON(SB), NOSPLIT, $0-88
 	WORD $0x4ea81d09 // mov v9.16b, v8.16b
 
 loop:
-	FLDPQ 0(R7), (F31, F30)
+	FLDPQ 0(R7), (F10, F11)
 	FMOVD 0(R1), F12
-	WORD $0x4fcc13e0 // fmla v0.2d, v31.2d, v12.d[0]
-	WORD $0x4fcc13c1 // fmla v1.2d, v30.2d, v12.d[0]
+	WORD $0x4fcc1140 // fmla v0.2d, v10.2d, v12.d[0]
+	WORD $0x4fcc1161 // fmla v1.2d, v11.2d, v12.d[0]
 	ADD R2, R1, R16
 	FMOVD 0(R16), F12
-	WORD $0x4fcc13e2 // fmla v2.2d, v31.2d, v12.d[0]
-	WORD $0x4fcc13c3 // fmla v3.2d, v30.2d, v12.d[0]
+	WORD $0x4fcc1142 // fmla v2.2d, v10.2d, v12.d[0]
+	WORD $0x4fcc1163 // fmla v3.2d, v11.2d, v12.d[0]
 	ADD R2<<1, R1, R16
 	FMOVD 0(R16), F12
-	WORD $0x4fcc13e4 // fmla v4.2d, v31.2d, v12.d[0]
-	WORD $0x4fcc13c5 // fmla v5.2d, v30.2d, v12.d[0]
+	WORD $0x4fcc1144 // fmla v4.2d, v10.2d, v12.d[0]
+	WORD $0x4fcc1165 // fmla v5.2d, v11.2d, v12.d[0]
 	FMOVD 0(R3), F12
-	WORD $0x4fcc13e6 // fmla v6.2d, v31.2d, v12.d[0]
-	WORD $0x4fcc13c7 // fmla v7.2d, v30.2d, v12.d[0]
+	WORD $0x4fcc1146 // fmla v6.2d, v10.2d, v12.d[0]
+	WORD $0x4fcc1167 // fmla v7.2d, v11.2d, v12.d[0]
 	ADD R2<<2, R1, R16
 	FMOVD 0(R16), F12
-	WORD $0x4fcc13e8 // fmla v8.2d, v31.2d, v12.d[0]
-	WORD $0x4fcc13c9 // fmla v9.2d, v30.2d, v12.d[0]
+	WORD $0x4fcc1148 // fmla v8.2d, v10.2d, v12.d[0]
+	WORD $0x4fcc1169 // fmla v9.2d, v11.2d, v12.d[0]
 	ADD R6, R1, R1
 	ADD R6, R3, R3
 	ADD R8, R7, R7
@@ -733,30 +733,30 @@ loop:
 	WORD $0x4e08054a // dup v10.2d, v10.d[0]
 	WORD $0x4eaa1d4b // mov v11.16b, v10.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e60cd5f // fmla v31.2d, v10.2d, v0.2d
-	WORD $0x4e61cd7e // fmla v30.2d, v11.2d, v1.2d
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F12, F13)
+	WORD $0x4e60cd4c // fmla v12.2d, v10.2d, v0.2d
+	WORD $0x4e61cd6d // fmla v13.2d, v11.2d, v1.2d
+	FSTPQ (F12, F13), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e62cd5f // fmla v31.2d, v10.2d, v2.2d
-	WORD $0x4e63cd7e // fmla v30.2d, v11.2d, v3.2d
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e62cd40 // fmla v0.2d, v10.2d, v2.2d
+	WORD $0x4e63cd61 // fmla v1.2d, v11.2d, v3.2d
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e64cd5f // fmla v31.2d, v10.2d, v4.2d
-	WORD $0x4e65cd7e // fmla v30.2d, v11.2d, v5.2d
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e64cd40 // fmla v0.2d, v10.2d, v4.2d
+	WORD $0x4e65cd61 // fmla v1.2d, v11.2d, v5.2d
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e66cd5f // fmla v31.2d, v10.2d, v6.2d
-	WORD $0x4e67cd7e // fmla v30.2d, v11.2d, v7.2d
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e66cd40 // fmla v0.2d, v10.2d, v6.2d
+	WORD $0x4e67cd61 // fmla v1.2d, v11.2d, v7.2d
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e68cd5f // fmla v31.2d, v10.2d, v8.2d
-	WORD $0x4e69cd7e // fmla v30.2d, v11.2d, v9.2d
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e68cd40 // fmla v0.2d, v10.2d, v8.2d
+	WORD $0x4e69cd61 // fmla v1.2d, v11.2d, v9.2d
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
 	RET
 
@@ -819,36 +819,36 @@ TEXT ·tile5x2F64NEON(SB), NOSPLIT, $0-88
 	WORD $0x4eb21e53 // mov v19.16b, v18.16b
 
 loop:
-	FLDPQ 0(R7), (F31, F30)
-	FLDPQ 32(R7), (F29, F28)
+	FLDPQ 0(R7), (F20, F21)
+	FLDPQ 32(R7), (F22, F23)
 	FMOVD 0(R1), F24
-	WORD $0x4fd813e0 // fmla v0.2d, v31.2d, v24.d[0]
-	WORD $0x4fd813c1 // fmla v1.2d, v30.2d, v24.d[0]
-	WORD $0x4fd813a2 // fmla v2.2d, v29.2d, v24.d[0]
-	WORD $0x4fd81383 // fmla v3.2d, v28.2d, v24.d[0]
+	WORD $0x4fd81280 // fmla v0.2d, v20.2d, v24.d[0]
+	WORD $0x4fd812a1 // fmla v1.2d, v21.2d, v24.d[0]
+	WORD $0x4fd812c2 // fmla v2.2d, v22.2d, v24.d[0]
+	WORD $0x4fd812e3 // fmla v3.2d, v23.2d, v24.d[0]
 	ADD R2, R1, R16
 	FMOVD 0(R16), F24
-	WORD $0x4fd813e4 // fmla v4.2d, v31.2d, v24.d[0]
-	WORD $0x4fd813c5 // fmla v5.2d, v30.2d, v24.d[0]
-	WORD $0x4fd813a6 // fmla v6.2d, v29.2d, v24.d[0]
-	WORD $0x4fd81387 // fmla v7.2d, v28.2d, v24.d[0]
+	WORD $0x4fd81284 // fmla v4.2d, v20.2d, v24.d[0]
+	WORD $0x4fd812a5 // fmla v5.2d, v21.2d, v24.d[0]
+	WORD $0x4fd812c6 // fmla v6.2d, v22.2d, v24.d[0]
+	WORD $0x4fd812e7 // fmla v7.2d, v23.2d, v24.d[0]
 	ADD R2<<1, R1, R16
 	FMOVD 0(R16), F24
-	WORD $0x4fd813e8 // fmla v8.2d, v31.2d, v24.d[0]
-	WORD $0x4fd813c9 // fmla v9.2d, v30.2d, v24.d[0]
-	WORD $0x4fd813aa // fmla v10.2d, v29.2d, v24.d[0]
-	WORD $0x4fd8138b // fmla v11.2d, v28.2d, v24.d[0]
+	WORD $0x4fd81288 // fmla v8.2d, v20.2d, v24.d[0]
+	WORD $0x4fd812a9 // fmla v9.2d, v21.2d, v24.d[0]
+	WORD $0x4fd812ca // fmla v10.2d, v22.2d, v24.d[0]
+	WORD $0x4fd812eb // fmla v11.2d, v23.2d, v24.d[0]
 	FMOVD 0(R3), F24
-	WORD $0x4fd813ec // fmla v12.2d, v31.2d, v24.d[0]
-	WORD $0x4fd813cd // fmla v13.2d, v30.2d, v24.d[0]
-	WORD $0x4fd813ae // fmla v14.2d, v29.2d, v24.d[0]
-	WORD $0x4fd8138f // fmla v15.2d, v28.2d, v24.d[0]
+	WORD $0x4fd8128c // fmla v12.2d, v20.2d, v24.d[0]
+	WORD $0x4fd812ad // fmla v13.2d, v21.2d, v24.d[0]
+	WORD $0x4fd812ce // fmla v14.2d, v22.2d, v24.d[0]
+	WORD $0x4fd812ef // fmla v15.2d, v23.2d, v24.d[0]
 	ADD R2<<2, R1, R16
 	FMOVD 0(R16), F24
-	WORD $0x4fd813f0 // fmla v16.2d, v31.2d, v24.d[0]
-	WORD $0x4fd813d1 // fmla v17.2d, v30.2d, v24.d[0]
-	WORD $0x4fd813b2 // fmla v18.2d, v29.2d, v24.d[0]
-	WORD $0x4fd81393 // fmla v19.2d, v28.2d, v24.d[0]
+	WORD $0x4fd81290 // fmla v16.2d, v20.2d, v24.d[0]
+	WORD $0x4fd812b1 // fmla v17.2d, v21.2d, v24.d[0]
+	WORD $0x4fd812d2 // fmla v18.2d, v22.2d, v24.d[0]
+	WORD $0x4fd812f3 // fmla v19.2d, v23.2d, v24.d[0]
 	ADD R6, R1, R1
 	ADD R6, R3, R3
 	ADD R8, R7, R7
@@ -861,50 +861,50 @@ loop:
 	WORD $0x4e080694 // dup v20.2d, v20.d[0]
 	WORD $0x4eb41e95 // mov v21.16b, v20.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e60ce9f // fmla v31.2d, v20.2d, v0.2d
-	WORD $0x4e61cebe // fmla v30.2d, v21.2d, v1.2d
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e62ce9f // fmla v31.2d, v20.2d, v2.2d
-	WORD $0x4e63cebe // fmla v30.2d, v21.2d, v3.2d
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F22, F23)
+	WORD $0x4e60ce96 // fmla v22.2d, v20.2d, v0.2d
+	WORD $0x4e61ceb7 // fmla v23.2d, v21.2d, v1.2d
+	FSTPQ (F22, F23), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e62ce80 // fmla v0.2d, v20.2d, v2.2d
+	WORD $0x4e63cea1 // fmla v1.2d, v21.2d, v3.2d
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e64ce9f // fmla v31.2d, v20.2d, v4.2d
-	WORD $0x4e65cebe // fmla v30.2d, v21.2d, v5.2d
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e66ce9f // fmla v31.2d, v20.2d, v6.2d
-	WORD $0x4e67cebe // fmla v30.2d, v21.2d, v7.2d
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e64ce80 // fmla v0.2d, v20.2d, v4.2d
+	WORD $0x4e65cea1 // fmla v1.2d, v21.2d, v5.2d
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e66ce80 // fmla v0.2d, v20.2d, v6.2d
+	WORD $0x4e67cea1 // fmla v1.2d, v21.2d, v7.2d
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e68ce9f // fmla v31.2d, v20.2d, v8.2d
-	WORD $0x4e69cebe // fmla v30.2d, v21.2d, v9.2d
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e6ace9f // fmla v31.2d, v20.2d, v10.2d
-	WORD $0x4e6bcebe // fmla v30.2d, v21.2d, v11.2d
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e68ce80 // fmla v0.2d, v20.2d, v8.2d
+	WORD $0x4e69cea1 // fmla v1.2d, v21.2d, v9.2d
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e6ace80 // fmla v0.2d, v20.2d, v10.2d
+	WORD $0x4e6bcea1 // fmla v1.2d, v21.2d, v11.2d
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e6cce9f // fmla v31.2d, v20.2d, v12.2d
-	WORD $0x4e6dcebe // fmla v30.2d, v21.2d, v13.2d
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e6ece9f // fmla v31.2d, v20.2d, v14.2d
-	WORD $0x4e6fcebe // fmla v30.2d, v21.2d, v15.2d
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e6cce80 // fmla v0.2d, v20.2d, v12.2d
+	WORD $0x4e6dcea1 // fmla v1.2d, v21.2d, v13.2d
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e6ece80 // fmla v0.2d, v20.2d, v14.2d
+	WORD $0x4e6fcea1 // fmla v1.2d, v21.2d, v15.2d
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e70ce9f // fmla v31.2d, v20.2d, v16.2d
-	WORD $0x4e71cebe // fmla v30.2d, v21.2d, v17.2d
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e72ce9f // fmla v31.2d, v20.2d, v18.2d
-	WORD $0x4e73cebe // fmla v30.2d, v21.2d, v19.2d
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e70ce80 // fmla v0.2d, v20.2d, v16.2d
+	WORD $0x4e71cea1 // fmla v1.2d, v21.2d, v17.2d
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e72ce80 // fmla v0.2d, v20.2d, v18.2d
+	WORD $0x4e73cea1 // fmla v1.2d, v21.2d, v19.2d
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
 	RET
 
@@ -974,29 +974,29 @@ TEXT ·tile6x1F64NEON(SB), NOSPLIT, $0-88
 	WORD $0x4eaa1d4b // mov v11.16b, v10.16b
 
 loop:
-	FLDPQ 0(R7), (F31, F30)
+	FLDPQ 0(R7), (F12, F13)
 	FMOVD 0(R1), F14
-	WORD $0x4fce13e0 // fmla v0.2d, v31.2d, v14.d[0]
-	WORD $0x4fce13c1 // fmla v1.2d, v30.2d, v14.d[0]
+	WORD $0x4fce1180 // fmla v0.2d, v12.2d, v14.d[0]
+	WORD $0x4fce11a1 // fmla v1.2d, v13.2d, v14.d[0]
 	ADD R2, R1, R16
 	FMOVD 0(R16), F14
-	WORD $0x4fce13e2 // fmla v2.2d, v31.2d, v14.d[0]
-	WORD $0x4fce13c3 // fmla v3.2d, v30.2d, v14.d[0]
+	WORD $0x4fce1182 // fmla v2.2d, v12.2d, v14.d[0]
+	WORD $0x4fce11a3 // fmla v3.2d, v13.2d, v14.d[0]
 	ADD R2<<1, R1, R16
 	FMOVD 0(R16), F14
-	WORD $0x4fce13e4 // fmla v4.2d, v31.2d, v14.d[0]
-	WORD $0x4fce13c5 // fmla v5.2d, v30.2d, v14.d[0]
+	WORD $0x4fce1184 // fmla v4.2d, v12.2d, v14.d[0]
+	WORD $0x4fce11a5 // fmla v5.2d, v13.2d, v14.d[0]
 	FMOVD 0(R3), F14
-	WORD $0x4fce13e6 // fmla v6.2d, v31.2d, v14.d[0]
-	WORD $0x4fce13c7 // fmla v7.2d, v30.2d, v14.d[0]
+	WORD $0x4fce1186 // fmla v6.2d, v12.2d, v14.d[0]
+	WORD $0x4fce11a7 // fmla v7.2d, v13.2d, v14.d[0]
 	ADD R2<<2, R1, R16
 	FMOVD 0(R16), F14
-	WORD $0x4fce13e8 // fmla v8.2d, v31.2d, v14.d[0]
-	WORD $0x4fce13c9 // fmla v9.2d, v30.2d, v14.d[0]
+	WORD $0x4fce1188 // fmla v8.2d, v12.2d, v14.d[0]
+	WORD $0x4fce11a9 // fmla v9.2d, v13.2d, v14.d[0]
 	ADD R2<<1, R3, R16
 	FMOVD 0(R16), F14
-	WORD $0x4fce13ea // fmla v10.2d, v31.2d, v14.d[0]
-	WORD $0x4fce13cb // fmla v11.2d, v30.2d, v14.d[0]
+	WORD $0x4fce118a // fmla v10.2d, v12.2d, v14.d[0]
+	WORD $0x4fce11ab // fmla v11.2d, v13.2d, v14.d[0]
 	ADD R6, R1, R1
 	ADD R6, R3, R3
 	ADD R8, R7, R7
@@ -1009,35 +1009,35 @@ loop:
 	WORD $0x4e08058c // dup v12.2d, v12.d[0]
 	WORD $0x4eac1d8d // mov v13.16b, v12.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e60cd9f // fmla v31.2d, v12.2d, v0.2d
-	WORD $0x4e61cdbe // fmla v30.2d, v13.2d, v1.2d
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F14, F15)
+	WORD $0x4e60cd8e // fmla v14.2d, v12.2d, v0.2d
+	WORD $0x4e61cdaf // fmla v15.2d, v13.2d, v1.2d
+	FSTPQ (F14, F15), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e62cd9f // fmla v31.2d, v12.2d, v2.2d
-	WORD $0x4e63cdbe // fmla v30.2d, v13.2d, v3.2d
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e62cd80 // fmla v0.2d, v12.2d, v2.2d
+	WORD $0x4e63cda1 // fmla v1.2d, v13.2d, v3.2d
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e64cd9f // fmla v31.2d, v12.2d, v4.2d
-	WORD $0x4e65cdbe // fmla v30.2d, v13.2d, v5.2d
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e64cd80 // fmla v0.2d, v12.2d, v4.2d
+	WORD $0x4e65cda1 // fmla v1.2d, v13.2d, v5.2d
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e66cd9f // fmla v31.2d, v12.2d, v6.2d
-	WORD $0x4e67cdbe // fmla v30.2d, v13.2d, v7.2d
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e66cd80 // fmla v0.2d, v12.2d, v6.2d
+	WORD $0x4e67cda1 // fmla v1.2d, v13.2d, v7.2d
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e68cd9f // fmla v31.2d, v12.2d, v8.2d
-	WORD $0x4e69cdbe // fmla v30.2d, v13.2d, v9.2d
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e68cd80 // fmla v0.2d, v12.2d, v8.2d
+	WORD $0x4e69cda1 // fmla v1.2d, v13.2d, v9.2d
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e6acd9f // fmla v31.2d, v12.2d, v10.2d
-	WORD $0x4e6bcdbe // fmla v30.2d, v13.2d, v11.2d
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e6acd80 // fmla v0.2d, v12.2d, v10.2d
+	WORD $0x4e6bcda1 // fmla v1.2d, v13.2d, v11.2d
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
 	RET
 
@@ -1121,42 +1121,42 @@ TEXT ·tile6x2F64NEON(SB), NOSPLIT, $0-88
 	WORD $0x4eb61ed7 // mov v23.16b, v22.16b
 
 loop:
-	FLDPQ 0(R7), (F31, F30)
-	FLDPQ 32(R7), (F29, F28)
-	FMOVD 0(R1), F27
-	WORD $0x4fdb13e0 // fmla v0.2d, v31.2d, v27.d[0]
-	WORD $0x4fdb13c1 // fmla v1.2d, v30.2d, v27.d[0]
-	WORD $0x4fdb13a2 // fmla v2.2d, v29.2d, v27.d[0]
-	WORD $0x4fdb1383 // fmla v3.2d, v28.2d, v27.d[0]
+	FLDPQ 0(R7), (F24, F25)
+	FLDPQ 32(R7), (F26, F27)
+	FMOVD 0(R1), F28
+	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc1363 // fmla v3.2d, v27.2d, v28.d[0]
 	ADD R2, R1, R16
-	FMOVD 0(R16), F27
-	WORD $0x4fdb13e4 // fmla v4.2d, v31.2d, v27.d[0]
-	WORD $0x4fdb13c5 // fmla v5.2d, v30.2d, v27.d[0]
-	WORD $0x4fdb13a6 // fmla v6.2d, v29.2d, v27.d[0]
-	WORD $0x4fdb1387 // fmla v7.2d, v28.2d, v27.d[0]
+	FMOVD 0(R16), F28
+	WORD $0x4fdc1304 // fmla v4.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1325 // fmla v5.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc1346 // fmla v6.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc1367 // fmla v7.2d, v27.2d, v28.d[0]
 	ADD R2<<1, R1, R16
-	FMOVD 0(R16), F27
-	WORD $0x4fdb13e8 // fmla v8.2d, v31.2d, v27.d[0]
-	WORD $0x4fdb13c9 // fmla v9.2d, v30.2d, v27.d[0]
-	WORD $0x4fdb13aa // fmla v10.2d, v29.2d, v27.d[0]
-	WORD $0x4fdb138b // fmla v11.2d, v28.2d, v27.d[0]
-	FMOVD 0(R3), F27
-	WORD $0x4fdb13ec // fmla v12.2d, v31.2d, v27.d[0]
-	WORD $0x4fdb13cd // fmla v13.2d, v30.2d, v27.d[0]
-	WORD $0x4fdb13ae // fmla v14.2d, v29.2d, v27.d[0]
-	WORD $0x4fdb138f // fmla v15.2d, v28.2d, v27.d[0]
+	FMOVD 0(R16), F28
+	WORD $0x4fdc1308 // fmla v8.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc134a // fmla v10.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc136b // fmla v11.2d, v27.2d, v28.d[0]
+	FMOVD 0(R3), F28
+	WORD $0x4fdc130c // fmla v12.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc132d // fmla v13.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc134e // fmla v14.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc136f // fmla v15.2d, v27.2d, v28.d[0]
 	ADD R2<<2, R1, R16
-	FMOVD 0(R16), F27
-	WORD $0x4fdb13f0 // fmla v16.2d, v31.2d, v27.d[0]
-	WORD $0x4fdb13d1 // fmla v17.2d, v30.2d, v27.d[0]
-	WORD $0x4fdb13b2 // fmla v18.2d, v29.2d, v27.d[0]
-	WORD $0x4fdb1393 // fmla v19.2d, v28.2d, v27.d[0]
+	FMOVD 0(R16), F28
+	WORD $0x4fdc1310 // fmla v16.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc1352 // fmla v18.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc1373 // fmla v19.2d, v27.2d, v28.d[0]
 	ADD R2<<1, R3, R16
-	FMOVD 0(R16), F27
-	WORD $0x4fdb13f4 // fmla v20.2d, v31.2d, v27.d[0]
-	WORD $0x4fdb13d5 // fmla v21.2d, v30.2d, v27.d[0]
-	WORD $0x4fdb13b6 // fmla v22.2d, v29.2d, v27.d[0]
-	WORD $0x4fdb1397 // fmla v23.2d, v28.2d, v27.d[0]
+	FMOVD 0(R16), F28
+	WORD $0x4fdc1314 // fmla v20.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1335 // fmla v21.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc1356 // fmla v22.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc1377 // fmla v23.2d, v27.2d, v28.d[0]
 	ADD R6, R1, R1
 	ADD R6, R3, R3
 	ADD R8, R7, R7
@@ -1169,59 +1169,59 @@ loop:
 	WORD $0x4e080718 // dup v24.2d, v24.d[0]
 	WORD $0x4eb81f19 // mov v25.16b, v24.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e60cf1f // fmla v31.2d, v24.2d, v0.2d
-	WORD $0x4e61cf3e // fmla v30.2d, v25.2d, v1.2d
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e62cf1f // fmla v31.2d, v24.2d, v2.2d
-	WORD $0x4e63cf3e // fmla v30.2d, v25.2d, v3.2d
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F26, F27)
+	WORD $0x4e60cf1a // fmla v26.2d, v24.2d, v0.2d
+	WORD $0x4e61cf3b // fmla v27.2d, v25.2d, v1.2d
+	FSTPQ (F26, F27), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e62cf00 // fmla v0.2d, v24.2d, v2.2d
+	WORD $0x4e63cf21 // fmla v1.2d, v25.2d, v3.2d
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e64cf1f // fmla v31.2d, v24.2d, v4.2d
-	WORD $0x4e65cf3e // fmla v30.2d, v25.2d, v5.2d
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e66cf1f // fmla v31.2d, v24.2d, v6.2d
-	WORD $0x4e67cf3e // fmla v30.2d, v25.2d, v7.2d
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e64cf00 // fmla v0.2d, v24.2d, v4.2d
+	WORD $0x4e65cf21 // fmla v1.2d, v25.2d, v5.2d
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e66cf00 // fmla v0.2d, v24.2d, v6.2d
+	WORD $0x4e67cf21 // fmla v1.2d, v25.2d, v7.2d
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e68cf1f // fmla v31.2d, v24.2d, v8.2d
-	WORD $0x4e69cf3e // fmla v30.2d, v25.2d, v9.2d
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e6acf1f // fmla v31.2d, v24.2d, v10.2d
-	WORD $0x4e6bcf3e // fmla v30.2d, v25.2d, v11.2d
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e68cf00 // fmla v0.2d, v24.2d, v8.2d
+	WORD $0x4e69cf21 // fmla v1.2d, v25.2d, v9.2d
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e6acf00 // fmla v0.2d, v24.2d, v10.2d
+	WORD $0x4e6bcf21 // fmla v1.2d, v25.2d, v11.2d
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e6ccf1f // fmla v31.2d, v24.2d, v12.2d
-	WORD $0x4e6dcf3e // fmla v30.2d, v25.2d, v13.2d
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e6ecf1f // fmla v31.2d, v24.2d, v14.2d
-	WORD $0x4e6fcf3e // fmla v30.2d, v25.2d, v15.2d
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e6ccf00 // fmla v0.2d, v24.2d, v12.2d
+	WORD $0x4e6dcf21 // fmla v1.2d, v25.2d, v13.2d
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e6ecf00 // fmla v0.2d, v24.2d, v14.2d
+	WORD $0x4e6fcf21 // fmla v1.2d, v25.2d, v15.2d
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e70cf1f // fmla v31.2d, v24.2d, v16.2d
-	WORD $0x4e71cf3e // fmla v30.2d, v25.2d, v17.2d
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e72cf1f // fmla v31.2d, v24.2d, v18.2d
-	WORD $0x4e73cf3e // fmla v30.2d, v25.2d, v19.2d
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e70cf00 // fmla v0.2d, v24.2d, v16.2d
+	WORD $0x4e71cf21 // fmla v1.2d, v25.2d, v17.2d
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e72cf00 // fmla v0.2d, v24.2d, v18.2d
+	WORD $0x4e73cf21 // fmla v1.2d, v25.2d, v19.2d
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e74cf1f // fmla v31.2d, v24.2d, v20.2d
-	WORD $0x4e75cf3e // fmla v30.2d, v25.2d, v21.2d
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e76cf1f // fmla v31.2d, v24.2d, v22.2d
-	WORD $0x4e77cf3e // fmla v30.2d, v25.2d, v23.2d
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e74cf00 // fmla v0.2d, v24.2d, v20.2d
+	WORD $0x4e75cf21 // fmla v1.2d, v25.2d, v21.2d
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e76cf00 // fmla v0.2d, v24.2d, v22.2d
+	WORD $0x4e77cf21 // fmla v1.2d, v25.2d, v23.2d
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
 	RET
 
@@ -1334,38 +1334,38 @@ loop:
 	WORD $0x4e080610 // dup v16.2d, v16.d[0]
 	WORD $0x4eb01e11 // mov v17.16b, v16.16b
 	BEQ overwrite
-	FLDPQ 0(R7), (F31, F30)
-	WORD $0x4e60ce1f // fmla v31.2d, v16.2d, v0.2d
-	WORD $0x4e61ce3e // fmla v30.2d, v17.2d, v1.2d
-	FSTPQ (F31, F30), 0(R7)
-	FLDPQ 32(R7), (F31, F30)
-	WORD $0x4e62ce1f // fmla v31.2d, v16.2d, v2.2d
-	WORD $0x4e63ce3e // fmla v30.2d, v17.2d, v3.2d
-	FSTPQ (F31, F30), 32(R7)
-	FLDPQ 64(R7), (F31, F30)
-	WORD $0x4e64ce1f // fmla v31.2d, v16.2d, v4.2d
-	WORD $0x4e65ce3e // fmla v30.2d, v17.2d, v5.2d
-	FSTPQ (F31, F30), 64(R7)
-	FLDPQ 96(R7), (F31, F30)
-	WORD $0x4e66ce1f // fmla v31.2d, v16.2d, v6.2d
-	WORD $0x4e67ce3e // fmla v30.2d, v17.2d, v7.2d
-	FSTPQ (F31, F30), 96(R7)
-	FLDPQ 128(R7), (F31, F30)
-	WORD $0x4e68ce1f // fmla v31.2d, v16.2d, v8.2d
-	WORD $0x4e69ce3e // fmla v30.2d, v17.2d, v9.2d
-	FSTPQ (F31, F30), 128(R7)
-	FLDPQ 160(R7), (F31, F30)
-	WORD $0x4e6ace1f // fmla v31.2d, v16.2d, v10.2d
-	WORD $0x4e6bce3e // fmla v30.2d, v17.2d, v11.2d
-	FSTPQ (F31, F30), 160(R7)
-	FLDPQ 192(R7), (F31, F30)
-	WORD $0x4e6cce1f // fmla v31.2d, v16.2d, v12.2d
-	WORD $0x4e6dce3e // fmla v30.2d, v17.2d, v13.2d
-	FSTPQ (F31, F30), 192(R7)
-	FLDPQ 224(R7), (F31, F30)
-	WORD $0x4e6ece1f // fmla v31.2d, v16.2d, v14.2d
-	WORD $0x4e6fce3e // fmla v30.2d, v17.2d, v15.2d
-	FSTPQ (F31, F30), 224(R7)
+	FLDPQ 0(R7), (F18, F19)
+	WORD $0x4e60ce12 // fmla v18.2d, v16.2d, v0.2d
+	WORD $0x4e61ce33 // fmla v19.2d, v17.2d, v1.2d
+	FSTPQ (F18, F19), 0(R7)
+	FLDPQ 32(R7), (F0, F1)
+	WORD $0x4e62ce00 // fmla v0.2d, v16.2d, v2.2d
+	WORD $0x4e63ce21 // fmla v1.2d, v17.2d, v3.2d
+	FSTPQ (F0, F1), 32(R7)
+	FLDPQ 64(R7), (F0, F1)
+	WORD $0x4e64ce00 // fmla v0.2d, v16.2d, v4.2d
+	WORD $0x4e65ce21 // fmla v1.2d, v17.2d, v5.2d
+	FSTPQ (F0, F1), 64(R7)
+	FLDPQ 96(R7), (F0, F1)
+	WORD $0x4e66ce00 // fmla v0.2d, v16.2d, v6.2d
+	WORD $0x4e67ce21 // fmla v1.2d, v17.2d, v7.2d
+	FSTPQ (F0, F1), 96(R7)
+	FLDPQ 128(R7), (F0, F1)
+	WORD $0x4e68ce00 // fmla v0.2d, v16.2d, v8.2d
+	WORD $0x4e69ce21 // fmla v1.2d, v17.2d, v9.2d
+	FSTPQ (F0, F1), 128(R7)
+	FLDPQ 160(R7), (F0, F1)
+	WORD $0x4e6ace00 // fmla v0.2d, v16.2d, v10.2d
+	WORD $0x4e6bce21 // fmla v1.2d, v17.2d, v11.2d
+	FSTPQ (F0, F1), 160(R7)
+	FLDPQ 192(R7), (F0, F1)
+	WORD $0x4e6cce00 // fmla v0.2d, v16.2d, v12.2d
+	WORD $0x4e6dce21 // fmla v1.2d, v17.2d, v13.2d
+	FSTPQ (F0, F1), 192(R7)
+	FLDPQ 224(R7), (F0, F1)
+	WORD $0x4e6ece00 // fmla v0.2d, v16.2d, v14.2d
+	WORD $0x4e6fce21 // fmla v1.2d, v17.2d, v15.2d
+	FSTPQ (F0, F1), 224(R7)
 	ADD R8, R7, R7
 	RET
 
@@ -1412,14 +1412,14 @@ TEXT ·inner1F64NEON(SB), NOSPLIT, $0-48
 loop:
 	CMP $0x00000008, R0
 	BLT rest
-	FLDPQ 0(R2), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x4e7dcfe0 // fmla v0.2d, v31.2d, v29.2d
-	WORD $0x4e7ccfc1 // fmla v1.2d, v30.2d, v28.2d
-	FLDPQ 32(R2), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
-	WORD $0x4e7dcfe2 // fmla v2.2d, v31.2d, v29.2d
-	WORD $0x4e7ccfc3 // fmla v3.2d, v30.2d, v28.2d
+	FLDPQ 0(R2), (F4, F5)
+	FLDPQ 0(R1), (F31, F30)
+	WORD $0x4e7fcc80 // fmla v0.2d, v4.2d, v31.2d
+	WORD $0x4e7ecca1 // fmla v1.2d, v5.2d, v30.2d
+	FLDPQ 32(R2), (F4, F5)
+	FLDPQ 32(R1), (F31, F30)
+	WORD $0x4e7fcc82 // fmla v2.2d, v4.2d, v31.2d
+	WORD $0x4e7ecca3 // fmla v3.2d, v5.2d, v30.2d
 	ADD $0x00000040, R1, R1
 	ADD $0x00000040, R2, R2
 	SUB $0x00000008, R0, R0
@@ -1428,10 +1428,10 @@ loop:
 rest:
 	CMP $0x00000004, R0
 	BLT part
-	FLDPQ 0(R2), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x4e7dcfe0 // fmla v0.2d, v31.2d, v29.2d
-	WORD $0x4e7ccfc1 // fmla v1.2d, v30.2d, v28.2d
+	FLDPQ 0(R2), (F4, F5)
+	FLDPQ 0(R1), (F31, F30)
+	WORD $0x4e7fcc80 // fmla v0.2d, v4.2d, v31.2d
+	WORD $0x4e7ecca1 // fmla v1.2d, v5.2d, v30.2d
 	ADD $0x00000020, R1, R1
 	ADD $0x00000020, R2, R2
 	SUB $0x00000004, R0, R0
@@ -1442,63 +1442,63 @@ part:
 	ADD $0, R19, R3
 	NEG R0, R0
 	ADD R0<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F4, F5)
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c94 // mov x20, v4.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V8.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c94 // mov x20, v4.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V8.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083cb4 // mov x20, v5.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V9.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183cb4 // mov x20, v5.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V9.D[1]
 
 lane4:
 	ADD $8, R16, R16
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c94 // mov x20, v4.d[0]
 	TBZ $63, R20, lane5
-	VLD1 (R16), V4.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c94 // mov x20, v4.d[1]
 	TBZ $63, R20, lane6
-	VLD1 (R16), V4.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083cb4 // mov x20, v5.d[0]
 	TBZ $63, R20, lane7
-	VLD1 (R16), V5.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183cb4 // mov x20, v5.d[1]
 	TBZ $63, R20, lane8
-	VLD1 (R16), V5.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane8:
 	ADD $8, R16, R16
-	WORD $0x4e64cd02 // fmla v2.2d, v8.2d, v4.2d
-	WORD $0x4e65cd23 // fmla v3.2d, v9.2d, v5.2d
+	WORD $0x4e7fcd02 // fmla v2.2d, v8.2d, v31.2d
+	WORD $0x4e7ecd23 // fmla v3.2d, v9.2d, v30.2d
 
 fold:
 	MOVD dst+32(FP), R0
@@ -1547,36 +1547,36 @@ TEXT ·inner4F64NEON(SB), NOSPLIT, $0-48
 loop:
 	CMP $0x00000008, R0
 	BLT rest
-	FLDPQ 0(R6), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x4e7dcfe0 // fmla v0.2d, v31.2d, v29.2d
-	WORD $0x4e7ccfc1 // fmla v1.2d, v30.2d, v28.2d
+	FLDPQ 0(R6), (F16, F17)
+	FLDPQ 0(R1), (F31, F30)
+	WORD $0x4e7fce00 // fmla v0.2d, v16.2d, v31.2d
+	WORD $0x4e7ece21 // fmla v1.2d, v17.2d, v30.2d
 	ADD R2, R1, R16
-	FLDPQ 0(R16), (F29, F28)
-	WORD $0x4e7dcfe4 // fmla v4.2d, v31.2d, v29.2d
-	WORD $0x4e7ccfc5 // fmla v5.2d, v30.2d, v28.2d
+	FLDPQ 0(R16), (F31, F30)
+	WORD $0x4e7fce04 // fmla v4.2d, v16.2d, v31.2d
+	WORD $0x4e7ece25 // fmla v5.2d, v17.2d, v30.2d
 	ADD R2<<1, R1, R16
-	FLDPQ 0(R16), (F29, F28)
-	WORD $0x4e7dcfe8 // fmla v8.2d, v31.2d, v29.2d
-	WORD $0x4e7ccfc9 // fmla v9.2d, v30.2d, v28.2d
-	FLDPQ 0(R3), (F29, F28)
-	WORD $0x4e7dcfec // fmla v12.2d, v31.2d, v29.2d
-	WORD $0x4e7ccfcd // fmla v13.2d, v30.2d, v28.2d
-	FLDPQ 32(R6), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
-	WORD $0x4e7dcfe2 // fmla v2.2d, v31.2d, v29.2d
-	WORD $0x4e7ccfc3 // fmla v3.2d, v30.2d, v28.2d
+	FLDPQ 0(R16), (F31, F30)
+	WORD $0x4e7fce08 // fmla v8.2d, v16.2d, v31.2d
+	WORD $0x4e7ece29 // fmla v9.2d, v17.2d, v30.2d
+	FLDPQ 0(R3), (F31, F30)
+	WORD $0x4e7fce0c // fmla v12.2d, v16.2d, v31.2d
+	WORD $0x4e7ece2d // fmla v13.2d, v17.2d, v30.2d
+	FLDPQ 32(R6), (F16, F17)
+	FLDPQ 32(R1), (F31, F30)
+	WORD $0x4e7fce02 // fmla v2.2d, v16.2d, v31.2d
+	WORD $0x4e7ece23 // fmla v3.2d, v17.2d, v30.2d
 	ADD R2, R1, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e7dcfe6 // fmla v6.2d, v31.2d, v29.2d
-	WORD $0x4e7ccfc7 // fmla v7.2d, v30.2d, v28.2d
+	FLDPQ 32(R16), (F31, F30)
+	WORD $0x4e7fce06 // fmla v6.2d, v16.2d, v31.2d
+	WORD $0x4e7ece27 // fmla v7.2d, v17.2d, v30.2d
 	ADD R2<<1, R1, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e7dcfea // fmla v10.2d, v31.2d, v29.2d
-	WORD $0x4e7ccfcb // fmla v11.2d, v30.2d, v28.2d
-	FLDPQ 32(R3), (F29, F28)
-	WORD $0x4e7dcfee // fmla v14.2d, v31.2d, v29.2d
-	WORD $0x4e7ccfcf // fmla v15.2d, v30.2d, v28.2d
+	FLDPQ 32(R16), (F31, F30)
+	WORD $0x4e7fce0a // fmla v10.2d, v16.2d, v31.2d
+	WORD $0x4e7ece2b // fmla v11.2d, v17.2d, v30.2d
+	FLDPQ 32(R3), (F31, F30)
+	WORD $0x4e7fce0e // fmla v14.2d, v16.2d, v31.2d
+	WORD $0x4e7ece2f // fmla v15.2d, v17.2d, v30.2d
 	ADD $0x00000040, R1, R1
 	ADD $0x00000040, R3, R3
 	ADD $0x00000040, R6, R6
@@ -1586,21 +1586,21 @@ loop:
 rest:
 	CMP $0x00000004, R0
 	BLT part
-	FLDPQ 0(R6), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x4e7dcfe0 // fmla v0.2d, v31.2d, v29.2d
-	WORD $0x4e7ccfc1 // fmla v1.2d, v30.2d, v28.2d
+	FLDPQ 0(R6), (F16, F17)
+	FLDPQ 0(R1), (F31, F30)
+	WORD $0x4e7fce00 // fmla v0.2d, v16.2d, v31.2d
+	WORD $0x4e7ece21 // fmla v1.2d, v17.2d, v30.2d
 	ADD R2, R1, R16
-	FLDPQ 0(R16), (F29, F28)
-	WORD $0x4e7dcfe4 // fmla v4.2d, v31.2d, v29.2d
-	WORD $0x4e7ccfc5 // fmla v5.2d, v30.2d, v28.2d
+	FLDPQ 0(R16), (F31, F30)
+	WORD $0x4e7fce04 // fmla v4.2d, v16.2d, v31.2d
+	WORD $0x4e7ece25 // fmla v5.2d, v17.2d, v30.2d
 	ADD R2<<1, R1, R16
-	FLDPQ 0(R16), (F29, F28)
-	WORD $0x4e7dcfe8 // fmla v8.2d, v31.2d, v29.2d
-	WORD $0x4e7ccfc9 // fmla v9.2d, v30.2d, v28.2d
-	FLDPQ 0(R3), (F29, F28)
-	WORD $0x4e7dcfec // fmla v12.2d, v31.2d, v29.2d
-	WORD $0x4e7ccfcd // fmla v13.2d, v30.2d, v28.2d
+	FLDPQ 0(R16), (F31, F30)
+	WORD $0x4e7fce08 // fmla v8.2d, v16.2d, v31.2d
+	WORD $0x4e7ece29 // fmla v9.2d, v17.2d, v30.2d
+	FLDPQ 0(R3), (F31, F30)
+	WORD $0x4e7fce0c // fmla v12.2d, v16.2d, v31.2d
+	WORD $0x4e7ece2d // fmla v13.2d, v17.2d, v30.2d
 	ADD $0x00000020, R1, R1
 	ADD $0x00000020, R3, R3
 	ADD $0x00000020, R6, R6
@@ -1612,29 +1612,29 @@ part:
 	ADD $0, R19, R7
 	NEG R0, R0
 	ADD R0<<3, R7, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e41a // movi v26.2d, #0
 	WORD $0x6f00e41b // movi v27.2d, #0
 	ADD $0, R6, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V26.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V26.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V27.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V27.D[1]
 
@@ -1643,25 +1643,25 @@ lane4:
 	WORD $0x6f00e41c // movi v28.2d, #0
 	WORD $0x6f00e41d // movi v29.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V28.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V28.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V29.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V29.D[1]
 
@@ -1673,25 +1673,25 @@ lane8:
 	WORD $0x6f00e41d // movi v29.2d, #0
 	ADD R2, R1, R16
 	ADD $0, R16, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane9
 	VLD1 (R16), V28.D[0]
 
 lane9:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane10
 	VLD1 (R16), V28.D[1]
 
 lane10:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane11
 	VLD1 (R16), V29.D[0]
 
 lane11:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane12
 	VLD1 (R16), V29.D[1]
 
@@ -1703,25 +1703,25 @@ lane12:
 	WORD $0x6f00e41d // movi v29.2d, #0
 	ADD R2<<1, R1, R16
 	ADD $0, R16, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane13
 	VLD1 (R16), V28.D[0]
 
 lane13:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane14
 	VLD1 (R16), V28.D[1]
 
 lane14:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane15
 	VLD1 (R16), V29.D[0]
 
 lane15:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane16
 	VLD1 (R16), V29.D[1]
 
@@ -1729,35 +1729,35 @@ lane16:
 	ADD $8, R16, R16
 	WORD $0x4e7ccf4a // fmla v10.2d, v26.2d, v28.2d
 	WORD $0x4e7dcf6b // fmla v11.2d, v27.2d, v29.2d
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R3, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane17
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane17:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane18
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane18:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane19
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane19:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane20
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane20:
 	ADD $8, R16, R16
-	WORD $0x4e70cf4e // fmla v14.2d, v26.2d, v16.2d
-	WORD $0x4e71cf6f // fmla v15.2d, v27.2d, v17.2d
+	WORD $0x4e7fcf4e // fmla v14.2d, v26.2d, v31.2d
+	WORD $0x4e7ecf6f // fmla v15.2d, v27.2d, v30.2d
 
 fold:
 	MOVD dst+32(FP), R0
@@ -1837,10 +1837,10 @@ loop:
 	WORD $0x4e040442 // dup v2.4s, v2.s[0]
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	BEQ overwrite
-	FLDPQ 0(R7), (F31, F30)
-	WORD $0x4e20cc5f // fmla v31.4s, v2.4s, v0.4s
-	WORD $0x4e21cc7e // fmla v30.4s, v3.4s, v1.4s
-	FSTPQ (F31, F30), 0(R7)
+	FLDPQ 0(R7), (F4, F5)
+	WORD $0x4e20cc44 // fmla v4.4s, v2.4s, v0.4s
+	WORD $0x4e21cc65 // fmla v5.4s, v3.4s, v1.4s
+	FSTPQ (F4, F5), 0(R7)
 	ADD R8, R7, R7
 	RET
 
@@ -1885,14 +1885,14 @@ loop:
 	WORD $0x4e040484 // dup v4.4s, v4.s[0]
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
 	BEQ overwrite
-	FLDPQ 0(R7), (F31, F30)
-	WORD $0x4e20cc9f // fmla v31.4s, v4.4s, v0.4s
-	WORD $0x4e21ccbe // fmla v30.4s, v5.4s, v1.4s
-	FSTPQ (F31, F30), 0(R7)
-	FLDPQ 32(R7), (F31, F30)
-	WORD $0x4e22cc9f // fmla v31.4s, v4.4s, v2.4s
-	WORD $0x4e23ccbe // fmla v30.4s, v5.4s, v3.4s
-	FSTPQ (F31, F30), 32(R7)
+	FLDPQ 0(R7), (F6, F7)
+	WORD $0x4e20cc86 // fmla v6.4s, v4.4s, v0.4s
+	WORD $0x4e21cca7 // fmla v7.4s, v5.4s, v1.4s
+	FSTPQ (F6, F7), 0(R7)
+	FLDPQ 32(R7), (F0, F1)
+	WORD $0x4e22cc80 // fmla v0.4s, v4.4s, v2.4s
+	WORD $0x4e23cca1 // fmla v1.4s, v5.4s, v3.4s
+	FSTPQ (F0, F1), 32(R7)
 	ADD R8, R7, R7
 	RET
 
@@ -1922,14 +1922,14 @@ TEXT ·tile2x1F32NEON(SB), NOSPLIT, $0-88
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 
 loop:
-	FLDPQ 0(R6), (F31, F30)
+	FLDPQ 0(R6), (F4, F5)
 	FMOVS 0(R1), F6
-	WORD $0x4f8613e0 // fmla v0.4s, v31.4s, v6.s[0]
-	WORD $0x4f8613c1 // fmla v1.4s, v30.4s, v6.s[0]
+	WORD $0x4f861080 // fmla v0.4s, v4.4s, v6.s[0]
+	WORD $0x4f8610a1 // fmla v1.4s, v5.4s, v6.s[0]
 	ADD R2, R1, R16
 	FMOVS 0(R16), F6
-	WORD $0x4f8613e2 // fmla v2.4s, v31.4s, v6.s[0]
-	WORD $0x4f8613c3 // fmla v3.4s, v30.4s, v6.s[0]
+	WORD $0x4f861082 // fmla v2.4s, v4.4s, v6.s[0]
+	WORD $0x4f8610a3 // fmla v3.4s, v5.4s, v6.s[0]
 	ADD R3, R1, R1
 	ADD R7, R6, R6
 	SUBS $1, R0, R0
@@ -1941,15 +1941,15 @@ loop:
 	WORD $0x4e040484 // dup v4.4s, v4.s[0]
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
 	BEQ overwrite
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e20cc9f // fmla v31.4s, v4.4s, v0.4s
-	WORD $0x4e21ccbe // fmla v30.4s, v5.4s, v1.4s
-	FSTPQ (F31, F30), 0(R8)
+	FLDPQ 0(R8), (F6, F7)
+	WORD $0x4e20cc86 // fmla v6.4s, v4.4s, v0.4s
+	WORD $0x4e21cca7 // fmla v7.4s, v5.4s, v1.4s
+	FSTPQ (F6, F7), 0(R8)
 	ADD R9, R8, R8
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e22cc9f // fmla v31.4s, v4.4s, v2.4s
-	WORD $0x4e23ccbe // fmla v30.4s, v5.4s, v3.4s
-	FSTPQ (F31, F30), 0(R8)
+	FLDPQ 0(R8), (F0, F1)
+	WORD $0x4e22cc80 // fmla v0.4s, v4.4s, v2.4s
+	WORD $0x4e23cca1 // fmla v1.4s, v5.4s, v3.4s
+	FSTPQ (F0, F1), 0(R8)
 	ADD R9, R8, R8
 	RET
 
@@ -1984,19 +1984,19 @@ TEXT ·tile2x2F32NEON(SB), NOSPLIT, $0-88
 	WORD $0x4ea61cc7 // mov v7.16b, v6.16b
 
 loop:
-	FLDPQ 0(R6), (F31, F30)
-	FLDPQ 32(R6), (F29, F28)
+	FLDPQ 0(R6), (F8, F9)
+	FLDPQ 32(R6), (F10, F11)
 	FMOVS 0(R1), F12
-	WORD $0x4f8c13e0 // fmla v0.4s, v31.4s, v12.s[0]
-	WORD $0x4f8c13c1 // fmla v1.4s, v30.4s, v12.s[0]
-	WORD $0x4f8c13a2 // fmla v2.4s, v29.4s, v12.s[0]
-	WORD $0x4f8c1383 // fmla v3.4s, v28.4s, v12.s[0]
+	WORD $0x4f8c1100 // fmla v0.4s, v8.4s, v12.s[0]
+	WORD $0x4f8c1121 // fmla v1.4s, v9.4s, v12.s[0]
+	WORD $0x4f8c1142 // fmla v2.4s, v10.4s, v12.s[0]
+	WORD $0x4f8c1163 // fmla v3.4s, v11.4s, v12.s[0]
 	ADD R2, R1, R16
 	FMOVS 0(R16), F12
-	WORD $0x4f8c13e4 // fmla v4.4s, v31.4s, v12.s[0]
-	WORD $0x4f8c13c5 // fmla v5.4s, v30.4s, v12.s[0]
-	WORD $0x4f8c13a6 // fmla v6.4s, v29.4s, v12.s[0]
-	WORD $0x4f8c1387 // fmla v7.4s, v28.4s, v12.s[0]
+	WORD $0x4f8c1104 // fmla v4.4s, v8.4s, v12.s[0]
+	WORD $0x4f8c1125 // fmla v5.4s, v9.4s, v12.s[0]
+	WORD $0x4f8c1146 // fmla v6.4s, v10.4s, v12.s[0]
+	WORD $0x4f8c1167 // fmla v7.4s, v11.4s, v12.s[0]
 	ADD R3, R1, R1
 	ADD R7, R6, R6
 	SUBS $1, R0, R0
@@ -2008,23 +2008,23 @@ loop:
 	WORD $0x4e040508 // dup v8.4s, v8.s[0]
 	WORD $0x4ea81d09 // mov v9.16b, v8.16b
 	BEQ overwrite
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e20cd1f // fmla v31.4s, v8.4s, v0.4s
-	WORD $0x4e21cd3e // fmla v30.4s, v9.4s, v1.4s
-	FSTPQ (F31, F30), 0(R8)
-	FLDPQ 32(R8), (F31, F30)
-	WORD $0x4e22cd1f // fmla v31.4s, v8.4s, v2.4s
-	WORD $0x4e23cd3e // fmla v30.4s, v9.4s, v3.4s
-	FSTPQ (F31, F30), 32(R8)
+	FLDPQ 0(R8), (F10, F11)
+	WORD $0x4e20cd0a // fmla v10.4s, v8.4s, v0.4s
+	WORD $0x4e21cd2b // fmla v11.4s, v9.4s, v1.4s
+	FSTPQ (F10, F11), 0(R8)
+	FLDPQ 32(R8), (F0, F1)
+	WORD $0x4e22cd00 // fmla v0.4s, v8.4s, v2.4s
+	WORD $0x4e23cd21 // fmla v1.4s, v9.4s, v3.4s
+	FSTPQ (F0, F1), 32(R8)
 	ADD R9, R8, R8
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e24cd1f // fmla v31.4s, v8.4s, v4.4s
-	WORD $0x4e25cd3e // fmla v30.4s, v9.4s, v5.4s
-	FSTPQ (F31, F30), 0(R8)
-	FLDPQ 32(R8), (F31, F30)
-	WORD $0x4e26cd1f // fmla v31.4s, v8.4s, v6.4s
-	WORD $0x4e27cd3e // fmla v30.4s, v9.4s, v7.4s
-	FSTPQ (F31, F30), 32(R8)
+	FLDPQ 0(R8), (F0, F1)
+	WORD $0x4e24cd00 // fmla v0.4s, v8.4s, v4.4s
+	WORD $0x4e25cd21 // fmla v1.4s, v9.4s, v5.4s
+	FSTPQ (F0, F1), 0(R8)
+	FLDPQ 32(R8), (F0, F1)
+	WORD $0x4e26cd00 // fmla v0.4s, v8.4s, v6.4s
+	WORD $0x4e27cd21 // fmla v1.4s, v9.4s, v7.4s
+	FSTPQ (F0, F1), 32(R8)
 	ADD R9, R8, R8
 	RET
 
@@ -2063,18 +2063,18 @@ TEXT ·tile3x1F32NEON(SB), NOSPLIT, $0-88
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
 
 loop:
-	FLDPQ 0(R6), (F31, F30)
+	FLDPQ 0(R6), (F6, F7)
 	FMOVS 0(R1), F8
-	WORD $0x4f8813e0 // fmla v0.4s, v31.4s, v8.s[0]
-	WORD $0x4f8813c1 // fmla v1.4s, v30.4s, v8.s[0]
+	WORD $0x4f8810c0 // fmla v0.4s, v6.4s, v8.s[0]
+	WORD $0x4f8810e1 // fmla v1.4s, v7.4s, v8.s[0]
 	ADD R2, R1, R16
 	FMOVS 0(R16), F8
-	WORD $0x4f8813e2 // fmla v2.4s, v31.4s, v8.s[0]
-	WORD $0x4f8813c3 // fmla v3.4s, v30.4s, v8.s[0]
+	WORD $0x4f8810c2 // fmla v2.4s, v6.4s, v8.s[0]
+	WORD $0x4f8810e3 // fmla v3.4s, v7.4s, v8.s[0]
 	ADD R2<<1, R1, R16
 	FMOVS 0(R16), F8
-	WORD $0x4f8813e4 // fmla v4.4s, v31.4s, v8.s[0]
-	WORD $0x4f8813c5 // fmla v5.4s, v30.4s, v8.s[0]
+	WORD $0x4f8810c4 // fmla v4.4s, v6.4s, v8.s[0]
+	WORD $0x4f8810e5 // fmla v5.4s, v7.4s, v8.s[0]
 	ADD R3, R1, R1
 	ADD R7, R6, R6
 	SUBS $1, R0, R0
@@ -2086,20 +2086,20 @@ loop:
 	WORD $0x4e0404c6 // dup v6.4s, v6.s[0]
 	WORD $0x4ea61cc7 // mov v7.16b, v6.16b
 	BEQ overwrite
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e20ccdf // fmla v31.4s, v6.4s, v0.4s
-	WORD $0x4e21ccfe // fmla v30.4s, v7.4s, v1.4s
-	FSTPQ (F31, F30), 0(R8)
+	FLDPQ 0(R8), (F8, F9)
+	WORD $0x4e20ccc8 // fmla v8.4s, v6.4s, v0.4s
+	WORD $0x4e21cce9 // fmla v9.4s, v7.4s, v1.4s
+	FSTPQ (F8, F9), 0(R8)
 	ADD R9, R8, R8
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e22ccdf // fmla v31.4s, v6.4s, v2.4s
-	WORD $0x4e23ccfe // fmla v30.4s, v7.4s, v3.4s
-	FSTPQ (F31, F30), 0(R8)
+	FLDPQ 0(R8), (F0, F1)
+	WORD $0x4e22ccc0 // fmla v0.4s, v6.4s, v2.4s
+	WORD $0x4e23cce1 // fmla v1.4s, v7.4s, v3.4s
+	FSTPQ (F0, F1), 0(R8)
 	ADD R9, R8, R8
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e24ccdf // fmla v31.4s, v6.4s, v4.4s
-	WORD $0x4e25ccfe // fmla v30.4s, v7.4s, v5.4s
-	FSTPQ (F31, F30), 0(R8)
+	FLDPQ 0(R8), (F0, F1)
+	WORD $0x4e24ccc0 // fmla v0.4s, v6.4s, v4.4s
+	WORD $0x4e25cce1 // fmla v1.4s, v7.4s, v5.4s
+	FSTPQ (F0, F1), 0(R8)
 	ADD R9, R8, R8
 	RET
 
@@ -2142,25 +2142,25 @@ TEXT ·tile3x2F32NEON(SB), NOSPLIT, $0-88
 	WORD $0x4eaa1d4b // mov v11.16b, v10.16b
 
 loop:
-	FLDPQ 0(R6), (F31, F30)
-	FLDPQ 32(R6), (F29, F28)
+	FLDPQ 0(R6), (F12, F13)
+	FLDPQ 32(R6), (F14, F15)
 	FMOVS 0(R1), F16
-	WORD $0x4f9013e0 // fmla v0.4s, v31.4s, v16.s[0]
-	WORD $0x4f9013c1 // fmla v1.4s, v30.4s, v16.s[0]
-	WORD $0x4f9013a2 // fmla v2.4s, v29.4s, v16.s[0]
-	WORD $0x4f901383 // fmla v3.4s, v28.4s, v16.s[0]
+	WORD $0x4f901180 // fmla v0.4s, v12.4s, v16.s[0]
+	WORD $0x4f9011a1 // fmla v1.4s, v13.4s, v16.s[0]
+	WORD $0x4f9011c2 // fmla v2.4s, v14.4s, v16.s[0]
+	WORD $0x4f9011e3 // fmla v3.4s, v15.4s, v16.s[0]
 	ADD R2, R1, R16
 	FMOVS 0(R16), F16
-	WORD $0x4f9013e4 // fmla v4.4s, v31.4s, v16.s[0]
-	WORD $0x4f9013c5 // fmla v5.4s, v30.4s, v16.s[0]
-	WORD $0x4f9013a6 // fmla v6.4s, v29.4s, v16.s[0]
-	WORD $0x4f901387 // fmla v7.4s, v28.4s, v16.s[0]
+	WORD $0x4f901184 // fmla v4.4s, v12.4s, v16.s[0]
+	WORD $0x4f9011a5 // fmla v5.4s, v13.4s, v16.s[0]
+	WORD $0x4f9011c6 // fmla v6.4s, v14.4s, v16.s[0]
+	WORD $0x4f9011e7 // fmla v7.4s, v15.4s, v16.s[0]
 	ADD R2<<1, R1, R16
 	FMOVS 0(R16), F16
-	WORD $0x4f9013e8 // fmla v8.4s, v31.4s, v16.s[0]
-	WORD $0x4f9013c9 // fmla v9.4s, v30.4s, v16.s[0]
-	WORD $0x4f9013aa // fmla v10.4s, v29.4s, v16.s[0]
-	WORD $0x4f90138b // fmla v11.4s, v28.4s, v16.s[0]
+	WORD $0x4f901188 // fmla v8.4s, v12.4s, v16.s[0]
+	WORD $0x4f9011a9 // fmla v9.4s, v13.4s, v16.s[0]
+	WORD $0x4f9011ca // fmla v10.4s, v14.4s, v16.s[0]
+	WORD $0x4f9011eb // fmla v11.4s, v15.4s, v16.s[0]
 	ADD R3, R1, R1
 	ADD R7, R6, R6
 	SUBS $1, R0, R0
@@ -2172,32 +2172,32 @@ loop:
 	WORD $0x4e04058c // dup v12.4s, v12.s[0]
 	WORD $0x4eac1d8d // mov v13.16b, v12.16b
 	BEQ overwrite
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e20cd9f // fmla v31.4s, v12.4s, v0.4s
-	WORD $0x4e21cdbe // fmla v30.4s, v13.4s, v1.4s
-	FSTPQ (F31, F30), 0(R8)
-	FLDPQ 32(R8), (F31, F30)
-	WORD $0x4e22cd9f // fmla v31.4s, v12.4s, v2.4s
-	WORD $0x4e23cdbe // fmla v30.4s, v13.4s, v3.4s
-	FSTPQ (F31, F30), 32(R8)
+	FLDPQ 0(R8), (F14, F15)
+	WORD $0x4e20cd8e // fmla v14.4s, v12.4s, v0.4s
+	WORD $0x4e21cdaf // fmla v15.4s, v13.4s, v1.4s
+	FSTPQ (F14, F15), 0(R8)
+	FLDPQ 32(R8), (F0, F1)
+	WORD $0x4e22cd80 // fmla v0.4s, v12.4s, v2.4s
+	WORD $0x4e23cda1 // fmla v1.4s, v13.4s, v3.4s
+	FSTPQ (F0, F1), 32(R8)
 	ADD R9, R8, R8
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e24cd9f // fmla v31.4s, v12.4s, v4.4s
-	WORD $0x4e25cdbe // fmla v30.4s, v13.4s, v5.4s
-	FSTPQ (F31, F30), 0(R8)
-	FLDPQ 32(R8), (F31, F30)
-	WORD $0x4e26cd9f // fmla v31.4s, v12.4s, v6.4s
-	WORD $0x4e27cdbe // fmla v30.4s, v13.4s, v7.4s
-	FSTPQ (F31, F30), 32(R8)
+	FLDPQ 0(R8), (F0, F1)
+	WORD $0x4e24cd80 // fmla v0.4s, v12.4s, v4.4s
+	WORD $0x4e25cda1 // fmla v1.4s, v13.4s, v5.4s
+	FSTPQ (F0, F1), 0(R8)
+	FLDPQ 32(R8), (F0, F1)
+	WORD $0x4e26cd80 // fmla v0.4s, v12.4s, v6.4s
+	WORD $0x4e27cda1 // fmla v1.4s, v13.4s, v7.4s
+	FSTPQ (F0, F1), 32(R8)
 	ADD R9, R8, R8
-	FLDPQ 0(R8), (F31, F30)
-	WORD $0x4e28cd9f // fmla v31.4s, v12.4s, v8.4s
-	WORD $0x4e29cdbe // fmla v30.4s, v13.4s, v9.4s
-	FSTPQ (F31, F30), 0(R8)
-	FLDPQ 32(R8), (F31, F30)
-	WORD $0x4e2acd9f // fmla v31.4s, v12.4s, v10.4s
-	WORD $0x4e2bcdbe // fmla v30.4s, v13.4s, v11.4s
-	FSTPQ (F31, F30), 32(R8)
+	FLDPQ 0(R8), (F0, F1)
+	WORD $0x4e28cd80 // fmla v0.4s, v12.4s, v8.4s
+	WORD $0x4e29cda1 // fmla v1.4s, v13.4s, v9.4s
+	FSTPQ (F0, F1), 0(R8)
+	FLDPQ 32(R8), (F0, F1)
+	WORD $0x4e2acd80 // fmla v0.4s, v12.4s, v10.4s
+	WORD $0x4e2bcda1 // fmla v1.4s, v13.4s, v11.4s
+	FSTPQ (F0, F1), 32(R8)
 	ADD R9, R8, R8
 	RET
 
@@ -2249,21 +2249,21 @@ TEXT ·tile4x1F32NEON(SB), NOSPLIT, $0-88
 	WORD $0x4ea61cc7 // mov v7.16b, v6.16b
 
 loop:
-	FLDPQ 0(R7), (F31, F30)
+	FLDPQ 0(R7), (F8, F9)
 	FMOVS 0(R1), F10
-	WORD $0x4f8a13e0 // fmla v0.4s, v31.4s, v10.s[0]
-	WORD $0x4f8a13c1 // fmla v1.4s, v30.4s, v10.s[0]
+	WORD $0x4f8a1100 // fmla v0.4s, v8.4s, v10.s[0]
+	WORD $0x4f8a1121 // fmla v1.4s, v9.4s, v10.s[0]
 	ADD R2, R1, R16
 	FMOVS 0(R16), F10
-	WORD $0x4f8a13e2 // fmla v2.4s, v31.4s, v10.s[0]
-	WORD $0x4f8a13c3 // fmla v3.4s, v30.4s, v10.s[0]
+	WORD $0x4f8a1102 // fmla v2.4s, v8.4s, v10.s[0]
+	WORD $0x4f8a1123 // fmla v3.4s, v9.4s, v10.s[0]
 	ADD R2<<1, R1, R16
 	FMOVS 0(R16), F10
-	WORD $0x4f8a13e4 // fmla v4.4s, v31.4s, v10.s[0]
-	WORD $0x4f8a13c5 // fmla v5.4s, v30.4s, v10.s[0]
+	WORD $0x4f8a1104 // fmla v4.4s, v8.4s, v10.s[0]
+	WORD $0x4f8a1125 // fmla v5.4s, v9.4s, v10.s[0]
 	FMOVS 0(R3), F10
-	WORD $0x4f8a13e6 // fmla v6.4s, v31.4s, v10.s[0]
-	WORD $0x4f8a13c7 // fmla v7.4s, v30.4s, v10.s[0]
+	WORD $0x4f8a1106 // fmla v6.4s, v8.4s, v10.s[0]
+	WORD $0x4f8a1127 // fmla v7.4s, v9.4s, v10.s[0]
 	ADD R6, R1, R1
 	ADD R6, R3, R3
 	ADD R8, R7, R7
@@ -2276,25 +2276,25 @@ loop:
 	WORD $0x4e040508 // dup v8.4s, v8.s[0]
 	WORD $0x4ea81d09 // mov v9.16b, v8.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e20cd1f // fmla v31.4s, v8.4s, v0.4s
-	WORD $0x4e21cd3e // fmla v30.4s, v9.4s, v1.4s
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F10, F11)
+	WORD $0x4e20cd0a // fmla v10.4s, v8.4s, v0.4s
+	WORD $0x4e21cd2b // fmla v11.4s, v9.4s, v1.4s
+	FSTPQ (F10, F11), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e22cd1f // fmla v31.4s, v8.4s, v2.4s
-	WORD $0x4e23cd3e // fmla v30.4s, v9.4s, v3.4s
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e22cd00 // fmla v0.4s, v8.4s, v2.4s
+	WORD $0x4e23cd21 // fmla v1.4s, v9.4s, v3.4s
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e24cd1f // fmla v31.4s, v8.4s, v4.4s
-	WORD $0x4e25cd3e // fmla v30.4s, v9.4s, v5.4s
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e24cd00 // fmla v0.4s, v8.4s, v4.4s
+	WORD $0x4e25cd21 // fmla v1.4s, v9.4s, v5.4s
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e26cd1f // fmla v31.4s, v8.4s, v6.4s
-	WORD $0x4e27cd3e // fmla v30.4s, v9.4s, v7.4s
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e26cd00 // fmla v0.4s, v8.4s, v6.4s
+	WORD $0x4e27cd21 // fmla v1.4s, v9.4s, v7.4s
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
 	RET
 
@@ -2349,30 +2349,30 @@ TEXT ·tile4x2F32NEON(SB), NOSPLIT, $0-88
 	WORD $0x4eae1dcf // mov v15.16b, v14.16b
 
 loop:
-	FLDPQ 0(R7), (F31, F30)
-	FLDPQ 32(R7), (F29, F28)
+	FLDPQ 0(R7), (F16, F17)
+	FLDPQ 32(R7), (F18, F19)
 	FMOVS 0(R1), F20
-	WORD $0x4f9413e0 // fmla v0.4s, v31.4s, v20.s[0]
-	WORD $0x4f9413c1 // fmla v1.4s, v30.4s, v20.s[0]
-	WORD $0x4f9413a2 // fmla v2.4s, v29.4s, v20.s[0]
-	WORD $0x4f941383 // fmla v3.4s, v28.4s, v20.s[0]
+	WORD $0x4f941200 // fmla v0.4s, v16.4s, v20.s[0]
+	WORD $0x4f941221 // fmla v1.4s, v17.4s, v20.s[0]
+	WORD $0x4f941242 // fmla v2.4s, v18.4s, v20.s[0]
+	WORD $0x4f941263 // fmla v3.4s, v19.4s, v20.s[0]
 	ADD R2, R1, R16
 	FMOVS 0(R16), F20
-	WORD $0x4f9413e4 // fmla v4.4s, v31.4s, v20.s[0]
-	WORD $0x4f9413c5 // fmla v5.4s, v30.4s, v20.s[0]
-	WORD $0x4f9413a6 // fmla v6.4s, v29.4s, v20.s[0]
-	WORD $0x4f941387 // fmla v7.4s, v28.4s, v20.s[0]
+	WORD $0x4f941204 // fmla v4.4s, v16.4s, v20.s[0]
+	WORD $0x4f941225 // fmla v5.4s, v17.4s, v20.s[0]
+	WORD $0x4f941246 // fmla v6.4s, v18.4s, v20.s[0]
+	WORD $0x4f941267 // fmla v7.4s, v19.4s, v20.s[0]
 	ADD R2<<1, R1, R16
 	FMOVS 0(R16), F20
-	WORD $0x4f9413e8 // fmla v8.4s, v31.4s, v20.s[0]
-	WORD $0x4f9413c9 // fmla v9.4s, v30.4s, v20.s[0]
-	WORD $0x4f9413aa // fmla v10.4s, v29.4s, v20.s[0]
-	WORD $0x4f94138b // fmla v11.4s, v28.4s, v20.s[0]
+	WORD $0x4f941208 // fmla v8.4s, v16.4s, v20.s[0]
+	WORD $0x4f941229 // fmla v9.4s, v17.4s, v20.s[0]
+	WORD $0x4f94124a // fmla v10.4s, v18.4s, v20.s[0]
+	WORD $0x4f94126b // fmla v11.4s, v19.4s, v20.s[0]
 	FMOVS 0(R3), F20
-	WORD $0x4f9413ec // fmla v12.4s, v31.4s, v20.s[0]
-	WORD $0x4f9413cd // fmla v13.4s, v30.4s, v20.s[0]
-	WORD $0x4f9413ae // fmla v14.4s, v29.4s, v20.s[0]
-	WORD $0x4f94138f // fmla v15.4s, v28.4s, v20.s[0]
+	WORD $0x4f94120c // fmla v12.4s, v16.4s, v20.s[0]
+	WORD $0x4f94122d // fmla v13.4s, v17.4s, v20.s[0]
+	WORD $0x4f94124e // fmla v14.4s, v18.4s, v20.s[0]
+	WORD $0x4f94126f // fmla v15.4s, v19.4s, v20.s[0]
 	ADD R6, R1, R1
 	ADD R6, R3, R3
 	ADD R8, R7, R7
@@ -2385,41 +2385,41 @@ loop:
 	WORD $0x4e040610 // dup v16.4s, v16.s[0]
 	WORD $0x4eb01e11 // mov v17.16b, v16.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e20ce1f // fmla v31.4s, v16.4s, v0.4s
-	WORD $0x4e21ce3e // fmla v30.4s, v17.4s, v1.4s
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e22ce1f // fmla v31.4s, v16.4s, v2.4s
-	WORD $0x4e23ce3e // fmla v30.4s, v17.4s, v3.4s
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F18, F19)
+	WORD $0x4e20ce12 // fmla v18.4s, v16.4s, v0.4s
+	WORD $0x4e21ce33 // fmla v19.4s, v17.4s, v1.4s
+	FSTPQ (F18, F19), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e22ce00 // fmla v0.4s, v16.4s, v2.4s
+	WORD $0x4e23ce21 // fmla v1.4s, v17.4s, v3.4s
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e24ce1f // fmla v31.4s, v16.4s, v4.4s
-	WORD $0x4e25ce3e // fmla v30.4s, v17.4s, v5.4s
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e26ce1f // fmla v31.4s, v16.4s, v6.4s
-	WORD $0x4e27ce3e // fmla v30.4s, v17.4s, v7.4s
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e24ce00 // fmla v0.4s, v16.4s, v4.4s
+	WORD $0x4e25ce21 // fmla v1.4s, v17.4s, v5.4s
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e26ce00 // fmla v0.4s, v16.4s, v6.4s
+	WORD $0x4e27ce21 // fmla v1.4s, v17.4s, v7.4s
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e28ce1f // fmla v31.4s, v16.4s, v8.4s
-	WORD $0x4e29ce3e // fmla v30.4s, v17.4s, v9.4s
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e2ace1f // fmla v31.4s, v16.4s, v10.4s
-	WORD $0x4e2bce3e // fmla v30.4s, v17.4s, v11.4s
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e28ce00 // fmla v0.4s, v16.4s, v8.4s
+	WORD $0x4e29ce21 // fmla v1.4s, v17.4s, v9.4s
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e2ace00 // fmla v0.4s, v16.4s, v10.4s
+	WORD $0x4e2bce21 // fmla v1.4s, v17.4s, v11.4s
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e2cce1f // fmla v31.4s, v16.4s, v12.4s
-	WORD $0x4e2dce3e // fmla v30.4s, v17.4s, v13.4s
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e2ece1f // fmla v31.4s, v16.4s, v14.4s
-	WORD $0x4e2fce3e // fmla v30.4s, v17.4s, v15.4s
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e2cce00 // fmla v0.4s, v16.4s, v12.4s
+	WORD $0x4e2dce21 // fmla v1.4s, v17.4s, v13.4s
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e2ece00 // fmla v0.4s, v16.4s, v14.4s
+	WORD $0x4e2fce21 // fmla v1.4s, v17.4s, v15.4s
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
 	RET
 
@@ -2480,25 +2480,25 @@ TEXT ·tile5x1F32NEON(SB), NOSPLIT, $0-88
 	WORD $0x4ea81d09 // mov v9.16b, v8.16b
 
 loop:
-	FLDPQ 0(R7), (F31, F30)
+	FLDPQ 0(R7), (F10, F11)
 	FMOVS 0(R1), F12
-	WORD $0x4f8c13e0 // fmla v0.4s, v31.4s, v12.s[0]
-	WORD $0x4f8c13c1 // fmla v1.4s, v30.4s, v12.s[0]
+	WORD $0x4f8c1140 // fmla v0.4s, v10.4s, v12.s[0]
+	WORD $0x4f8c1161 // fmla v1.4s, v11.4s, v12.s[0]
 	ADD R2, R1, R16
 	FMOVS 0(R16), F12
-	WORD $0x4f8c13e2 // fmla v2.4s, v31.4s, v12.s[0]
-	WORD $0x4f8c13c3 // fmla v3.4s, v30.4s, v12.s[0]
+	WORD $0x4f8c1142 // fmla v2.4s, v10.4s, v12.s[0]
+	WORD $0x4f8c1163 // fmla v3.4s, v11.4s, v12.s[0]
 	ADD R2<<1, R1, R16
 	FMOVS 0(R16), F12
-	WORD $0x4f8c13e4 // fmla v4.4s, v31.4s, v12.s[0]
-	WORD $0x4f8c13c5 // fmla v5.4s, v30.4s, v12.s[0]
+	WORD $0x4f8c1144 // fmla v4.4s, v10.4s, v12.s[0]
+	WORD $0x4f8c1165 // fmla v5.4s, v11.4s, v12.s[0]
 	FMOVS 0(R3), F12
-	WORD $0x4f8c13e6 // fmla v6.4s, v31.4s, v12.s[0]
-	WORD $0x4f8c13c7 // fmla v7.4s, v30.4s, v12.s[0]
+	WORD $0x4f8c1146 // fmla v6.4s, v10.4s, v12.s[0]
+	WORD $0x4f8c1167 // fmla v7.4s, v11.4s, v12.s[0]
 	ADD R2<<2, R1, R16
 	FMOVS 0(R16), F12
-	WORD $0x4f8c13e8 // fmla v8.4s, v31.4s, v12.s[0]
-	WORD $0x4f8c13c9 // fmla v9.4s, v30.4s, v12.s[0]
+	WORD $0x4f8c1148 // fmla v8.4s, v10.4s, v12.s[0]
+	WORD $0x4f8c1169 // fmla v9.4s, v11.4s, v12.s[0]
 	ADD R6, R1, R1
 	ADD R6, R3, R3
 	ADD R8, R7, R7
@@ -2511,30 +2511,30 @@ loop:
 	WORD $0x4e04054a // dup v10.4s, v10.s[0]
 	WORD $0x4eaa1d4b // mov v11.16b, v10.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e20cd5f // fmla v31.4s, v10.4s, v0.4s
-	WORD $0x4e21cd7e // fmla v30.4s, v11.4s, v1.4s
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F12, F13)
+	WORD $0x4e20cd4c // fmla v12.4s, v10.4s, v0.4s
+	WORD $0x4e21cd6d // fmla v13.4s, v11.4s, v1.4s
+	FSTPQ (F12, F13), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e22cd5f // fmla v31.4s, v10.4s, v2.4s
-	WORD $0x4e23cd7e // fmla v30.4s, v11.4s, v3.4s
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e22cd40 // fmla v0.4s, v10.4s, v2.4s
+	WORD $0x4e23cd61 // fmla v1.4s, v11.4s, v3.4s
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e24cd5f // fmla v31.4s, v10.4s, v4.4s
-	WORD $0x4e25cd7e // fmla v30.4s, v11.4s, v5.4s
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e24cd40 // fmla v0.4s, v10.4s, v4.4s
+	WORD $0x4e25cd61 // fmla v1.4s, v11.4s, v5.4s
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e26cd5f // fmla v31.4s, v10.4s, v6.4s
-	WORD $0x4e27cd7e // fmla v30.4s, v11.4s, v7.4s
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e26cd40 // fmla v0.4s, v10.4s, v6.4s
+	WORD $0x4e27cd61 // fmla v1.4s, v11.4s, v7.4s
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e28cd5f // fmla v31.4s, v10.4s, v8.4s
-	WORD $0x4e29cd7e // fmla v30.4s, v11.4s, v9.4s
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e28cd40 // fmla v0.4s, v10.4s, v8.4s
+	WORD $0x4e29cd61 // fmla v1.4s, v11.4s, v9.4s
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
 	RET
 
@@ -2597,36 +2597,36 @@ TEXT ·tile5x2F32NEON(SB), NOSPLIT, $0-88
 	WORD $0x4eb21e53 // mov v19.16b, v18.16b
 
 loop:
-	FLDPQ 0(R7), (F31, F30)
-	FLDPQ 32(R7), (F29, F28)
+	FLDPQ 0(R7), (F20, F21)
+	FLDPQ 32(R7), (F22, F23)
 	FMOVS 0(R1), F24
-	WORD $0x4f9813e0 // fmla v0.4s, v31.4s, v24.s[0]
-	WORD $0x4f9813c1 // fmla v1.4s, v30.4s, v24.s[0]
-	WORD $0x4f9813a2 // fmla v2.4s, v29.4s, v24.s[0]
-	WORD $0x4f981383 // fmla v3.4s, v28.4s, v24.s[0]
+	WORD $0x4f981280 // fmla v0.4s, v20.4s, v24.s[0]
+	WORD $0x4f9812a1 // fmla v1.4s, v21.4s, v24.s[0]
+	WORD $0x4f9812c2 // fmla v2.4s, v22.4s, v24.s[0]
+	WORD $0x4f9812e3 // fmla v3.4s, v23.4s, v24.s[0]
 	ADD R2, R1, R16
 	FMOVS 0(R16), F24
-	WORD $0x4f9813e4 // fmla v4.4s, v31.4s, v24.s[0]
-	WORD $0x4f9813c5 // fmla v5.4s, v30.4s, v24.s[0]
-	WORD $0x4f9813a6 // fmla v6.4s, v29.4s, v24.s[0]
-	WORD $0x4f981387 // fmla v7.4s, v28.4s, v24.s[0]
+	WORD $0x4f981284 // fmla v4.4s, v20.4s, v24.s[0]
+	WORD $0x4f9812a5 // fmla v5.4s, v21.4s, v24.s[0]
+	WORD $0x4f9812c6 // fmla v6.4s, v22.4s, v24.s[0]
+	WORD $0x4f9812e7 // fmla v7.4s, v23.4s, v24.s[0]
 	ADD R2<<1, R1, R16
 	FMOVS 0(R16), F24
-	WORD $0x4f9813e8 // fmla v8.4s, v31.4s, v24.s[0]
-	WORD $0x4f9813c9 // fmla v9.4s, v30.4s, v24.s[0]
-	WORD $0x4f9813aa // fmla v10.4s, v29.4s, v24.s[0]
-	WORD $0x4f98138b // fmla v11.4s, v28.4s, v24.s[0]
+	WORD $0x4f981288 // fmla v8.4s, v20.4s, v24.s[0]
+	WORD $0x4f9812a9 // fmla v9.4s, v21.4s, v24.s[0]
+	WORD $0x4f9812ca // fmla v10.4s, v22.4s, v24.s[0]
+	WORD $0x4f9812eb // fmla v11.4s, v23.4s, v24.s[0]
 	FMOVS 0(R3), F24
-	WORD $0x4f9813ec // fmla v12.4s, v31.4s, v24.s[0]
-	WORD $0x4f9813cd // fmla v13.4s, v30.4s, v24.s[0]
-	WORD $0x4f9813ae // fmla v14.4s, v29.4s, v24.s[0]
-	WORD $0x4f98138f // fmla v15.4s, v28.4s, v24.s[0]
+	WORD $0x4f98128c // fmla v12.4s, v20.4s, v24.s[0]
+	WORD $0x4f9812ad // fmla v13.4s, v21.4s, v24.s[0]
+	WORD $0x4f9812ce // fmla v14.4s, v22.4s, v24.s[0]
+	WORD $0x4f9812ef // fmla v15.4s, v23.4s, v24.s[0]
 	ADD R2<<2, R1, R16
 	FMOVS 0(R16), F24
-	WORD $0x4f9813f0 // fmla v16.4s, v31.4s, v24.s[0]
-	WORD $0x4f9813d1 // fmla v17.4s, v30.4s, v24.s[0]
-	WORD $0x4f9813b2 // fmla v18.4s, v29.4s, v24.s[0]
-	WORD $0x4f981393 // fmla v19.4s, v28.4s, v24.s[0]
+	WORD $0x4f981290 // fmla v16.4s, v20.4s, v24.s[0]
+	WORD $0x4f9812b1 // fmla v17.4s, v21.4s, v24.s[0]
+	WORD $0x4f9812d2 // fmla v18.4s, v22.4s, v24.s[0]
+	WORD $0x4f9812f3 // fmla v19.4s, v23.4s, v24.s[0]
 	ADD R6, R1, R1
 	ADD R6, R3, R3
 	ADD R8, R7, R7
@@ -2639,50 +2639,50 @@ loop:
 	WORD $0x4e040694 // dup v20.4s, v20.s[0]
 	WORD $0x4eb41e95 // mov v21.16b, v20.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e20ce9f // fmla v31.4s, v20.4s, v0.4s
-	WORD $0x4e21cebe // fmla v30.4s, v21.4s, v1.4s
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e22ce9f // fmla v31.4s, v20.4s, v2.4s
-	WORD $0x4e23cebe // fmla v30.4s, v21.4s, v3.4s
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F22, F23)
+	WORD $0x4e20ce96 // fmla v22.4s, v20.4s, v0.4s
+	WORD $0x4e21ceb7 // fmla v23.4s, v21.4s, v1.4s
+	FSTPQ (F22, F23), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e22ce80 // fmla v0.4s, v20.4s, v2.4s
+	WORD $0x4e23cea1 // fmla v1.4s, v21.4s, v3.4s
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e24ce9f // fmla v31.4s, v20.4s, v4.4s
-	WORD $0x4e25cebe // fmla v30.4s, v21.4s, v5.4s
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e26ce9f // fmla v31.4s, v20.4s, v6.4s
-	WORD $0x4e27cebe // fmla v30.4s, v21.4s, v7.4s
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e24ce80 // fmla v0.4s, v20.4s, v4.4s
+	WORD $0x4e25cea1 // fmla v1.4s, v21.4s, v5.4s
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e26ce80 // fmla v0.4s, v20.4s, v6.4s
+	WORD $0x4e27cea1 // fmla v1.4s, v21.4s, v7.4s
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e28ce9f // fmla v31.4s, v20.4s, v8.4s
-	WORD $0x4e29cebe // fmla v30.4s, v21.4s, v9.4s
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e2ace9f // fmla v31.4s, v20.4s, v10.4s
-	WORD $0x4e2bcebe // fmla v30.4s, v21.4s, v11.4s
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e28ce80 // fmla v0.4s, v20.4s, v8.4s
+	WORD $0x4e29cea1 // fmla v1.4s, v21.4s, v9.4s
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e2ace80 // fmla v0.4s, v20.4s, v10.4s
+	WORD $0x4e2bcea1 // fmla v1.4s, v21.4s, v11.4s
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e2cce9f // fmla v31.4s, v20.4s, v12.4s
-	WORD $0x4e2dcebe // fmla v30.4s, v21.4s, v13.4s
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e2ece9f // fmla v31.4s, v20.4s, v14.4s
-	WORD $0x4e2fcebe // fmla v30.4s, v21.4s, v15.4s
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e2cce80 // fmla v0.4s, v20.4s, v12.4s
+	WORD $0x4e2dcea1 // fmla v1.4s, v21.4s, v13.4s
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e2ece80 // fmla v0.4s, v20.4s, v14.4s
+	WORD $0x4e2fcea1 // fmla v1.4s, v21.4s, v15.4s
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e30ce9f // fmla v31.4s, v20.4s, v16.4s
-	WORD $0x4e31cebe // fmla v30.4s, v21.4s, v17.4s
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e32ce9f // fmla v31.4s, v20.4s, v18.4s
-	WORD $0x4e33cebe // fmla v30.4s, v21.4s, v19.4s
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e30ce80 // fmla v0.4s, v20.4s, v16.4s
+	WORD $0x4e31cea1 // fmla v1.4s, v21.4s, v17.4s
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e32ce80 // fmla v0.4s, v20.4s, v18.4s
+	WORD $0x4e33cea1 // fmla v1.4s, v21.4s, v19.4s
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
 	RET
 
@@ -2752,29 +2752,29 @@ TEXT ·tile6x1F32NEON(SB), NOSPLIT, $0-88
 	WORD $0x4eaa1d4b // mov v11.16b, v10.16b
 
 loop:
-	FLDPQ 0(R7), (F31, F30)
+	FLDPQ 0(R7), (F12, F13)
 	FMOVS 0(R1), F14
-	WORD $0x4f8e13e0 // fmla v0.4s, v31.4s, v14.s[0]
-	WORD $0x4f8e13c1 // fmla v1.4s, v30.4s, v14.s[0]
+	WORD $0x4f8e1180 // fmla v0.4s, v12.4s, v14.s[0]
+	WORD $0x4f8e11a1 // fmla v1.4s, v13.4s, v14.s[0]
 	ADD R2, R1, R16
 	FMOVS 0(R16), F14
-	WORD $0x4f8e13e2 // fmla v2.4s, v31.4s, v14.s[0]
-	WORD $0x4f8e13c3 // fmla v3.4s, v30.4s, v14.s[0]
+	WORD $0x4f8e1182 // fmla v2.4s, v12.4s, v14.s[0]
+	WORD $0x4f8e11a3 // fmla v3.4s, v13.4s, v14.s[0]
 	ADD R2<<1, R1, R16
 	FMOVS 0(R16), F14
-	WORD $0x4f8e13e4 // fmla v4.4s, v31.4s, v14.s[0]
-	WORD $0x4f8e13c5 // fmla v5.4s, v30.4s, v14.s[0]
+	WORD $0x4f8e1184 // fmla v4.4s, v12.4s, v14.s[0]
+	WORD $0x4f8e11a5 // fmla v5.4s, v13.4s, v14.s[0]
 	FMOVS 0(R3), F14
-	WORD $0x4f8e13e6 // fmla v6.4s, v31.4s, v14.s[0]
-	WORD $0x4f8e13c7 // fmla v7.4s, v30.4s, v14.s[0]
+	WORD $0x4f8e1186 // fmla v6.4s, v12.4s, v14.s[0]
+	WORD $0x4f8e11a7 // fmla v7.4s, v13.4s, v14.s[0]
 	ADD R2<<2, R1, R16
 	FMOVS 0(R16), F14
-	WORD $0x4f8e13e8 // fmla v8.4s, v31.4s, v14.s[0]
-	WORD $0x4f8e13c9 // fmla v9.4s, v30.4s, v14.s[0]
+	WORD $0x4f8e1188 // fmla v8.4s, v12.4s, v14.s[0]
+	WORD $0x4f8e11a9 // fmla v9.4s, v13.4s, v14.s[0]
 	ADD R2<<1, R3, R16
 	FMOVS 0(R16), F14
-	WORD $0x4f8e13ea // fmla v10.4s, v31.4s, v14.s[0]
-	WORD $0x4f8e13cb // fmla v11.4s, v30.4s, v14.s[0]
+	WORD $0x4f8e118a // fmla v10.4s, v12.4s, v14.s[0]
+	WORD $0x4f8e11ab // fmla v11.4s, v13.4s, v14.s[0]
 	ADD R6, R1, R1
 	ADD R6, R3, R3
 	ADD R8, R7, R7
@@ -2787,35 +2787,35 @@ loop:
 	WORD $0x4e04058c // dup v12.4s, v12.s[0]
 	WORD $0x4eac1d8d // mov v13.16b, v12.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e20cd9f // fmla v31.4s, v12.4s, v0.4s
-	WORD $0x4e21cdbe // fmla v30.4s, v13.4s, v1.4s
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F14, F15)
+	WORD $0x4e20cd8e // fmla v14.4s, v12.4s, v0.4s
+	WORD $0x4e21cdaf // fmla v15.4s, v13.4s, v1.4s
+	FSTPQ (F14, F15), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e22cd9f // fmla v31.4s, v12.4s, v2.4s
-	WORD $0x4e23cdbe // fmla v30.4s, v13.4s, v3.4s
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e22cd80 // fmla v0.4s, v12.4s, v2.4s
+	WORD $0x4e23cda1 // fmla v1.4s, v13.4s, v3.4s
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e24cd9f // fmla v31.4s, v12.4s, v4.4s
-	WORD $0x4e25cdbe // fmla v30.4s, v13.4s, v5.4s
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e24cd80 // fmla v0.4s, v12.4s, v4.4s
+	WORD $0x4e25cda1 // fmla v1.4s, v13.4s, v5.4s
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e26cd9f // fmla v31.4s, v12.4s, v6.4s
-	WORD $0x4e27cdbe // fmla v30.4s, v13.4s, v7.4s
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e26cd80 // fmla v0.4s, v12.4s, v6.4s
+	WORD $0x4e27cda1 // fmla v1.4s, v13.4s, v7.4s
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e28cd9f // fmla v31.4s, v12.4s, v8.4s
-	WORD $0x4e29cdbe // fmla v30.4s, v13.4s, v9.4s
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e28cd80 // fmla v0.4s, v12.4s, v8.4s
+	WORD $0x4e29cda1 // fmla v1.4s, v13.4s, v9.4s
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e2acd9f // fmla v31.4s, v12.4s, v10.4s
-	WORD $0x4e2bcdbe // fmla v30.4s, v13.4s, v11.4s
-	FSTPQ (F31, F30), 0(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e2acd80 // fmla v0.4s, v12.4s, v10.4s
+	WORD $0x4e2bcda1 // fmla v1.4s, v13.4s, v11.4s
+	FSTPQ (F0, F1), 0(R9)
 	ADD R10, R9, R9
 	RET
 
@@ -2899,42 +2899,42 @@ TEXT ·tile6x2F32NEON(SB), NOSPLIT, $0-88
 	WORD $0x4eb61ed7 // mov v23.16b, v22.16b
 
 loop:
-	FLDPQ 0(R7), (F31, F30)
-	FLDPQ 32(R7), (F29, F28)
-	FMOVS 0(R1), F27
-	WORD $0x4f9b13e0 // fmla v0.4s, v31.4s, v27.s[0]
-	WORD $0x4f9b13c1 // fmla v1.4s, v30.4s, v27.s[0]
-	WORD $0x4f9b13a2 // fmla v2.4s, v29.4s, v27.s[0]
-	WORD $0x4f9b1383 // fmla v3.4s, v28.4s, v27.s[0]
+	FLDPQ 0(R7), (F24, F25)
+	FLDPQ 32(R7), (F26, F27)
+	FMOVS 0(R1), F28
+	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
 	ADD R2, R1, R16
-	FMOVS 0(R16), F27
-	WORD $0x4f9b13e4 // fmla v4.4s, v31.4s, v27.s[0]
-	WORD $0x4f9b13c5 // fmla v5.4s, v30.4s, v27.s[0]
-	WORD $0x4f9b13a6 // fmla v6.4s, v29.4s, v27.s[0]
-	WORD $0x4f9b1387 // fmla v7.4s, v28.4s, v27.s[0]
+	FMOVS 0(R16), F28
+	WORD $0x4f9c1304 // fmla v4.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1325 // fmla v5.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1346 // fmla v6.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1367 // fmla v7.4s, v27.4s, v28.s[0]
 	ADD R2<<1, R1, R16
-	FMOVS 0(R16), F27
-	WORD $0x4f9b13e8 // fmla v8.4s, v31.4s, v27.s[0]
-	WORD $0x4f9b13c9 // fmla v9.4s, v30.4s, v27.s[0]
-	WORD $0x4f9b13aa // fmla v10.4s, v29.4s, v27.s[0]
-	WORD $0x4f9b138b // fmla v11.4s, v28.4s, v27.s[0]
-	FMOVS 0(R3), F27
-	WORD $0x4f9b13ec // fmla v12.4s, v31.4s, v27.s[0]
-	WORD $0x4f9b13cd // fmla v13.4s, v30.4s, v27.s[0]
-	WORD $0x4f9b13ae // fmla v14.4s, v29.4s, v27.s[0]
-	WORD $0x4f9b138f // fmla v15.4s, v28.4s, v27.s[0]
+	FMOVS 0(R16), F28
+	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c134a // fmla v10.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c136b // fmla v11.4s, v27.4s, v28.s[0]
+	FMOVS 0(R3), F28
+	WORD $0x4f9c130c // fmla v12.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c132d // fmla v13.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c134e // fmla v14.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c136f // fmla v15.4s, v27.4s, v28.s[0]
 	ADD R2<<2, R1, R16
-	FMOVS 0(R16), F27
-	WORD $0x4f9b13f0 // fmla v16.4s, v31.4s, v27.s[0]
-	WORD $0x4f9b13d1 // fmla v17.4s, v30.4s, v27.s[0]
-	WORD $0x4f9b13b2 // fmla v18.4s, v29.4s, v27.s[0]
-	WORD $0x4f9b1393 // fmla v19.4s, v28.4s, v27.s[0]
+	FMOVS 0(R16), F28
+	WORD $0x4f9c1310 // fmla v16.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
 	ADD R2<<1, R3, R16
-	FMOVS 0(R16), F27
-	WORD $0x4f9b13f4 // fmla v20.4s, v31.4s, v27.s[0]
-	WORD $0x4f9b13d5 // fmla v21.4s, v30.4s, v27.s[0]
-	WORD $0x4f9b13b6 // fmla v22.4s, v29.4s, v27.s[0]
-	WORD $0x4f9b1397 // fmla v23.4s, v28.4s, v27.s[0]
+	FMOVS 0(R16), F28
+	WORD $0x4f9c1314 // fmla v20.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1335 // fmla v21.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1356 // fmla v22.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1377 // fmla v23.4s, v27.4s, v28.s[0]
 	ADD R6, R1, R1
 	ADD R6, R3, R3
 	ADD R8, R7, R7
@@ -2947,59 +2947,59 @@ loop:
 	WORD $0x4e040718 // dup v24.4s, v24.s[0]
 	WORD $0x4eb81f19 // mov v25.16b, v24.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e20cf1f // fmla v31.4s, v24.4s, v0.4s
-	WORD $0x4e21cf3e // fmla v30.4s, v25.4s, v1.4s
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e22cf1f // fmla v31.4s, v24.4s, v2.4s
-	WORD $0x4e23cf3e // fmla v30.4s, v25.4s, v3.4s
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F26, F27)
+	WORD $0x4e20cf1a // fmla v26.4s, v24.4s, v0.4s
+	WORD $0x4e21cf3b // fmla v27.4s, v25.4s, v1.4s
+	FSTPQ (F26, F27), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e22cf00 // fmla v0.4s, v24.4s, v2.4s
+	WORD $0x4e23cf21 // fmla v1.4s, v25.4s, v3.4s
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e24cf1f // fmla v31.4s, v24.4s, v4.4s
-	WORD $0x4e25cf3e // fmla v30.4s, v25.4s, v5.4s
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e26cf1f // fmla v31.4s, v24.4s, v6.4s
-	WORD $0x4e27cf3e // fmla v30.4s, v25.4s, v7.4s
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e24cf00 // fmla v0.4s, v24.4s, v4.4s
+	WORD $0x4e25cf21 // fmla v1.4s, v25.4s, v5.4s
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e26cf00 // fmla v0.4s, v24.4s, v6.4s
+	WORD $0x4e27cf21 // fmla v1.4s, v25.4s, v7.4s
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e28cf1f // fmla v31.4s, v24.4s, v8.4s
-	WORD $0x4e29cf3e // fmla v30.4s, v25.4s, v9.4s
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e2acf1f // fmla v31.4s, v24.4s, v10.4s
-	WORD $0x4e2bcf3e // fmla v30.4s, v25.4s, v11.4s
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e28cf00 // fmla v0.4s, v24.4s, v8.4s
+	WORD $0x4e29cf21 // fmla v1.4s, v25.4s, v9.4s
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e2acf00 // fmla v0.4s, v24.4s, v10.4s
+	WORD $0x4e2bcf21 // fmla v1.4s, v25.4s, v11.4s
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e2ccf1f // fmla v31.4s, v24.4s, v12.4s
-	WORD $0x4e2dcf3e // fmla v30.4s, v25.4s, v13.4s
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e2ecf1f // fmla v31.4s, v24.4s, v14.4s
-	WORD $0x4e2fcf3e // fmla v30.4s, v25.4s, v15.4s
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e2ccf00 // fmla v0.4s, v24.4s, v12.4s
+	WORD $0x4e2dcf21 // fmla v1.4s, v25.4s, v13.4s
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e2ecf00 // fmla v0.4s, v24.4s, v14.4s
+	WORD $0x4e2fcf21 // fmla v1.4s, v25.4s, v15.4s
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e30cf1f // fmla v31.4s, v24.4s, v16.4s
-	WORD $0x4e31cf3e // fmla v30.4s, v25.4s, v17.4s
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e32cf1f // fmla v31.4s, v24.4s, v18.4s
-	WORD $0x4e33cf3e // fmla v30.4s, v25.4s, v19.4s
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e30cf00 // fmla v0.4s, v24.4s, v16.4s
+	WORD $0x4e31cf21 // fmla v1.4s, v25.4s, v17.4s
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e32cf00 // fmla v0.4s, v24.4s, v18.4s
+	WORD $0x4e33cf21 // fmla v1.4s, v25.4s, v19.4s
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
-	FLDPQ 0(R9), (F31, F30)
-	WORD $0x4e34cf1f // fmla v31.4s, v24.4s, v20.4s
-	WORD $0x4e35cf3e // fmla v30.4s, v25.4s, v21.4s
-	FSTPQ (F31, F30), 0(R9)
-	FLDPQ 32(R9), (F31, F30)
-	WORD $0x4e36cf1f // fmla v31.4s, v24.4s, v22.4s
-	WORD $0x4e37cf3e // fmla v30.4s, v25.4s, v23.4s
-	FSTPQ (F31, F30), 32(R9)
+	FLDPQ 0(R9), (F0, F1)
+	WORD $0x4e34cf00 // fmla v0.4s, v24.4s, v20.4s
+	WORD $0x4e35cf21 // fmla v1.4s, v25.4s, v21.4s
+	FSTPQ (F0, F1), 0(R9)
+	FLDPQ 32(R9), (F0, F1)
+	WORD $0x4e36cf00 // fmla v0.4s, v24.4s, v22.4s
+	WORD $0x4e37cf21 // fmla v1.4s, v25.4s, v23.4s
+	FSTPQ (F0, F1), 32(R9)
 	ADD R10, R9, R9
 	RET
 
@@ -3112,38 +3112,38 @@ loop:
 	WORD $0x4e040610 // dup v16.4s, v16.s[0]
 	WORD $0x4eb01e11 // mov v17.16b, v16.16b
 	BEQ overwrite
-	FLDPQ 0(R7), (F31, F30)
-	WORD $0x4e20ce1f // fmla v31.4s, v16.4s, v0.4s
-	WORD $0x4e21ce3e // fmla v30.4s, v17.4s, v1.4s
-	FSTPQ (F31, F30), 0(R7)
-	FLDPQ 32(R7), (F31, F30)
-	WORD $0x4e22ce1f // fmla v31.4s, v16.4s, v2.4s
-	WORD $0x4e23ce3e // fmla v30.4s, v17.4s, v3.4s
-	FSTPQ (F31, F30), 32(R7)
-	FLDPQ 64(R7), (F31, F30)
-	WORD $0x4e24ce1f // fmla v31.4s, v16.4s, v4.4s
-	WORD $0x4e25ce3e // fmla v30.4s, v17.4s, v5.4s
-	FSTPQ (F31, F30), 64(R7)
-	FLDPQ 96(R7), (F31, F30)
-	WORD $0x4e26ce1f // fmla v31.4s, v16.4s, v6.4s
-	WORD $0x4e27ce3e // fmla v30.4s, v17.4s, v7.4s
-	FSTPQ (F31, F30), 96(R7)
-	FLDPQ 128(R7), (F31, F30)
-	WORD $0x4e28ce1f // fmla v31.4s, v16.4s, v8.4s
-	WORD $0x4e29ce3e // fmla v30.4s, v17.4s, v9.4s
-	FSTPQ (F31, F30), 128(R7)
-	FLDPQ 160(R7), (F31, F30)
-	WORD $0x4e2ace1f // fmla v31.4s, v16.4s, v10.4s
-	WORD $0x4e2bce3e // fmla v30.4s, v17.4s, v11.4s
-	FSTPQ (F31, F30), 160(R7)
-	FLDPQ 192(R7), (F31, F30)
-	WORD $0x4e2cce1f // fmla v31.4s, v16.4s, v12.4s
-	WORD $0x4e2dce3e // fmla v30.4s, v17.4s, v13.4s
-	FSTPQ (F31, F30), 192(R7)
-	FLDPQ 224(R7), (F31, F30)
-	WORD $0x4e2ece1f // fmla v31.4s, v16.4s, v14.4s
-	WORD $0x4e2fce3e // fmla v30.4s, v17.4s, v15.4s
-	FSTPQ (F31, F30), 224(R7)
+	FLDPQ 0(R7), (F18, F19)
+	WORD $0x4e20ce12 // fmla v18.4s, v16.4s, v0.4s
+	WORD $0x4e21ce33 // fmla v19.4s, v17.4s, v1.4s
+	FSTPQ (F18, F19), 0(R7)
+	FLDPQ 32(R7), (F0, F1)
+	WORD $0x4e22ce00 // fmla v0.4s, v16.4s, v2.4s
+	WORD $0x4e23ce21 // fmla v1.4s, v17.4s, v3.4s
+	FSTPQ (F0, F1), 32(R7)
+	FLDPQ 64(R7), (F0, F1)
+	WORD $0x4e24ce00 // fmla v0.4s, v16.4s, v4.4s
+	WORD $0x4e25ce21 // fmla v1.4s, v17.4s, v5.4s
+	FSTPQ (F0, F1), 64(R7)
+	FLDPQ 96(R7), (F0, F1)
+	WORD $0x4e26ce00 // fmla v0.4s, v16.4s, v6.4s
+	WORD $0x4e27ce21 // fmla v1.4s, v17.4s, v7.4s
+	FSTPQ (F0, F1), 96(R7)
+	FLDPQ 128(R7), (F0, F1)
+	WORD $0x4e28ce00 // fmla v0.4s, v16.4s, v8.4s
+	WORD $0x4e29ce21 // fmla v1.4s, v17.4s, v9.4s
+	FSTPQ (F0, F1), 128(R7)
+	FLDPQ 160(R7), (F0, F1)
+	WORD $0x4e2ace00 // fmla v0.4s, v16.4s, v10.4s
+	WORD $0x4e2bce21 // fmla v1.4s, v17.4s, v11.4s
+	FSTPQ (F0, F1), 160(R7)
+	FLDPQ 192(R7), (F0, F1)
+	WORD $0x4e2cce00 // fmla v0.4s, v16.4s, v12.4s
+	WORD $0x4e2dce21 // fmla v1.4s, v17.4s, v13.4s
+	FSTPQ (F0, F1), 192(R7)
+	FLDPQ 224(R7), (F0, F1)
+	WORD $0x4e2ece00 // fmla v0.4s, v16.4s, v14.4s
+	WORD $0x4e2fce21 // fmla v1.4s, v17.4s, v15.4s
+	FSTPQ (F0, F1), 224(R7)
 	ADD R8, R7, R7
 	RET
 
@@ -3190,14 +3190,14 @@ TEXT ·inner1F32NEON(SB), NOSPLIT, $0-48
 loop:
 	CMP $0x00000010, R0
 	BLT rest
-	FLDPQ 0(R2), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x4e3dcfe0 // fmla v0.4s, v31.4s, v29.4s
-	WORD $0x4e3ccfc1 // fmla v1.4s, v30.4s, v28.4s
-	FLDPQ 32(R2), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
-	WORD $0x4e3dcfe2 // fmla v2.4s, v31.4s, v29.4s
-	WORD $0x4e3ccfc3 // fmla v3.4s, v30.4s, v28.4s
+	FLDPQ 0(R2), (F4, F5)
+	FLDPQ 0(R1), (F31, F30)
+	WORD $0x4e3fcc80 // fmla v0.4s, v4.4s, v31.4s
+	WORD $0x4e3ecca1 // fmla v1.4s, v5.4s, v30.4s
+	FLDPQ 32(R2), (F4, F5)
+	FLDPQ 32(R1), (F31, F30)
+	WORD $0x4e3fcc82 // fmla v2.4s, v4.4s, v31.4s
+	WORD $0x4e3ecca3 // fmla v3.4s, v5.4s, v30.4s
 	ADD $0x00000040, R1, R1
 	ADD $0x00000040, R2, R2
 	SUB $0x00000010, R0, R0
@@ -3206,10 +3206,10 @@ loop:
 rest:
 	CMP $0x00000008, R0
 	BLT part
-	FLDPQ 0(R2), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x4e3dcfe0 // fmla v0.4s, v31.4s, v29.4s
-	WORD $0x4e3ccfc1 // fmla v1.4s, v30.4s, v28.4s
+	FLDPQ 0(R2), (F4, F5)
+	FLDPQ 0(R1), (F31, F30)
+	WORD $0x4e3fcc80 // fmla v0.4s, v4.4s, v31.4s
+	WORD $0x4e3ecca1 // fmla v1.4s, v5.4s, v30.4s
 	ADD $0x00000020, R1, R1
 	ADD $0x00000020, R2, R2
 	SUB $0x00000008, R0, R0
@@ -3220,111 +3220,111 @@ part:
 	ADD $0, R19, R3
 	NEG R0, R0
 	ADD R0<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F4, F5)
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e409 // movi v9.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c94 // mov w20, v4.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V8.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c94 // mov w20, v4.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V8.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c94 // mov w20, v4.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V8.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c94 // mov w20, v4.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V8.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043cb4 // mov w20, v5.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V9.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3cb4 // mov w20, v5.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V9.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143cb4 // mov w20, v5.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V9.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3cb4 // mov w20, v5.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V9.S[3]
 
 lane8:
 	ADD $4, R16, R16
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e405 // movi v5.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c94 // mov w20, v4.s[0]
 	TBZ $31, R20, lane9
-	VLD1 (R16), V4.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c94 // mov w20, v4.s[1]
 	TBZ $31, R20, lane10
-	VLD1 (R16), V4.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c94 // mov w20, v4.s[2]
 	TBZ $31, R20, lane11
-	VLD1 (R16), V4.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c94 // mov w20, v4.s[3]
 	TBZ $31, R20, lane12
-	VLD1 (R16), V4.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043cb4 // mov w20, v5.s[0]
 	TBZ $31, R20, lane13
-	VLD1 (R16), V5.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3cb4 // mov w20, v5.s[1]
 	TBZ $31, R20, lane14
-	VLD1 (R16), V5.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143cb4 // mov w20, v5.s[2]
 	TBZ $31, R20, lane15
-	VLD1 (R16), V5.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3cb4 // mov w20, v5.s[3]
 	TBZ $31, R20, lane16
-	VLD1 (R16), V5.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane16:
 	ADD $4, R16, R16
-	WORD $0x4e24cd02 // fmla v2.4s, v8.4s, v4.4s
-	WORD $0x4e25cd23 // fmla v3.4s, v9.4s, v5.4s
+	WORD $0x4e3fcd02 // fmla v2.4s, v8.4s, v31.4s
+	WORD $0x4e3ecd23 // fmla v3.4s, v9.4s, v30.4s
 
 fold:
 	MOVD dst+32(FP), R0
@@ -3383,36 +3383,36 @@ TEXT ·inner4F32NEON(SB), NOSPLIT, $0-48
 loop:
 	CMP $0x00000010, R0
 	BLT rest
-	FLDPQ 0(R6), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x4e3dcfe0 // fmla v0.4s, v31.4s, v29.4s
-	WORD $0x4e3ccfc1 // fmla v1.4s, v30.4s, v28.4s
+	FLDPQ 0(R6), (F16, F17)
+	FLDPQ 0(R1), (F31, F30)
+	WORD $0x4e3fce00 // fmla v0.4s, v16.4s, v31.4s
+	WORD $0x4e3ece21 // fmla v1.4s, v17.4s, v30.4s
 	ADD R2, R1, R16
-	FLDPQ 0(R16), (F29, F28)
-	WORD $0x4e3dcfe4 // fmla v4.4s, v31.4s, v29.4s
-	WORD $0x4e3ccfc5 // fmla v5.4s, v30.4s, v28.4s
+	FLDPQ 0(R16), (F31, F30)
+	WORD $0x4e3fce04 // fmla v4.4s, v16.4s, v31.4s
+	WORD $0x4e3ece25 // fmla v5.4s, v17.4s, v30.4s
 	ADD R2<<1, R1, R16
-	FLDPQ 0(R16), (F29, F28)
-	WORD $0x4e3dcfe8 // fmla v8.4s, v31.4s, v29.4s
-	WORD $0x4e3ccfc9 // fmla v9.4s, v30.4s, v28.4s
-	FLDPQ 0(R3), (F29, F28)
-	WORD $0x4e3dcfec // fmla v12.4s, v31.4s, v29.4s
-	WORD $0x4e3ccfcd // fmla v13.4s, v30.4s, v28.4s
-	FLDPQ 32(R6), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
-	WORD $0x4e3dcfe2 // fmla v2.4s, v31.4s, v29.4s
-	WORD $0x4e3ccfc3 // fmla v3.4s, v30.4s, v28.4s
+	FLDPQ 0(R16), (F31, F30)
+	WORD $0x4e3fce08 // fmla v8.4s, v16.4s, v31.4s
+	WORD $0x4e3ece29 // fmla v9.4s, v17.4s, v30.4s
+	FLDPQ 0(R3), (F31, F30)
+	WORD $0x4e3fce0c // fmla v12.4s, v16.4s, v31.4s
+	WORD $0x4e3ece2d // fmla v13.4s, v17.4s, v30.4s
+	FLDPQ 32(R6), (F16, F17)
+	FLDPQ 32(R1), (F31, F30)
+	WORD $0x4e3fce02 // fmla v2.4s, v16.4s, v31.4s
+	WORD $0x4e3ece23 // fmla v3.4s, v17.4s, v30.4s
 	ADD R2, R1, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e3dcfe6 // fmla v6.4s, v31.4s, v29.4s
-	WORD $0x4e3ccfc7 // fmla v7.4s, v30.4s, v28.4s
+	FLDPQ 32(R16), (F31, F30)
+	WORD $0x4e3fce06 // fmla v6.4s, v16.4s, v31.4s
+	WORD $0x4e3ece27 // fmla v7.4s, v17.4s, v30.4s
 	ADD R2<<1, R1, R16
-	FLDPQ 32(R16), (F29, F28)
-	WORD $0x4e3dcfea // fmla v10.4s, v31.4s, v29.4s
-	WORD $0x4e3ccfcb // fmla v11.4s, v30.4s, v28.4s
-	FLDPQ 32(R3), (F29, F28)
-	WORD $0x4e3dcfee // fmla v14.4s, v31.4s, v29.4s
-	WORD $0x4e3ccfcf // fmla v15.4s, v30.4s, v28.4s
+	FLDPQ 32(R16), (F31, F30)
+	WORD $0x4e3fce0a // fmla v10.4s, v16.4s, v31.4s
+	WORD $0x4e3ece2b // fmla v11.4s, v17.4s, v30.4s
+	FLDPQ 32(R3), (F31, F30)
+	WORD $0x4e3fce0e // fmla v14.4s, v16.4s, v31.4s
+	WORD $0x4e3ece2f // fmla v15.4s, v17.4s, v30.4s
 	ADD $0x00000040, R1, R1
 	ADD $0x00000040, R3, R3
 	ADD $0x00000040, R6, R6
@@ -3422,21 +3422,21 @@ loop:
 rest:
 	CMP $0x00000008, R0
 	BLT part
-	FLDPQ 0(R6), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x4e3dcfe0 // fmla v0.4s, v31.4s, v29.4s
-	WORD $0x4e3ccfc1 // fmla v1.4s, v30.4s, v28.4s
+	FLDPQ 0(R6), (F16, F17)
+	FLDPQ 0(R1), (F31, F30)
+	WORD $0x4e3fce00 // fmla v0.4s, v16.4s, v31.4s
+	WORD $0x4e3ece21 // fmla v1.4s, v17.4s, v30.4s
 	ADD R2, R1, R16
-	FLDPQ 0(R16), (F29, F28)
-	WORD $0x4e3dcfe4 // fmla v4.4s, v31.4s, v29.4s
-	WORD $0x4e3ccfc5 // fmla v5.4s, v30.4s, v28.4s
+	FLDPQ 0(R16), (F31, F30)
+	WORD $0x4e3fce04 // fmla v4.4s, v16.4s, v31.4s
+	WORD $0x4e3ece25 // fmla v5.4s, v17.4s, v30.4s
 	ADD R2<<1, R1, R16
-	FLDPQ 0(R16), (F29, F28)
-	WORD $0x4e3dcfe8 // fmla v8.4s, v31.4s, v29.4s
-	WORD $0x4e3ccfc9 // fmla v9.4s, v30.4s, v28.4s
-	FLDPQ 0(R3), (F29, F28)
-	WORD $0x4e3dcfec // fmla v12.4s, v31.4s, v29.4s
-	WORD $0x4e3ccfcd // fmla v13.4s, v30.4s, v28.4s
+	FLDPQ 0(R16), (F31, F30)
+	WORD $0x4e3fce08 // fmla v8.4s, v16.4s, v31.4s
+	WORD $0x4e3ece29 // fmla v9.4s, v17.4s, v30.4s
+	FLDPQ 0(R3), (F31, F30)
+	WORD $0x4e3fce0c // fmla v12.4s, v16.4s, v31.4s
+	WORD $0x4e3ece2d // fmla v13.4s, v17.4s, v30.4s
 	ADD $0x00000020, R1, R1
 	ADD $0x00000020, R3, R3
 	ADD $0x00000020, R6, R6
@@ -3448,53 +3448,53 @@ part:
 	ADD $0, R19, R7
 	NEG R0, R0
 	ADD R0<<2, R7, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e41a // movi v26.2d, #0
 	WORD $0x6f00e41b // movi v27.2d, #0
 	ADD $0, R6, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V26.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V26.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V26.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V26.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043e34 // mov w20, v17.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V27.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3e34 // mov w20, v17.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V27.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143e34 // mov w20, v17.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V27.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3e34 // mov w20, v17.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V27.S[3]
 
@@ -3503,49 +3503,49 @@ lane8:
 	WORD $0x6f00e41c // movi v28.2d, #0
 	WORD $0x6f00e41d // movi v29.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V28.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V28.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V28.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V28.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043e34 // mov w20, v17.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V29.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3e34 // mov w20, v17.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V29.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143e34 // mov w20, v17.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V29.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3e34 // mov w20, v17.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V29.S[3]
 
@@ -3557,49 +3557,49 @@ lane16:
 	WORD $0x6f00e41d // movi v29.2d, #0
 	ADD R2, R1, R16
 	ADD $0, R16, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane17
 	VLD1 (R16), V28.S[0]
 
 lane17:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane18
 	VLD1 (R16), V28.S[1]
 
 lane18:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane19
 	VLD1 (R16), V28.S[2]
 
 lane19:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane20
 	VLD1 (R16), V28.S[3]
 
 lane20:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043e34 // mov w20, v17.s[0]
 	TBZ $31, R20, lane21
 	VLD1 (R16), V29.S[0]
 
 lane21:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3e34 // mov w20, v17.s[1]
 	TBZ $31, R20, lane22
 	VLD1 (R16), V29.S[1]
 
 lane22:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143e34 // mov w20, v17.s[2]
 	TBZ $31, R20, lane23
 	VLD1 (R16), V29.S[2]
 
 lane23:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3e34 // mov w20, v17.s[3]
 	TBZ $31, R20, lane24
 	VLD1 (R16), V29.S[3]
 
@@ -3611,49 +3611,49 @@ lane24:
 	WORD $0x6f00e41d // movi v29.2d, #0
 	ADD R2<<1, R1, R16
 	ADD $0, R16, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane25
 	VLD1 (R16), V28.S[0]
 
 lane25:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane26
 	VLD1 (R16), V28.S[1]
 
 lane26:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane27
 	VLD1 (R16), V28.S[2]
 
 lane27:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane28
 	VLD1 (R16), V28.S[3]
 
 lane28:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043e34 // mov w20, v17.s[0]
 	TBZ $31, R20, lane29
 	VLD1 (R16), V29.S[0]
 
 lane29:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3e34 // mov w20, v17.s[1]
 	TBZ $31, R20, lane30
 	VLD1 (R16), V29.S[1]
 
 lane30:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143e34 // mov w20, v17.s[2]
 	TBZ $31, R20, lane31
 	VLD1 (R16), V29.S[2]
 
 lane31:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3e34 // mov w20, v17.s[3]
 	TBZ $31, R20, lane32
 	VLD1 (R16), V29.S[3]
 
@@ -3661,59 +3661,59 @@ lane32:
 	ADD $4, R16, R16
 	WORD $0x4e3ccf4a // fmla v10.4s, v26.4s, v28.4s
 	WORD $0x4e3dcf6b // fmla v11.4s, v27.4s, v29.4s
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R3, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane33
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane33:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane34
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane34:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane35
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane35:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane36
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane36:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043e34 // mov w20, v17.s[0]
 	TBZ $31, R20, lane37
-	VLD1 (R16), V17.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane37:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3e34 // mov w20, v17.s[1]
 	TBZ $31, R20, lane38
-	VLD1 (R16), V17.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane38:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143e34 // mov w20, v17.s[2]
 	TBZ $31, R20, lane39
-	VLD1 (R16), V17.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane39:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3e34 // mov w20, v17.s[3]
 	TBZ $31, R20, lane40
-	VLD1 (R16), V17.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane40:
 	ADD $4, R16, R16
-	WORD $0x4e30cf4e // fmla v14.4s, v26.4s, v16.4s
-	WORD $0x4e31cf6f // fmla v15.4s, v27.4s, v17.4s
+	WORD $0x4e3fcf4e // fmla v14.4s, v26.4s, v31.4s
+	WORD $0x4e3ecf6f // fmla v15.4s, v27.4s, v30.4s
 
 fold:
 	MOVD dst+32(FP), R0
@@ -3821,32 +3821,32 @@ TEXT ·transpose8F32NEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R10
 
 loop:
-	FMOVQ 0(R6), F31
+	FMOVQ 0(R6), F0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	ADD R7<<2, R6, R16
-	FMOVQ 0(R16), F30
+	FMOVQ 0(R16), F31
 	ADD R7, R6, R16
-	FMOVQ 0(R16), F29
+	FMOVQ 0(R16), F4
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD R7<<1, R9, R16
-	FMOVQ 0(R16), F28
+	FMOVQ 0(R16), F30
 	ADD R7<<1, R6, R16
-	FMOVQ 0(R16), F27
+	FMOVQ 0(R16), F8
 	WORD $0x6f00e409 // movi v9.2d, #0
 	ADD R8<<1, R6, R16
-	FMOVQ 0(R16), F26
-	FMOVQ 0(R9), F25
+	FMOVQ 0(R16), F29
+	FMOVQ 0(R9), F10
 	WORD $0x6f00e40b // movi v11.2d, #0
 	ADD R7<<2, R9, R16
-	FMOVQ 0(R16), F24
-	WORD $0x4e9d3be2 // zip1 v2.4s, v31.4s, v29.4s
-	WORD $0x4e9c3bc3 // zip1 v3.4s, v30.4s, v28.4s
-	WORD $0x4e9d7be6 // zip2 v6.4s, v31.4s, v29.4s
-	WORD $0x4e9c7bc7 // zip2 v7.4s, v30.4s, v28.4s
-	WORD $0x4e993b64 // zip1 v4.4s, v27.4s, v25.4s
-	WORD $0x4e983b45 // zip1 v5.4s, v26.4s, v24.4s
-	WORD $0x4e997b6a // zip2 v10.4s, v27.4s, v25.4s
-	WORD $0x4e987b4b // zip2 v11.4s, v26.4s, v24.4s
+	FMOVQ 0(R16), F28
+	WORD $0x4e843802 // zip1 v2.4s, v0.4s, v4.4s
+	WORD $0x4e9e3be3 // zip1 v3.4s, v31.4s, v30.4s
+	WORD $0x4e847806 // zip2 v6.4s, v0.4s, v4.4s
+	WORD $0x4e9e7be7 // zip2 v7.4s, v31.4s, v30.4s
+	WORD $0x4e8a3904 // zip1 v4.4s, v8.4s, v10.4s
+	WORD $0x4e9c3ba5 // zip1 v5.4s, v29.4s, v28.4s
+	WORD $0x4e8a790a // zip2 v10.4s, v8.4s, v10.4s
+	WORD $0x4e9c7bab // zip2 v11.4s, v29.4s, v28.4s
 	WORD $0x4ec43840 // zip1 v0.2d, v2.2d, v4.2d
 	WORD $0x4ec53861 // zip1 v1.2d, v3.2d, v5.2d
 	FSTPQ (F0, F1), 0(R0)
@@ -3861,32 +3861,32 @@ loop:
 	WORD $0x4eca78ca // zip2 v10.2d, v6.2d, v10.2d
 	WORD $0x4ecb78eb // zip2 v11.2d, v7.2d, v11.2d
 	FSTPQ (F10, F11), 0(R3)
-	FMOVQ 16(R6), F31
+	FMOVQ 16(R6), F12
 	WORD $0x6f00e40d // movi v13.2d, #0
 	ADD R7<<2, R6, R16
-	FMOVQ 16(R16), F30
+	FMOVQ 16(R16), F31
 	ADD R7, R6, R16
-	FMOVQ 16(R16), F29
+	FMOVQ 16(R16), F14
 	WORD $0x6f00e40f // movi v15.2d, #0
 	ADD R7<<1, R9, R16
-	FMOVQ 16(R16), F28
+	FMOVQ 16(R16), F30
 	ADD R7<<1, R6, R16
-	FMOVQ 16(R16), F27
+	FMOVQ 16(R16), F16
 	WORD $0x6f00e411 // movi v17.2d, #0
 	ADD R8<<1, R6, R16
-	FMOVQ 16(R16), F26
-	FMOVQ 16(R9), F25
+	FMOVQ 16(R16), F29
+	FMOVQ 16(R9), F18
 	WORD $0x6f00e413 // movi v19.2d, #0
 	ADD R7<<2, R9, R16
-	FMOVQ 16(R16), F24
-	WORD $0x4e9d3be2 // zip1 v2.4s, v31.4s, v29.4s
-	WORD $0x4e9c3bc3 // zip1 v3.4s, v30.4s, v28.4s
-	WORD $0x4e9d7be6 // zip2 v6.4s, v31.4s, v29.4s
-	WORD $0x4e9c7bc7 // zip2 v7.4s, v30.4s, v28.4s
-	WORD $0x4e993b6e // zip1 v14.4s, v27.4s, v25.4s
-	WORD $0x4e983b4f // zip1 v15.4s, v26.4s, v24.4s
-	WORD $0x4e997b72 // zip2 v18.4s, v27.4s, v25.4s
-	WORD $0x4e987b53 // zip2 v19.4s, v26.4s, v24.4s
+	FMOVQ 16(R16), F28
+	WORD $0x4e8e3982 // zip1 v2.4s, v12.4s, v14.4s
+	WORD $0x4e9e3be3 // zip1 v3.4s, v31.4s, v30.4s
+	WORD $0x4e8e7986 // zip2 v6.4s, v12.4s, v14.4s
+	WORD $0x4e9e7be7 // zip2 v7.4s, v31.4s, v30.4s
+	WORD $0x4e923a0e // zip1 v14.4s, v16.4s, v18.4s
+	WORD $0x4e9c3baf // zip1 v15.4s, v29.4s, v28.4s
+	WORD $0x4e927a12 // zip2 v18.4s, v16.4s, v18.4s
+	WORD $0x4e9c7bb3 // zip2 v19.4s, v29.4s, v28.4s
 	WORD $0x4ece384c // zip1 v12.2d, v2.2d, v14.2d
 	WORD $0x4ecf386d // zip1 v13.2d, v3.2d, v15.2d
 	ADD R1<<2, R0, R16
@@ -3930,33 +3930,33 @@ TEXT ·transpose4F64NEON(SB), NOSPLIT, $0-40
 	MOVD n+32(FP), R8
 
 loop:
-	FMOVQ 0(R3), F31
+	FMOVQ 0(R3), F0
 	WORD $0x6f00e401 // movi v1.2d, #0
 	ADD R6<<1, R3, R16
-	FMOVQ 0(R16), F30
+	FMOVQ 0(R16), F31
 	ADD R6, R3, R16
-	FMOVQ 0(R16), F29
+	FMOVQ 0(R16), F4
 	WORD $0x6f00e405 // movi v5.2d, #0
-	FMOVQ 0(R7), F28
-	WORD $0x4edd3be2 // zip1 v2.2d, v31.2d, v29.2d
-	WORD $0x4edc3bc3 // zip1 v3.2d, v30.2d, v28.2d
-	WORD $0x4edd7be6 // zip2 v6.2d, v31.2d, v29.2d
-	WORD $0x4edc7bc7 // zip2 v7.2d, v30.2d, v28.2d
+	FMOVQ 0(R7), F30
+	WORD $0x4ec43802 // zip1 v2.2d, v0.2d, v4.2d
+	WORD $0x4ede3be3 // zip1 v3.2d, v31.2d, v30.2d
+	WORD $0x4ec47806 // zip2 v6.2d, v0.2d, v4.2d
+	WORD $0x4ede7be7 // zip2 v7.2d, v31.2d, v30.2d
 	FSTPQ (F2, F3), 0(R0)
 	ADD R1, R0, R16
 	FSTPQ (F6, F7), 0(R16)
-	FMOVQ 16(R3), F31
+	FMOVQ 16(R3), F8
 	WORD $0x6f00e409 // movi v9.2d, #0
 	ADD R6<<1, R3, R16
 	FMOVQ 16(R16), F29
 	ADD R6, R3, R16
-	FMOVQ 16(R16), F27
+	FMOVQ 16(R16), F10
 	WORD $0x6f00e40b // movi v11.2d, #0
-	FMOVQ 16(R7), F26
-	WORD $0x4edb3be2 // zip1 v2.2d, v31.2d, v27.2d
-	WORD $0x4eda3ba3 // zip1 v3.2d, v29.2d, v26.2d
-	WORD $0x4edb7be6 // zip2 v6.2d, v31.2d, v27.2d
-	WORD $0x4eda7ba7 // zip2 v7.2d, v29.2d, v26.2d
+	FMOVQ 16(R7), F28
+	WORD $0x4eca3902 // zip1 v2.2d, v8.2d, v10.2d
+	WORD $0x4edc3ba3 // zip1 v3.2d, v29.2d, v28.2d
+	WORD $0x4eca7906 // zip2 v6.2d, v8.2d, v10.2d
+	WORD $0x4edc7ba7 // zip2 v7.2d, v29.2d, v28.2d
 	ADD R1<<1, R0, R16
 	FSTPQ (F2, F3), 0(R16)
 	FSTPQ (F6, F7), 0(R2)
@@ -3967,9 +3967,9 @@ loop:
 	ADD R9, R0, R0
 	ADD R9, R2, R2
 	SUBS $0x00000004, R8, R8
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
-	WORD $0x4ebc1f85 // mov v5.16b, v28.16b
+	WORD $0x4ebf1fe1 // mov v1.16b, v31.16b
+	WORD $0x4ebe1fc5 // mov v5.16b, v30.16b
 	WORD $0x4ebd1fa9 // mov v9.16b, v29.16b
-	WORD $0x4eba1f4b // mov v11.16b, v26.16b
+	WORD $0x4ebc1f8b // mov v11.16b, v28.16b
 	BNE loop
 	RET

@@ -164,10 +164,10 @@ TEXT ·philoxF64NEON(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0
 	MOVD n+32(FP), R1
 	FMOVD block+8(FP), F0
-	FLDPQ 0(R19), (F31, F30)
+	FLDPQ 0(R19), (F2, F3)
 	WORD $0x4e080400 // dup v0.2d, v0.d[0]
-	WORD $0x4eff841f // add v31.2d, v0.2d, v31.2d
-	WORD $0x4efe8401 // add v1.2d, v0.2d, v30.2d
+	WORD $0x4ee2841f // add v31.2d, v0.2d, v2.2d
+	WORD $0x4ee38401 // add v1.2d, v0.2d, v3.2d
 	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
 
 loop:
@@ -188,45 +188,45 @@ loop:
 	WORD $0x6f60042d // ushr v13.2d, v1.2d, #32
 	WORD $0x6f60044e // ushr v14.2d, v2.2d, #32
 	WORD $0x6f60046f // ushr v15.2d, v3.2d, #32
-	FMOVQ 48(R19), F30
-	WORD $0x0ea1281d // xtn v29.2s, v0.2d
-	WORD $0x0ea12bdc // xtn v28.2s, v30.2d
-	WORD $0x2ebcc3bd // umull v29.2d, v29.2s, v28.2s
-	WORD $0x0ea1283c // xtn v28.2s, v1.2d
-	WORD $0x0ea12bdb // xtn v27.2s, v30.2d
-	WORD $0x2ebbc39c // umull v28.2d, v28.2s, v27.2s
-	FMOVQ 64(R19), F27
+	WORD $0x0ea1281e // xtn v30.2s, v0.2d
+	FMOVQ 48(R19), F28
+	WORD $0x0ea12b9d // xtn v29.2s, v28.2d
+	WORD $0x2ebdc3de // umull v30.2d, v30.2s, v29.2s
+	WORD $0x0ea1283d // xtn v29.2s, v1.2d
+	WORD $0x0ea12b9b // xtn v27.2s, v28.2d
+	WORD $0x2ebbc3bd // umull v29.2d, v29.2s, v27.2s
 	WORD $0x0ea128d0 // xtn v16.2s, v6.2d
-	WORD $0x0ea12b7a // xtn v26.2s, v27.2d
-	WORD $0x2ebac210 // umull v16.2d, v16.2s, v26.2s
+	FMOVQ 64(R19), F26
+	WORD $0x0ea12b5b // xtn v27.2s, v26.2d
+	WORD $0x2ebbc210 // umull v16.2d, v16.2s, v27.2s
 	WORD $0x0ea128d1 // xtn v17.2s, v6.2d
-	WORD $0x0ea12b7a // xtn v26.2s, v27.2d
-	WORD $0x2ebac231 // umull v17.2d, v17.2s, v26.2s
+	WORD $0x0ea12b5b // xtn v27.2s, v26.2d
+	WORD $0x2ebbc231 // umull v17.2d, v17.2s, v27.2s
 	WORD $0x6f600612 // ushr v18.2d, v16.2d, #32
 	WORD $0x6f600633 // ushr v19.2d, v17.2d, #32
 	WORD $0x6e2c1e52 // eor v18.16b, v18.16b, v12.16b
 	WORD $0x6e2d1e73 // eor v19.16b, v19.16b, v13.16b
 	WORD $0x6e241e52 // eor v18.16b, v18.16b, v4.16b
 	WORD $0x6e241e73 // eor v19.16b, v19.16b, v4.16b
-	WORD $0x6f6007ac // ushr v12.2d, v29.2d, #32
-	WORD $0x6f60078d // ushr v13.2d, v28.2d, #32
+	WORD $0x6f6007cc // ushr v12.2d, v30.2d, #32
+	WORD $0x6f6007ad // ushr v13.2d, v29.2d, #32
 	WORD $0x6e2a1d8c // eor v12.16b, v12.16b, v10.16b
 	WORD $0x6e2b1dad // eor v13.16b, v13.16b, v11.16b
 	WORD $0x6e281d8c // eor v12.16b, v12.16b, v8.16b
 	WORD $0x6e291dad // eor v13.16b, v13.16b, v9.16b
 	WORD $0x0ea12854 // xtn v20.2s, v2.2d
-	WORD $0x0ea12bda // xtn v26.2s, v30.2d
-	WORD $0x2ebac294 // umull v20.2d, v20.2s, v26.2s
+	WORD $0x0ea12b9b // xtn v27.2s, v28.2d
+	WORD $0x2ebbc294 // umull v20.2d, v20.2s, v27.2s
 	WORD $0x0ea12875 // xtn v21.2s, v3.2d
-	WORD $0x0ea12bda // xtn v26.2s, v30.2d
-	WORD $0x2ebac2b5 // umull v21.2d, v21.2s, v26.2s
-	WORD $0x0ea128da // xtn v26.2s, v6.2d
-	WORD $0x0ea12b79 // xtn v25.2s, v27.2d
-	WORD $0x2eb9c35a // umull v26.2d, v26.2s, v25.2s
+	WORD $0x0ea12b9b // xtn v27.2s, v28.2d
+	WORD $0x2ebbc2b5 // umull v21.2d, v21.2s, v27.2s
+	WORD $0x0ea128db // xtn v27.2s, v6.2d
+	WORD $0x0ea12b59 // xtn v25.2s, v26.2d
+	WORD $0x2eb9c37b // umull v27.2d, v27.2s, v25.2s
 	WORD $0x0ea128c7 // xtn v7.2s, v6.2d
-	WORD $0x0ea12b79 // xtn v25.2s, v27.2d
+	WORD $0x0ea12b59 // xtn v25.2s, v26.2d
 	WORD $0x2eb9c0e7 // umull v7.2d, v7.2s, v25.2s
-	WORD $0x6f600756 // ushr v22.2d, v26.2d, #32
+	WORD $0x6f600776 // ushr v22.2d, v27.2d, #32
 	WORD $0x6f6004f7 // ushr v23.2d, v7.2d, #32
 	WORD $0x6e2e1ed6 // eor v22.16b, v22.16b, v14.16b
 	WORD $0x6e2f1ef7 // eor v23.16b, v23.16b, v15.16b
@@ -245,16 +245,16 @@ loop:
 	WORD $0x4eeb8508 // add v8.2d, v8.2d, v11.2d
 	WORD $0x4eeb8529 // add v9.2d, v9.2d, v11.2d
 	WORD $0x0ea12a4a // xtn v10.2s, v18.2d
-	WORD $0x0ea12bc6 // xtn v6.2s, v30.2d
+	WORD $0x0ea12b86 // xtn v6.2s, v28.2d
 	WORD $0x2ea6c14a // umull v10.2d, v10.2s, v6.2s
 	WORD $0x0ea12a6b // xtn v11.2s, v19.2d
-	WORD $0x0ea12bd2 // xtn v18.2s, v30.2d
+	WORD $0x0ea12b92 // xtn v18.2s, v28.2d
 	WORD $0x2eb2c16b // umull v11.2d, v11.2s, v18.2s
 	WORD $0x0ea12993 // xtn v19.2s, v12.2d
-	WORD $0x0ea12b72 // xtn v18.2s, v27.2d
+	WORD $0x0ea12b52 // xtn v18.2s, v26.2d
 	WORD $0x2eb2c273 // umull v19.2d, v19.2s, v18.2s
 	WORD $0x0ea129b2 // xtn v18.2s, v13.2d
-	WORD $0x0ea12b6c // xtn v12.2s, v27.2d
+	WORD $0x0ea12b4c // xtn v12.2s, v26.2d
 	WORD $0x2eacc252 // umull v18.2d, v18.2s, v12.2s
 	WORD $0x6f60066d // ushr v13.2d, v19.2d, #32
 	WORD $0x6f60064c // ushr v12.2d, v18.2d, #32
@@ -264,27 +264,27 @@ loop:
 	WORD $0x6e251e31 // eor v17.16b, v17.16b, v5.16b
 	WORD $0x6f60054d // ushr v13.2d, v10.2d, #32
 	WORD $0x6f60056c // ushr v12.2d, v11.2d, #32
-	WORD $0x6e3d1dbd // eor v29.16b, v13.16b, v29.16b
-	WORD $0x6e3c1d9c // eor v28.16b, v12.16b, v28.16b
-	WORD $0x6e281fbd // eor v29.16b, v29.16b, v8.16b
-	WORD $0x6e291f9c // eor v28.16b, v28.16b, v9.16b
+	WORD $0x6e3e1dbe // eor v30.16b, v13.16b, v30.16b
+	WORD $0x6e3d1d9d // eor v29.16b, v12.16b, v29.16b
+	WORD $0x6e281fde // eor v30.16b, v30.16b, v8.16b
+	WORD $0x6e291fbd // eor v29.16b, v29.16b, v9.16b
 	WORD $0x0ea12ac0 // xtn v0.2s, v22.2d
-	WORD $0x0ea12bcd // xtn v13.2s, v30.2d
+	WORD $0x0ea12b8d // xtn v13.2s, v28.2d
 	WORD $0x2eadc000 // umull v0.2d, v0.2s, v13.2s
 	WORD $0x0ea12ae1 // xtn v1.2s, v23.2d
-	WORD $0x0ea12bd6 // xtn v22.2s, v30.2d
+	WORD $0x0ea12b96 // xtn v22.2s, v28.2d
 	WORD $0x2eb6c021 // umull v1.2d, v1.2s, v22.2s
 	WORD $0x0ea129d7 // xtn v23.2s, v14.2d
-	WORD $0x0ea12b76 // xtn v22.2s, v27.2d
+	WORD $0x0ea12b56 // xtn v22.2s, v26.2d
 	WORD $0x2eb6c2f7 // umull v23.2d, v23.2s, v22.2s
 	WORD $0x0ea129f6 // xtn v22.2s, v15.2d
-	WORD $0x0ea12b6e // xtn v14.2s, v27.2d
+	WORD $0x0ea12b4e // xtn v14.2s, v26.2d
 	WORD $0x2eaec2d6 // umull v22.2d, v22.2s, v14.2s
 	WORD $0x6f6006ef // ushr v15.2d, v23.2d, #32
 	WORD $0x6f6006ce // ushr v14.2d, v22.2d, #32
-	WORD $0x6e3a1dfa // eor v26.16b, v15.16b, v26.16b
+	WORD $0x6e3b1dfb // eor v27.16b, v15.16b, v27.16b
 	WORD $0x6e271dcf // eor v15.16b, v14.16b, v7.16b
-	WORD $0x6e381f5a // eor v26.16b, v26.16b, v24.16b
+	WORD $0x6e381f7b // eor v27.16b, v27.16b, v24.16b
 	WORD $0x6e251def // eor v15.16b, v15.16b, v5.16b
 	WORD $0x6f600406 // ushr v6.2d, v0.2d, #32
 	WORD $0x6f600427 // ushr v7.2d, v1.2d, #32
@@ -298,42 +298,42 @@ loop:
 	WORD $0x4ef88508 // add v8.2d, v8.2d, v24.2d
 	WORD $0x4ef88529 // add v9.2d, v9.2d, v24.2d
 	WORD $0x0ea12a15 // xtn v21.2s, v16.2d
-	WORD $0x0ea12bd4 // xtn v20.2s, v30.2d
+	WORD $0x0ea12b94 // xtn v20.2s, v28.2d
 	WORD $0x2eb4c2b5 // umull v21.2d, v21.2s, v20.2s
 	WORD $0x0ea12a34 // xtn v20.2s, v17.2d
-	WORD $0x0ea12bd0 // xtn v16.2s, v30.2d
+	WORD $0x0ea12b90 // xtn v16.2s, v28.2d
 	WORD $0x2eb0c294 // umull v20.2d, v20.2s, v16.2s
-	WORD $0x0ea12bb0 // xtn v16.2s, v29.2d
-	WORD $0x0ea12b71 // xtn v17.2s, v27.2d
+	WORD $0x0ea12bd0 // xtn v16.2s, v30.2d
+	WORD $0x0ea12b51 // xtn v17.2s, v26.2d
 	WORD $0x2eb1c210 // umull v16.2d, v16.2s, v17.2s
-	WORD $0x0ea12b91 // xtn v17.2s, v28.2d
-	WORD $0x0ea12b7d // xtn v29.2s, v27.2d
-	WORD $0x2ebdc231 // umull v17.2d, v17.2s, v29.2s
-	WORD $0x6f60061d // ushr v29.2d, v16.2d, #32
-	WORD $0x6f60063c // ushr v28.2d, v17.2d, #32
-	WORD $0x6e331fbd // eor v29.16b, v29.16b, v19.16b
-	WORD $0x6e321f9c // eor v28.16b, v28.16b, v18.16b
-	WORD $0x6e241fbd // eor v29.16b, v29.16b, v4.16b
-	WORD $0x6e251f9c // eor v28.16b, v28.16b, v5.16b
+	WORD $0x0ea12bb1 // xtn v17.2s, v29.2d
+	WORD $0x0ea12b5e // xtn v30.2s, v26.2d
+	WORD $0x2ebec231 // umull v17.2d, v17.2s, v30.2s
+	WORD $0x6f60061e // ushr v30.2d, v16.2d, #32
+	WORD $0x6f60063d // ushr v29.2d, v17.2d, #32
+	WORD $0x6e331fde // eor v30.16b, v30.16b, v19.16b
+	WORD $0x6e321fbd // eor v29.16b, v29.16b, v18.16b
+	WORD $0x6e241fde // eor v30.16b, v30.16b, v4.16b
+	WORD $0x6e251fbd // eor v29.16b, v29.16b, v5.16b
 	WORD $0x6f6006ac // ushr v12.2d, v21.2d, #32
 	WORD $0x6f60068d // ushr v13.2d, v20.2d, #32
 	WORD $0x6e2a1d8c // eor v12.16b, v12.16b, v10.16b
 	WORD $0x6e2b1dad // eor v13.16b, v13.16b, v11.16b
 	WORD $0x6e281d8c // eor v12.16b, v12.16b, v8.16b
 	WORD $0x6e291dad // eor v13.16b, v13.16b, v9.16b
-	WORD $0x0ea12b4a // xtn v10.2s, v26.2d
-	WORD $0x0ea12bd3 // xtn v19.2s, v30.2d
+	WORD $0x0ea12b6a // xtn v10.2s, v27.2d
+	WORD $0x0ea12b93 // xtn v19.2s, v28.2d
 	WORD $0x2eb3c14a // umull v10.2d, v10.2s, v19.2s
 	WORD $0x0ea129eb // xtn v11.2s, v15.2d
-	WORD $0x0ea12bda // xtn v26.2s, v30.2d
-	WORD $0x2ebac16b // umull v11.2d, v11.2s, v26.2s
-	WORD $0x0ea128da // xtn v26.2s, v6.2d
-	WORD $0x0ea12b73 // xtn v19.2s, v27.2d
-	WORD $0x2eb3c35a // umull v26.2d, v26.2s, v19.2s
+	WORD $0x0ea12b9b // xtn v27.2s, v28.2d
+	WORD $0x2ebbc16b // umull v11.2d, v11.2s, v27.2s
+	WORD $0x0ea128db // xtn v27.2s, v6.2d
+	WORD $0x0ea12b53 // xtn v19.2s, v26.2d
+	WORD $0x2eb3c37b // umull v27.2d, v27.2s, v19.2s
 	WORD $0x0ea128f3 // xtn v19.2s, v7.2d
-	WORD $0x0ea12b72 // xtn v18.2s, v27.2d
+	WORD $0x0ea12b52 // xtn v18.2s, v26.2d
 	WORD $0x2eb2c273 // umull v19.2d, v19.2s, v18.2s
-	WORD $0x6f600752 // ushr v18.2d, v26.2d, #32
+	WORD $0x6f600772 // ushr v18.2d, v27.2d, #32
 	WORD $0x6f60066f // ushr v15.2d, v19.2d, #32
 	WORD $0x6e371e57 // eor v23.16b, v18.16b, v23.16b
 	WORD $0x6e361df6 // eor v22.16b, v15.16b, v22.16b
@@ -349,20 +349,20 @@ loop:
 	WORD $0x4ef984a1 // add v1.2d, v5.2d, v25.2d
 	WORD $0x4ef88504 // add v4.2d, v8.2d, v24.2d
 	WORD $0x4ef88525 // add v5.2d, v9.2d, v24.2d
-	WORD $0x0ea12ba8 // xtn v8.2s, v29.2d
-	WORD $0x0ea12bd2 // xtn v18.2s, v30.2d
+	WORD $0x0ea12bc8 // xtn v8.2s, v30.2d
+	WORD $0x0ea12b92 // xtn v18.2s, v28.2d
 	WORD $0x2eb2c108 // umull v8.2d, v8.2s, v18.2s
-	WORD $0x0ea12b89 // xtn v9.2s, v28.2d
-	WORD $0x0ea12bdd // xtn v29.2s, v30.2d
-	WORD $0x2ebdc129 // umull v9.2d, v9.2s, v29.2s
-	WORD $0x0ea1299d // xtn v29.2s, v12.2d
-	WORD $0x0ea12b7c // xtn v28.2s, v27.2d
-	WORD $0x2ebcc3bd // umull v29.2d, v29.2s, v28.2s
-	WORD $0x0ea129bc // xtn v28.2s, v13.2d
-	WORD $0x0ea12b72 // xtn v18.2s, v27.2d
-	WORD $0x2eb2c39c // umull v28.2d, v28.2s, v18.2s
-	WORD $0x6f6007b2 // ushr v18.2d, v29.2d, #32
-	WORD $0x6f60078d // ushr v13.2d, v28.2d, #32
+	WORD $0x0ea12ba9 // xtn v9.2s, v29.2d
+	WORD $0x0ea12b9e // xtn v30.2s, v28.2d
+	WORD $0x2ebec129 // umull v9.2d, v9.2s, v30.2s
+	WORD $0x0ea1299e // xtn v30.2s, v12.2d
+	WORD $0x0ea12b5d // xtn v29.2s, v26.2d
+	WORD $0x2ebdc3de // umull v30.2d, v30.2s, v29.2s
+	WORD $0x0ea129bd // xtn v29.2s, v13.2d
+	WORD $0x0ea12b52 // xtn v18.2s, v26.2d
+	WORD $0x2eb2c3bd // umull v29.2d, v29.2s, v18.2s
+	WORD $0x6f6007d2 // ushr v18.2d, v30.2d, #32
+	WORD $0x6f6007ad // ushr v13.2d, v29.2d, #32
 	WORD $0x6e301e52 // eor v18.16b, v18.16b, v16.16b
 	WORD $0x6e311db1 // eor v17.16b, v13.16b, v17.16b
 	WORD $0x6e201e52 // eor v18.16b, v18.16b, v0.16b
@@ -374,22 +374,22 @@ loop:
 	WORD $0x6e241e10 // eor v16.16b, v16.16b, v4.16b
 	WORD $0x6e251eb5 // eor v21.16b, v21.16b, v5.16b
 	WORD $0x0ea12af4 // xtn v20.2s, v23.2d
-	WORD $0x0ea12bcd // xtn v13.2s, v30.2d
+	WORD $0x0ea12b8d // xtn v13.2s, v28.2d
 	WORD $0x2eadc294 // umull v20.2d, v20.2s, v13.2s
 	WORD $0x0ea12ad7 // xtn v23.2s, v22.2d
-	WORD $0x0ea12bcd // xtn v13.2s, v30.2d
+	WORD $0x0ea12b8d // xtn v13.2s, v28.2d
 	WORD $0x2eadc2f7 // umull v23.2d, v23.2s, v13.2s
 	WORD $0x0ea129d6 // xtn v22.2s, v14.2d
-	WORD $0x0ea12b6d // xtn v13.2s, v27.2d
+	WORD $0x0ea12b4d // xtn v13.2s, v26.2d
 	WORD $0x2eadc2d6 // umull v22.2d, v22.2s, v13.2s
 	WORD $0x0ea129ee // xtn v14.2s, v15.2d
-	WORD $0x0ea12b6d // xtn v13.2s, v27.2d
+	WORD $0x0ea12b4d // xtn v13.2s, v26.2d
 	WORD $0x2eadc1ce // umull v14.2d, v14.2s, v13.2s
 	WORD $0x6f6006cf // ushr v15.2d, v22.2d, #32
 	WORD $0x6f6005cd // ushr v13.2d, v14.2d, #32
-	WORD $0x6e3a1dfa // eor v26.16b, v15.16b, v26.16b
+	WORD $0x6e3b1dfb // eor v27.16b, v15.16b, v27.16b
 	WORD $0x6e331db3 // eor v19.16b, v13.16b, v19.16b
-	WORD $0x6e201f5a // eor v26.16b, v26.16b, v0.16b
+	WORD $0x6e201f7b // eor v27.16b, v27.16b, v0.16b
 	WORD $0x6e211e73 // eor v19.16b, v19.16b, v1.16b
 	WORD $0x6f600686 // ushr v6.2d, v20.2d, #32
 	WORD $0x6f6006e7 // ushr v7.2d, v23.2d, #32
@@ -402,22 +402,22 @@ loop:
 	WORD $0x4ef88484 // add v4.2d, v4.2d, v24.2d
 	WORD $0x4ef884a5 // add v5.2d, v5.2d, v24.2d
 	WORD $0x0ea12a4a // xtn v10.2s, v18.2d
-	WORD $0x0ea12bcf // xtn v15.2s, v30.2d
+	WORD $0x0ea12b8f // xtn v15.2s, v28.2d
 	WORD $0x2eafc14a // umull v10.2d, v10.2s, v15.2s
 	WORD $0x0ea12a2b // xtn v11.2s, v17.2d
-	WORD $0x0ea12bd2 // xtn v18.2s, v30.2d
+	WORD $0x0ea12b92 // xtn v18.2s, v28.2d
 	WORD $0x2eb2c16b // umull v11.2d, v11.2s, v18.2s
 	WORD $0x0ea12a12 // xtn v18.2s, v16.2d
-	WORD $0x0ea12b71 // xtn v17.2s, v27.2d
+	WORD $0x0ea12b51 // xtn v17.2s, v26.2d
 	WORD $0x2eb1c252 // umull v18.2d, v18.2s, v17.2s
 	WORD $0x0ea12ab1 // xtn v17.2s, v21.2d
-	WORD $0x0ea12b70 // xtn v16.2s, v27.2d
+	WORD $0x0ea12b50 // xtn v16.2s, v26.2d
 	WORD $0x2eb0c231 // umull v17.2d, v17.2s, v16.2s
 	WORD $0x6f600655 // ushr v21.2d, v18.2d, #32
 	WORD $0x6f600630 // ushr v16.2d, v17.2d, #32
-	WORD $0x6e3d1ebd // eor v29.16b, v21.16b, v29.16b
-	WORD $0x6e3c1e15 // eor v21.16b, v16.16b, v28.16b
-	WORD $0x6e201fbd // eor v29.16b, v29.16b, v0.16b
+	WORD $0x6e3e1ebe // eor v30.16b, v21.16b, v30.16b
+	WORD $0x6e3d1e15 // eor v21.16b, v16.16b, v29.16b
+	WORD $0x6e201fde // eor v30.16b, v30.16b, v0.16b
 	WORD $0x6e211eb5 // eor v21.16b, v21.16b, v1.16b
 	WORD $0x6f60054c // ushr v12.2d, v10.2d, #32
 	WORD $0x6f60056d // ushr v13.2d, v11.2d, #32
@@ -425,20 +425,20 @@ loop:
 	WORD $0x6e291dad // eor v13.16b, v13.16b, v9.16b
 	WORD $0x6e241d8c // eor v12.16b, v12.16b, v4.16b
 	WORD $0x6e251dad // eor v13.16b, v13.16b, v5.16b
-	WORD $0x0ea12b48 // xtn v8.2s, v26.2d
-	WORD $0x0ea12bdc // xtn v28.2s, v30.2d
-	WORD $0x2ebcc108 // umull v8.2d, v8.2s, v28.2s
+	WORD $0x0ea12b68 // xtn v8.2s, v27.2d
+	WORD $0x0ea12b9d // xtn v29.2s, v28.2d
+	WORD $0x2ebdc108 // umull v8.2d, v8.2s, v29.2s
 	WORD $0x0ea12a69 // xtn v9.2s, v19.2d
-	WORD $0x0ea12bdc // xtn v28.2s, v30.2d
-	WORD $0x2ebcc129 // umull v9.2d, v9.2s, v28.2s
-	WORD $0x0ea128dc // xtn v28.2s, v6.2d
-	WORD $0x0ea12b7a // xtn v26.2s, v27.2d
-	WORD $0x2ebac39c // umull v28.2d, v28.2s, v26.2s
-	WORD $0x0ea128fa // xtn v26.2s, v7.2d
-	WORD $0x0ea12b73 // xtn v19.2s, v27.2d
-	WORD $0x2eb3c35a // umull v26.2d, v26.2s, v19.2s
-	WORD $0x6f600793 // ushr v19.2d, v28.2d, #32
-	WORD $0x6f600750 // ushr v16.2d, v26.2d, #32
+	WORD $0x0ea12b9d // xtn v29.2s, v28.2d
+	WORD $0x2ebdc129 // umull v9.2d, v9.2s, v29.2s
+	WORD $0x0ea128dd // xtn v29.2s, v6.2d
+	WORD $0x0ea12b5b // xtn v27.2s, v26.2d
+	WORD $0x2ebbc3bd // umull v29.2d, v29.2s, v27.2s
+	WORD $0x0ea128fb // xtn v27.2s, v7.2d
+	WORD $0x0ea12b53 // xtn v19.2s, v26.2d
+	WORD $0x2eb3c37b // umull v27.2d, v27.2s, v19.2s
+	WORD $0x6f6007b3 // ushr v19.2d, v29.2d, #32
+	WORD $0x6f600770 // ushr v16.2d, v27.2d, #32
 	WORD $0x6e361e76 // eor v22.16b, v19.16b, v22.16b
 	WORD $0x6e2e1e13 // eor v19.16b, v16.16b, v14.16b
 	WORD $0x6e201ed6 // eor v22.16b, v22.16b, v0.16b
@@ -453,17 +453,17 @@ loop:
 	WORD $0x4ef98421 // add v1.2d, v1.2d, v25.2d
 	WORD $0x4ef88484 // add v4.2d, v4.2d, v24.2d
 	WORD $0x4ef884a5 // add v5.2d, v5.2d, v24.2d
-	WORD $0x0ea12bb7 // xtn v23.2s, v29.2d
-	WORD $0x0ea12bd4 // xtn v20.2s, v30.2d
+	WORD $0x0ea12bd7 // xtn v23.2s, v30.2d
+	WORD $0x0ea12b94 // xtn v20.2s, v28.2d
 	WORD $0x2eb4c2f7 // umull v23.2d, v23.2s, v20.2s
-	WORD $0x0ea12abd // xtn v29.2s, v21.2d
-	WORD $0x0ea12bd4 // xtn v20.2s, v30.2d
-	WORD $0x2eb4c3bd // umull v29.2d, v29.2s, v20.2s
+	WORD $0x0ea12abe // xtn v30.2s, v21.2d
+	WORD $0x0ea12b94 // xtn v20.2s, v28.2d
+	WORD $0x2eb4c3de // umull v30.2d, v30.2s, v20.2s
 	WORD $0x0ea12995 // xtn v21.2s, v12.2d
-	WORD $0x0ea12b74 // xtn v20.2s, v27.2d
+	WORD $0x0ea12b54 // xtn v20.2s, v26.2d
 	WORD $0x2eb4c2b5 // umull v21.2d, v21.2s, v20.2s
 	WORD $0x0ea129b4 // xtn v20.2s, v13.2d
-	WORD $0x0ea12b70 // xtn v16.2s, v27.2d
+	WORD $0x0ea12b50 // xtn v16.2s, v26.2d
 	WORD $0x2eb0c294 // umull v20.2d, v20.2s, v16.2s
 	WORD $0x6f6006b0 // ushr v16.2d, v21.2d, #32
 	WORD $0x6f60068d // ushr v13.2d, v20.2d, #32
@@ -472,29 +472,29 @@ loop:
 	WORD $0x6e201e52 // eor v18.16b, v18.16b, v0.16b
 	WORD $0x6e211e31 // eor v17.16b, v17.16b, v1.16b
 	WORD $0x6f6006f0 // ushr v16.2d, v23.2d, #32
-	WORD $0x6f6007ad // ushr v13.2d, v29.2d, #32
+	WORD $0x6f6007cd // ushr v13.2d, v30.2d, #32
 	WORD $0x6e2a1e10 // eor v16.16b, v16.16b, v10.16b
 	WORD $0x6e2b1dad // eor v13.16b, v13.16b, v11.16b
 	WORD $0x6e241e10 // eor v16.16b, v16.16b, v4.16b
 	WORD $0x6e251dad // eor v13.16b, v13.16b, v5.16b
 	WORD $0x0ea12aca // xtn v10.2s, v22.2d
-	WORD $0x0ea12bcc // xtn v12.2s, v30.2d
+	WORD $0x0ea12b8c // xtn v12.2s, v28.2d
 	WORD $0x2eacc14a // umull v10.2d, v10.2s, v12.2s
 	WORD $0x0ea12a6b // xtn v11.2s, v19.2d
-	WORD $0x0ea12bd6 // xtn v22.2s, v30.2d
+	WORD $0x0ea12b96 // xtn v22.2s, v28.2d
 	WORD $0x2eb6c16b // umull v11.2d, v11.2s, v22.2s
 	WORD $0x0ea129d6 // xtn v22.2s, v14.2d
-	WORD $0x0ea12b73 // xtn v19.2s, v27.2d
+	WORD $0x0ea12b53 // xtn v19.2s, v26.2d
 	WORD $0x2eb3c2d6 // umull v22.2d, v22.2s, v19.2s
 	WORD $0x0ea129f3 // xtn v19.2s, v15.2d
-	WORD $0x0ea12b6e // xtn v14.2s, v27.2d
+	WORD $0x0ea12b4e // xtn v14.2s, v26.2d
 	WORD $0x2eaec273 // umull v19.2d, v19.2s, v14.2s
 	WORD $0x6f6006cf // ushr v15.2d, v22.2d, #32
 	WORD $0x6f60066e // ushr v14.2d, v19.2d, #32
-	WORD $0x6e3c1dfc // eor v28.16b, v15.16b, v28.16b
-	WORD $0x6e3a1dda // eor v26.16b, v14.16b, v26.16b
-	WORD $0x6e201f9c // eor v28.16b, v28.16b, v0.16b
-	WORD $0x6e211f5a // eor v26.16b, v26.16b, v1.16b
+	WORD $0x6e3d1dfd // eor v29.16b, v15.16b, v29.16b
+	WORD $0x6e3b1ddb // eor v27.16b, v14.16b, v27.16b
+	WORD $0x6e201fbd // eor v29.16b, v29.16b, v0.16b
+	WORD $0x6e211f7b // eor v27.16b, v27.16b, v1.16b
 	WORD $0x6f600546 // ushr v6.2d, v10.2d, #32
 	WORD $0x6f600567 // ushr v7.2d, v11.2d, #32
 	WORD $0x6e281cc6 // eor v6.16b, v6.16b, v8.16b
@@ -506,16 +506,16 @@ loop:
 	WORD $0x4ef88484 // add v4.2d, v4.2d, v24.2d
 	WORD $0x4ef884a5 // add v5.2d, v5.2d, v24.2d
 	WORD $0x0ea12a48 // xtn v8.2s, v18.2d
-	WORD $0x0ea12bcf // xtn v15.2s, v30.2d
+	WORD $0x0ea12b8f // xtn v15.2s, v28.2d
 	WORD $0x2eafc108 // umull v8.2d, v8.2s, v15.2s
 	WORD $0x0ea12a29 // xtn v9.2s, v17.2d
-	WORD $0x0ea12bd2 // xtn v18.2s, v30.2d
+	WORD $0x0ea12b92 // xtn v18.2s, v28.2d
 	WORD $0x2eb2c129 // umull v9.2d, v9.2s, v18.2s
 	WORD $0x0ea12a12 // xtn v18.2s, v16.2d
-	WORD $0x0ea12b71 // xtn v17.2s, v27.2d
+	WORD $0x0ea12b51 // xtn v17.2s, v26.2d
 	WORD $0x2eb1c252 // umull v18.2d, v18.2s, v17.2s
 	WORD $0x0ea129b1 // xtn v17.2s, v13.2d
-	WORD $0x0ea12b70 // xtn v16.2s, v27.2d
+	WORD $0x0ea12b50 // xtn v16.2s, v26.2d
 	WORD $0x2eb0c231 // umull v17.2d, v17.2s, v16.2s
 	WORD $0x6f600650 // ushr v16.2d, v18.2d, #32
 	WORD $0x6f60062f // ushr v15.2d, v17.2d, #32
@@ -526,29 +526,29 @@ loop:
 	WORD $0x6f60050c // ushr v12.2d, v8.2d, #32
 	WORD $0x6f60052d // ushr v13.2d, v9.2d, #32
 	WORD $0x6e371d8c // eor v12.16b, v12.16b, v23.16b
-	WORD $0x6e3d1dad // eor v13.16b, v13.16b, v29.16b
+	WORD $0x6e3e1dad // eor v13.16b, v13.16b, v30.16b
 	WORD $0x6e241d8c // eor v12.16b, v12.16b, v4.16b
 	WORD $0x6e251dad // eor v13.16b, v13.16b, v5.16b
-	WORD $0x0ea12b9d // xtn v29.2s, v28.2d
-	WORD $0x0ea12bd7 // xtn v23.2s, v30.2d
+	WORD $0x0ea12bbe // xtn v30.2s, v29.2d
+	WORD $0x0ea12b97 // xtn v23.2s, v28.2d
+	WORD $0x2eb7c3de // umull v30.2d, v30.2s, v23.2s
+	WORD $0x0ea12b7d // xtn v29.2s, v27.2d
+	WORD $0x0ea12b97 // xtn v23.2s, v28.2d
 	WORD $0x2eb7c3bd // umull v29.2d, v29.2s, v23.2s
-	WORD $0x0ea12b5c // xtn v28.2s, v26.2d
-	WORD $0x0ea12bd7 // xtn v23.2s, v30.2d
-	WORD $0x2eb7c39c // umull v28.2d, v28.2s, v23.2s
-	WORD $0x0ea128da // xtn v26.2s, v6.2d
-	WORD $0x0ea12b77 // xtn v23.2s, v27.2d
-	WORD $0x2eb7c35a // umull v26.2d, v26.2s, v23.2s
+	WORD $0x0ea128db // xtn v27.2s, v6.2d
+	WORD $0x0ea12b57 // xtn v23.2s, v26.2d
+	WORD $0x2eb7c37b // umull v27.2d, v27.2s, v23.2s
 	WORD $0x0ea128f7 // xtn v23.2s, v7.2d
-	WORD $0x0ea12b70 // xtn v16.2s, v27.2d
+	WORD $0x0ea12b50 // xtn v16.2s, v26.2d
 	WORD $0x2eb0c2f7 // umull v23.2d, v23.2s, v16.2s
-	WORD $0x6f600750 // ushr v16.2d, v26.2d, #32
+	WORD $0x6f600770 // ushr v16.2d, v27.2d, #32
 	WORD $0x6f6006ef // ushr v15.2d, v23.2d, #32
 	WORD $0x6e361e16 // eor v22.16b, v16.16b, v22.16b
 	WORD $0x6e331df3 // eor v19.16b, v15.16b, v19.16b
 	WORD $0x6e201ed6 // eor v22.16b, v22.16b, v0.16b
 	WORD $0x6e211e73 // eor v19.16b, v19.16b, v1.16b
-	WORD $0x6f6007ae // ushr v14.2d, v29.2d, #32
-	WORD $0x6f60078f // ushr v15.2d, v28.2d, #32
+	WORD $0x6f6007ce // ushr v14.2d, v30.2d, #32
+	WORD $0x6f6007af // ushr v15.2d, v29.2d, #32
 	WORD $0x6e2a1dce // eor v14.16b, v14.16b, v10.16b
 	WORD $0x6e2b1def // eor v15.16b, v15.16b, v11.16b
 	WORD $0x6e241dce // eor v14.16b, v14.16b, v4.16b
@@ -558,16 +558,16 @@ loop:
 	WORD $0x4ef88484 // add v4.2d, v4.2d, v24.2d
 	WORD $0x4ef884a5 // add v5.2d, v5.2d, v24.2d
 	WORD $0x0ea12aaa // xtn v10.2s, v21.2d
-	WORD $0x0ea12bd0 // xtn v16.2s, v30.2d
+	WORD $0x0ea12b90 // xtn v16.2s, v28.2d
 	WORD $0x2eb0c14a // umull v10.2d, v10.2s, v16.2s
 	WORD $0x0ea12a8b // xtn v11.2s, v20.2d
-	WORD $0x0ea12bd5 // xtn v21.2s, v30.2d
+	WORD $0x0ea12b95 // xtn v21.2s, v28.2d
 	WORD $0x2eb5c16b // umull v11.2d, v11.2s, v21.2s
 	WORD $0x0ea12995 // xtn v21.2s, v12.2d
-	WORD $0x0ea12b74 // xtn v20.2s, v27.2d
+	WORD $0x0ea12b54 // xtn v20.2s, v26.2d
 	WORD $0x2eb4c2b5 // umull v21.2d, v21.2s, v20.2s
 	WORD $0x0ea129b4 // xtn v20.2s, v13.2d
-	WORD $0x0ea12b70 // xtn v16.2s, v27.2d
+	WORD $0x0ea12b50 // xtn v16.2s, v26.2d
 	WORD $0x2eb0c294 // umull v20.2d, v20.2s, v16.2s
 	WORD $0x6f6006b0 // ushr v16.2d, v21.2d, #32
 	WORD $0x6f60068d // ushr v13.2d, v20.2d, #32
@@ -582,44 +582,44 @@ loop:
 	WORD $0x6e241e10 // eor v16.16b, v16.16b, v4.16b
 	WORD $0x6e251dad // eor v13.16b, v13.16b, v5.16b
 	WORD $0x0ea12ac8 // xtn v8.2s, v22.2d
-	WORD $0x0ea12bcc // xtn v12.2s, v30.2d
+	WORD $0x0ea12b8c // xtn v12.2s, v28.2d
 	WORD $0x2eacc108 // umull v8.2d, v8.2s, v12.2s
 	WORD $0x0ea12a69 // xtn v9.2s, v19.2d
-	WORD $0x0ea12bd6 // xtn v22.2s, v30.2d
+	WORD $0x0ea12b96 // xtn v22.2s, v28.2d
 	WORD $0x2eb6c129 // umull v9.2d, v9.2s, v22.2s
 	WORD $0x0ea129d6 // xtn v22.2s, v14.2d
-	WORD $0x0ea12b73 // xtn v19.2s, v27.2d
+	WORD $0x0ea12b53 // xtn v19.2s, v26.2d
 	WORD $0x2eb3c2d6 // umull v22.2d, v22.2s, v19.2s
 	WORD $0x0ea129f3 // xtn v19.2s, v15.2d
-	WORD $0x0ea12b6e // xtn v14.2s, v27.2d
+	WORD $0x0ea12b4e // xtn v14.2s, v26.2d
 	WORD $0x2eaec273 // umull v19.2d, v19.2s, v14.2s
 	WORD $0x6f6006cf // ushr v15.2d, v22.2d, #32
 	WORD $0x6f60066e // ushr v14.2d, v19.2d, #32
-	WORD $0x6e3a1dfa // eor v26.16b, v15.16b, v26.16b
+	WORD $0x6e3b1dfb // eor v27.16b, v15.16b, v27.16b
 	WORD $0x6e371dd7 // eor v23.16b, v14.16b, v23.16b
-	WORD $0x6e201f5a // eor v26.16b, v26.16b, v0.16b
+	WORD $0x6e201f7b // eor v27.16b, v27.16b, v0.16b
 	WORD $0x6e211ef7 // eor v23.16b, v23.16b, v1.16b
 	WORD $0x6f600506 // ushr v6.2d, v8.2d, #32
 	WORD $0x6f600527 // ushr v7.2d, v9.2d, #32
-	WORD $0x6e3d1cc6 // eor v6.16b, v6.16b, v29.16b
-	WORD $0x6e3c1ce7 // eor v7.16b, v7.16b, v28.16b
+	WORD $0x6e3e1cc6 // eor v6.16b, v6.16b, v30.16b
+	WORD $0x6e3d1ce7 // eor v7.16b, v7.16b, v29.16b
 	WORD $0x6e241cc6 // eor v6.16b, v6.16b, v4.16b
 	WORD $0x6e251ce7 // eor v7.16b, v7.16b, v5.16b
 	WORD $0x4ef98400 // add v0.2d, v0.2d, v25.2d
 	WORD $0x4ef98421 // add v1.2d, v1.2d, v25.2d
 	WORD $0x4ef88484 // add v4.2d, v4.2d, v24.2d
 	WORD $0x4ef884a5 // add v5.2d, v5.2d, v24.2d
-	WORD $0x0ea12a5d // xtn v29.2s, v18.2d
-	WORD $0x0ea12bdc // xtn v28.2s, v30.2d
-	WORD $0x2ebcc3bd // umull v29.2d, v29.2s, v28.2s
-	WORD $0x0ea12a3c // xtn v28.2s, v17.2d
-	WORD $0x0ea12bd2 // xtn v18.2s, v30.2d
-	WORD $0x2eb2c39c // umull v28.2d, v28.2s, v18.2s
+	WORD $0x0ea12a5e // xtn v30.2s, v18.2d
+	WORD $0x0ea12b9d // xtn v29.2s, v28.2d
+	WORD $0x2ebdc3de // umull v30.2d, v30.2s, v29.2s
+	WORD $0x0ea12a3d // xtn v29.2s, v17.2d
+	WORD $0x0ea12b92 // xtn v18.2s, v28.2d
+	WORD $0x2eb2c3bd // umull v29.2d, v29.2s, v18.2s
 	WORD $0x0ea12a12 // xtn v18.2s, v16.2d
-	WORD $0x0ea12b71 // xtn v17.2s, v27.2d
+	WORD $0x0ea12b51 // xtn v17.2s, v26.2d
 	WORD $0x2eb1c252 // umull v18.2d, v18.2s, v17.2s
 	WORD $0x0ea129b1 // xtn v17.2s, v13.2d
-	WORD $0x0ea12b70 // xtn v16.2s, v27.2d
+	WORD $0x0ea12b50 // xtn v16.2s, v26.2d
 	WORD $0x2eb0c231 // umull v17.2d, v17.2s, v16.2s
 	WORD $0x6f600650 // ushr v16.2d, v18.2d, #32
 	WORD $0x6f60062f // ushr v15.2d, v17.2d, #32
@@ -627,25 +627,25 @@ loop:
 	WORD $0x6e341df4 // eor v20.16b, v15.16b, v20.16b
 	WORD $0x6e201eb5 // eor v21.16b, v21.16b, v0.16b
 	WORD $0x6e211e94 // eor v20.16b, v20.16b, v1.16b
-	WORD $0x6f6007ac // ushr v12.2d, v29.2d, #32
-	WORD $0x6f60078d // ushr v13.2d, v28.2d, #32
+	WORD $0x6f6007cc // ushr v12.2d, v30.2d, #32
+	WORD $0x6f6007ad // ushr v13.2d, v29.2d, #32
 	WORD $0x6e2a1d8c // eor v12.16b, v12.16b, v10.16b
 	WORD $0x6e2b1dad // eor v13.16b, v13.16b, v11.16b
 	WORD $0x6e241d8c // eor v12.16b, v12.16b, v4.16b
 	WORD $0x6e251dad // eor v13.16b, v13.16b, v5.16b
-	WORD $0x0ea12b4a // xtn v10.2s, v26.2d
-	WORD $0x0ea12bd0 // xtn v16.2s, v30.2d
+	WORD $0x0ea12b6a // xtn v10.2s, v27.2d
+	WORD $0x0ea12b90 // xtn v16.2s, v28.2d
 	WORD $0x2eb0c14a // umull v10.2d, v10.2s, v16.2s
 	WORD $0x0ea12aeb // xtn v11.2s, v23.2d
-	WORD $0x0ea12bda // xtn v26.2s, v30.2d
-	WORD $0x2ebac16b // umull v11.2d, v11.2s, v26.2s
-	WORD $0x0ea128da // xtn v26.2s, v6.2d
-	WORD $0x0ea12b77 // xtn v23.2s, v27.2d
-	WORD $0x2eb7c35a // umull v26.2d, v26.2s, v23.2s
+	WORD $0x0ea12b9b // xtn v27.2s, v28.2d
+	WORD $0x2ebbc16b // umull v11.2d, v11.2s, v27.2s
+	WORD $0x0ea128db // xtn v27.2s, v6.2d
+	WORD $0x0ea12b57 // xtn v23.2s, v26.2d
+	WORD $0x2eb7c37b // umull v27.2d, v27.2s, v23.2s
 	WORD $0x0ea128f7 // xtn v23.2s, v7.2d
-	WORD $0x0ea12b70 // xtn v16.2s, v27.2d
+	WORD $0x0ea12b50 // xtn v16.2s, v26.2d
 	WORD $0x2eb0c2f7 // umull v23.2d, v23.2s, v16.2s
-	WORD $0x6f600750 // ushr v16.2d, v26.2d, #32
+	WORD $0x6f600770 // ushr v16.2d, v27.2d, #32
 	WORD $0x6f6006ef // ushr v15.2d, v23.2d, #32
 	WORD $0x6e361e16 // eor v22.16b, v16.16b, v22.16b
 	WORD $0x6e331df3 // eor v19.16b, v15.16b, v19.16b
@@ -662,16 +662,16 @@ loop:
 	WORD $0x4ef88484 // add v4.2d, v4.2d, v24.2d
 	WORD $0x4ef884a5 // add v5.2d, v5.2d, v24.2d
 	WORD $0x0ea12aa8 // xtn v8.2s, v21.2d
-	WORD $0x0ea12bd0 // xtn v16.2s, v30.2d
+	WORD $0x0ea12b90 // xtn v16.2s, v28.2d
 	WORD $0x2eb0c108 // umull v8.2d, v8.2s, v16.2s
 	WORD $0x0ea12a89 // xtn v9.2s, v20.2d
-	WORD $0x0ea12bd5 // xtn v21.2s, v30.2d
+	WORD $0x0ea12b95 // xtn v21.2s, v28.2d
 	WORD $0x2eb5c129 // umull v9.2d, v9.2s, v21.2s
 	WORD $0x0ea12995 // xtn v21.2s, v12.2d
-	WORD $0x0ea12b74 // xtn v20.2s, v27.2d
+	WORD $0x0ea12b54 // xtn v20.2s, v26.2d
 	WORD $0x2eb4c2b5 // umull v21.2d, v21.2s, v20.2s
 	WORD $0x0ea129b4 // xtn v20.2s, v13.2d
-	WORD $0x0ea12b70 // xtn v16.2s, v27.2d
+	WORD $0x0ea12b50 // xtn v16.2s, v26.2d
 	WORD $0x2eb0c294 // umull v20.2d, v20.2s, v16.2s
 	WORD $0x6f6006b0 // ushr v16.2d, v21.2d, #32
 	WORD $0x6f60068d // ushr v13.2d, v20.2d, #32
@@ -681,29 +681,29 @@ loop:
 	WORD $0x6e211e31 // eor v17.16b, v17.16b, v1.16b
 	WORD $0x6f600510 // ushr v16.2d, v8.2d, #32
 	WORD $0x6f60052d // ushr v13.2d, v9.2d, #32
-	WORD $0x6e3d1e10 // eor v16.16b, v16.16b, v29.16b
-	WORD $0x6e3c1dbd // eor v29.16b, v13.16b, v28.16b
+	WORD $0x6e3e1e10 // eor v16.16b, v16.16b, v30.16b
+	WORD $0x6e3d1dbe // eor v30.16b, v13.16b, v29.16b
 	WORD $0x6e241e10 // eor v16.16b, v16.16b, v4.16b
-	WORD $0x6e251fbd // eor v29.16b, v29.16b, v5.16b
-	WORD $0x0ea12adc // xtn v28.2s, v22.2d
-	WORD $0x0ea12bcd // xtn v13.2s, v30.2d
-	WORD $0x2eadc39c // umull v28.2d, v28.2s, v13.2s
+	WORD $0x6e251fde // eor v30.16b, v30.16b, v5.16b
+	WORD $0x0ea12add // xtn v29.2s, v22.2d
+	WORD $0x0ea12b8d // xtn v13.2s, v28.2d
+	WORD $0x2eadc3bd // umull v29.2d, v29.2s, v13.2s
 	WORD $0x0ea12a76 // xtn v22.2s, v19.2d
-	WORD $0x0ea12bcd // xtn v13.2s, v30.2d
+	WORD $0x0ea12b8d // xtn v13.2s, v28.2d
 	WORD $0x2eadc2d6 // umull v22.2d, v22.2s, v13.2s
 	WORD $0x0ea129d3 // xtn v19.2s, v14.2d
-	WORD $0x0ea12b6d // xtn v13.2s, v27.2d
+	WORD $0x0ea12b4d // xtn v13.2s, v26.2d
 	WORD $0x2eadc273 // umull v19.2d, v19.2s, v13.2s
 	WORD $0x0ea129ee // xtn v14.2s, v15.2d
-	WORD $0x0ea12b6d // xtn v13.2s, v27.2d
+	WORD $0x0ea12b4d // xtn v13.2s, v26.2d
 	WORD $0x2eadc1ce // umull v14.2d, v14.2s, v13.2s
 	WORD $0x6f60066f // ushr v15.2d, v19.2d, #32
 	WORD $0x6f6005cd // ushr v13.2d, v14.2d, #32
-	WORD $0x6e3a1dfa // eor v26.16b, v15.16b, v26.16b
+	WORD $0x6e3b1dfb // eor v27.16b, v15.16b, v27.16b
 	WORD $0x6e371db7 // eor v23.16b, v13.16b, v23.16b
-	WORD $0x6e201f5a // eor v26.16b, v26.16b, v0.16b
+	WORD $0x6e201f7b // eor v27.16b, v27.16b, v0.16b
 	WORD $0x6e211ef7 // eor v23.16b, v23.16b, v1.16b
-	WORD $0x6f600786 // ushr v6.2d, v28.2d, #32
+	WORD $0x6f6007a6 // ushr v6.2d, v29.2d, #32
 	WORD $0x6f6006c7 // ushr v7.2d, v22.2d, #32
 	WORD $0x6e2a1cc6 // eor v6.16b, v6.16b, v10.16b
 	WORD $0x6e2b1ce7 // eor v7.16b, v7.16b, v11.16b
@@ -721,7 +721,7 @@ loop:
 	WORD $0x4ea41c00 // orr v0.16b, v0.16b, v4.16b
 	WORD $0x4ea51c21 // orr v1.16b, v1.16b, v5.16b
 	WORD $0x4e2f1e04 // and v4.16b, v16.16b, v15.16b
-	WORD $0x4e2f1fa5 // and v5.16b, v29.16b, v15.16b
+	WORD $0x4e2f1fc5 // and v5.16b, v30.16b, v15.16b
 	WORD $0x4f605508 // shl v8.2d, v8.2d, #32
 	WORD $0x4f605529 // shl v9.2d, v9.2d, #32
 	WORD $0x4ea81c84 // orr v4.16b, v4.16b, v8.16b
@@ -732,7 +732,7 @@ loop:
 	WORD $0x4ec47800 // zip2 v0.2d, v0.2d, v4.2d
 	WORD $0x4ec57821 // zip2 v1.2d, v1.2d, v5.2d
 	FSTPQ (F0, F1), 32(R0)
-	WORD $0x4e2f1f40 // and v0.16b, v26.16b, v15.16b
+	WORD $0x4e2f1f60 // and v0.16b, v27.16b, v15.16b
 	WORD $0x4e2f1ee1 // and v1.16b, v23.16b, v15.16b
 	WORD $0x4f605664 // shl v4.2d, v19.2d, #32
 	WORD $0x4f6055c5 // shl v5.2d, v14.2d, #32
@@ -740,7 +740,7 @@ loop:
 	WORD $0x4ea51c21 // orr v1.16b, v1.16b, v5.16b
 	WORD $0x4e2f1cc4 // and v4.16b, v6.16b, v15.16b
 	WORD $0x4e2f1ce5 // and v5.16b, v7.16b, v15.16b
-	WORD $0x4f605786 // shl v6.2d, v28.2d, #32
+	WORD $0x4f6057a6 // shl v6.2d, v29.2d, #32
 	WORD $0x4f6056c7 // shl v7.2d, v22.2d, #32
 	WORD $0x4ea61c84 // orr v4.16b, v4.16b, v6.16b
 	WORD $0x4ea71ca5 // orr v5.16b, v5.16b, v7.16b
@@ -772,9 +772,7 @@ TEXT ·normalQuantileF64NEON(SB), NOSPLIT, $0-32
 loop:
 	CMP $0x00000004, R2
 	BLT partial
-	FLDPQ 0(R1), (F31, F30)
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	FLDPQ 0(R1), (F0, F1)
 
 body:
 	FMOVQ 128(R19), F31
@@ -1105,34 +1103,36 @@ several:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 	B body
 
 partialstore:

@@ -63,52 +63,52 @@ TEXT ·dotF64NEON(SB), NOSPLIT, $0-32
 loop:
 	CMP $0x00000020, R2
 	BLT rest
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x6e7ddff0 // fmul v16.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfd1 // fmul v17.2d, v30.2d, v28.2d
+	FLDPQ 0(R0), (F16, F17)
+	FLDPQ 0(R1), (F18, F19)
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
 	WORD $0x4e71d421 // fadd v1.2d, v1.2d, v17.2d
-	FLDPQ 32(R0), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
-	WORD $0x6e7ddff0 // fmul v16.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfd1 // fmul v17.2d, v30.2d, v28.2d
+	FLDPQ 32(R0), (F16, F17)
+	FLDPQ 32(R1), (F18, F19)
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d442 // fadd v2.2d, v2.2d, v16.2d
 	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
-	FLDPQ 64(R0), (F31, F30)
-	FLDPQ 64(R1), (F29, F28)
-	WORD $0x6e7ddff0 // fmul v16.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfd1 // fmul v17.2d, v30.2d, v28.2d
+	FLDPQ 64(R0), (F16, F17)
+	FLDPQ 64(R1), (F18, F19)
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
 	WORD $0x4e71d4a5 // fadd v5.2d, v5.2d, v17.2d
-	FLDPQ 96(R0), (F31, F30)
-	FLDPQ 96(R1), (F29, F28)
-	WORD $0x6e7ddff0 // fmul v16.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfd1 // fmul v17.2d, v30.2d, v28.2d
+	FLDPQ 96(R0), (F16, F17)
+	FLDPQ 96(R1), (F18, F19)
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
 	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
-	FLDPQ 128(R0), (F31, F30)
-	FLDPQ 128(R1), (F29, F28)
-	WORD $0x6e7ddff0 // fmul v16.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfd1 // fmul v17.2d, v30.2d, v28.2d
+	FLDPQ 128(R0), (F16, F17)
+	FLDPQ 128(R1), (F18, F19)
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
 	WORD $0x4e71d529 // fadd v9.2d, v9.2d, v17.2d
-	FLDPQ 160(R0), (F31, F30)
-	FLDPQ 160(R1), (F29, F28)
-	WORD $0x6e7ddff0 // fmul v16.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfd1 // fmul v17.2d, v30.2d, v28.2d
+	FLDPQ 160(R0), (F16, F17)
+	FLDPQ 160(R1), (F18, F19)
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
 	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
-	FLDPQ 192(R0), (F31, F30)
-	FLDPQ 192(R1), (F29, F28)
-	WORD $0x6e7ddff0 // fmul v16.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfd1 // fmul v17.2d, v30.2d, v28.2d
+	FLDPQ 192(R0), (F16, F17)
+	FLDPQ 192(R1), (F18, F19)
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
 	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
-	FLDPQ 224(R0), (F31, F30)
-	FLDPQ 224(R1), (F29, F28)
-	WORD $0x6e7ddff0 // fmul v16.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfd1 // fmul v17.2d, v30.2d, v28.2d
+	FLDPQ 224(R0), (F16, F17)
+	FLDPQ 224(R1), (F18, F19)
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
 	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
 	ADD $0x00000100, R0, R0
@@ -119,10 +119,10 @@ loop:
 rest:
 	CMP $0x00000004, R2
 	BLT part0
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x6e7ddff0 // fmul v16.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfd1 // fmul v17.2d, v30.2d, v28.2d
+	FLDPQ 0(R0), (F16, F17)
+	FLDPQ 0(R1), (F18, F19)
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
 	WORD $0x4e71d421 // fadd v1.2d, v1.2d, v17.2d
 	ADD $0x00000020, R0, R0
@@ -136,63 +136,63 @@ part0:
 	ADD $16, R19, R3
 	NEG R2, R2
 	ADD R2<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e412 // movi v18.2d, #0
 	WORD $0x6f00e413 // movi v19.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V18.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V18.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V19.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V19.D[1]
 
 lane4:
 	ADD $8, R16, R16
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane5
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane6
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane7
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane8
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane8:
 	ADD $8, R16, R16
-	WORD $0x6e70de50 // fmul v16.2d, v18.2d, v16.2d
-	WORD $0x6e71de71 // fmul v17.2d, v19.2d, v17.2d
+	WORD $0x6e7fde50 // fmul v16.2d, v18.2d, v31.2d
+	WORD $0x6e7ede71 // fmul v17.2d, v19.2d, v30.2d
 	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
 	WORD $0x4e71d421 // fadd v1.2d, v1.2d, v17.2d
 	B fold
@@ -200,10 +200,10 @@ lane8:
 next0:
 	CMP $0x00000004, R2
 	BLT part1
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x6e7ddff0 // fmul v16.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfd1 // fmul v17.2d, v30.2d, v28.2d
+	FLDPQ 0(R0), (F16, F17)
+	FLDPQ 0(R1), (F18, F19)
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d442 // fadd v2.2d, v2.2d, v16.2d
 	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
 	ADD $0x00000020, R0, R0
@@ -217,63 +217,63 @@ part1:
 	ADD $16, R19, R3
 	NEG R2, R2
 	ADD R2<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e412 // movi v18.2d, #0
 	WORD $0x6f00e413 // movi v19.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane9
 	VLD1 (R16), V18.D[0]
 
 lane9:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane10
 	VLD1 (R16), V18.D[1]
 
 lane10:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane11
 	VLD1 (R16), V19.D[0]
 
 lane11:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane12
 	VLD1 (R16), V19.D[1]
 
 lane12:
 	ADD $8, R16, R16
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane13
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane13:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane14
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane14:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane15
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane15:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane16
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane16:
 	ADD $8, R16, R16
-	WORD $0x6e70de50 // fmul v16.2d, v18.2d, v16.2d
-	WORD $0x6e71de71 // fmul v17.2d, v19.2d, v17.2d
+	WORD $0x6e7fde50 // fmul v16.2d, v18.2d, v31.2d
+	WORD $0x6e7ede71 // fmul v17.2d, v19.2d, v30.2d
 	WORD $0x4e70d442 // fadd v2.2d, v2.2d, v16.2d
 	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
 	B fold
@@ -281,10 +281,10 @@ lane16:
 next1:
 	CMP $0x00000004, R2
 	BLT part2
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x6e7ddff0 // fmul v16.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfd1 // fmul v17.2d, v30.2d, v28.2d
+	FLDPQ 0(R0), (F16, F17)
+	FLDPQ 0(R1), (F18, F19)
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
 	WORD $0x4e71d4a5 // fadd v5.2d, v5.2d, v17.2d
 	ADD $0x00000020, R0, R0
@@ -298,63 +298,63 @@ part2:
 	ADD $16, R19, R3
 	NEG R2, R2
 	ADD R2<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e412 // movi v18.2d, #0
 	WORD $0x6f00e413 // movi v19.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane17
 	VLD1 (R16), V18.D[0]
 
 lane17:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane18
 	VLD1 (R16), V18.D[1]
 
 lane18:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane19
 	VLD1 (R16), V19.D[0]
 
 lane19:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane20
 	VLD1 (R16), V19.D[1]
 
 lane20:
 	ADD $8, R16, R16
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane21
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane21:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane22
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane22:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane23
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane23:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane24
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane24:
 	ADD $8, R16, R16
-	WORD $0x6e70de50 // fmul v16.2d, v18.2d, v16.2d
-	WORD $0x6e71de71 // fmul v17.2d, v19.2d, v17.2d
+	WORD $0x6e7fde50 // fmul v16.2d, v18.2d, v31.2d
+	WORD $0x6e7ede71 // fmul v17.2d, v19.2d, v30.2d
 	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
 	WORD $0x4e71d4a5 // fadd v5.2d, v5.2d, v17.2d
 	B fold
@@ -362,10 +362,10 @@ lane24:
 next2:
 	CMP $0x00000004, R2
 	BLT part3
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x6e7ddff0 // fmul v16.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfd1 // fmul v17.2d, v30.2d, v28.2d
+	FLDPQ 0(R0), (F16, F17)
+	FLDPQ 0(R1), (F18, F19)
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
 	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
 	ADD $0x00000020, R0, R0
@@ -379,63 +379,63 @@ part3:
 	ADD $16, R19, R3
 	NEG R2, R2
 	ADD R2<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e412 // movi v18.2d, #0
 	WORD $0x6f00e413 // movi v19.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane25
 	VLD1 (R16), V18.D[0]
 
 lane25:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane26
 	VLD1 (R16), V18.D[1]
 
 lane26:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane27
 	VLD1 (R16), V19.D[0]
 
 lane27:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane28
 	VLD1 (R16), V19.D[1]
 
 lane28:
 	ADD $8, R16, R16
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane29
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane29:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane30
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane30:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane31
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane31:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane32
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane32:
 	ADD $8, R16, R16
-	WORD $0x6e70de50 // fmul v16.2d, v18.2d, v16.2d
-	WORD $0x6e71de71 // fmul v17.2d, v19.2d, v17.2d
+	WORD $0x6e7fde50 // fmul v16.2d, v18.2d, v31.2d
+	WORD $0x6e7ede71 // fmul v17.2d, v19.2d, v30.2d
 	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
 	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
 	B fold
@@ -443,10 +443,10 @@ lane32:
 next3:
 	CMP $0x00000004, R2
 	BLT part4
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x6e7ddff0 // fmul v16.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfd1 // fmul v17.2d, v30.2d, v28.2d
+	FLDPQ 0(R0), (F16, F17)
+	FLDPQ 0(R1), (F18, F19)
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
 	WORD $0x4e71d529 // fadd v9.2d, v9.2d, v17.2d
 	ADD $0x00000020, R0, R0
@@ -460,63 +460,63 @@ part4:
 	ADD $16, R19, R3
 	NEG R2, R2
 	ADD R2<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e412 // movi v18.2d, #0
 	WORD $0x6f00e413 // movi v19.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane33
 	VLD1 (R16), V18.D[0]
 
 lane33:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane34
 	VLD1 (R16), V18.D[1]
 
 lane34:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane35
 	VLD1 (R16), V19.D[0]
 
 lane35:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane36
 	VLD1 (R16), V19.D[1]
 
 lane36:
 	ADD $8, R16, R16
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane37
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane37:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane38
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane38:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane39
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane39:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane40
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane40:
 	ADD $8, R16, R16
-	WORD $0x6e70de50 // fmul v16.2d, v18.2d, v16.2d
-	WORD $0x6e71de71 // fmul v17.2d, v19.2d, v17.2d
+	WORD $0x6e7fde50 // fmul v16.2d, v18.2d, v31.2d
+	WORD $0x6e7ede71 // fmul v17.2d, v19.2d, v30.2d
 	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
 	WORD $0x4e71d529 // fadd v9.2d, v9.2d, v17.2d
 	B fold
@@ -524,10 +524,10 @@ lane40:
 next4:
 	CMP $0x00000004, R2
 	BLT part5
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x6e7ddff0 // fmul v16.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfd1 // fmul v17.2d, v30.2d, v28.2d
+	FLDPQ 0(R0), (F16, F17)
+	FLDPQ 0(R1), (F18, F19)
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
 	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
 	ADD $0x00000020, R0, R0
@@ -541,63 +541,63 @@ part5:
 	ADD $16, R19, R3
 	NEG R2, R2
 	ADD R2<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e412 // movi v18.2d, #0
 	WORD $0x6f00e413 // movi v19.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane41
 	VLD1 (R16), V18.D[0]
 
 lane41:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane42
 	VLD1 (R16), V18.D[1]
 
 lane42:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane43
 	VLD1 (R16), V19.D[0]
 
 lane43:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane44
 	VLD1 (R16), V19.D[1]
 
 lane44:
 	ADD $8, R16, R16
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane45
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane45:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane46
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane46:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane47
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane47:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane48
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane48:
 	ADD $8, R16, R16
-	WORD $0x6e70de50 // fmul v16.2d, v18.2d, v16.2d
-	WORD $0x6e71de71 // fmul v17.2d, v19.2d, v17.2d
+	WORD $0x6e7fde50 // fmul v16.2d, v18.2d, v31.2d
+	WORD $0x6e7ede71 // fmul v17.2d, v19.2d, v30.2d
 	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
 	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
 	B fold
@@ -605,10 +605,10 @@ lane48:
 next5:
 	CMP $0x00000004, R2
 	BLT part6
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x6e7ddff0 // fmul v16.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfd1 // fmul v17.2d, v30.2d, v28.2d
+	FLDPQ 0(R0), (F16, F17)
+	FLDPQ 0(R1), (F18, F19)
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
 	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
 	ADD $0x00000020, R0, R0
@@ -622,63 +622,63 @@ part6:
 	ADD $16, R19, R3
 	NEG R2, R2
 	ADD R2<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e412 // movi v18.2d, #0
 	WORD $0x6f00e413 // movi v19.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane49
 	VLD1 (R16), V18.D[0]
 
 lane49:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane50
 	VLD1 (R16), V18.D[1]
 
 lane50:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane51
 	VLD1 (R16), V19.D[0]
 
 lane51:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane52
 	VLD1 (R16), V19.D[1]
 
 lane52:
 	ADD $8, R16, R16
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane53
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane53:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane54
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane54:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane55
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane55:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane56
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane56:
 	ADD $8, R16, R16
-	WORD $0x6e70de50 // fmul v16.2d, v18.2d, v16.2d
-	WORD $0x6e71de71 // fmul v17.2d, v19.2d, v17.2d
+	WORD $0x6e7fde50 // fmul v16.2d, v18.2d, v31.2d
+	WORD $0x6e7ede71 // fmul v17.2d, v19.2d, v30.2d
 	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
 	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
 	B fold
@@ -686,10 +686,10 @@ lane56:
 next6:
 	CMP $0x00000004, R2
 	BLT part7
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x6e7ddff0 // fmul v16.2d, v31.2d, v29.2d
-	WORD $0x6e7cdfd1 // fmul v17.2d, v30.2d, v28.2d
+	FLDPQ 0(R0), (F16, F17)
+	FLDPQ 0(R1), (F18, F19)
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
+	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
 	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
 	ADD $0x00000020, R0, R0
@@ -703,63 +703,63 @@ part7:
 	ADD $16, R19, R3
 	NEG R2, R2
 	ADD R2<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e412 // movi v18.2d, #0
 	WORD $0x6f00e413 // movi v19.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane57
 	VLD1 (R16), V18.D[0]
 
 lane57:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane58
 	VLD1 (R16), V18.D[1]
 
 lane58:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane59
 	VLD1 (R16), V19.D[0]
 
 lane59:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane60
 	VLD1 (R16), V19.D[1]
 
 lane60:
 	ADD $8, R16, R16
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane61
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane61:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane62
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane62:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane63
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane63:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane64
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane64:
 	ADD $8, R16, R16
-	WORD $0x6e70de50 // fmul v16.2d, v18.2d, v16.2d
-	WORD $0x6e71de71 // fmul v17.2d, v19.2d, v17.2d
+	WORD $0x6e7fde50 // fmul v16.2d, v18.2d, v31.2d
+	WORD $0x6e7ede71 // fmul v17.2d, v19.2d, v30.2d
 	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
 	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
 	B fold
@@ -817,30 +817,30 @@ TEXT ·maxF64NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000020, R1
 	BLT rest
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7ff400 // fmax v0.2d, v0.2d, v31.2d
-	WORD $0x4e7ef421 // fmax v1.2d, v1.2d, v30.2d
-	FLDPQ 32(R0), (F31, F30)
-	WORD $0x4e7ff442 // fmax v2.2d, v2.2d, v31.2d
-	WORD $0x4e7ef463 // fmax v3.2d, v3.2d, v30.2d
-	FLDPQ 64(R0), (F31, F30)
-	WORD $0x4e7ff484 // fmax v4.2d, v4.2d, v31.2d
-	WORD $0x4e7ef4a5 // fmax v5.2d, v5.2d, v30.2d
-	FLDPQ 96(R0), (F31, F30)
-	WORD $0x4e7ff4c6 // fmax v6.2d, v6.2d, v31.2d
-	WORD $0x4e7ef4e7 // fmax v7.2d, v7.2d, v30.2d
-	FLDPQ 128(R0), (F31, F30)
-	WORD $0x4e7ff508 // fmax v8.2d, v8.2d, v31.2d
-	WORD $0x4e7ef529 // fmax v9.2d, v9.2d, v30.2d
-	FLDPQ 160(R0), (F31, F30)
-	WORD $0x4e7ff54a // fmax v10.2d, v10.2d, v31.2d
-	WORD $0x4e7ef56b // fmax v11.2d, v11.2d, v30.2d
-	FLDPQ 192(R0), (F31, F30)
-	WORD $0x4e7ff58c // fmax v12.2d, v12.2d, v31.2d
-	WORD $0x4e7ef5ad // fmax v13.2d, v13.2d, v30.2d
-	FLDPQ 224(R0), (F31, F30)
-	WORD $0x4e7ff5ce // fmax v14.2d, v14.2d, v31.2d
-	WORD $0x4e7ef5ef // fmax v15.2d, v15.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70f400 // fmax v0.2d, v0.2d, v16.2d
+	WORD $0x4e71f421 // fmax v1.2d, v1.2d, v17.2d
+	FLDPQ 32(R0), (F16, F17)
+	WORD $0x4e70f442 // fmax v2.2d, v2.2d, v16.2d
+	WORD $0x4e71f463 // fmax v3.2d, v3.2d, v17.2d
+	FLDPQ 64(R0), (F16, F17)
+	WORD $0x4e70f484 // fmax v4.2d, v4.2d, v16.2d
+	WORD $0x4e71f4a5 // fmax v5.2d, v5.2d, v17.2d
+	FLDPQ 96(R0), (F16, F17)
+	WORD $0x4e70f4c6 // fmax v6.2d, v6.2d, v16.2d
+	WORD $0x4e71f4e7 // fmax v7.2d, v7.2d, v17.2d
+	FLDPQ 128(R0), (F16, F17)
+	WORD $0x4e70f508 // fmax v8.2d, v8.2d, v16.2d
+	WORD $0x4e71f529 // fmax v9.2d, v9.2d, v17.2d
+	FLDPQ 160(R0), (F16, F17)
+	WORD $0x4e70f54a // fmax v10.2d, v10.2d, v16.2d
+	WORD $0x4e71f56b // fmax v11.2d, v11.2d, v17.2d
+	FLDPQ 192(R0), (F16, F17)
+	WORD $0x4e70f58c // fmax v12.2d, v12.2d, v16.2d
+	WORD $0x4e71f5ad // fmax v13.2d, v13.2d, v17.2d
+	FLDPQ 224(R0), (F16, F17)
+	WORD $0x4e70f5ce // fmax v14.2d, v14.2d, v16.2d
+	WORD $0x4e71f5ef // fmax v15.2d, v15.2d, v17.2d
 	ADD $0x00000100, R0, R0
 	SUB $0x00000020, R1, R1
 	B loop
@@ -848,9 +848,9 @@ loop:
 rest:
 	CMP $0x00000004, R1
 	BLT part0
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7ff400 // fmax v0.2d, v0.2d, v31.2d
-	WORD $0x4e7ef421 // fmax v1.2d, v1.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70f400 // fmax v0.2d, v0.2d, v16.2d
+	WORD $0x4e71f421 // fmax v1.2d, v1.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next0
@@ -861,49 +861,49 @@ part0:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V20.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V20.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V21.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V21.D[1]
 
 lane4:
 	ADD $8, R16, R16
-	FMOVQ 80(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4e7cf400 // fmax v0.2d, v0.2d, v28.2d
-	WORD $0x4e7ff421 // fmax v1.2d, v1.2d, v31.2d
+	FMOVQ 80(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4e7ef400 // fmax v0.2d, v0.2d, v30.2d
+	WORD $0x4e7df421 // fmax v1.2d, v1.2d, v29.2d
 	B fold
 
 next0:
 	CMP $0x00000004, R1
 	BLT part1
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7ff442 // fmax v2.2d, v2.2d, v31.2d
-	WORD $0x4e7ef463 // fmax v3.2d, v3.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70f442 // fmax v2.2d, v2.2d, v16.2d
+	WORD $0x4e71f463 // fmax v3.2d, v3.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next1
@@ -914,49 +914,49 @@ part1:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V20.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V20.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V21.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V21.D[1]
 
 lane8:
 	ADD $8, R16, R16
-	FMOVQ 80(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4e7cf442 // fmax v2.2d, v2.2d, v28.2d
-	WORD $0x4e7ff463 // fmax v3.2d, v3.2d, v31.2d
+	FMOVQ 80(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4e7ef442 // fmax v2.2d, v2.2d, v30.2d
+	WORD $0x4e7df463 // fmax v3.2d, v3.2d, v29.2d
 	B fold
 
 next1:
 	CMP $0x00000004, R1
 	BLT part2
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7ff484 // fmax v4.2d, v4.2d, v31.2d
-	WORD $0x4e7ef4a5 // fmax v5.2d, v5.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70f484 // fmax v4.2d, v4.2d, v16.2d
+	WORD $0x4e71f4a5 // fmax v5.2d, v5.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next2
@@ -967,49 +967,49 @@ part2:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane9
 	VLD1 (R16), V20.D[0]
 
 lane9:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane10
 	VLD1 (R16), V20.D[1]
 
 lane10:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane11
 	VLD1 (R16), V21.D[0]
 
 lane11:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane12
 	VLD1 (R16), V21.D[1]
 
 lane12:
 	ADD $8, R16, R16
-	FMOVQ 80(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4e7cf484 // fmax v4.2d, v4.2d, v28.2d
-	WORD $0x4e7ff4a5 // fmax v5.2d, v5.2d, v31.2d
+	FMOVQ 80(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4e7ef484 // fmax v4.2d, v4.2d, v30.2d
+	WORD $0x4e7df4a5 // fmax v5.2d, v5.2d, v29.2d
 	B fold
 
 next2:
 	CMP $0x00000004, R1
 	BLT part3
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7ff4c6 // fmax v6.2d, v6.2d, v31.2d
-	WORD $0x4e7ef4e7 // fmax v7.2d, v7.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70f4c6 // fmax v6.2d, v6.2d, v16.2d
+	WORD $0x4e71f4e7 // fmax v7.2d, v7.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next3
@@ -1020,49 +1020,49 @@ part3:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane13
 	VLD1 (R16), V20.D[0]
 
 lane13:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane14
 	VLD1 (R16), V20.D[1]
 
 lane14:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane15
 	VLD1 (R16), V21.D[0]
 
 lane15:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane16
 	VLD1 (R16), V21.D[1]
 
 lane16:
 	ADD $8, R16, R16
-	FMOVQ 80(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4e7cf4c6 // fmax v6.2d, v6.2d, v28.2d
-	WORD $0x4e7ff4e7 // fmax v7.2d, v7.2d, v31.2d
+	FMOVQ 80(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4e7ef4c6 // fmax v6.2d, v6.2d, v30.2d
+	WORD $0x4e7df4e7 // fmax v7.2d, v7.2d, v29.2d
 	B fold
 
 next3:
 	CMP $0x00000004, R1
 	BLT part4
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7ff508 // fmax v8.2d, v8.2d, v31.2d
-	WORD $0x4e7ef529 // fmax v9.2d, v9.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70f508 // fmax v8.2d, v8.2d, v16.2d
+	WORD $0x4e71f529 // fmax v9.2d, v9.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next4
@@ -1073,49 +1073,49 @@ part4:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane17
 	VLD1 (R16), V20.D[0]
 
 lane17:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane18
 	VLD1 (R16), V20.D[1]
 
 lane18:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane19
 	VLD1 (R16), V21.D[0]
 
 lane19:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane20
 	VLD1 (R16), V21.D[1]
 
 lane20:
 	ADD $8, R16, R16
-	FMOVQ 80(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4e7cf508 // fmax v8.2d, v8.2d, v28.2d
-	WORD $0x4e7ff529 // fmax v9.2d, v9.2d, v31.2d
+	FMOVQ 80(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4e7ef508 // fmax v8.2d, v8.2d, v30.2d
+	WORD $0x4e7df529 // fmax v9.2d, v9.2d, v29.2d
 	B fold
 
 next4:
 	CMP $0x00000004, R1
 	BLT part5
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7ff54a // fmax v10.2d, v10.2d, v31.2d
-	WORD $0x4e7ef56b // fmax v11.2d, v11.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70f54a // fmax v10.2d, v10.2d, v16.2d
+	WORD $0x4e71f56b // fmax v11.2d, v11.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next5
@@ -1126,49 +1126,49 @@ part5:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane21
 	VLD1 (R16), V20.D[0]
 
 lane21:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane22
 	VLD1 (R16), V20.D[1]
 
 lane22:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane23
 	VLD1 (R16), V21.D[0]
 
 lane23:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane24
 	VLD1 (R16), V21.D[1]
 
 lane24:
 	ADD $8, R16, R16
-	FMOVQ 80(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4e7cf54a // fmax v10.2d, v10.2d, v28.2d
-	WORD $0x4e7ff56b // fmax v11.2d, v11.2d, v31.2d
+	FMOVQ 80(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4e7ef54a // fmax v10.2d, v10.2d, v30.2d
+	WORD $0x4e7df56b // fmax v11.2d, v11.2d, v29.2d
 	B fold
 
 next5:
 	CMP $0x00000004, R1
 	BLT part6
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7ff58c // fmax v12.2d, v12.2d, v31.2d
-	WORD $0x4e7ef5ad // fmax v13.2d, v13.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70f58c // fmax v12.2d, v12.2d, v16.2d
+	WORD $0x4e71f5ad // fmax v13.2d, v13.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next6
@@ -1179,49 +1179,49 @@ part6:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane25
 	VLD1 (R16), V20.D[0]
 
 lane25:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane26
 	VLD1 (R16), V20.D[1]
 
 lane26:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane27
 	VLD1 (R16), V21.D[0]
 
 lane27:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane28
 	VLD1 (R16), V21.D[1]
 
 lane28:
 	ADD $8, R16, R16
-	FMOVQ 80(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4e7cf58c // fmax v12.2d, v12.2d, v28.2d
-	WORD $0x4e7ff5ad // fmax v13.2d, v13.2d, v31.2d
+	FMOVQ 80(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4e7ef58c // fmax v12.2d, v12.2d, v30.2d
+	WORD $0x4e7df5ad // fmax v13.2d, v13.2d, v29.2d
 	B fold
 
 next6:
 	CMP $0x00000004, R1
 	BLT part7
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7ff5ce // fmax v14.2d, v14.2d, v31.2d
-	WORD $0x4e7ef5ef // fmax v15.2d, v15.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70f5ce // fmax v14.2d, v14.2d, v16.2d
+	WORD $0x4e71f5ef // fmax v15.2d, v15.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next7
@@ -1232,41 +1232,41 @@ part7:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane29
 	VLD1 (R16), V20.D[0]
 
 lane29:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane30
 	VLD1 (R16), V20.D[1]
 
 lane30:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane31
 	VLD1 (R16), V21.D[0]
 
 lane31:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane32
 	VLD1 (R16), V21.D[1]
 
 lane32:
 	ADD $8, R16, R16
-	FMOVQ 80(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4e7cf5ce // fmax v14.2d, v14.2d, v28.2d
-	WORD $0x4e7ff5ef // fmax v15.2d, v15.2d, v31.2d
+	FMOVQ 80(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4e7ef5ce // fmax v14.2d, v14.2d, v30.2d
+	WORD $0x4e7df5ef // fmax v15.2d, v15.2d, v29.2d
 	B fold
 
 next7:
@@ -1322,30 +1322,30 @@ TEXT ·minF64NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000020, R1
 	BLT rest
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4efff400 // fmin v0.2d, v0.2d, v31.2d
-	WORD $0x4efef421 // fmin v1.2d, v1.2d, v30.2d
-	FLDPQ 32(R0), (F31, F30)
-	WORD $0x4efff442 // fmin v2.2d, v2.2d, v31.2d
-	WORD $0x4efef463 // fmin v3.2d, v3.2d, v30.2d
-	FLDPQ 64(R0), (F31, F30)
-	WORD $0x4efff484 // fmin v4.2d, v4.2d, v31.2d
-	WORD $0x4efef4a5 // fmin v5.2d, v5.2d, v30.2d
-	FLDPQ 96(R0), (F31, F30)
-	WORD $0x4efff4c6 // fmin v6.2d, v6.2d, v31.2d
-	WORD $0x4efef4e7 // fmin v7.2d, v7.2d, v30.2d
-	FLDPQ 128(R0), (F31, F30)
-	WORD $0x4efff508 // fmin v8.2d, v8.2d, v31.2d
-	WORD $0x4efef529 // fmin v9.2d, v9.2d, v30.2d
-	FLDPQ 160(R0), (F31, F30)
-	WORD $0x4efff54a // fmin v10.2d, v10.2d, v31.2d
-	WORD $0x4efef56b // fmin v11.2d, v11.2d, v30.2d
-	FLDPQ 192(R0), (F31, F30)
-	WORD $0x4efff58c // fmin v12.2d, v12.2d, v31.2d
-	WORD $0x4efef5ad // fmin v13.2d, v13.2d, v30.2d
-	FLDPQ 224(R0), (F31, F30)
-	WORD $0x4efff5ce // fmin v14.2d, v14.2d, v31.2d
-	WORD $0x4efef5ef // fmin v15.2d, v15.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4ef0f400 // fmin v0.2d, v0.2d, v16.2d
+	WORD $0x4ef1f421 // fmin v1.2d, v1.2d, v17.2d
+	FLDPQ 32(R0), (F16, F17)
+	WORD $0x4ef0f442 // fmin v2.2d, v2.2d, v16.2d
+	WORD $0x4ef1f463 // fmin v3.2d, v3.2d, v17.2d
+	FLDPQ 64(R0), (F16, F17)
+	WORD $0x4ef0f484 // fmin v4.2d, v4.2d, v16.2d
+	WORD $0x4ef1f4a5 // fmin v5.2d, v5.2d, v17.2d
+	FLDPQ 96(R0), (F16, F17)
+	WORD $0x4ef0f4c6 // fmin v6.2d, v6.2d, v16.2d
+	WORD $0x4ef1f4e7 // fmin v7.2d, v7.2d, v17.2d
+	FLDPQ 128(R0), (F16, F17)
+	WORD $0x4ef0f508 // fmin v8.2d, v8.2d, v16.2d
+	WORD $0x4ef1f529 // fmin v9.2d, v9.2d, v17.2d
+	FLDPQ 160(R0), (F16, F17)
+	WORD $0x4ef0f54a // fmin v10.2d, v10.2d, v16.2d
+	WORD $0x4ef1f56b // fmin v11.2d, v11.2d, v17.2d
+	FLDPQ 192(R0), (F16, F17)
+	WORD $0x4ef0f58c // fmin v12.2d, v12.2d, v16.2d
+	WORD $0x4ef1f5ad // fmin v13.2d, v13.2d, v17.2d
+	FLDPQ 224(R0), (F16, F17)
+	WORD $0x4ef0f5ce // fmin v14.2d, v14.2d, v16.2d
+	WORD $0x4ef1f5ef // fmin v15.2d, v15.2d, v17.2d
 	ADD $0x00000100, R0, R0
 	SUB $0x00000020, R1, R1
 	B loop
@@ -1353,9 +1353,9 @@ loop:
 rest:
 	CMP $0x00000004, R1
 	BLT part0
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4efff400 // fmin v0.2d, v0.2d, v31.2d
-	WORD $0x4efef421 // fmin v1.2d, v1.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4ef0f400 // fmin v0.2d, v0.2d, v16.2d
+	WORD $0x4ef1f421 // fmin v1.2d, v1.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next0
@@ -1366,49 +1366,49 @@ part0:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V20.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V20.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V21.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V21.D[1]
 
 lane4:
 	ADD $8, R16, R16
-	FMOVQ 96(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4efcf400 // fmin v0.2d, v0.2d, v28.2d
-	WORD $0x4efff421 // fmin v1.2d, v1.2d, v31.2d
+	FMOVQ 96(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4efef400 // fmin v0.2d, v0.2d, v30.2d
+	WORD $0x4efdf421 // fmin v1.2d, v1.2d, v29.2d
 	B fold
 
 next0:
 	CMP $0x00000004, R1
 	BLT part1
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4efff442 // fmin v2.2d, v2.2d, v31.2d
-	WORD $0x4efef463 // fmin v3.2d, v3.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4ef0f442 // fmin v2.2d, v2.2d, v16.2d
+	WORD $0x4ef1f463 // fmin v3.2d, v3.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next1
@@ -1419,49 +1419,49 @@ part1:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V20.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V20.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V21.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V21.D[1]
 
 lane8:
 	ADD $8, R16, R16
-	FMOVQ 96(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4efcf442 // fmin v2.2d, v2.2d, v28.2d
-	WORD $0x4efff463 // fmin v3.2d, v3.2d, v31.2d
+	FMOVQ 96(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4efef442 // fmin v2.2d, v2.2d, v30.2d
+	WORD $0x4efdf463 // fmin v3.2d, v3.2d, v29.2d
 	B fold
 
 next1:
 	CMP $0x00000004, R1
 	BLT part2
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4efff484 // fmin v4.2d, v4.2d, v31.2d
-	WORD $0x4efef4a5 // fmin v5.2d, v5.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4ef0f484 // fmin v4.2d, v4.2d, v16.2d
+	WORD $0x4ef1f4a5 // fmin v5.2d, v5.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next2
@@ -1472,49 +1472,49 @@ part2:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane9
 	VLD1 (R16), V20.D[0]
 
 lane9:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane10
 	VLD1 (R16), V20.D[1]
 
 lane10:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane11
 	VLD1 (R16), V21.D[0]
 
 lane11:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane12
 	VLD1 (R16), V21.D[1]
 
 lane12:
 	ADD $8, R16, R16
-	FMOVQ 96(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4efcf484 // fmin v4.2d, v4.2d, v28.2d
-	WORD $0x4efff4a5 // fmin v5.2d, v5.2d, v31.2d
+	FMOVQ 96(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4efef484 // fmin v4.2d, v4.2d, v30.2d
+	WORD $0x4efdf4a5 // fmin v5.2d, v5.2d, v29.2d
 	B fold
 
 next2:
 	CMP $0x00000004, R1
 	BLT part3
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4efff4c6 // fmin v6.2d, v6.2d, v31.2d
-	WORD $0x4efef4e7 // fmin v7.2d, v7.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4ef0f4c6 // fmin v6.2d, v6.2d, v16.2d
+	WORD $0x4ef1f4e7 // fmin v7.2d, v7.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next3
@@ -1525,49 +1525,49 @@ part3:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane13
 	VLD1 (R16), V20.D[0]
 
 lane13:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane14
 	VLD1 (R16), V20.D[1]
 
 lane14:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane15
 	VLD1 (R16), V21.D[0]
 
 lane15:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane16
 	VLD1 (R16), V21.D[1]
 
 lane16:
 	ADD $8, R16, R16
-	FMOVQ 96(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4efcf4c6 // fmin v6.2d, v6.2d, v28.2d
-	WORD $0x4efff4e7 // fmin v7.2d, v7.2d, v31.2d
+	FMOVQ 96(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4efef4c6 // fmin v6.2d, v6.2d, v30.2d
+	WORD $0x4efdf4e7 // fmin v7.2d, v7.2d, v29.2d
 	B fold
 
 next3:
 	CMP $0x00000004, R1
 	BLT part4
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4efff508 // fmin v8.2d, v8.2d, v31.2d
-	WORD $0x4efef529 // fmin v9.2d, v9.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4ef0f508 // fmin v8.2d, v8.2d, v16.2d
+	WORD $0x4ef1f529 // fmin v9.2d, v9.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next4
@@ -1578,49 +1578,49 @@ part4:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane17
 	VLD1 (R16), V20.D[0]
 
 lane17:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane18
 	VLD1 (R16), V20.D[1]
 
 lane18:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane19
 	VLD1 (R16), V21.D[0]
 
 lane19:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane20
 	VLD1 (R16), V21.D[1]
 
 lane20:
 	ADD $8, R16, R16
-	FMOVQ 96(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4efcf508 // fmin v8.2d, v8.2d, v28.2d
-	WORD $0x4efff529 // fmin v9.2d, v9.2d, v31.2d
+	FMOVQ 96(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4efef508 // fmin v8.2d, v8.2d, v30.2d
+	WORD $0x4efdf529 // fmin v9.2d, v9.2d, v29.2d
 	B fold
 
 next4:
 	CMP $0x00000004, R1
 	BLT part5
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4efff54a // fmin v10.2d, v10.2d, v31.2d
-	WORD $0x4efef56b // fmin v11.2d, v11.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4ef0f54a // fmin v10.2d, v10.2d, v16.2d
+	WORD $0x4ef1f56b // fmin v11.2d, v11.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next5
@@ -1631,49 +1631,49 @@ part5:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane21
 	VLD1 (R16), V20.D[0]
 
 lane21:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane22
 	VLD1 (R16), V20.D[1]
 
 lane22:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane23
 	VLD1 (R16), V21.D[0]
 
 lane23:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane24
 	VLD1 (R16), V21.D[1]
 
 lane24:
 	ADD $8, R16, R16
-	FMOVQ 96(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4efcf54a // fmin v10.2d, v10.2d, v28.2d
-	WORD $0x4efff56b // fmin v11.2d, v11.2d, v31.2d
+	FMOVQ 96(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4efef54a // fmin v10.2d, v10.2d, v30.2d
+	WORD $0x4efdf56b // fmin v11.2d, v11.2d, v29.2d
 	B fold
 
 next5:
 	CMP $0x00000004, R1
 	BLT part6
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4efff58c // fmin v12.2d, v12.2d, v31.2d
-	WORD $0x4efef5ad // fmin v13.2d, v13.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4ef0f58c // fmin v12.2d, v12.2d, v16.2d
+	WORD $0x4ef1f5ad // fmin v13.2d, v13.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next6
@@ -1684,49 +1684,49 @@ part6:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane25
 	VLD1 (R16), V20.D[0]
 
 lane25:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane26
 	VLD1 (R16), V20.D[1]
 
 lane26:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane27
 	VLD1 (R16), V21.D[0]
 
 lane27:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane28
 	VLD1 (R16), V21.D[1]
 
 lane28:
 	ADD $8, R16, R16
-	FMOVQ 96(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4efcf58c // fmin v12.2d, v12.2d, v28.2d
-	WORD $0x4efff5ad // fmin v13.2d, v13.2d, v31.2d
+	FMOVQ 96(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4efef58c // fmin v12.2d, v12.2d, v30.2d
+	WORD $0x4efdf5ad // fmin v13.2d, v13.2d, v29.2d
 	B fold
 
 next6:
 	CMP $0x00000004, R1
 	BLT part7
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4efff5ce // fmin v14.2d, v14.2d, v31.2d
-	WORD $0x4efef5ef // fmin v15.2d, v15.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4ef0f5ce // fmin v14.2d, v14.2d, v16.2d
+	WORD $0x4ef1f5ef // fmin v15.2d, v15.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next7
@@ -1737,41 +1737,41 @@ part7:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e415 // movi v21.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane29
 	VLD1 (R16), V20.D[0]
 
 lane29:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane30
 	VLD1 (R16), V20.D[1]
 
 lane30:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane31
 	VLD1 (R16), V21.D[0]
 
 lane31:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane32
 	VLD1 (R16), V21.D[1]
 
 lane32:
 	ADD $8, R16, R16
-	FMOVQ 96(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4efcf5ce // fmin v14.2d, v14.2d, v28.2d
-	WORD $0x4efff5ef // fmin v15.2d, v15.2d, v31.2d
+	FMOVQ 96(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4efef5ce // fmin v14.2d, v14.2d, v30.2d
+	WORD $0x4efdf5ef // fmin v15.2d, v15.2d, v29.2d
 	B fold
 
 next7:
@@ -1827,30 +1827,30 @@ TEXT ·sumF64NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000020, R1
 	BLT rest
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7fd400 // fadd v0.2d, v0.2d, v31.2d
-	WORD $0x4e7ed421 // fadd v1.2d, v1.2d, v30.2d
-	FLDPQ 32(R0), (F31, F30)
-	WORD $0x4e7fd442 // fadd v2.2d, v2.2d, v31.2d
-	WORD $0x4e7ed463 // fadd v3.2d, v3.2d, v30.2d
-	FLDPQ 64(R0), (F31, F30)
-	WORD $0x4e7fd484 // fadd v4.2d, v4.2d, v31.2d
-	WORD $0x4e7ed4a5 // fadd v5.2d, v5.2d, v30.2d
-	FLDPQ 96(R0), (F31, F30)
-	WORD $0x4e7fd4c6 // fadd v6.2d, v6.2d, v31.2d
-	WORD $0x4e7ed4e7 // fadd v7.2d, v7.2d, v30.2d
-	FLDPQ 128(R0), (F31, F30)
-	WORD $0x4e7fd508 // fadd v8.2d, v8.2d, v31.2d
-	WORD $0x4e7ed529 // fadd v9.2d, v9.2d, v30.2d
-	FLDPQ 160(R0), (F31, F30)
-	WORD $0x4e7fd54a // fadd v10.2d, v10.2d, v31.2d
-	WORD $0x4e7ed56b // fadd v11.2d, v11.2d, v30.2d
-	FLDPQ 192(R0), (F31, F30)
-	WORD $0x4e7fd58c // fadd v12.2d, v12.2d, v31.2d
-	WORD $0x4e7ed5ad // fadd v13.2d, v13.2d, v30.2d
-	FLDPQ 224(R0), (F31, F30)
-	WORD $0x4e7fd5ce // fadd v14.2d, v14.2d, v31.2d
-	WORD $0x4e7ed5ef // fadd v15.2d, v15.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
+	WORD $0x4e71d421 // fadd v1.2d, v1.2d, v17.2d
+	FLDPQ 32(R0), (F16, F17)
+	WORD $0x4e70d442 // fadd v2.2d, v2.2d, v16.2d
+	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
+	FLDPQ 64(R0), (F16, F17)
+	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
+	WORD $0x4e71d4a5 // fadd v5.2d, v5.2d, v17.2d
+	FLDPQ 96(R0), (F16, F17)
+	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
+	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
+	FLDPQ 128(R0), (F16, F17)
+	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
+	WORD $0x4e71d529 // fadd v9.2d, v9.2d, v17.2d
+	FLDPQ 160(R0), (F16, F17)
+	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
+	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
+	FLDPQ 192(R0), (F16, F17)
+	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
+	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
+	FLDPQ 224(R0), (F16, F17)
+	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
+	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
 	ADD $0x00000100, R0, R0
 	SUB $0x00000020, R1, R1
 	B loop
@@ -1858,9 +1858,9 @@ loop:
 rest:
 	CMP $0x00000004, R1
 	BLT part0
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7fd400 // fadd v0.2d, v0.2d, v31.2d
-	WORD $0x4e7ed421 // fadd v1.2d, v1.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
+	WORD $0x4e71d421 // fadd v1.2d, v1.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next0
@@ -1871,44 +1871,44 @@ part0:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	FLDPQ 32(R16), (F16, F17)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
-	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
-	WORD $0x4e71d421 // fadd v1.2d, v1.2d, v17.2d
+	WORD $0x4e7fd400 // fadd v0.2d, v0.2d, v31.2d
+	WORD $0x4e7ed421 // fadd v1.2d, v1.2d, v30.2d
 	B fold
 
 next0:
 	CMP $0x00000004, R1
 	BLT part1
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7fd442 // fadd v2.2d, v2.2d, v31.2d
-	WORD $0x4e7ed463 // fadd v3.2d, v3.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70d442 // fadd v2.2d, v2.2d, v16.2d
+	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next1
@@ -1919,44 +1919,44 @@ part1:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	FLDPQ 32(R16), (F16, F17)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane5
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane6
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane7
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane8
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane8:
 	ADD $8, R16, R16
-	WORD $0x4e70d442 // fadd v2.2d, v2.2d, v16.2d
-	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
+	WORD $0x4e7fd442 // fadd v2.2d, v2.2d, v31.2d
+	WORD $0x4e7ed463 // fadd v3.2d, v3.2d, v30.2d
 	B fold
 
 next1:
 	CMP $0x00000004, R1
 	BLT part2
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7fd484 // fadd v4.2d, v4.2d, v31.2d
-	WORD $0x4e7ed4a5 // fadd v5.2d, v5.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
+	WORD $0x4e71d4a5 // fadd v5.2d, v5.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next2
@@ -1967,44 +1967,44 @@ part2:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	FLDPQ 32(R16), (F16, F17)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane9
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane9:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane10
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane10:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane11
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane11:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane12
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane12:
 	ADD $8, R16, R16
-	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
-	WORD $0x4e71d4a5 // fadd v5.2d, v5.2d, v17.2d
+	WORD $0x4e7fd484 // fadd v4.2d, v4.2d, v31.2d
+	WORD $0x4e7ed4a5 // fadd v5.2d, v5.2d, v30.2d
 	B fold
 
 next2:
 	CMP $0x00000004, R1
 	BLT part3
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7fd4c6 // fadd v6.2d, v6.2d, v31.2d
-	WORD $0x4e7ed4e7 // fadd v7.2d, v7.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
+	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next3
@@ -2015,44 +2015,44 @@ part3:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	FLDPQ 32(R16), (F16, F17)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane13
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane13:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane14
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane14:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane15
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane15:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane16
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane16:
 	ADD $8, R16, R16
-	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
-	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
+	WORD $0x4e7fd4c6 // fadd v6.2d, v6.2d, v31.2d
+	WORD $0x4e7ed4e7 // fadd v7.2d, v7.2d, v30.2d
 	B fold
 
 next3:
 	CMP $0x00000004, R1
 	BLT part4
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7fd508 // fadd v8.2d, v8.2d, v31.2d
-	WORD $0x4e7ed529 // fadd v9.2d, v9.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
+	WORD $0x4e71d529 // fadd v9.2d, v9.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next4
@@ -2063,44 +2063,44 @@ part4:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	FLDPQ 32(R16), (F16, F17)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane17
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane17:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane18
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane18:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane19
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane19:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane20
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane20:
 	ADD $8, R16, R16
-	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
-	WORD $0x4e71d529 // fadd v9.2d, v9.2d, v17.2d
+	WORD $0x4e7fd508 // fadd v8.2d, v8.2d, v31.2d
+	WORD $0x4e7ed529 // fadd v9.2d, v9.2d, v30.2d
 	B fold
 
 next4:
 	CMP $0x00000004, R1
 	BLT part5
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7fd54a // fadd v10.2d, v10.2d, v31.2d
-	WORD $0x4e7ed56b // fadd v11.2d, v11.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
+	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next5
@@ -2111,44 +2111,44 @@ part5:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	FLDPQ 32(R16), (F16, F17)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane21
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane21:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane22
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane22:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane23
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane23:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane24
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane24:
 	ADD $8, R16, R16
-	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
-	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
+	WORD $0x4e7fd54a // fadd v10.2d, v10.2d, v31.2d
+	WORD $0x4e7ed56b // fadd v11.2d, v11.2d, v30.2d
 	B fold
 
 next5:
 	CMP $0x00000004, R1
 	BLT part6
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7fd58c // fadd v12.2d, v12.2d, v31.2d
-	WORD $0x4e7ed5ad // fadd v13.2d, v13.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
+	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next6
@@ -2159,44 +2159,44 @@ part6:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	FLDPQ 32(R16), (F16, F17)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane25
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane25:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane26
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane26:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane27
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane27:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane28
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane28:
 	ADD $8, R16, R16
-	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
-	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
+	WORD $0x4e7fd58c // fadd v12.2d, v12.2d, v31.2d
+	WORD $0x4e7ed5ad // fadd v13.2d, v13.2d, v30.2d
 	B fold
 
 next6:
 	CMP $0x00000004, R1
 	BLT part7
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x4e7fd5ce // fadd v14.2d, v14.2d, v31.2d
-	WORD $0x4e7ed5ef // fadd v15.2d, v15.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
+	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
 	ADD $0x00000020, R0, R0
 	SUB $0x00000004, R1, R1
 	B next7
@@ -2207,36 +2207,36 @@ part7:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	FLDPQ 32(R16), (F16, F17)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane29
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane29:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane30
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane30:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane31
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane31:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane32
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane32:
 	ADD $8, R16, R16
-	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
-	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
+	WORD $0x4e7fd5ce // fadd v14.2d, v14.2d, v31.2d
+	WORD $0x4e7ed5ef // fadd v15.2d, v15.2d, v30.2d
 	B fold
 
 next7:
@@ -2292,44 +2292,44 @@ TEXT ·sumsqF64NEON(SB), NOSPLIT, $0-24
 loop:
 	CMP $0x00000020, R1
 	BLT rest
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
-	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
 	WORD $0x4e71d421 // fadd v1.2d, v1.2d, v17.2d
-	FLDPQ 32(R0), (F31, F30)
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
-	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
+	FLDPQ 32(R0), (F16, F17)
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d442 // fadd v2.2d, v2.2d, v16.2d
 	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
-	FLDPQ 64(R0), (F31, F30)
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
-	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
+	FLDPQ 64(R0), (F16, F17)
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
 	WORD $0x4e71d4a5 // fadd v5.2d, v5.2d, v17.2d
-	FLDPQ 96(R0), (F31, F30)
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
-	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
+	FLDPQ 96(R0), (F16, F17)
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
 	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
-	FLDPQ 128(R0), (F31, F30)
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
-	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
+	FLDPQ 128(R0), (F16, F17)
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
 	WORD $0x4e71d529 // fadd v9.2d, v9.2d, v17.2d
-	FLDPQ 160(R0), (F31, F30)
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
-	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
+	FLDPQ 160(R0), (F16, F17)
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
 	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
-	FLDPQ 192(R0), (F31, F30)
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
-	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
+	FLDPQ 192(R0), (F16, F17)
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
 	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
-	FLDPQ 224(R0), (F31, F30)
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
-	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
+	FLDPQ 224(R0), (F16, F17)
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
 	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
 	ADD $0x00000100, R0, R0
@@ -2339,9 +2339,9 @@ loop:
 rest:
 	CMP $0x00000004, R1
 	BLT part0
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
-	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
 	WORD $0x4e71d421 // fadd v1.2d, v1.2d, v17.2d
 	ADD $0x00000020, R0, R0
@@ -2354,36 +2354,36 @@ part0:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	FLDPQ 32(R16), (F16, F17)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane1
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane2
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane3
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane4
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane4:
 	ADD $8, R16, R16
-	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
-	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
+	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
+	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
 	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
 	WORD $0x4e71d421 // fadd v1.2d, v1.2d, v17.2d
 	B fold
@@ -2391,9 +2391,9 @@ lane4:
 next0:
 	CMP $0x00000004, R1
 	BLT part1
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
-	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d442 // fadd v2.2d, v2.2d, v16.2d
 	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
 	ADD $0x00000020, R0, R0
@@ -2406,36 +2406,36 @@ part1:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	FLDPQ 32(R16), (F16, F17)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane5
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane6
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane7
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane8
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane8:
 	ADD $8, R16, R16
-	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
-	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
+	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
+	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
 	WORD $0x4e70d442 // fadd v2.2d, v2.2d, v16.2d
 	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
 	B fold
@@ -2443,9 +2443,9 @@ lane8:
 next1:
 	CMP $0x00000004, R1
 	BLT part2
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
-	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
 	WORD $0x4e71d4a5 // fadd v5.2d, v5.2d, v17.2d
 	ADD $0x00000020, R0, R0
@@ -2458,36 +2458,36 @@ part2:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	FLDPQ 32(R16), (F16, F17)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane9
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane9:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane10
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane10:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane11
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane11:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane12
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane12:
 	ADD $8, R16, R16
-	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
-	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
+	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
+	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
 	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
 	WORD $0x4e71d4a5 // fadd v5.2d, v5.2d, v17.2d
 	B fold
@@ -2495,9 +2495,9 @@ lane12:
 next2:
 	CMP $0x00000004, R1
 	BLT part3
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
-	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
 	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
 	ADD $0x00000020, R0, R0
@@ -2510,36 +2510,36 @@ part3:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	FLDPQ 32(R16), (F16, F17)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane13
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane13:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane14
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane14:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane15
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane15:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane16
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane16:
 	ADD $8, R16, R16
-	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
-	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
+	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
+	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
 	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
 	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
 	B fold
@@ -2547,9 +2547,9 @@ lane16:
 next3:
 	CMP $0x00000004, R1
 	BLT part4
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
-	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
 	WORD $0x4e71d529 // fadd v9.2d, v9.2d, v17.2d
 	ADD $0x00000020, R0, R0
@@ -2562,36 +2562,36 @@ part4:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	FLDPQ 32(R16), (F16, F17)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane17
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane17:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane18
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane18:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane19
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane19:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane20
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane20:
 	ADD $8, R16, R16
-	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
-	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
+	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
+	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
 	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
 	WORD $0x4e71d529 // fadd v9.2d, v9.2d, v17.2d
 	B fold
@@ -2599,9 +2599,9 @@ lane20:
 next4:
 	CMP $0x00000004, R1
 	BLT part5
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
-	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
 	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
 	ADD $0x00000020, R0, R0
@@ -2614,36 +2614,36 @@ part5:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	FLDPQ 32(R16), (F16, F17)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane21
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane21:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane22
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane22:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane23
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane23:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane24
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane24:
 	ADD $8, R16, R16
-	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
-	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
+	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
+	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
 	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
 	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
 	B fold
@@ -2651,9 +2651,9 @@ lane24:
 next5:
 	CMP $0x00000004, R1
 	BLT part6
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
-	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
 	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
 	ADD $0x00000020, R0, R0
@@ -2666,36 +2666,36 @@ part6:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	FLDPQ 32(R16), (F16, F17)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane25
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane25:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane26
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane26:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane27
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane27:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane28
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane28:
 	ADD $8, R16, R16
-	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
-	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
+	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
+	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
 	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
 	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
 	B fold
@@ -2703,9 +2703,9 @@ lane28:
 next6:
 	CMP $0x00000004, R1
 	BLT part7
-	FLDPQ 0(R0), (F31, F30)
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
-	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
+	FLDPQ 0(R0), (F16, F17)
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
+	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
 	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
 	ADD $0x00000020, R0, R0
@@ -2718,36 +2718,36 @@ part7:
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
-	WORD $0x6f00e410 // movi v16.2d, #0
-	WORD $0x6f00e411 // movi v17.2d, #0
+	FLDPQ 32(R16), (F16, F17)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083e14 // mov x20, v16.d[0]
 	TBZ $63, R20, lane29
-	VLD1 (R16), V16.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane29:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183e14 // mov x20, v16.d[1]
 	TBZ $63, R20, lane30
-	VLD1 (R16), V16.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane30:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083e34 // mov x20, v17.d[0]
 	TBZ $63, R20, lane31
-	VLD1 (R16), V17.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane31:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183e34 // mov x20, v17.d[1]
 	TBZ $63, R20, lane32
-	VLD1 (R16), V17.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane32:
 	ADD $8, R16, R16
-	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
-	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
+	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
+	WORD $0x6e7edfd1 // fmul v17.2d, v30.2d, v30.2d
 	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
 	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
 	B fold
@@ -2792,26 +2792,26 @@ TEXT ·addScaledF64NEON(SB), NOSPLIT, $0-32
 four:
 	CMP $0x00000010, R2
 	BLT one
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x4e7dcc1f // fmla v31.2d, v0.2d, v29.2d
-	WORD $0x4e7ccc3e // fmla v30.2d, v1.2d, v28.2d
-	FSTPQ (F31, F30), 0(R0)
-	FLDPQ 32(R0), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
-	WORD $0x4e7dcc1f // fmla v31.2d, v0.2d, v29.2d
-	WORD $0x4e7ccc3e // fmla v30.2d, v1.2d, v28.2d
-	FSTPQ (F31, F30), 32(R0)
-	FLDPQ 64(R0), (F31, F30)
-	FLDPQ 64(R1), (F29, F28)
-	WORD $0x4e7dcc1f // fmla v31.2d, v0.2d, v29.2d
-	WORD $0x4e7ccc3e // fmla v30.2d, v1.2d, v28.2d
-	FSTPQ (F31, F30), 64(R0)
-	FLDPQ 96(R0), (F31, F30)
-	FLDPQ 96(R1), (F29, F28)
-	WORD $0x4e7dcc1f // fmla v31.2d, v0.2d, v29.2d
-	WORD $0x4e7ccc3e // fmla v30.2d, v1.2d, v28.2d
-	FSTPQ (F31, F30), 96(R0)
+	FLDPQ 0(R0), (F2, F3)
+	FLDPQ 0(R1), (F4, F5)
+	WORD $0x4e64cc02 // fmla v2.2d, v0.2d, v4.2d
+	WORD $0x4e65cc23 // fmla v3.2d, v1.2d, v5.2d
+	FSTPQ (F2, F3), 0(R0)
+	FLDPQ 32(R0), (F2, F3)
+	FLDPQ 32(R1), (F4, F5)
+	WORD $0x4e64cc02 // fmla v2.2d, v0.2d, v4.2d
+	WORD $0x4e65cc23 // fmla v3.2d, v1.2d, v5.2d
+	FSTPQ (F2, F3), 32(R0)
+	FLDPQ 64(R0), (F2, F3)
+	FLDPQ 64(R1), (F4, F5)
+	WORD $0x4e64cc02 // fmla v2.2d, v0.2d, v4.2d
+	WORD $0x4e65cc23 // fmla v3.2d, v1.2d, v5.2d
+	FSTPQ (F2, F3), 64(R0)
+	FLDPQ 96(R0), (F2, F3)
+	FLDPQ 96(R1), (F4, F5)
+	WORD $0x4e64cc02 // fmla v2.2d, v0.2d, v4.2d
+	WORD $0x4e65cc23 // fmla v3.2d, v1.2d, v5.2d
+	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R0, R0
 	ADD $0x00000080, R1, R1
 	SUB $0x00000010, R2, R2
@@ -2820,11 +2820,11 @@ four:
 one:
 	CMP $0x00000004, R2
 	BLT rest
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x4e7dcc1f // fmla v31.2d, v0.2d, v29.2d
-	WORD $0x4e7ccc3e // fmla v30.2d, v1.2d, v28.2d
-	FSTPQ (F31, F30), 0(R0)
+	FLDPQ 0(R0), (F2, F3)
+	FLDPQ 0(R1), (F4, F5)
+	WORD $0x4e64cc02 // fmla v2.2d, v0.2d, v4.2d
+	WORD $0x4e65cc23 // fmla v3.2d, v1.2d, v5.2d
+	FSTPQ (F2, F3), 0(R0)
 	ADD $0x00000020, R0, R0
 	ADD $0x00000020, R1, R1
 	SUB $0x00000004, R2, R2
@@ -2837,63 +2837,63 @@ rest:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c54 // mov x20, v2.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V4.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c54 // mov x20, v2.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V4.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c74 // mov x20, v3.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V5.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c74 // mov x20, v3.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V5.D[1]
 
 lane4:
 	ADD $8, R16, R16
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c54 // mov x20, v2.d[0]
 	TBZ $63, R20, lane5
-	VLD1 (R16), V2.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c54 // mov x20, v2.d[1]
 	TBZ $63, R20, lane6
-	VLD1 (R16), V2.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c74 // mov x20, v3.d[0]
 	TBZ $63, R20, lane7
-	VLD1 (R16), V3.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c74 // mov x20, v3.d[1]
 	TBZ $63, R20, lane8
-	VLD1 (R16), V3.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane8:
 	ADD $8, R16, R16
-	WORD $0x4e62cc04 // fmla v4.2d, v0.2d, v2.2d
-	WORD $0x4e63cc25 // fmla v5.2d, v1.2d, v3.2d
+	WORD $0x4e7fcc04 // fmla v4.2d, v0.2d, v31.2d
+	WORD $0x4e7ecc25 // fmla v5.2d, v1.2d, v30.2d
 	TST $0x00000002, R2
 	BEQ below2ofdst
 	FMOVQ F4, 0(R0)
@@ -2921,66 +2921,66 @@ TEXT ·complexProductF64NEON(SB), NOSPLIT, $0-32
 four:
 	CMP $0x00000010, R3
 	BLT one
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4edd2ba4 // trn1 v4.2d, v29.2d, v29.2d
-	WORD $0x4edc2b85 // trn1 v5.2d, v28.2d, v28.2d
-	WORD $0x4e1807a0 // dup v0.2d, v29.d[1]
-	WORD $0x4e180781 // dup v1.2d, v28.d[1]
-	WORD $0x6e1f43e6 // ext v6.16b, v31.16b, v31.16b, #8
-	WORD $0x6e1e43c7 // ext v7.16b, v30.16b, v30.16b, #8
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 0(R2), (F0, F1)
+	WORD $0x4ec02804 // trn1 v4.2d, v0.2d, v0.2d
+	WORD $0x4ec12825 // trn1 v5.2d, v1.2d, v1.2d
+	WORD $0x4e180400 // dup v0.2d, v0.d[1]
+	WORD $0x4e180421 // dup v1.2d, v1.d[1]
+	WORD $0x6e024046 // ext v6.16b, v2.16b, v2.16b, #8
+	WORD $0x6e034067 // ext v7.16b, v3.16b, v3.16b, #8
 	WORD $0x6e66dc00 // fmul v0.2d, v0.2d, v6.2d
 	WORD $0x6e67dc21 // fmul v1.2d, v1.2d, v7.2d
-	FMOVQ 112(R19), F29
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e64cfe0 // fmla v0.2d, v31.2d, v4.2d
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e65cfc1 // fmla v1.2d, v30.2d, v5.2d
+	FMOVQ 112(R19), F31
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e64cc40 // fmla v0.2d, v2.2d, v4.2d
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e65cc61 // fmla v1.2d, v3.2d, v5.2d
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F28, F27)
-	WORD $0x4edc2b84 // trn1 v4.2d, v28.2d, v28.2d
-	WORD $0x4edb2b65 // trn1 v5.2d, v27.2d, v27.2d
-	WORD $0x4e180780 // dup v0.2d, v28.d[1]
-	WORD $0x4e180761 // dup v1.2d, v27.d[1]
-	WORD $0x6e1f43e6 // ext v6.16b, v31.16b, v31.16b, #8
-	WORD $0x6e1e43c7 // ext v7.16b, v30.16b, v30.16b, #8
+	FLDPQ 32(R1), (F2, F3)
+	FLDPQ 32(R2), (F0, F1)
+	WORD $0x4ec02804 // trn1 v4.2d, v0.2d, v0.2d
+	WORD $0x4ec12825 // trn1 v5.2d, v1.2d, v1.2d
+	WORD $0x4e180400 // dup v0.2d, v0.d[1]
+	WORD $0x4e180421 // dup v1.2d, v1.d[1]
+	WORD $0x6e024046 // ext v6.16b, v2.16b, v2.16b, #8
+	WORD $0x6e034067 // ext v7.16b, v3.16b, v3.16b, #8
 	WORD $0x6e66dc00 // fmul v0.2d, v0.2d, v6.2d
 	WORD $0x6e67dc21 // fmul v1.2d, v1.2d, v7.2d
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e64cfe0 // fmla v0.2d, v31.2d, v4.2d
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e65cfc1 // fmla v1.2d, v30.2d, v5.2d
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e64cc40 // fmla v0.2d, v2.2d, v4.2d
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e65cc61 // fmla v1.2d, v3.2d, v5.2d
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F28, F27)
-	WORD $0x4edc2b84 // trn1 v4.2d, v28.2d, v28.2d
-	WORD $0x4edb2b65 // trn1 v5.2d, v27.2d, v27.2d
-	WORD $0x4e180780 // dup v0.2d, v28.d[1]
-	WORD $0x4e180761 // dup v1.2d, v27.d[1]
-	WORD $0x6e1f43e6 // ext v6.16b, v31.16b, v31.16b, #8
-	WORD $0x6e1e43c7 // ext v7.16b, v30.16b, v30.16b, #8
+	FLDPQ 64(R1), (F2, F3)
+	FLDPQ 64(R2), (F0, F1)
+	WORD $0x4ec02804 // trn1 v4.2d, v0.2d, v0.2d
+	WORD $0x4ec12825 // trn1 v5.2d, v1.2d, v1.2d
+	WORD $0x4e180400 // dup v0.2d, v0.d[1]
+	WORD $0x4e180421 // dup v1.2d, v1.d[1]
+	WORD $0x6e024046 // ext v6.16b, v2.16b, v2.16b, #8
+	WORD $0x6e034067 // ext v7.16b, v3.16b, v3.16b, #8
 	WORD $0x6e66dc00 // fmul v0.2d, v0.2d, v6.2d
 	WORD $0x6e67dc21 // fmul v1.2d, v1.2d, v7.2d
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e64cfe0 // fmla v0.2d, v31.2d, v4.2d
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e65cfc1 // fmla v1.2d, v30.2d, v5.2d
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e64cc40 // fmla v0.2d, v2.2d, v4.2d
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e65cc61 // fmla v1.2d, v3.2d, v5.2d
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F28, F27)
-	WORD $0x4edc2b84 // trn1 v4.2d, v28.2d, v28.2d
-	WORD $0x4edb2b65 // trn1 v5.2d, v27.2d, v27.2d
-	WORD $0x4e180780 // dup v0.2d, v28.d[1]
-	WORD $0x4e180761 // dup v1.2d, v27.d[1]
-	WORD $0x6e1f43e6 // ext v6.16b, v31.16b, v31.16b, #8
-	WORD $0x6e1e43c7 // ext v7.16b, v30.16b, v30.16b, #8
+	FLDPQ 96(R1), (F2, F3)
+	FLDPQ 96(R2), (F0, F1)
+	WORD $0x4ec02804 // trn1 v4.2d, v0.2d, v0.2d
+	WORD $0x4ec12825 // trn1 v5.2d, v1.2d, v1.2d
+	WORD $0x4e180400 // dup v0.2d, v0.d[1]
+	WORD $0x4e180421 // dup v1.2d, v1.d[1]
+	WORD $0x6e024046 // ext v6.16b, v2.16b, v2.16b, #8
+	WORD $0x6e034067 // ext v7.16b, v3.16b, v3.16b, #8
 	WORD $0x6e66dc00 // fmul v0.2d, v0.2d, v6.2d
 	WORD $0x6e67dc21 // fmul v1.2d, v1.2d, v7.2d
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e64cfe0 // fmla v0.2d, v31.2d, v4.2d
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e65cfc1 // fmla v1.2d, v30.2d, v5.2d
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e64cc40 // fmla v0.2d, v2.2d, v4.2d
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e65cc61 // fmla v1.2d, v3.2d, v5.2d
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R0, R0
 	ADD $0x00000080, R1, R1
@@ -2991,21 +2991,21 @@ four:
 one:
 	CMP $0x00000004, R3
 	BLT rest
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4edd2ba4 // trn1 v4.2d, v29.2d, v29.2d
-	WORD $0x4edc2b85 // trn1 v5.2d, v28.2d, v28.2d
-	WORD $0x4e1807a0 // dup v0.2d, v29.d[1]
-	WORD $0x4e180781 // dup v1.2d, v28.d[1]
-	WORD $0x6e1f43e6 // ext v6.16b, v31.16b, v31.16b, #8
-	WORD $0x6e1e43c7 // ext v7.16b, v30.16b, v30.16b, #8
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 0(R2), (F0, F1)
+	WORD $0x4ec02804 // trn1 v4.2d, v0.2d, v0.2d
+	WORD $0x4ec12825 // trn1 v5.2d, v1.2d, v1.2d
+	WORD $0x4e180400 // dup v0.2d, v0.d[1]
+	WORD $0x4e180421 // dup v1.2d, v1.d[1]
+	WORD $0x6e024046 // ext v6.16b, v2.16b, v2.16b, #8
+	WORD $0x6e034067 // ext v7.16b, v3.16b, v3.16b, #8
 	WORD $0x6e66dc00 // fmul v0.2d, v0.2d, v6.2d
 	WORD $0x6e67dc21 // fmul v1.2d, v1.2d, v7.2d
-	FMOVQ 112(R19), F29
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e64cfe0 // fmla v0.2d, v31.2d, v4.2d
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e65cfc1 // fmla v1.2d, v30.2d, v5.2d
+	FMOVQ 112(R19), F31
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e64cc40 // fmla v0.2d, v2.2d, v4.2d
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e65cc61 // fmla v1.2d, v3.2d, v5.2d
 	FSTPQ (F0, F1), 0(R0)
 	ADD $0x00000020, R0, R0
 	ADD $0x00000020, R1, R1
@@ -3020,65 +3020,65 @@ rest:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<3, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V2.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V2.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V3.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V3.D[1]
 
 lane4:
 	ADD $8, R16, R16
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane8:
 	ADD $8, R16, R16
-	WORD $0x4ec02804 // trn1 v4.2d, v0.2d, v0.2d
-	WORD $0x4ec12825 // trn1 v5.2d, v1.2d, v1.2d
-	WORD $0x4e180400 // dup v0.2d, v0.d[1]
-	WORD $0x4e180421 // dup v1.2d, v1.d[1]
+	WORD $0x4edf2be4 // trn1 v4.2d, v31.2d, v31.2d
+	WORD $0x4ede2bc5 // trn1 v5.2d, v30.2d, v30.2d
+	WORD $0x4e1807e0 // dup v0.2d, v31.d[1]
+	WORD $0x4e1807c1 // dup v1.2d, v30.d[1]
 	WORD $0x6e024046 // ext v6.16b, v2.16b, v2.16b, #8
 	WORD $0x6e034067 // ext v7.16b, v3.16b, v3.16b, #8
 	WORD $0x6e66dc00 // fmul v0.2d, v0.2d, v6.2d
@@ -3115,66 +3115,66 @@ TEXT ·complexProductConjF64NEON(SB), NOSPLIT, $0-32
 four:
 	CMP $0x00000010, R3
 	BLT one
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4edd2ba4 // trn1 v4.2d, v29.2d, v29.2d
-	WORD $0x4edc2b85 // trn1 v5.2d, v28.2d, v28.2d
-	WORD $0x4e1807a0 // dup v0.2d, v29.d[1]
-	WORD $0x4e180781 // dup v1.2d, v28.d[1]
-	WORD $0x6e1f43e6 // ext v6.16b, v31.16b, v31.16b, #8
-	WORD $0x6e1e43c7 // ext v7.16b, v30.16b, v30.16b, #8
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 0(R2), (F0, F1)
+	WORD $0x4ec02804 // trn1 v4.2d, v0.2d, v0.2d
+	WORD $0x4ec12825 // trn1 v5.2d, v1.2d, v1.2d
+	WORD $0x4e180400 // dup v0.2d, v0.d[1]
+	WORD $0x4e180421 // dup v1.2d, v1.d[1]
+	WORD $0x6e024046 // ext v6.16b, v2.16b, v2.16b, #8
+	WORD $0x6e034067 // ext v7.16b, v3.16b, v3.16b, #8
 	WORD $0x6e66dc00 // fmul v0.2d, v0.2d, v6.2d
 	WORD $0x6e67dc21 // fmul v1.2d, v1.2d, v7.2d
-	FMOVQ 128(R19), F29
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e64cfe0 // fmla v0.2d, v31.2d, v4.2d
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e65cfc1 // fmla v1.2d, v30.2d, v5.2d
+	FMOVQ 128(R19), F31
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e64cc40 // fmla v0.2d, v2.2d, v4.2d
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e65cc61 // fmla v1.2d, v3.2d, v5.2d
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F28, F27)
-	WORD $0x4edc2b84 // trn1 v4.2d, v28.2d, v28.2d
-	WORD $0x4edb2b65 // trn1 v5.2d, v27.2d, v27.2d
-	WORD $0x4e180780 // dup v0.2d, v28.d[1]
-	WORD $0x4e180761 // dup v1.2d, v27.d[1]
-	WORD $0x6e1f43e6 // ext v6.16b, v31.16b, v31.16b, #8
-	WORD $0x6e1e43c7 // ext v7.16b, v30.16b, v30.16b, #8
+	FLDPQ 32(R1), (F2, F3)
+	FLDPQ 32(R2), (F0, F1)
+	WORD $0x4ec02804 // trn1 v4.2d, v0.2d, v0.2d
+	WORD $0x4ec12825 // trn1 v5.2d, v1.2d, v1.2d
+	WORD $0x4e180400 // dup v0.2d, v0.d[1]
+	WORD $0x4e180421 // dup v1.2d, v1.d[1]
+	WORD $0x6e024046 // ext v6.16b, v2.16b, v2.16b, #8
+	WORD $0x6e034067 // ext v7.16b, v3.16b, v3.16b, #8
 	WORD $0x6e66dc00 // fmul v0.2d, v0.2d, v6.2d
 	WORD $0x6e67dc21 // fmul v1.2d, v1.2d, v7.2d
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e64cfe0 // fmla v0.2d, v31.2d, v4.2d
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e65cfc1 // fmla v1.2d, v30.2d, v5.2d
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e64cc40 // fmla v0.2d, v2.2d, v4.2d
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e65cc61 // fmla v1.2d, v3.2d, v5.2d
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F28, F27)
-	WORD $0x4edc2b84 // trn1 v4.2d, v28.2d, v28.2d
-	WORD $0x4edb2b65 // trn1 v5.2d, v27.2d, v27.2d
-	WORD $0x4e180780 // dup v0.2d, v28.d[1]
-	WORD $0x4e180761 // dup v1.2d, v27.d[1]
-	WORD $0x6e1f43e6 // ext v6.16b, v31.16b, v31.16b, #8
-	WORD $0x6e1e43c7 // ext v7.16b, v30.16b, v30.16b, #8
+	FLDPQ 64(R1), (F2, F3)
+	FLDPQ 64(R2), (F0, F1)
+	WORD $0x4ec02804 // trn1 v4.2d, v0.2d, v0.2d
+	WORD $0x4ec12825 // trn1 v5.2d, v1.2d, v1.2d
+	WORD $0x4e180400 // dup v0.2d, v0.d[1]
+	WORD $0x4e180421 // dup v1.2d, v1.d[1]
+	WORD $0x6e024046 // ext v6.16b, v2.16b, v2.16b, #8
+	WORD $0x6e034067 // ext v7.16b, v3.16b, v3.16b, #8
 	WORD $0x6e66dc00 // fmul v0.2d, v0.2d, v6.2d
 	WORD $0x6e67dc21 // fmul v1.2d, v1.2d, v7.2d
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e64cfe0 // fmla v0.2d, v31.2d, v4.2d
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e65cfc1 // fmla v1.2d, v30.2d, v5.2d
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e64cc40 // fmla v0.2d, v2.2d, v4.2d
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e65cc61 // fmla v1.2d, v3.2d, v5.2d
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F28, F27)
-	WORD $0x4edc2b84 // trn1 v4.2d, v28.2d, v28.2d
-	WORD $0x4edb2b65 // trn1 v5.2d, v27.2d, v27.2d
-	WORD $0x4e180780 // dup v0.2d, v28.d[1]
-	WORD $0x4e180761 // dup v1.2d, v27.d[1]
-	WORD $0x6e1f43e6 // ext v6.16b, v31.16b, v31.16b, #8
-	WORD $0x6e1e43c7 // ext v7.16b, v30.16b, v30.16b, #8
+	FLDPQ 96(R1), (F2, F3)
+	FLDPQ 96(R2), (F0, F1)
+	WORD $0x4ec02804 // trn1 v4.2d, v0.2d, v0.2d
+	WORD $0x4ec12825 // trn1 v5.2d, v1.2d, v1.2d
+	WORD $0x4e180400 // dup v0.2d, v0.d[1]
+	WORD $0x4e180421 // dup v1.2d, v1.d[1]
+	WORD $0x6e024046 // ext v6.16b, v2.16b, v2.16b, #8
+	WORD $0x6e034067 // ext v7.16b, v3.16b, v3.16b, #8
 	WORD $0x6e66dc00 // fmul v0.2d, v0.2d, v6.2d
 	WORD $0x6e67dc21 // fmul v1.2d, v1.2d, v7.2d
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e64cfe0 // fmla v0.2d, v31.2d, v4.2d
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e65cfc1 // fmla v1.2d, v30.2d, v5.2d
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e64cc40 // fmla v0.2d, v2.2d, v4.2d
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e65cc61 // fmla v1.2d, v3.2d, v5.2d
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R0, R0
 	ADD $0x00000080, R1, R1
@@ -3185,21 +3185,21 @@ four:
 one:
 	CMP $0x00000004, R3
 	BLT rest
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4edd2ba4 // trn1 v4.2d, v29.2d, v29.2d
-	WORD $0x4edc2b85 // trn1 v5.2d, v28.2d, v28.2d
-	WORD $0x4e1807a0 // dup v0.2d, v29.d[1]
-	WORD $0x4e180781 // dup v1.2d, v28.d[1]
-	WORD $0x6e1f43e6 // ext v6.16b, v31.16b, v31.16b, #8
-	WORD $0x6e1e43c7 // ext v7.16b, v30.16b, v30.16b, #8
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 0(R2), (F0, F1)
+	WORD $0x4ec02804 // trn1 v4.2d, v0.2d, v0.2d
+	WORD $0x4ec12825 // trn1 v5.2d, v1.2d, v1.2d
+	WORD $0x4e180400 // dup v0.2d, v0.d[1]
+	WORD $0x4e180421 // dup v1.2d, v1.d[1]
+	WORD $0x6e024046 // ext v6.16b, v2.16b, v2.16b, #8
+	WORD $0x6e034067 // ext v7.16b, v3.16b, v3.16b, #8
 	WORD $0x6e66dc00 // fmul v0.2d, v0.2d, v6.2d
 	WORD $0x6e67dc21 // fmul v1.2d, v1.2d, v7.2d
-	FMOVQ 128(R19), F29
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e64cfe0 // fmla v0.2d, v31.2d, v4.2d
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e65cfc1 // fmla v1.2d, v30.2d, v5.2d
+	FMOVQ 128(R19), F31
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e64cc40 // fmla v0.2d, v2.2d, v4.2d
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e65cc61 // fmla v1.2d, v3.2d, v5.2d
 	FSTPQ (F0, F1), 0(R0)
 	ADD $0x00000020, R0, R0
 	ADD $0x00000020, R1, R1
@@ -3214,65 +3214,65 @@ rest:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<3, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V2.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V2.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V3.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V3.D[1]
 
 lane4:
 	ADD $8, R16, R16
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R2, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
-	VLD1 (R16), V0.D[0]
+	VLD1 (R16), V31.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
-	VLD1 (R16), V0.D[1]
+	VLD1 (R16), V31.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
-	VLD1 (R16), V1.D[0]
+	VLD1 (R16), V30.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
-	VLD1 (R16), V1.D[1]
+	VLD1 (R16), V30.D[1]
 
 lane8:
 	ADD $8, R16, R16
-	WORD $0x4ec02804 // trn1 v4.2d, v0.2d, v0.2d
-	WORD $0x4ec12825 // trn1 v5.2d, v1.2d, v1.2d
-	WORD $0x4e180400 // dup v0.2d, v0.d[1]
-	WORD $0x4e180421 // dup v1.2d, v1.d[1]
+	WORD $0x4edf2be4 // trn1 v4.2d, v31.2d, v31.2d
+	WORD $0x4ede2bc5 // trn1 v5.2d, v30.2d, v30.2d
+	WORD $0x4e1807e0 // dup v0.2d, v31.d[1]
+	WORD $0x4e1807c1 // dup v1.2d, v30.d[1]
 	WORD $0x6e024046 // ext v6.16b, v2.16b, v2.16b, #8
 	WORD $0x6e034067 // ext v7.16b, v3.16b, v3.16b, #8
 	WORD $0x6e66dc00 // fmul v0.2d, v0.2d, v6.2d
@@ -3312,33 +3312,17 @@ TEXT ·pairSumsF64NEON(SB), NOSPLIT, $0-56
 four:
 	CMP $0x00000010, R8
 	BLT one
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	FLDPQ 32(R0), (F27, F26)
-	FLDPQ 32(R1), (F25, F24)
-	FLDPQ 64(R0), (F23, F22)
-	FLDPQ 64(R1), (F21, F20)
-	FLDPQ 96(R0), (F19, F18)
-	FLDPQ 96(R1), (F17, F16)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 32(R0), (F4, F5)
+	FLDPQ 32(R1), (F6, F7)
+	FLDPQ 64(R0), (F8, F9)
+	FLDPQ 64(R1), (F10, F11)
+	FLDPQ 96(R0), (F12, F13)
+	FLDPQ 96(R1), (F14, F15)
 	MOVD R3, R9
 	MOVD R6, R10
 	MOVD R7, R11
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
-	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
-	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
-	WORD $0x4ebb1f64 // mov v4.16b, v27.16b
-	WORD $0x4eba1f45 // mov v5.16b, v26.16b
-	WORD $0x4eb91f26 // mov v6.16b, v25.16b
-	WORD $0x4eb81f07 // mov v7.16b, v24.16b
-	WORD $0x4eb71ee8 // mov v8.16b, v23.16b
-	WORD $0x4eb61ec9 // mov v9.16b, v22.16b
-	WORD $0x4eb51eaa // mov v10.16b, v21.16b
-	WORD $0x4eb41e8b // mov v11.16b, v20.16b
-	WORD $0x4eb31e6c // mov v12.16b, v19.16b
-	WORD $0x4eb21e4d // mov v13.16b, v18.16b
-	WORD $0x4eb11e2e // mov v14.16b, v17.16b
-	WORD $0x4eb01e0f // mov v15.16b, v16.16b
 
 rowsOfFour:
 	MOVD 0(R9), R12
@@ -3346,26 +3330,26 @@ rowsOfFour:
 	ADD $0, R16, R12
 	FMOVD 0(R10), F16
 	FMOVD 8(R10), F18
-	FLDPQ 0(R12), (F31, F30)
-	WORD $0x4fd013e0 // fmla v0.2d, v31.2d, v16.d[0]
-	WORD $0x4fd013c1 // fmla v1.2d, v30.2d, v16.d[0]
-	WORD $0x4fd213e2 // fmla v2.2d, v31.2d, v18.d[0]
-	WORD $0x4fd213c3 // fmla v3.2d, v30.2d, v18.d[0]
-	FLDPQ 32(R12), (F31, F30)
-	WORD $0x4fd013e4 // fmla v4.2d, v31.2d, v16.d[0]
-	WORD $0x4fd013c5 // fmla v5.2d, v30.2d, v16.d[0]
-	WORD $0x4fd213e6 // fmla v6.2d, v31.2d, v18.d[0]
-	WORD $0x4fd213c7 // fmla v7.2d, v30.2d, v18.d[0]
-	FLDPQ 64(R12), (F31, F30)
-	WORD $0x4fd013e8 // fmla v8.2d, v31.2d, v16.d[0]
-	WORD $0x4fd013c9 // fmla v9.2d, v30.2d, v16.d[0]
-	WORD $0x4fd213ea // fmla v10.2d, v31.2d, v18.d[0]
-	WORD $0x4fd213cb // fmla v11.2d, v30.2d, v18.d[0]
-	FLDPQ 96(R12), (F31, F30)
-	WORD $0x4fd013ec // fmla v12.2d, v31.2d, v16.d[0]
-	WORD $0x4fd013cd // fmla v13.2d, v30.2d, v16.d[0]
-	WORD $0x4fd213ee // fmla v14.2d, v31.2d, v18.d[0]
-	WORD $0x4fd213cf // fmla v15.2d, v30.2d, v18.d[0]
+	FLDPQ 0(R12), (F20, F21)
+	WORD $0x4fd01280 // fmla v0.2d, v20.2d, v16.d[0]
+	WORD $0x4fd012a1 // fmla v1.2d, v21.2d, v16.d[0]
+	WORD $0x4fd21282 // fmla v2.2d, v20.2d, v18.d[0]
+	WORD $0x4fd212a3 // fmla v3.2d, v21.2d, v18.d[0]
+	FLDPQ 32(R12), (F20, F21)
+	WORD $0x4fd01284 // fmla v4.2d, v20.2d, v16.d[0]
+	WORD $0x4fd012a5 // fmla v5.2d, v21.2d, v16.d[0]
+	WORD $0x4fd21286 // fmla v6.2d, v20.2d, v18.d[0]
+	WORD $0x4fd212a7 // fmla v7.2d, v21.2d, v18.d[0]
+	FLDPQ 64(R12), (F20, F21)
+	WORD $0x4fd01288 // fmla v8.2d, v20.2d, v16.d[0]
+	WORD $0x4fd012a9 // fmla v9.2d, v21.2d, v16.d[0]
+	WORD $0x4fd2128a // fmla v10.2d, v20.2d, v18.d[0]
+	WORD $0x4fd212ab // fmla v11.2d, v21.2d, v18.d[0]
+	FLDPQ 96(R12), (F20, F21)
+	WORD $0x4fd0128c // fmla v12.2d, v20.2d, v16.d[0]
+	WORD $0x4fd012ad // fmla v13.2d, v21.2d, v16.d[0]
+	WORD $0x4fd2128e // fmla v14.2d, v20.2d, v18.d[0]
+	WORD $0x4fd212af // fmla v15.2d, v21.2d, v18.d[0]
 	ADD $0x00000008, R9, R9
 	ADD $0x00000010, R10, R10
 	SUBS $1, R11, R11
@@ -3387,15 +3371,11 @@ rowsOfFour:
 one:
 	CMP $0x00000004, R8
 	BLT rest
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 0(R1), (F2, F3)
 	MOVD R3, R9
 	MOVD R6, R10
 	MOVD R7, R11
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
-	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
-	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
 
 rowsOfOne:
 	MOVD 0(R9), R12
@@ -3403,11 +3383,11 @@ rowsOfOne:
 	ADD $0, R16, R12
 	FMOVD 0(R10), F4
 	FMOVD 8(R10), F6
-	FLDPQ 0(R12), (F31, F30)
-	WORD $0x4fc413e0 // fmla v0.2d, v31.2d, v4.d[0]
-	WORD $0x4fc413c1 // fmla v1.2d, v30.2d, v4.d[0]
-	WORD $0x4fc613e2 // fmla v2.2d, v31.2d, v6.d[0]
-	WORD $0x4fc613c3 // fmla v3.2d, v30.2d, v6.d[0]
+	FLDPQ 0(R12), (F8, F9)
+	WORD $0x4fc41100 // fmla v0.2d, v8.2d, v4.d[0]
+	WORD $0x4fc41121 // fmla v1.2d, v9.2d, v4.d[0]
+	WORD $0x4fc61102 // fmla v2.2d, v8.2d, v6.d[0]
+	WORD $0x4fc61123 // fmla v3.2d, v9.2d, v6.d[0]
 	ADD $0x00000008, R9, R9
 	ADD $0x00000010, R10, R10
 	SUBS $1, R11, R11
@@ -3427,29 +3407,29 @@ rest:
 	MOVD R8, R10
 	NEG R10, R10
 	ADD R10<<3, R9, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V2.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V2.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V3.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V3.D[1]
 
@@ -3458,33 +3438,31 @@ lane4:
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V4.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V4.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V5.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V5.D[1]
 
 lane8:
 	ADD $8, R16, R16
 	MOVD R6, R6
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 
 rowsOfRest:
 	MOVD 0(R3), R9
@@ -3599,33 +3577,17 @@ TEXT ·spreadPairF64NEON(SB), NOSPLIT, $0-56
 four:
 	CMP $0x00000010, R8
 	BLT one
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	FLDPQ 32(R0), (F27, F26)
-	FLDPQ 32(R1), (F25, F24)
-	FLDPQ 64(R0), (F23, F22)
-	FLDPQ 64(R1), (F21, F20)
-	FLDPQ 96(R0), (F19, F18)
-	FLDPQ 96(R1), (F17, F16)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 32(R0), (F4, F5)
+	FLDPQ 32(R1), (F6, F7)
+	FLDPQ 64(R0), (F8, F9)
+	FLDPQ 64(R1), (F10, F11)
+	FLDPQ 96(R0), (F12, F13)
+	FLDPQ 96(R1), (F14, F15)
 	MOVD R3, R9
 	MOVD R6, R10
 	MOVD R7, R11
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
-	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
-	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
-	WORD $0x4ebb1f64 // mov v4.16b, v27.16b
-	WORD $0x4eba1f45 // mov v5.16b, v26.16b
-	WORD $0x4eb91f26 // mov v6.16b, v25.16b
-	WORD $0x4eb81f07 // mov v7.16b, v24.16b
-	WORD $0x4eb71ee8 // mov v8.16b, v23.16b
-	WORD $0x4eb61ec9 // mov v9.16b, v22.16b
-	WORD $0x4eb51eaa // mov v10.16b, v21.16b
-	WORD $0x4eb41e8b // mov v11.16b, v20.16b
-	WORD $0x4eb31e6c // mov v12.16b, v19.16b
-	WORD $0x4eb21e4d // mov v13.16b, v18.16b
-	WORD $0x4eb11e2e // mov v14.16b, v17.16b
-	WORD $0x4eb01e0f // mov v15.16b, v16.16b
 
 rowsOfFour:
 	MOVD 0(R9), R12
@@ -3633,30 +3595,30 @@ rowsOfFour:
 	ADD $0, R16, R12
 	FMOVD 0(R10), F16
 	FMOVD 8(R10), F18
-	FLDPQ 0(R12), (F31, F30)
-	WORD $0x4fd0101f // fmla v31.2d, v0.2d, v16.d[0]
-	WORD $0x4fd0103e // fmla v30.2d, v1.2d, v16.d[0]
-	WORD $0x4fd2105f // fmla v31.2d, v2.2d, v18.d[0]
-	WORD $0x4fd2107e // fmla v30.2d, v3.2d, v18.d[0]
-	FSTPQ (F31, F30), 0(R12)
-	FLDPQ 32(R12), (F31, F30)
-	WORD $0x4fd0109f // fmla v31.2d, v4.2d, v16.d[0]
-	WORD $0x4fd010be // fmla v30.2d, v5.2d, v16.d[0]
-	WORD $0x4fd210df // fmla v31.2d, v6.2d, v18.d[0]
-	WORD $0x4fd210fe // fmla v30.2d, v7.2d, v18.d[0]
-	FSTPQ (F31, F30), 32(R12)
-	FLDPQ 64(R12), (F31, F30)
-	WORD $0x4fd0111f // fmla v31.2d, v8.2d, v16.d[0]
-	WORD $0x4fd0113e // fmla v30.2d, v9.2d, v16.d[0]
-	WORD $0x4fd2115f // fmla v31.2d, v10.2d, v18.d[0]
-	WORD $0x4fd2117e // fmla v30.2d, v11.2d, v18.d[0]
-	FSTPQ (F31, F30), 64(R12)
-	FLDPQ 96(R12), (F31, F30)
-	WORD $0x4fd0119f // fmla v31.2d, v12.2d, v16.d[0]
-	WORD $0x4fd011be // fmla v30.2d, v13.2d, v16.d[0]
-	WORD $0x4fd211df // fmla v31.2d, v14.2d, v18.d[0]
-	WORD $0x4fd211fe // fmla v30.2d, v15.2d, v18.d[0]
-	FSTPQ (F31, F30), 96(R12)
+	FLDPQ 0(R12), (F20, F21)
+	WORD $0x4fd01014 // fmla v20.2d, v0.2d, v16.d[0]
+	WORD $0x4fd01035 // fmla v21.2d, v1.2d, v16.d[0]
+	WORD $0x4fd21054 // fmla v20.2d, v2.2d, v18.d[0]
+	WORD $0x4fd21075 // fmla v21.2d, v3.2d, v18.d[0]
+	FSTPQ (F20, F21), 0(R12)
+	FLDPQ 32(R12), (F20, F21)
+	WORD $0x4fd01094 // fmla v20.2d, v4.2d, v16.d[0]
+	WORD $0x4fd010b5 // fmla v21.2d, v5.2d, v16.d[0]
+	WORD $0x4fd210d4 // fmla v20.2d, v6.2d, v18.d[0]
+	WORD $0x4fd210f5 // fmla v21.2d, v7.2d, v18.d[0]
+	FSTPQ (F20, F21), 32(R12)
+	FLDPQ 64(R12), (F20, F21)
+	WORD $0x4fd01114 // fmla v20.2d, v8.2d, v16.d[0]
+	WORD $0x4fd01135 // fmla v21.2d, v9.2d, v16.d[0]
+	WORD $0x4fd21154 // fmla v20.2d, v10.2d, v18.d[0]
+	WORD $0x4fd21175 // fmla v21.2d, v11.2d, v18.d[0]
+	FSTPQ (F20, F21), 64(R12)
+	FLDPQ 96(R12), (F20, F21)
+	WORD $0x4fd01194 // fmla v20.2d, v12.2d, v16.d[0]
+	WORD $0x4fd011b5 // fmla v21.2d, v13.2d, v16.d[0]
+	WORD $0x4fd211d4 // fmla v20.2d, v14.2d, v18.d[0]
+	WORD $0x4fd211f5 // fmla v21.2d, v15.2d, v18.d[0]
+	FSTPQ (F20, F21), 96(R12)
 	ADD $0x00000008, R9, R9
 	ADD $0x00000010, R10, R10
 	SUBS $1, R11, R11
@@ -3670,15 +3632,11 @@ rowsOfFour:
 one:
 	CMP $0x00000004, R8
 	BLT rest
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 0(R1), (F2, F3)
 	MOVD R3, R9
 	MOVD R6, R10
 	MOVD R7, R11
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
-	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
-	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
 
 rowsOfOne:
 	MOVD 0(R9), R12
@@ -3686,12 +3644,12 @@ rowsOfOne:
 	ADD $0, R16, R12
 	FMOVD 0(R10), F4
 	FMOVD 8(R10), F6
-	FLDPQ 0(R12), (F31, F30)
-	WORD $0x4fc4101f // fmla v31.2d, v0.2d, v4.d[0]
-	WORD $0x4fc4103e // fmla v30.2d, v1.2d, v4.d[0]
-	WORD $0x4fc6105f // fmla v31.2d, v2.2d, v6.d[0]
-	WORD $0x4fc6107e // fmla v30.2d, v3.2d, v6.d[0]
-	FSTPQ (F31, F30), 0(R12)
+	FLDPQ 0(R12), (F8, F9)
+	WORD $0x4fc41008 // fmla v8.2d, v0.2d, v4.d[0]
+	WORD $0x4fc41029 // fmla v9.2d, v1.2d, v4.d[0]
+	WORD $0x4fc61048 // fmla v8.2d, v2.2d, v6.d[0]
+	WORD $0x4fc61069 // fmla v9.2d, v3.2d, v6.d[0]
+	FSTPQ (F8, F9), 0(R12)
 	ADD $0x00000008, R9, R9
 	ADD $0x00000010, R10, R10
 	SUBS $1, R11, R11
@@ -3709,29 +3667,29 @@ rest:
 	MOVD R8, R10
 	NEG R10, R10
 	ADD R10<<3, R9, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R0, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane1
 	VLD1 (R16), V2.D[0]
 
 lane1:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane2
 	VLD1 (R16), V2.D[1]
 
 lane2:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane3
 	VLD1 (R16), V3.D[0]
 
 lane3:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane4
 	VLD1 (R16), V3.D[1]
 
@@ -3740,33 +3698,31 @@ lane4:
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x4e083ff4 // mov x20, v31.d[0]
+	WORD $0x4e083c14 // mov x20, v0.d[0]
 	TBZ $63, R20, lane5
 	VLD1 (R16), V4.D[0]
 
 lane5:
 	ADD $8, R16, R16
-	WORD $0x4e183ff4 // mov x20, v31.d[1]
+	WORD $0x4e183c14 // mov x20, v0.d[1]
 	TBZ $63, R20, lane6
 	VLD1 (R16), V4.D[1]
 
 lane6:
 	ADD $8, R16, R16
-	WORD $0x4e083fd4 // mov x20, v30.d[0]
+	WORD $0x4e083c34 // mov x20, v1.d[0]
 	TBZ $63, R20, lane7
 	VLD1 (R16), V5.D[0]
 
 lane7:
 	ADD $8, R16, R16
-	WORD $0x4e183fd4 // mov x20, v30.d[1]
+	WORD $0x4e183c34 // mov x20, v1.d[1]
 	TBZ $63, R20, lane8
 	VLD1 (R16), V5.D[1]
 
 lane8:
 	ADD $8, R16, R16
 	MOVD R6, R6
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 
 rowsOfRest:
 	MOVD 0(R3), R9
@@ -3985,8 +3941,8 @@ loop:
 	B next
 
 some:
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
+	FLDPQ 0(R0), (F6, F7)
+	FLDPQ 0(R1), (F8, F9)
 	WORD $0x4e64e48a // fcmeq v10.2d, v4.2d, v4.2d
 	WORD $0x4e65e4ab // fcmeq v11.2d, v5.2d, v5.2d
 	WORD $0x6e60dc84 // fmul v4.2d, v4.2d, v0.2d
@@ -3995,14 +3951,14 @@ some:
 	WORD $0x4e2b1ca5 // and v5.16b, v5.16b, v11.16b
 	WORD $0x4e2a1c0a // and v10.16b, v0.16b, v10.16b
 	WORD $0x4e2b1c2b // and v11.16b, v1.16b, v11.16b
-	WORD $0x4e64d7e6 // fadd v6.2d, v31.2d, v4.2d
-	WORD $0x4e65d7c7 // fadd v7.2d, v30.2d, v5.2d
-	WORD $0x4e6ad7a8 // fadd v8.2d, v29.2d, v10.2d
-	WORD $0x4e6bd789 // fadd v9.2d, v28.2d, v11.2d
+	WORD $0x4e64d4c6 // fadd v6.2d, v6.2d, v4.2d
+	WORD $0x4e65d4e7 // fadd v7.2d, v7.2d, v5.2d
+	WORD $0x4e6ad508 // fadd v8.2d, v8.2d, v10.2d
+	WORD $0x4e6bd529 // fadd v9.2d, v9.2d, v11.2d
 	FSTPQ (F6, F7), 0(R0)
 	FSTPQ (F8, F9), 0(R1)
-	FLDPQ 32(R0), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
+	FLDPQ 32(R0), (F4, F5)
+	FLDPQ 32(R1), (F6, F7)
 	WORD $0x4e62e448 // fcmeq v8.2d, v2.2d, v2.2d
 	WORD $0x4e63e469 // fcmeq v9.2d, v3.2d, v3.2d
 	WORD $0x6e60dc42 // fmul v2.2d, v2.2d, v0.2d
@@ -4011,10 +3967,10 @@ some:
 	WORD $0x4e291c63 // and v3.16b, v3.16b, v9.16b
 	WORD $0x4e281c08 // and v8.16b, v0.16b, v8.16b
 	WORD $0x4e291c29 // and v9.16b, v1.16b, v9.16b
-	WORD $0x4e62d7e4 // fadd v4.2d, v31.2d, v2.2d
-	WORD $0x4e63d7c5 // fadd v5.2d, v30.2d, v3.2d
-	WORD $0x4e68d7a6 // fadd v6.2d, v29.2d, v8.2d
-	WORD $0x4e69d787 // fadd v7.2d, v28.2d, v9.2d
+	WORD $0x4e62d484 // fadd v4.2d, v4.2d, v2.2d
+	WORD $0x4e63d4a5 // fadd v5.2d, v5.2d, v3.2d
+	WORD $0x4e68d4c6 // fadd v6.2d, v6.2d, v8.2d
+	WORD $0x4e69d4e7 // fadd v7.2d, v7.2d, v9.2d
 	FSTPQ (F4, F5), 32(R0)
 	FSTPQ (F6, F7), 32(R1)
 
@@ -4164,73 +4120,73 @@ part0:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R3
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
 	ADD $16, R19, R0
 	NEG R2, R2
 	ADD R2<<2, R0, R16
-	FMOVQ 32(R16), F30
-	WORD $0x6f00e412 // movi v18.2d, #0
+	FMOVQ 32(R16), F18
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane8:
 	ADD $4, R16, R16
-	WORD $0x0e617a5e // fcvtl v30.2d, v18.2s
-	WORD $0x4e617a53 // fcvtl2 v19.2d, v18.4s
-	WORD $0x6e7edff0 // fmul v16.2d, v31.2d, v30.2d
+	WORD $0x0e617bf2 // fcvtl v18.2d, v31.2s
+	WORD $0x4e617bf3 // fcvtl2 v19.2d, v31.4s
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
 	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
 	WORD $0x4e71d421 // fadd v1.2d, v1.2d, v17.2d
@@ -4261,73 +4217,73 @@ part1:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R3
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane9
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane10
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane11
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane12
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
 	ADD $16, R19, R0
 	NEG R2, R2
 	ADD R2<<2, R0, R16
-	FMOVQ 32(R16), F30
-	WORD $0x6f00e412 // movi v18.2d, #0
+	FMOVQ 32(R16), F18
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane13
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane14
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane15
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane16
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane16:
 	ADD $4, R16, R16
-	WORD $0x0e617a5e // fcvtl v30.2d, v18.2s
-	WORD $0x4e617a53 // fcvtl2 v19.2d, v18.4s
-	WORD $0x6e7edff0 // fmul v16.2d, v31.2d, v30.2d
+	WORD $0x0e617bf2 // fcvtl v18.2d, v31.2s
+	WORD $0x4e617bf3 // fcvtl2 v19.2d, v31.4s
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
 	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d442 // fadd v2.2d, v2.2d, v16.2d
 	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
@@ -4358,73 +4314,73 @@ part2:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R3
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane17
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane17:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane18
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane18:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane19
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane19:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane20
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane20:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
 	ADD $16, R19, R0
 	NEG R2, R2
 	ADD R2<<2, R0, R16
-	FMOVQ 32(R16), F30
-	WORD $0x6f00e412 // movi v18.2d, #0
+	FMOVQ 32(R16), F18
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane21
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane21:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane22
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane22:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane23
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane23:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane24
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane24:
 	ADD $4, R16, R16
-	WORD $0x0e617a5e // fcvtl v30.2d, v18.2s
-	WORD $0x4e617a53 // fcvtl2 v19.2d, v18.4s
-	WORD $0x6e7edff0 // fmul v16.2d, v31.2d, v30.2d
+	WORD $0x0e617bf2 // fcvtl v18.2d, v31.2s
+	WORD $0x4e617bf3 // fcvtl2 v19.2d, v31.4s
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
 	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
 	WORD $0x4e71d4a5 // fadd v5.2d, v5.2d, v17.2d
@@ -4455,73 +4411,73 @@ part3:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R3
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane25
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane25:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane26
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane26:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane27
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane27:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane28
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane28:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
 	ADD $16, R19, R0
 	NEG R2, R2
 	ADD R2<<2, R0, R16
-	FMOVQ 32(R16), F30
-	WORD $0x6f00e412 // movi v18.2d, #0
+	FMOVQ 32(R16), F18
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane29
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane29:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane30
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane30:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane31
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane31:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane32
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane32:
 	ADD $4, R16, R16
-	WORD $0x0e617a5e // fcvtl v30.2d, v18.2s
-	WORD $0x4e617a53 // fcvtl2 v19.2d, v18.4s
-	WORD $0x6e7edff0 // fmul v16.2d, v31.2d, v30.2d
+	WORD $0x0e617bf2 // fcvtl v18.2d, v31.2s
+	WORD $0x4e617bf3 // fcvtl2 v19.2d, v31.4s
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
 	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
 	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
@@ -4552,73 +4508,73 @@ part4:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R3
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane33
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane33:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane34
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane34:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane35
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane35:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane36
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane36:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
 	ADD $16, R19, R0
 	NEG R2, R2
 	ADD R2<<2, R0, R16
-	FMOVQ 32(R16), F30
-	WORD $0x6f00e412 // movi v18.2d, #0
+	FMOVQ 32(R16), F18
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane37
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane37:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane38
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane38:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane39
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane39:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane40
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane40:
 	ADD $4, R16, R16
-	WORD $0x0e617a5e // fcvtl v30.2d, v18.2s
-	WORD $0x4e617a53 // fcvtl2 v19.2d, v18.4s
-	WORD $0x6e7edff0 // fmul v16.2d, v31.2d, v30.2d
+	WORD $0x0e617bf2 // fcvtl v18.2d, v31.2s
+	WORD $0x4e617bf3 // fcvtl2 v19.2d, v31.4s
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
 	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
 	WORD $0x4e71d529 // fadd v9.2d, v9.2d, v17.2d
@@ -4649,73 +4605,73 @@ part5:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R3
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane41
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane41:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane42
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane42:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane43
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane43:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane44
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane44:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
 	ADD $16, R19, R0
 	NEG R2, R2
 	ADD R2<<2, R0, R16
-	FMOVQ 32(R16), F30
-	WORD $0x6f00e412 // movi v18.2d, #0
+	FMOVQ 32(R16), F18
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane45
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane45:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane46
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane46:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane47
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane47:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane48
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane48:
 	ADD $4, R16, R16
-	WORD $0x0e617a5e // fcvtl v30.2d, v18.2s
-	WORD $0x4e617a53 // fcvtl2 v19.2d, v18.4s
-	WORD $0x6e7edff0 // fmul v16.2d, v31.2d, v30.2d
+	WORD $0x0e617bf2 // fcvtl v18.2d, v31.2s
+	WORD $0x4e617bf3 // fcvtl2 v19.2d, v31.4s
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
 	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
 	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
@@ -4746,73 +4702,73 @@ part6:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R3
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane49
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane49:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane50
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane50:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane51
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane51:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane52
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane52:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
 	ADD $16, R19, R0
 	NEG R2, R2
 	ADD R2<<2, R0, R16
-	FMOVQ 32(R16), F30
-	WORD $0x6f00e412 // movi v18.2d, #0
+	FMOVQ 32(R16), F18
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane53
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane53:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane54
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane54:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane55
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane55:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane56
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane56:
 	ADD $4, R16, R16
-	WORD $0x0e617a5e // fcvtl v30.2d, v18.2s
-	WORD $0x4e617a53 // fcvtl2 v19.2d, v18.4s
-	WORD $0x6e7edff0 // fmul v16.2d, v31.2d, v30.2d
+	WORD $0x0e617bf2 // fcvtl v18.2d, v31.2s
+	WORD $0x4e617bf3 // fcvtl2 v19.2d, v31.4s
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
 	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
 	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
@@ -4843,73 +4799,73 @@ part7:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<3, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R3
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane57
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane57:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane58
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane58:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane59
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane59:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane60
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane60:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
 	ADD $16, R19, R0
 	NEG R2, R2
 	ADD R2<<2, R0, R16
-	FMOVQ 32(R16), F30
-	WORD $0x6f00e412 // movi v18.2d, #0
+	FMOVQ 32(R16), F18
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane61
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane61:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane62
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane62:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane63
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane63:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane64
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane64:
 	ADD $4, R16, R16
-	WORD $0x0e617a5e // fcvtl v30.2d, v18.2s
-	WORD $0x4e617a53 // fcvtl2 v19.2d, v18.4s
-	WORD $0x6e7edff0 // fmul v16.2d, v31.2d, v30.2d
+	WORD $0x0e617bf2 // fcvtl v18.2d, v31.2s
+	WORD $0x4e617bf3 // fcvtl2 v19.2d, v31.4s
+	WORD $0x6e72de10 // fmul v16.2d, v16.2d, v18.2d
 	WORD $0x6e73de31 // fmul v17.2d, v17.2d, v19.2d
 	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
 	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
@@ -5031,48 +4987,48 @@ part0:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F29
+	FMOVQ 32(R16), F18
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043fb4 // mov w20, v29.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fb4 // mov w20, v29.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143fb4 // mov w20, v29.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fb4 // mov w20, v29.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x0e617a54 // fcvtl v20.2d, v18.2s
-	WORD $0x4e617a55 // fcvtl2 v21.2d, v18.4s
-	FMOVQ 80(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4e7cf400 // fmax v0.2d, v0.2d, v28.2d
-	WORD $0x4e7ff421 // fmax v1.2d, v1.2d, v31.2d
+	WORD $0x0e617bf4 // fcvtl v20.2d, v31.2s
+	WORD $0x4e617bf5 // fcvtl2 v21.2d, v31.4s
+	FMOVQ 80(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4e7ef400 // fmax v0.2d, v0.2d, v30.2d
+	WORD $0x4e7df421 // fmax v1.2d, v1.2d, v29.2d
 	B fold
 
 next0:
@@ -5094,48 +5050,48 @@ part1:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F29
+	FMOVQ 32(R16), F18
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043fb4 // mov w20, v29.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fb4 // mov w20, v29.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fb4 // mov w20, v29.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fb4 // mov w20, v29.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane8:
 	ADD $4, R16, R16
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x0e617a54 // fcvtl v20.2d, v18.2s
-	WORD $0x4e617a55 // fcvtl2 v21.2d, v18.4s
-	FMOVQ 80(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4e7cf442 // fmax v2.2d, v2.2d, v28.2d
-	WORD $0x4e7ff463 // fmax v3.2d, v3.2d, v31.2d
+	WORD $0x0e617bf4 // fcvtl v20.2d, v31.2s
+	WORD $0x4e617bf5 // fcvtl2 v21.2d, v31.4s
+	FMOVQ 80(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4e7ef442 // fmax v2.2d, v2.2d, v30.2d
+	WORD $0x4e7df463 // fmax v3.2d, v3.2d, v29.2d
 	B fold
 
 next1:
@@ -5157,48 +5113,48 @@ part2:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F29
+	FMOVQ 32(R16), F18
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043fb4 // mov w20, v29.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane9
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fb4 // mov w20, v29.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane10
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143fb4 // mov w20, v29.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane11
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fb4 // mov w20, v29.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane12
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane12:
 	ADD $4, R16, R16
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x0e617a54 // fcvtl v20.2d, v18.2s
-	WORD $0x4e617a55 // fcvtl2 v21.2d, v18.4s
-	FMOVQ 80(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4e7cf484 // fmax v4.2d, v4.2d, v28.2d
-	WORD $0x4e7ff4a5 // fmax v5.2d, v5.2d, v31.2d
+	WORD $0x0e617bf4 // fcvtl v20.2d, v31.2s
+	WORD $0x4e617bf5 // fcvtl2 v21.2d, v31.4s
+	FMOVQ 80(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4e7ef484 // fmax v4.2d, v4.2d, v30.2d
+	WORD $0x4e7df4a5 // fmax v5.2d, v5.2d, v29.2d
 	B fold
 
 next2:
@@ -5220,48 +5176,48 @@ part3:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F29
+	FMOVQ 32(R16), F18
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043fb4 // mov w20, v29.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane13
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fb4 // mov w20, v29.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane14
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fb4 // mov w20, v29.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane15
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fb4 // mov w20, v29.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane16
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane16:
 	ADD $4, R16, R16
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x0e617a54 // fcvtl v20.2d, v18.2s
-	WORD $0x4e617a55 // fcvtl2 v21.2d, v18.4s
-	FMOVQ 80(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4e7cf4c6 // fmax v6.2d, v6.2d, v28.2d
-	WORD $0x4e7ff4e7 // fmax v7.2d, v7.2d, v31.2d
+	WORD $0x0e617bf4 // fcvtl v20.2d, v31.2s
+	WORD $0x4e617bf5 // fcvtl2 v21.2d, v31.4s
+	FMOVQ 80(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4e7ef4c6 // fmax v6.2d, v6.2d, v30.2d
+	WORD $0x4e7df4e7 // fmax v7.2d, v7.2d, v29.2d
 	B fold
 
 next3:
@@ -5283,48 +5239,48 @@ part4:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F29
+	FMOVQ 32(R16), F18
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043fb4 // mov w20, v29.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane17
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane17:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fb4 // mov w20, v29.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane18
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane18:
 	ADD $4, R16, R16
-	WORD $0x0e143fb4 // mov w20, v29.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane19
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane19:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fb4 // mov w20, v29.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane20
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane20:
 	ADD $4, R16, R16
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x0e617a54 // fcvtl v20.2d, v18.2s
-	WORD $0x4e617a55 // fcvtl2 v21.2d, v18.4s
-	FMOVQ 80(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4e7cf508 // fmax v8.2d, v8.2d, v28.2d
-	WORD $0x4e7ff529 // fmax v9.2d, v9.2d, v31.2d
+	WORD $0x0e617bf4 // fcvtl v20.2d, v31.2s
+	WORD $0x4e617bf5 // fcvtl2 v21.2d, v31.4s
+	FMOVQ 80(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4e7ef508 // fmax v8.2d, v8.2d, v30.2d
+	WORD $0x4e7df529 // fmax v9.2d, v9.2d, v29.2d
 	B fold
 
 next4:
@@ -5346,48 +5302,48 @@ part5:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F29
+	FMOVQ 32(R16), F18
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043fb4 // mov w20, v29.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane21
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane21:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fb4 // mov w20, v29.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane22
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane22:
 	ADD $4, R16, R16
-	WORD $0x0e143fb4 // mov w20, v29.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane23
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane23:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fb4 // mov w20, v29.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane24
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane24:
 	ADD $4, R16, R16
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x0e617a54 // fcvtl v20.2d, v18.2s
-	WORD $0x4e617a55 // fcvtl2 v21.2d, v18.4s
-	FMOVQ 80(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4e7cf54a // fmax v10.2d, v10.2d, v28.2d
-	WORD $0x4e7ff56b // fmax v11.2d, v11.2d, v31.2d
+	WORD $0x0e617bf4 // fcvtl v20.2d, v31.2s
+	WORD $0x4e617bf5 // fcvtl2 v21.2d, v31.4s
+	FMOVQ 80(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4e7ef54a // fmax v10.2d, v10.2d, v30.2d
+	WORD $0x4e7df56b // fmax v11.2d, v11.2d, v29.2d
 	B fold
 
 next5:
@@ -5409,48 +5365,48 @@ part6:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F29
+	FMOVQ 32(R16), F18
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043fb4 // mov w20, v29.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane25
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane25:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fb4 // mov w20, v29.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane26
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane26:
 	ADD $4, R16, R16
-	WORD $0x0e143fb4 // mov w20, v29.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane27
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane27:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fb4 // mov w20, v29.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane28
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane28:
 	ADD $4, R16, R16
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x0e617a54 // fcvtl v20.2d, v18.2s
-	WORD $0x4e617a55 // fcvtl2 v21.2d, v18.4s
-	FMOVQ 80(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4e7cf58c // fmax v12.2d, v12.2d, v28.2d
-	WORD $0x4e7ff5ad // fmax v13.2d, v13.2d, v31.2d
+	WORD $0x0e617bf4 // fcvtl v20.2d, v31.2s
+	WORD $0x4e617bf5 // fcvtl2 v21.2d, v31.4s
+	FMOVQ 80(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4e7ef58c // fmax v12.2d, v12.2d, v30.2d
+	WORD $0x4e7df5ad // fmax v13.2d, v13.2d, v29.2d
 	B fold
 
 next6:
@@ -5472,48 +5428,48 @@ part7:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F29
+	FMOVQ 32(R16), F18
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043fb4 // mov w20, v29.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane29
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane29:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fb4 // mov w20, v29.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane30
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane30:
 	ADD $4, R16, R16
-	WORD $0x0e143fb4 // mov w20, v29.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane31
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane31:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fb4 // mov w20, v29.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane32
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane32:
 	ADD $4, R16, R16
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x0e617a54 // fcvtl v20.2d, v18.2s
-	WORD $0x4e617a55 // fcvtl2 v21.2d, v18.4s
-	FMOVQ 80(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4e7cf5ce // fmax v14.2d, v14.2d, v28.2d
-	WORD $0x4e7ff5ef // fmax v15.2d, v15.2d, v31.2d
+	WORD $0x0e617bf4 // fcvtl v20.2d, v31.2s
+	WORD $0x4e617bf5 // fcvtl2 v21.2d, v31.4s
+	FMOVQ 80(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4e7ef5ce // fmax v14.2d, v14.2d, v30.2d
+	WORD $0x4e7df5ef // fmax v15.2d, v15.2d, v29.2d
 	B fold
 
 next7:
@@ -5632,48 +5588,48 @@ part0:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F29
+	FMOVQ 32(R16), F18
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043fb4 // mov w20, v29.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fb4 // mov w20, v29.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143fb4 // mov w20, v29.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fb4 // mov w20, v29.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x0e617a54 // fcvtl v20.2d, v18.2s
-	WORD $0x4e617a55 // fcvtl2 v21.2d, v18.4s
-	FMOVQ 96(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4efcf400 // fmin v0.2d, v0.2d, v28.2d
-	WORD $0x4efff421 // fmin v1.2d, v1.2d, v31.2d
+	WORD $0x0e617bf4 // fcvtl v20.2d, v31.2s
+	WORD $0x4e617bf5 // fcvtl2 v21.2d, v31.4s
+	FMOVQ 96(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4efef400 // fmin v0.2d, v0.2d, v30.2d
+	WORD $0x4efdf421 // fmin v1.2d, v1.2d, v29.2d
 	B fold
 
 next0:
@@ -5695,48 +5651,48 @@ part1:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F29
+	FMOVQ 32(R16), F18
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043fb4 // mov w20, v29.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fb4 // mov w20, v29.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fb4 // mov w20, v29.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fb4 // mov w20, v29.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane8:
 	ADD $4, R16, R16
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x0e617a54 // fcvtl v20.2d, v18.2s
-	WORD $0x4e617a55 // fcvtl2 v21.2d, v18.4s
-	FMOVQ 96(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4efcf442 // fmin v2.2d, v2.2d, v28.2d
-	WORD $0x4efff463 // fmin v3.2d, v3.2d, v31.2d
+	WORD $0x0e617bf4 // fcvtl v20.2d, v31.2s
+	WORD $0x4e617bf5 // fcvtl2 v21.2d, v31.4s
+	FMOVQ 96(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4efef442 // fmin v2.2d, v2.2d, v30.2d
+	WORD $0x4efdf463 // fmin v3.2d, v3.2d, v29.2d
 	B fold
 
 next1:
@@ -5758,48 +5714,48 @@ part2:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F29
+	FMOVQ 32(R16), F18
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043fb4 // mov w20, v29.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane9
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fb4 // mov w20, v29.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane10
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143fb4 // mov w20, v29.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane11
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fb4 // mov w20, v29.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane12
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane12:
 	ADD $4, R16, R16
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x0e617a54 // fcvtl v20.2d, v18.2s
-	WORD $0x4e617a55 // fcvtl2 v21.2d, v18.4s
-	FMOVQ 96(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4efcf484 // fmin v4.2d, v4.2d, v28.2d
-	WORD $0x4efff4a5 // fmin v5.2d, v5.2d, v31.2d
+	WORD $0x0e617bf4 // fcvtl v20.2d, v31.2s
+	WORD $0x4e617bf5 // fcvtl2 v21.2d, v31.4s
+	FMOVQ 96(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4efef484 // fmin v4.2d, v4.2d, v30.2d
+	WORD $0x4efdf4a5 // fmin v5.2d, v5.2d, v29.2d
 	B fold
 
 next2:
@@ -5821,48 +5777,48 @@ part3:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F29
+	FMOVQ 32(R16), F18
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043fb4 // mov w20, v29.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane13
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fb4 // mov w20, v29.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane14
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fb4 // mov w20, v29.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane15
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fb4 // mov w20, v29.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane16
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane16:
 	ADD $4, R16, R16
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x0e617a54 // fcvtl v20.2d, v18.2s
-	WORD $0x4e617a55 // fcvtl2 v21.2d, v18.4s
-	FMOVQ 96(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4efcf4c6 // fmin v6.2d, v6.2d, v28.2d
-	WORD $0x4efff4e7 // fmin v7.2d, v7.2d, v31.2d
+	WORD $0x0e617bf4 // fcvtl v20.2d, v31.2s
+	WORD $0x4e617bf5 // fcvtl2 v21.2d, v31.4s
+	FMOVQ 96(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4efef4c6 // fmin v6.2d, v6.2d, v30.2d
+	WORD $0x4efdf4e7 // fmin v7.2d, v7.2d, v29.2d
 	B fold
 
 next3:
@@ -5884,48 +5840,48 @@ part4:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F29
+	FMOVQ 32(R16), F18
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043fb4 // mov w20, v29.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane17
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane17:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fb4 // mov w20, v29.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane18
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane18:
 	ADD $4, R16, R16
-	WORD $0x0e143fb4 // mov w20, v29.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane19
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane19:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fb4 // mov w20, v29.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane20
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane20:
 	ADD $4, R16, R16
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x0e617a54 // fcvtl v20.2d, v18.2s
-	WORD $0x4e617a55 // fcvtl2 v21.2d, v18.4s
-	FMOVQ 96(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4efcf508 // fmin v8.2d, v8.2d, v28.2d
-	WORD $0x4efff529 // fmin v9.2d, v9.2d, v31.2d
+	WORD $0x0e617bf4 // fcvtl v20.2d, v31.2s
+	WORD $0x4e617bf5 // fcvtl2 v21.2d, v31.4s
+	FMOVQ 96(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4efef508 // fmin v8.2d, v8.2d, v30.2d
+	WORD $0x4efdf529 // fmin v9.2d, v9.2d, v29.2d
 	B fold
 
 next4:
@@ -5947,48 +5903,48 @@ part5:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F29
+	FMOVQ 32(R16), F18
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043fb4 // mov w20, v29.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane21
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane21:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fb4 // mov w20, v29.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane22
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane22:
 	ADD $4, R16, R16
-	WORD $0x0e143fb4 // mov w20, v29.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane23
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane23:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fb4 // mov w20, v29.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane24
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane24:
 	ADD $4, R16, R16
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x0e617a54 // fcvtl v20.2d, v18.2s
-	WORD $0x4e617a55 // fcvtl2 v21.2d, v18.4s
-	FMOVQ 96(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4efcf54a // fmin v10.2d, v10.2d, v28.2d
-	WORD $0x4efff56b // fmin v11.2d, v11.2d, v31.2d
+	WORD $0x0e617bf4 // fcvtl v20.2d, v31.2s
+	WORD $0x4e617bf5 // fcvtl2 v21.2d, v31.4s
+	FMOVQ 96(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4efef54a // fmin v10.2d, v10.2d, v30.2d
+	WORD $0x4efdf56b // fmin v11.2d, v11.2d, v29.2d
 	B fold
 
 next5:
@@ -6010,48 +5966,48 @@ part6:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F29
+	FMOVQ 32(R16), F18
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043fb4 // mov w20, v29.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane25
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane25:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fb4 // mov w20, v29.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane26
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane26:
 	ADD $4, R16, R16
-	WORD $0x0e143fb4 // mov w20, v29.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane27
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane27:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fb4 // mov w20, v29.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane28
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane28:
 	ADD $4, R16, R16
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x0e617a54 // fcvtl v20.2d, v18.2s
-	WORD $0x4e617a55 // fcvtl2 v21.2d, v18.4s
-	FMOVQ 96(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4efcf58c // fmin v12.2d, v12.2d, v28.2d
-	WORD $0x4efff5ad // fmin v13.2d, v13.2d, v31.2d
+	WORD $0x0e617bf4 // fcvtl v20.2d, v31.2s
+	WORD $0x4e617bf5 // fcvtl2 v21.2d, v31.4s
+	FMOVQ 96(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4efef58c // fmin v12.2d, v12.2d, v30.2d
+	WORD $0x4efdf5ad // fmin v13.2d, v13.2d, v29.2d
 	B fold
 
 next6:
@@ -6073,48 +6029,48 @@ part7:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F29
+	FMOVQ 32(R16), F18
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x6f00e412 // movi v18.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043fb4 // mov w20, v29.s[0]
+	WORD $0x0e043e54 // mov w20, v18.s[0]
 	TBZ $31, R20, lane29
-	VLD1 (R16), V18.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane29:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fb4 // mov w20, v29.s[1]
+	WORD $0x0e0c3e54 // mov w20, v18.s[1]
 	TBZ $31, R20, lane30
-	VLD1 (R16), V18.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane30:
 	ADD $4, R16, R16
-	WORD $0x0e143fb4 // mov w20, v29.s[2]
+	WORD $0x0e143e54 // mov w20, v18.s[2]
 	TBZ $31, R20, lane31
-	VLD1 (R16), V18.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane31:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fb4 // mov w20, v29.s[3]
+	WORD $0x0e1c3e54 // mov w20, v18.s[3]
 	TBZ $31, R20, lane32
-	VLD1 (R16), V18.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane32:
 	ADD $4, R16, R16
 	WORD $0x6f00e413 // movi v19.2d, #0
-	WORD $0x0e617a54 // fcvtl v20.2d, v18.2s
-	WORD $0x4e617a55 // fcvtl2 v21.2d, v18.4s
-	FMOVQ 96(R19), F29
-	WORD $0x4ee0abfc // cmlt v28.2d, v31.2d, #0
-	WORD $0x6e7d1e9c // bsl v28.16b, v20.16b, v29.16b
-	WORD $0x4ee0abdf // cmlt v31.2d, v30.2d, #0
-	WORD $0x6e7d1ebf // bsl v31.16b, v21.16b, v29.16b
-	WORD $0x4efcf5ce // fmin v14.2d, v14.2d, v28.2d
-	WORD $0x4efff5ef // fmin v15.2d, v15.2d, v31.2d
+	WORD $0x0e617bf4 // fcvtl v20.2d, v31.2s
+	WORD $0x4e617bf5 // fcvtl2 v21.2d, v31.4s
+	FMOVQ 96(R19), F31
+	WORD $0x4ee0aa1e // cmlt v30.2d, v16.2d, #0
+	WORD $0x6e7f1e9e // bsl v30.16b, v20.16b, v31.16b
+	WORD $0x4ee0aa3d // cmlt v29.2d, v17.2d, #0
+	WORD $0x6e7f1ebd // bsl v29.16b, v21.16b, v31.16b
+	WORD $0x4efef5ce // fmin v14.2d, v14.2d, v30.2d
+	WORD $0x4efdf5ef // fmin v15.2d, v15.2d, v29.2d
 	B fold
 
 next7:
@@ -6233,40 +6189,40 @@ part0:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
-	WORD $0x4e7fd400 // fadd v0.2d, v0.2d, v31.2d
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
+	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
 	WORD $0x4e71d421 // fadd v1.2d, v1.2d, v17.2d
 	B fold
 
@@ -6289,40 +6245,40 @@ part1:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane8:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
-	WORD $0x4e7fd442 // fadd v2.2d, v2.2d, v31.2d
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
+	WORD $0x4e70d442 // fadd v2.2d, v2.2d, v16.2d
 	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
 	B fold
 
@@ -6345,40 +6301,40 @@ part2:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane9
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane10
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane11
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane12
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
-	WORD $0x4e7fd484 // fadd v4.2d, v4.2d, v31.2d
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
+	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
 	WORD $0x4e71d4a5 // fadd v5.2d, v5.2d, v17.2d
 	B fold
 
@@ -6401,40 +6357,40 @@ part3:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane13
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane14
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane15
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane16
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane16:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
-	WORD $0x4e7fd4c6 // fadd v6.2d, v6.2d, v31.2d
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
+	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
 	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
 	B fold
 
@@ -6457,40 +6413,40 @@ part4:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane17
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane17:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane18
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane18:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane19
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane19:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane20
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane20:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
-	WORD $0x4e7fd508 // fadd v8.2d, v8.2d, v31.2d
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
+	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
 	WORD $0x4e71d529 // fadd v9.2d, v9.2d, v17.2d
 	B fold
 
@@ -6513,40 +6469,40 @@ part5:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane21
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane21:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane22
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane22:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane23
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane23:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane24
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane24:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
-	WORD $0x4e7fd54a // fadd v10.2d, v10.2d, v31.2d
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
+	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
 	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
 	B fold
 
@@ -6569,40 +6525,40 @@ part6:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane25
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane25:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane26
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane26:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane27
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane27:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane28
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane28:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
-	WORD $0x4e7fd58c // fadd v12.2d, v12.2d, v31.2d
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
+	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
 	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
 	B fold
 
@@ -6625,40 +6581,40 @@ part7:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane29
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane29:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane30
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane30:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane31
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane31:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane32
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane32:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
-	WORD $0x4e7fd5ce // fadd v14.2d, v14.2d, v31.2d
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
+	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
 	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
 	B fold
 
@@ -6796,40 +6752,40 @@ part0:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane1
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane2
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane3
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane4
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
 	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d400 // fadd v0.2d, v0.2d, v16.2d
 	WORD $0x4e71d421 // fadd v1.2d, v1.2d, v17.2d
@@ -6856,40 +6812,40 @@ part1:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane5
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane6
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane7
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane8
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane8:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
 	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d442 // fadd v2.2d, v2.2d, v16.2d
 	WORD $0x4e71d463 // fadd v3.2d, v3.2d, v17.2d
@@ -6916,40 +6872,40 @@ part2:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane9
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane10
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane11
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane12
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
 	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d484 // fadd v4.2d, v4.2d, v16.2d
 	WORD $0x4e71d4a5 // fadd v5.2d, v5.2d, v17.2d
@@ -6976,40 +6932,40 @@ part3:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane13
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane14
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane15
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane16
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane16:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
 	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d4c6 // fadd v6.2d, v6.2d, v16.2d
 	WORD $0x4e71d4e7 // fadd v7.2d, v7.2d, v17.2d
@@ -7036,40 +6992,40 @@ part4:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane17
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane17:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane18
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane18:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane19
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane19:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane20
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane20:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
 	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d508 // fadd v8.2d, v8.2d, v16.2d
 	WORD $0x4e71d529 // fadd v9.2d, v9.2d, v17.2d
@@ -7096,40 +7052,40 @@ part5:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane21
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane21:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane22
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane22:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane23
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane23:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane24
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane24:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
 	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d54a // fadd v10.2d, v10.2d, v16.2d
 	WORD $0x4e71d56b // fadd v11.2d, v11.2d, v17.2d
@@ -7156,40 +7112,40 @@ part6:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane25
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane25:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane26
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane26:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane27
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane27:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane28
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane28:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
 	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d58c // fadd v12.2d, v12.2d, v16.2d
 	WORD $0x4e71d5ad // fadd v13.2d, v13.2d, v17.2d
@@ -7216,40 +7172,40 @@ part7:
 	MOVD R1, R3
 	NEG R3, R3
 	ADD R3<<3, R2, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F16, F17)
 	ADD $16, R19, R2
 	NEG R1, R1
 	ADD R1<<2, R2, R16
-	FMOVQ 32(R16), F31
-	WORD $0x6f00e410 // movi v16.2d, #0
+	FMOVQ 32(R16), F16
+	WORD $0x6f00e41f // movi v31.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043e14 // mov w20, v16.s[0]
 	TBZ $31, R20, lane29
-	VLD1 (R16), V16.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane29:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3e14 // mov w20, v16.s[1]
 	TBZ $31, R20, lane30
-	VLD1 (R16), V16.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane30:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143e14 // mov w20, v16.s[2]
 	TBZ $31, R20, lane31
-	VLD1 (R16), V16.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane31:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3e14 // mov w20, v16.s[3]
 	TBZ $31, R20, lane32
-	VLD1 (R16), V16.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane32:
 	ADD $4, R16, R16
-	WORD $0x0e617a1f // fcvtl v31.2d, v16.2s
-	WORD $0x4e617a11 // fcvtl2 v17.2d, v16.4s
-	WORD $0x6e7fdff0 // fmul v16.2d, v31.2d, v31.2d
+	WORD $0x0e617bf0 // fcvtl v16.2d, v31.2s
+	WORD $0x4e617bf1 // fcvtl2 v17.2d, v31.4s
+	WORD $0x6e70de10 // fmul v16.2d, v16.2d, v16.2d
 	WORD $0x6e71de31 // fmul v17.2d, v17.2d, v17.2d
 	WORD $0x4e70d5ce // fadd v14.2d, v14.2d, v16.2d
 	WORD $0x4e71d5ef // fadd v15.2d, v15.2d, v17.2d
@@ -7295,26 +7251,26 @@ TEXT ·addScaledF32NEON(SB), NOSPLIT, $0-32
 four:
 	CMP $0x00000020, R2
 	BLT one
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x4e3dcc1f // fmla v31.4s, v0.4s, v29.4s
-	WORD $0x4e3ccc3e // fmla v30.4s, v1.4s, v28.4s
-	FSTPQ (F31, F30), 0(R0)
-	FLDPQ 32(R0), (F31, F30)
-	FLDPQ 32(R1), (F29, F28)
-	WORD $0x4e3dcc1f // fmla v31.4s, v0.4s, v29.4s
-	WORD $0x4e3ccc3e // fmla v30.4s, v1.4s, v28.4s
-	FSTPQ (F31, F30), 32(R0)
-	FLDPQ 64(R0), (F31, F30)
-	FLDPQ 64(R1), (F29, F28)
-	WORD $0x4e3dcc1f // fmla v31.4s, v0.4s, v29.4s
-	WORD $0x4e3ccc3e // fmla v30.4s, v1.4s, v28.4s
-	FSTPQ (F31, F30), 64(R0)
-	FLDPQ 96(R0), (F31, F30)
-	FLDPQ 96(R1), (F29, F28)
-	WORD $0x4e3dcc1f // fmla v31.4s, v0.4s, v29.4s
-	WORD $0x4e3ccc3e // fmla v30.4s, v1.4s, v28.4s
-	FSTPQ (F31, F30), 96(R0)
+	FLDPQ 0(R0), (F2, F3)
+	FLDPQ 0(R1), (F4, F5)
+	WORD $0x4e24cc02 // fmla v2.4s, v0.4s, v4.4s
+	WORD $0x4e25cc23 // fmla v3.4s, v1.4s, v5.4s
+	FSTPQ (F2, F3), 0(R0)
+	FLDPQ 32(R0), (F2, F3)
+	FLDPQ 32(R1), (F4, F5)
+	WORD $0x4e24cc02 // fmla v2.4s, v0.4s, v4.4s
+	WORD $0x4e25cc23 // fmla v3.4s, v1.4s, v5.4s
+	FSTPQ (F2, F3), 32(R0)
+	FLDPQ 64(R0), (F2, F3)
+	FLDPQ 64(R1), (F4, F5)
+	WORD $0x4e24cc02 // fmla v2.4s, v0.4s, v4.4s
+	WORD $0x4e25cc23 // fmla v3.4s, v1.4s, v5.4s
+	FSTPQ (F2, F3), 64(R0)
+	FLDPQ 96(R0), (F2, F3)
+	FLDPQ 96(R1), (F4, F5)
+	WORD $0x4e24cc02 // fmla v2.4s, v0.4s, v4.4s
+	WORD $0x4e25cc23 // fmla v3.4s, v1.4s, v5.4s
+	FSTPQ (F2, F3), 96(R0)
 	ADD $0x00000080, R0, R0
 	ADD $0x00000080, R1, R1
 	SUB $0x00000020, R2, R2
@@ -7323,11 +7279,11 @@ four:
 one:
 	CMP $0x00000008, R2
 	BLT rest
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	WORD $0x4e3dcc1f // fmla v31.4s, v0.4s, v29.4s
-	WORD $0x4e3ccc3e // fmla v30.4s, v1.4s, v28.4s
-	FSTPQ (F31, F30), 0(R0)
+	FLDPQ 0(R0), (F2, F3)
+	FLDPQ 0(R1), (F4, F5)
+	WORD $0x4e24cc02 // fmla v2.4s, v0.4s, v4.4s
+	WORD $0x4e25cc23 // fmla v3.4s, v1.4s, v5.4s
+	FSTPQ (F2, F3), 0(R0)
 	ADD $0x00000020, R0, R0
 	ADD $0x00000020, R1, R1
 	SUB $0x00000008, R2, R2
@@ -7340,111 +7296,111 @@ rest:
 	MOVD R2, R6
 	NEG R6, R6
 	ADD R6<<2, R3, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F2, F3)
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c54 // mov w20, v2.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V4.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c54 // mov w20, v2.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V4.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c54 // mov w20, v2.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V4.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c54 // mov w20, v2.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V4.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c74 // mov w20, v3.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V5.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c74 // mov w20, v3.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V5.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c74 // mov w20, v3.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V5.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c74 // mov w20, v3.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V5.S[3]
 
 lane8:
 	ADD $4, R16, R16
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e403 // movi v3.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c54 // mov w20, v2.s[0]
 	TBZ $31, R20, lane9
-	VLD1 (R16), V2.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c54 // mov w20, v2.s[1]
 	TBZ $31, R20, lane10
-	VLD1 (R16), V2.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c54 // mov w20, v2.s[2]
 	TBZ $31, R20, lane11
-	VLD1 (R16), V2.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c54 // mov w20, v2.s[3]
 	TBZ $31, R20, lane12
-	VLD1 (R16), V2.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c74 // mov w20, v3.s[0]
 	TBZ $31, R20, lane13
-	VLD1 (R16), V3.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c74 // mov w20, v3.s[1]
 	TBZ $31, R20, lane14
-	VLD1 (R16), V3.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c74 // mov w20, v3.s[2]
 	TBZ $31, R20, lane15
-	VLD1 (R16), V3.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c74 // mov w20, v3.s[3]
 	TBZ $31, R20, lane16
-	VLD1 (R16), V3.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane16:
 	ADD $4, R16, R16
-	WORD $0x4e22cc04 // fmla v4.4s, v0.4s, v2.4s
-	WORD $0x4e23cc25 // fmla v5.4s, v1.4s, v3.4s
+	WORD $0x4e3fcc04 // fmla v4.4s, v0.4s, v31.4s
+	WORD $0x4e3ecc25 // fmla v5.4s, v1.4s, v30.4s
 	TST $0x00000004, R2
 	BEQ below4ofdst
 	FMOVQ F4, 0(R0)
@@ -7480,66 +7436,66 @@ TEXT ·complexProductF32NEON(SB), NOSPLIT, $0-32
 four:
 	CMP $0x00000020, R3
 	BLT one
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4e9d2ba4 // trn1 v4.4s, v29.4s, v29.4s
-	WORD $0x4e9c2b85 // trn1 v5.4s, v28.4s, v28.4s
-	WORD $0x4e9d6ba0 // trn2 v0.4s, v29.4s, v29.4s
-	WORD $0x4e9c6b81 // trn2 v1.4s, v28.4s, v28.4s
-	WORD $0x4ea00be6 // rev64 v6.4s, v31.4s
-	WORD $0x4ea00bc7 // rev64 v7.4s, v30.4s
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 0(R2), (F0, F1)
+	WORD $0x4e802804 // trn1 v4.4s, v0.4s, v0.4s
+	WORD $0x4e812825 // trn1 v5.4s, v1.4s, v1.4s
+	WORD $0x4e806800 // trn2 v0.4s, v0.4s, v0.4s
+	WORD $0x4e816821 // trn2 v1.4s, v1.4s, v1.4s
+	WORD $0x4ea00846 // rev64 v6.4s, v2.4s
+	WORD $0x4ea00867 // rev64 v7.4s, v3.4s
 	WORD $0x6e26dc00 // fmul v0.4s, v0.4s, v6.4s
 	WORD $0x6e27dc21 // fmul v1.4s, v1.4s, v7.4s
-	FMOVQ 144(R19), F29
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e24cfe0 // fmla v0.4s, v31.4s, v4.4s
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e25cfc1 // fmla v1.4s, v30.4s, v5.4s
+	FMOVQ 144(R19), F31
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e24cc40 // fmla v0.4s, v2.4s, v4.4s
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e25cc61 // fmla v1.4s, v3.4s, v5.4s
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F28, F27)
-	WORD $0x4e9c2b84 // trn1 v4.4s, v28.4s, v28.4s
-	WORD $0x4e9b2b65 // trn1 v5.4s, v27.4s, v27.4s
-	WORD $0x4e9c6b80 // trn2 v0.4s, v28.4s, v28.4s
-	WORD $0x4e9b6b61 // trn2 v1.4s, v27.4s, v27.4s
-	WORD $0x4ea00be6 // rev64 v6.4s, v31.4s
-	WORD $0x4ea00bc7 // rev64 v7.4s, v30.4s
+	FLDPQ 32(R1), (F2, F3)
+	FLDPQ 32(R2), (F0, F1)
+	WORD $0x4e802804 // trn1 v4.4s, v0.4s, v0.4s
+	WORD $0x4e812825 // trn1 v5.4s, v1.4s, v1.4s
+	WORD $0x4e806800 // trn2 v0.4s, v0.4s, v0.4s
+	WORD $0x4e816821 // trn2 v1.4s, v1.4s, v1.4s
+	WORD $0x4ea00846 // rev64 v6.4s, v2.4s
+	WORD $0x4ea00867 // rev64 v7.4s, v3.4s
 	WORD $0x6e26dc00 // fmul v0.4s, v0.4s, v6.4s
 	WORD $0x6e27dc21 // fmul v1.4s, v1.4s, v7.4s
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e24cfe0 // fmla v0.4s, v31.4s, v4.4s
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e25cfc1 // fmla v1.4s, v30.4s, v5.4s
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e24cc40 // fmla v0.4s, v2.4s, v4.4s
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e25cc61 // fmla v1.4s, v3.4s, v5.4s
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F28, F27)
-	WORD $0x4e9c2b84 // trn1 v4.4s, v28.4s, v28.4s
-	WORD $0x4e9b2b65 // trn1 v5.4s, v27.4s, v27.4s
-	WORD $0x4e9c6b80 // trn2 v0.4s, v28.4s, v28.4s
-	WORD $0x4e9b6b61 // trn2 v1.4s, v27.4s, v27.4s
-	WORD $0x4ea00be6 // rev64 v6.4s, v31.4s
-	WORD $0x4ea00bc7 // rev64 v7.4s, v30.4s
+	FLDPQ 64(R1), (F2, F3)
+	FLDPQ 64(R2), (F0, F1)
+	WORD $0x4e802804 // trn1 v4.4s, v0.4s, v0.4s
+	WORD $0x4e812825 // trn1 v5.4s, v1.4s, v1.4s
+	WORD $0x4e806800 // trn2 v0.4s, v0.4s, v0.4s
+	WORD $0x4e816821 // trn2 v1.4s, v1.4s, v1.4s
+	WORD $0x4ea00846 // rev64 v6.4s, v2.4s
+	WORD $0x4ea00867 // rev64 v7.4s, v3.4s
 	WORD $0x6e26dc00 // fmul v0.4s, v0.4s, v6.4s
 	WORD $0x6e27dc21 // fmul v1.4s, v1.4s, v7.4s
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e24cfe0 // fmla v0.4s, v31.4s, v4.4s
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e25cfc1 // fmla v1.4s, v30.4s, v5.4s
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e24cc40 // fmla v0.4s, v2.4s, v4.4s
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e25cc61 // fmla v1.4s, v3.4s, v5.4s
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F28, F27)
-	WORD $0x4e9c2b84 // trn1 v4.4s, v28.4s, v28.4s
-	WORD $0x4e9b2b65 // trn1 v5.4s, v27.4s, v27.4s
-	WORD $0x4e9c6b80 // trn2 v0.4s, v28.4s, v28.4s
-	WORD $0x4e9b6b61 // trn2 v1.4s, v27.4s, v27.4s
-	WORD $0x4ea00be6 // rev64 v6.4s, v31.4s
-	WORD $0x4ea00bc7 // rev64 v7.4s, v30.4s
+	FLDPQ 96(R1), (F2, F3)
+	FLDPQ 96(R2), (F0, F1)
+	WORD $0x4e802804 // trn1 v4.4s, v0.4s, v0.4s
+	WORD $0x4e812825 // trn1 v5.4s, v1.4s, v1.4s
+	WORD $0x4e806800 // trn2 v0.4s, v0.4s, v0.4s
+	WORD $0x4e816821 // trn2 v1.4s, v1.4s, v1.4s
+	WORD $0x4ea00846 // rev64 v6.4s, v2.4s
+	WORD $0x4ea00867 // rev64 v7.4s, v3.4s
 	WORD $0x6e26dc00 // fmul v0.4s, v0.4s, v6.4s
 	WORD $0x6e27dc21 // fmul v1.4s, v1.4s, v7.4s
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e24cfe0 // fmla v0.4s, v31.4s, v4.4s
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e25cfc1 // fmla v1.4s, v30.4s, v5.4s
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e24cc40 // fmla v0.4s, v2.4s, v4.4s
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e25cc61 // fmla v1.4s, v3.4s, v5.4s
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R0, R0
 	ADD $0x00000080, R1, R1
@@ -7550,21 +7506,21 @@ four:
 one:
 	CMP $0x00000008, R3
 	BLT rest
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4e9d2ba4 // trn1 v4.4s, v29.4s, v29.4s
-	WORD $0x4e9c2b85 // trn1 v5.4s, v28.4s, v28.4s
-	WORD $0x4e9d6ba0 // trn2 v0.4s, v29.4s, v29.4s
-	WORD $0x4e9c6b81 // trn2 v1.4s, v28.4s, v28.4s
-	WORD $0x4ea00be6 // rev64 v6.4s, v31.4s
-	WORD $0x4ea00bc7 // rev64 v7.4s, v30.4s
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 0(R2), (F0, F1)
+	WORD $0x4e802804 // trn1 v4.4s, v0.4s, v0.4s
+	WORD $0x4e812825 // trn1 v5.4s, v1.4s, v1.4s
+	WORD $0x4e806800 // trn2 v0.4s, v0.4s, v0.4s
+	WORD $0x4e816821 // trn2 v1.4s, v1.4s, v1.4s
+	WORD $0x4ea00846 // rev64 v6.4s, v2.4s
+	WORD $0x4ea00867 // rev64 v7.4s, v3.4s
 	WORD $0x6e26dc00 // fmul v0.4s, v0.4s, v6.4s
 	WORD $0x6e27dc21 // fmul v1.4s, v1.4s, v7.4s
-	FMOVQ 144(R19), F29
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e24cfe0 // fmla v0.4s, v31.4s, v4.4s
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e25cfc1 // fmla v1.4s, v30.4s, v5.4s
+	FMOVQ 144(R19), F31
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e24cc40 // fmla v0.4s, v2.4s, v4.4s
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e25cc61 // fmla v1.4s, v3.4s, v5.4s
 	FSTPQ (F0, F1), 0(R0)
 	ADD $0x00000020, R0, R0
 	ADD $0x00000020, R1, R1
@@ -7579,113 +7535,113 @@ rest:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<2, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V2.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V2.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V2.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V2.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V3.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V3.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V3.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V3.S[3]
 
 lane8:
 	ADD $4, R16, R16
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
-	VLD1 (R16), V0.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
-	VLD1 (R16), V0.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
-	VLD1 (R16), V0.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
-	VLD1 (R16), V0.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
-	VLD1 (R16), V1.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
-	VLD1 (R16), V1.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
-	VLD1 (R16), V1.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
-	VLD1 (R16), V1.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane16:
 	ADD $4, R16, R16
-	WORD $0x4e802804 // trn1 v4.4s, v0.4s, v0.4s
-	WORD $0x4e812825 // trn1 v5.4s, v1.4s, v1.4s
-	WORD $0x4e806800 // trn2 v0.4s, v0.4s, v0.4s
-	WORD $0x4e816821 // trn2 v1.4s, v1.4s, v1.4s
+	WORD $0x4e9f2be4 // trn1 v4.4s, v31.4s, v31.4s
+	WORD $0x4e9e2bc5 // trn1 v5.4s, v30.4s, v30.4s
+	WORD $0x4e9f6be0 // trn2 v0.4s, v31.4s, v31.4s
+	WORD $0x4e9e6bc1 // trn2 v1.4s, v30.4s, v30.4s
 	WORD $0x4ea00846 // rev64 v6.4s, v2.4s
 	WORD $0x4ea00867 // rev64 v7.4s, v3.4s
 	WORD $0x6e26dc00 // fmul v0.4s, v0.4s, v6.4s
@@ -7730,66 +7686,66 @@ TEXT ·complexProductConjF32NEON(SB), NOSPLIT, $0-32
 four:
 	CMP $0x00000020, R3
 	BLT one
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4e9d2ba4 // trn1 v4.4s, v29.4s, v29.4s
-	WORD $0x4e9c2b85 // trn1 v5.4s, v28.4s, v28.4s
-	WORD $0x4e9d6ba0 // trn2 v0.4s, v29.4s, v29.4s
-	WORD $0x4e9c6b81 // trn2 v1.4s, v28.4s, v28.4s
-	WORD $0x4ea00be6 // rev64 v6.4s, v31.4s
-	WORD $0x4ea00bc7 // rev64 v7.4s, v30.4s
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 0(R2), (F0, F1)
+	WORD $0x4e802804 // trn1 v4.4s, v0.4s, v0.4s
+	WORD $0x4e812825 // trn1 v5.4s, v1.4s, v1.4s
+	WORD $0x4e806800 // trn2 v0.4s, v0.4s, v0.4s
+	WORD $0x4e816821 // trn2 v1.4s, v1.4s, v1.4s
+	WORD $0x4ea00846 // rev64 v6.4s, v2.4s
+	WORD $0x4ea00867 // rev64 v7.4s, v3.4s
 	WORD $0x6e26dc00 // fmul v0.4s, v0.4s, v6.4s
 	WORD $0x6e27dc21 // fmul v1.4s, v1.4s, v7.4s
-	FMOVQ 160(R19), F29
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e24cfe0 // fmla v0.4s, v31.4s, v4.4s
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e25cfc1 // fmla v1.4s, v30.4s, v5.4s
+	FMOVQ 160(R19), F31
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e24cc40 // fmla v0.4s, v2.4s, v4.4s
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e25cc61 // fmla v1.4s, v3.4s, v5.4s
 	FSTPQ (F0, F1), 0(R0)
-	FLDPQ 32(R1), (F31, F30)
-	FLDPQ 32(R2), (F28, F27)
-	WORD $0x4e9c2b84 // trn1 v4.4s, v28.4s, v28.4s
-	WORD $0x4e9b2b65 // trn1 v5.4s, v27.4s, v27.4s
-	WORD $0x4e9c6b80 // trn2 v0.4s, v28.4s, v28.4s
-	WORD $0x4e9b6b61 // trn2 v1.4s, v27.4s, v27.4s
-	WORD $0x4ea00be6 // rev64 v6.4s, v31.4s
-	WORD $0x4ea00bc7 // rev64 v7.4s, v30.4s
+	FLDPQ 32(R1), (F2, F3)
+	FLDPQ 32(R2), (F0, F1)
+	WORD $0x4e802804 // trn1 v4.4s, v0.4s, v0.4s
+	WORD $0x4e812825 // trn1 v5.4s, v1.4s, v1.4s
+	WORD $0x4e806800 // trn2 v0.4s, v0.4s, v0.4s
+	WORD $0x4e816821 // trn2 v1.4s, v1.4s, v1.4s
+	WORD $0x4ea00846 // rev64 v6.4s, v2.4s
+	WORD $0x4ea00867 // rev64 v7.4s, v3.4s
 	WORD $0x6e26dc00 // fmul v0.4s, v0.4s, v6.4s
 	WORD $0x6e27dc21 // fmul v1.4s, v1.4s, v7.4s
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e24cfe0 // fmla v0.4s, v31.4s, v4.4s
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e25cfc1 // fmla v1.4s, v30.4s, v5.4s
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e24cc40 // fmla v0.4s, v2.4s, v4.4s
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e25cc61 // fmla v1.4s, v3.4s, v5.4s
 	FSTPQ (F0, F1), 32(R0)
-	FLDPQ 64(R1), (F31, F30)
-	FLDPQ 64(R2), (F28, F27)
-	WORD $0x4e9c2b84 // trn1 v4.4s, v28.4s, v28.4s
-	WORD $0x4e9b2b65 // trn1 v5.4s, v27.4s, v27.4s
-	WORD $0x4e9c6b80 // trn2 v0.4s, v28.4s, v28.4s
-	WORD $0x4e9b6b61 // trn2 v1.4s, v27.4s, v27.4s
-	WORD $0x4ea00be6 // rev64 v6.4s, v31.4s
-	WORD $0x4ea00bc7 // rev64 v7.4s, v30.4s
+	FLDPQ 64(R1), (F2, F3)
+	FLDPQ 64(R2), (F0, F1)
+	WORD $0x4e802804 // trn1 v4.4s, v0.4s, v0.4s
+	WORD $0x4e812825 // trn1 v5.4s, v1.4s, v1.4s
+	WORD $0x4e806800 // trn2 v0.4s, v0.4s, v0.4s
+	WORD $0x4e816821 // trn2 v1.4s, v1.4s, v1.4s
+	WORD $0x4ea00846 // rev64 v6.4s, v2.4s
+	WORD $0x4ea00867 // rev64 v7.4s, v3.4s
 	WORD $0x6e26dc00 // fmul v0.4s, v0.4s, v6.4s
 	WORD $0x6e27dc21 // fmul v1.4s, v1.4s, v7.4s
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e24cfe0 // fmla v0.4s, v31.4s, v4.4s
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e25cfc1 // fmla v1.4s, v30.4s, v5.4s
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e24cc40 // fmla v0.4s, v2.4s, v4.4s
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e25cc61 // fmla v1.4s, v3.4s, v5.4s
 	FSTPQ (F0, F1), 64(R0)
-	FLDPQ 96(R1), (F31, F30)
-	FLDPQ 96(R2), (F28, F27)
-	WORD $0x4e9c2b84 // trn1 v4.4s, v28.4s, v28.4s
-	WORD $0x4e9b2b65 // trn1 v5.4s, v27.4s, v27.4s
-	WORD $0x4e9c6b80 // trn2 v0.4s, v28.4s, v28.4s
-	WORD $0x4e9b6b61 // trn2 v1.4s, v27.4s, v27.4s
-	WORD $0x4ea00be6 // rev64 v6.4s, v31.4s
-	WORD $0x4ea00bc7 // rev64 v7.4s, v30.4s
+	FLDPQ 96(R1), (F2, F3)
+	FLDPQ 96(R2), (F0, F1)
+	WORD $0x4e802804 // trn1 v4.4s, v0.4s, v0.4s
+	WORD $0x4e812825 // trn1 v5.4s, v1.4s, v1.4s
+	WORD $0x4e806800 // trn2 v0.4s, v0.4s, v0.4s
+	WORD $0x4e816821 // trn2 v1.4s, v1.4s, v1.4s
+	WORD $0x4ea00846 // rev64 v6.4s, v2.4s
+	WORD $0x4ea00867 // rev64 v7.4s, v3.4s
 	WORD $0x6e26dc00 // fmul v0.4s, v0.4s, v6.4s
 	WORD $0x6e27dc21 // fmul v1.4s, v1.4s, v7.4s
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e24cfe0 // fmla v0.4s, v31.4s, v4.4s
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e25cfc1 // fmla v1.4s, v30.4s, v5.4s
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e24cc40 // fmla v0.4s, v2.4s, v4.4s
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e25cc61 // fmla v1.4s, v3.4s, v5.4s
 	FSTPQ (F0, F1), 96(R0)
 	ADD $0x00000080, R0, R0
 	ADD $0x00000080, R1, R1
@@ -7800,21 +7756,21 @@ four:
 one:
 	CMP $0x00000008, R3
 	BLT rest
-	FLDPQ 0(R1), (F31, F30)
-	FLDPQ 0(R2), (F29, F28)
-	WORD $0x4e9d2ba4 // trn1 v4.4s, v29.4s, v29.4s
-	WORD $0x4e9c2b85 // trn1 v5.4s, v28.4s, v28.4s
-	WORD $0x4e9d6ba0 // trn2 v0.4s, v29.4s, v29.4s
-	WORD $0x4e9c6b81 // trn2 v1.4s, v28.4s, v28.4s
-	WORD $0x4ea00be6 // rev64 v6.4s, v31.4s
-	WORD $0x4ea00bc7 // rev64 v7.4s, v30.4s
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 0(R2), (F0, F1)
+	WORD $0x4e802804 // trn1 v4.4s, v0.4s, v0.4s
+	WORD $0x4e812825 // trn1 v5.4s, v1.4s, v1.4s
+	WORD $0x4e806800 // trn2 v0.4s, v0.4s, v0.4s
+	WORD $0x4e816821 // trn2 v1.4s, v1.4s, v1.4s
+	WORD $0x4ea00846 // rev64 v6.4s, v2.4s
+	WORD $0x4ea00867 // rev64 v7.4s, v3.4s
 	WORD $0x6e26dc00 // fmul v0.4s, v0.4s, v6.4s
 	WORD $0x6e27dc21 // fmul v1.4s, v1.4s, v7.4s
-	FMOVQ 160(R19), F29
-	WORD $0x6e3d1c00 // eor v0.16b, v0.16b, v29.16b
-	WORD $0x4e24cfe0 // fmla v0.4s, v31.4s, v4.4s
-	WORD $0x6e3d1c21 // eor v1.16b, v1.16b, v29.16b
-	WORD $0x4e25cfc1 // fmla v1.4s, v30.4s, v5.4s
+	FMOVQ 160(R19), F31
+	WORD $0x6e3f1c00 // eor v0.16b, v0.16b, v31.16b
+	WORD $0x4e24cc40 // fmla v0.4s, v2.4s, v4.4s
+	WORD $0x6e3f1c21 // eor v1.16b, v1.16b, v31.16b
+	WORD $0x4e25cc61 // fmla v1.4s, v3.4s, v5.4s
 	FSTPQ (F0, F1), 0(R0)
 	ADD $0x00000020, R0, R0
 	ADD $0x00000020, R1, R1
@@ -7829,113 +7785,113 @@ rest:
 	MOVD R3, R7
 	NEG R7, R7
 	ADD R7<<2, R6, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V2.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V2.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V2.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V2.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V3.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V3.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V3.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V3.S[3]
 
 lane8:
 	ADD $4, R16, R16
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e401 // movi v1.2d, #0
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
 	ADD $0, R2, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
-	VLD1 (R16), V0.S[0]
+	VLD1 (R16), V31.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
-	VLD1 (R16), V0.S[1]
+	VLD1 (R16), V31.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
-	VLD1 (R16), V0.S[2]
+	VLD1 (R16), V31.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
-	VLD1 (R16), V0.S[3]
+	VLD1 (R16), V31.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
-	VLD1 (R16), V1.S[0]
+	VLD1 (R16), V30.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
-	VLD1 (R16), V1.S[1]
+	VLD1 (R16), V30.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
-	VLD1 (R16), V1.S[2]
+	VLD1 (R16), V30.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
-	VLD1 (R16), V1.S[3]
+	VLD1 (R16), V30.S[3]
 
 lane16:
 	ADD $4, R16, R16
-	WORD $0x4e802804 // trn1 v4.4s, v0.4s, v0.4s
-	WORD $0x4e812825 // trn1 v5.4s, v1.4s, v1.4s
-	WORD $0x4e806800 // trn2 v0.4s, v0.4s, v0.4s
-	WORD $0x4e816821 // trn2 v1.4s, v1.4s, v1.4s
+	WORD $0x4e9f2be4 // trn1 v4.4s, v31.4s, v31.4s
+	WORD $0x4e9e2bc5 // trn1 v5.4s, v30.4s, v30.4s
+	WORD $0x4e9f6be0 // trn2 v0.4s, v31.4s, v31.4s
+	WORD $0x4e9e6bc1 // trn2 v1.4s, v30.4s, v30.4s
 	WORD $0x4ea00846 // rev64 v6.4s, v2.4s
 	WORD $0x4ea00867 // rev64 v7.4s, v3.4s
 	WORD $0x6e26dc00 // fmul v0.4s, v0.4s, v6.4s
@@ -7983,33 +7939,17 @@ TEXT ·pairSumsF32NEON(SB), NOSPLIT, $0-56
 four:
 	CMP $0x00000020, R8
 	BLT one
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	FLDPQ 32(R0), (F27, F26)
-	FLDPQ 32(R1), (F25, F24)
-	FLDPQ 64(R0), (F23, F22)
-	FLDPQ 64(R1), (F21, F20)
-	FLDPQ 96(R0), (F19, F18)
-	FLDPQ 96(R1), (F17, F16)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 32(R0), (F4, F5)
+	FLDPQ 32(R1), (F6, F7)
+	FLDPQ 64(R0), (F8, F9)
+	FLDPQ 64(R1), (F10, F11)
+	FLDPQ 96(R0), (F12, F13)
+	FLDPQ 96(R1), (F14, F15)
 	MOVD R3, R9
 	MOVD R6, R10
 	MOVD R7, R11
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
-	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
-	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
-	WORD $0x4ebb1f64 // mov v4.16b, v27.16b
-	WORD $0x4eba1f45 // mov v5.16b, v26.16b
-	WORD $0x4eb91f26 // mov v6.16b, v25.16b
-	WORD $0x4eb81f07 // mov v7.16b, v24.16b
-	WORD $0x4eb71ee8 // mov v8.16b, v23.16b
-	WORD $0x4eb61ec9 // mov v9.16b, v22.16b
-	WORD $0x4eb51eaa // mov v10.16b, v21.16b
-	WORD $0x4eb41e8b // mov v11.16b, v20.16b
-	WORD $0x4eb31e6c // mov v12.16b, v19.16b
-	WORD $0x4eb21e4d // mov v13.16b, v18.16b
-	WORD $0x4eb11e2e // mov v14.16b, v17.16b
-	WORD $0x4eb01e0f // mov v15.16b, v16.16b
 
 rowsOfFour:
 	MOVD 0(R9), R12
@@ -8017,26 +7957,26 @@ rowsOfFour:
 	ADD $0, R16, R12
 	FMOVS 0(R10), F16
 	FMOVS 4(R10), F18
-	FLDPQ 0(R12), (F31, F30)
-	WORD $0x4f9013e0 // fmla v0.4s, v31.4s, v16.s[0]
-	WORD $0x4f9013c1 // fmla v1.4s, v30.4s, v16.s[0]
-	WORD $0x4f9213e2 // fmla v2.4s, v31.4s, v18.s[0]
-	WORD $0x4f9213c3 // fmla v3.4s, v30.4s, v18.s[0]
-	FLDPQ 32(R12), (F31, F30)
-	WORD $0x4f9013e4 // fmla v4.4s, v31.4s, v16.s[0]
-	WORD $0x4f9013c5 // fmla v5.4s, v30.4s, v16.s[0]
-	WORD $0x4f9213e6 // fmla v6.4s, v31.4s, v18.s[0]
-	WORD $0x4f9213c7 // fmla v7.4s, v30.4s, v18.s[0]
-	FLDPQ 64(R12), (F31, F30)
-	WORD $0x4f9013e8 // fmla v8.4s, v31.4s, v16.s[0]
-	WORD $0x4f9013c9 // fmla v9.4s, v30.4s, v16.s[0]
-	WORD $0x4f9213ea // fmla v10.4s, v31.4s, v18.s[0]
-	WORD $0x4f9213cb // fmla v11.4s, v30.4s, v18.s[0]
-	FLDPQ 96(R12), (F31, F30)
-	WORD $0x4f9013ec // fmla v12.4s, v31.4s, v16.s[0]
-	WORD $0x4f9013cd // fmla v13.4s, v30.4s, v16.s[0]
-	WORD $0x4f9213ee // fmla v14.4s, v31.4s, v18.s[0]
-	WORD $0x4f9213cf // fmla v15.4s, v30.4s, v18.s[0]
+	FLDPQ 0(R12), (F20, F21)
+	WORD $0x4f901280 // fmla v0.4s, v20.4s, v16.s[0]
+	WORD $0x4f9012a1 // fmla v1.4s, v21.4s, v16.s[0]
+	WORD $0x4f921282 // fmla v2.4s, v20.4s, v18.s[0]
+	WORD $0x4f9212a3 // fmla v3.4s, v21.4s, v18.s[0]
+	FLDPQ 32(R12), (F20, F21)
+	WORD $0x4f901284 // fmla v4.4s, v20.4s, v16.s[0]
+	WORD $0x4f9012a5 // fmla v5.4s, v21.4s, v16.s[0]
+	WORD $0x4f921286 // fmla v6.4s, v20.4s, v18.s[0]
+	WORD $0x4f9212a7 // fmla v7.4s, v21.4s, v18.s[0]
+	FLDPQ 64(R12), (F20, F21)
+	WORD $0x4f901288 // fmla v8.4s, v20.4s, v16.s[0]
+	WORD $0x4f9012a9 // fmla v9.4s, v21.4s, v16.s[0]
+	WORD $0x4f92128a // fmla v10.4s, v20.4s, v18.s[0]
+	WORD $0x4f9212ab // fmla v11.4s, v21.4s, v18.s[0]
+	FLDPQ 96(R12), (F20, F21)
+	WORD $0x4f90128c // fmla v12.4s, v20.4s, v16.s[0]
+	WORD $0x4f9012ad // fmla v13.4s, v21.4s, v16.s[0]
+	WORD $0x4f92128e // fmla v14.4s, v20.4s, v18.s[0]
+	WORD $0x4f9212af // fmla v15.4s, v21.4s, v18.s[0]
 	ADD $0x00000008, R9, R9
 	ADD $0x00000008, R10, R10
 	SUBS $1, R11, R11
@@ -8058,15 +7998,11 @@ rowsOfFour:
 one:
 	CMP $0x00000008, R8
 	BLT rest
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 0(R1), (F2, F3)
 	MOVD R3, R9
 	MOVD R6, R10
 	MOVD R7, R11
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
-	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
-	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
 
 rowsOfOne:
 	MOVD 0(R9), R12
@@ -8074,11 +8010,11 @@ rowsOfOne:
 	ADD $0, R16, R12
 	FMOVS 0(R10), F4
 	FMOVS 4(R10), F6
-	FLDPQ 0(R12), (F31, F30)
-	WORD $0x4f8413e0 // fmla v0.4s, v31.4s, v4.s[0]
-	WORD $0x4f8413c1 // fmla v1.4s, v30.4s, v4.s[0]
-	WORD $0x4f8613e2 // fmla v2.4s, v31.4s, v6.s[0]
-	WORD $0x4f8613c3 // fmla v3.4s, v30.4s, v6.s[0]
+	FLDPQ 0(R12), (F8, F9)
+	WORD $0x4f841100 // fmla v0.4s, v8.4s, v4.s[0]
+	WORD $0x4f841121 // fmla v1.4s, v9.4s, v4.s[0]
+	WORD $0x4f861102 // fmla v2.4s, v8.4s, v6.s[0]
+	WORD $0x4f861123 // fmla v3.4s, v9.4s, v6.s[0]
 	ADD $0x00000008, R9, R9
 	ADD $0x00000008, R10, R10
 	SUBS $1, R11, R11
@@ -8098,53 +8034,53 @@ rest:
 	MOVD R8, R10
 	NEG R10, R10
 	ADD R10<<2, R9, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V2.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V2.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V2.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V2.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V3.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V3.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V3.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V3.S[3]
 
@@ -8153,57 +8089,55 @@ lane8:
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V4.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V4.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V4.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V4.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V5.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V5.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V5.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V5.S[3]
 
 lane16:
 	ADD $4, R16, R16
 	MOVD R6, R6
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 
 rowsOfRest:
 	MOVD 0(R3), R9
@@ -8390,33 +8324,17 @@ TEXT ·spreadPairF32NEON(SB), NOSPLIT, $0-56
 four:
 	CMP $0x00000020, R8
 	BLT one
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
-	FLDPQ 32(R0), (F27, F26)
-	FLDPQ 32(R1), (F25, F24)
-	FLDPQ 64(R0), (F23, F22)
-	FLDPQ 64(R1), (F21, F20)
-	FLDPQ 96(R0), (F19, F18)
-	FLDPQ 96(R1), (F17, F16)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 0(R1), (F2, F3)
+	FLDPQ 32(R0), (F4, F5)
+	FLDPQ 32(R1), (F6, F7)
+	FLDPQ 64(R0), (F8, F9)
+	FLDPQ 64(R1), (F10, F11)
+	FLDPQ 96(R0), (F12, F13)
+	FLDPQ 96(R1), (F14, F15)
 	MOVD R3, R9
 	MOVD R6, R10
 	MOVD R7, R11
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
-	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
-	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
-	WORD $0x4ebb1f64 // mov v4.16b, v27.16b
-	WORD $0x4eba1f45 // mov v5.16b, v26.16b
-	WORD $0x4eb91f26 // mov v6.16b, v25.16b
-	WORD $0x4eb81f07 // mov v7.16b, v24.16b
-	WORD $0x4eb71ee8 // mov v8.16b, v23.16b
-	WORD $0x4eb61ec9 // mov v9.16b, v22.16b
-	WORD $0x4eb51eaa // mov v10.16b, v21.16b
-	WORD $0x4eb41e8b // mov v11.16b, v20.16b
-	WORD $0x4eb31e6c // mov v12.16b, v19.16b
-	WORD $0x4eb21e4d // mov v13.16b, v18.16b
-	WORD $0x4eb11e2e // mov v14.16b, v17.16b
-	WORD $0x4eb01e0f // mov v15.16b, v16.16b
 
 rowsOfFour:
 	MOVD 0(R9), R12
@@ -8424,30 +8342,30 @@ rowsOfFour:
 	ADD $0, R16, R12
 	FMOVS 0(R10), F16
 	FMOVS 4(R10), F18
-	FLDPQ 0(R12), (F31, F30)
-	WORD $0x4f90101f // fmla v31.4s, v0.4s, v16.s[0]
-	WORD $0x4f90103e // fmla v30.4s, v1.4s, v16.s[0]
-	WORD $0x4f92105f // fmla v31.4s, v2.4s, v18.s[0]
-	WORD $0x4f92107e // fmla v30.4s, v3.4s, v18.s[0]
-	FSTPQ (F31, F30), 0(R12)
-	FLDPQ 32(R12), (F31, F30)
-	WORD $0x4f90109f // fmla v31.4s, v4.4s, v16.s[0]
-	WORD $0x4f9010be // fmla v30.4s, v5.4s, v16.s[0]
-	WORD $0x4f9210df // fmla v31.4s, v6.4s, v18.s[0]
-	WORD $0x4f9210fe // fmla v30.4s, v7.4s, v18.s[0]
-	FSTPQ (F31, F30), 32(R12)
-	FLDPQ 64(R12), (F31, F30)
-	WORD $0x4f90111f // fmla v31.4s, v8.4s, v16.s[0]
-	WORD $0x4f90113e // fmla v30.4s, v9.4s, v16.s[0]
-	WORD $0x4f92115f // fmla v31.4s, v10.4s, v18.s[0]
-	WORD $0x4f92117e // fmla v30.4s, v11.4s, v18.s[0]
-	FSTPQ (F31, F30), 64(R12)
-	FLDPQ 96(R12), (F31, F30)
-	WORD $0x4f90119f // fmla v31.4s, v12.4s, v16.s[0]
-	WORD $0x4f9011be // fmla v30.4s, v13.4s, v16.s[0]
-	WORD $0x4f9211df // fmla v31.4s, v14.4s, v18.s[0]
-	WORD $0x4f9211fe // fmla v30.4s, v15.4s, v18.s[0]
-	FSTPQ (F31, F30), 96(R12)
+	FLDPQ 0(R12), (F20, F21)
+	WORD $0x4f901014 // fmla v20.4s, v0.4s, v16.s[0]
+	WORD $0x4f901035 // fmla v21.4s, v1.4s, v16.s[0]
+	WORD $0x4f921054 // fmla v20.4s, v2.4s, v18.s[0]
+	WORD $0x4f921075 // fmla v21.4s, v3.4s, v18.s[0]
+	FSTPQ (F20, F21), 0(R12)
+	FLDPQ 32(R12), (F20, F21)
+	WORD $0x4f901094 // fmla v20.4s, v4.4s, v16.s[0]
+	WORD $0x4f9010b5 // fmla v21.4s, v5.4s, v16.s[0]
+	WORD $0x4f9210d4 // fmla v20.4s, v6.4s, v18.s[0]
+	WORD $0x4f9210f5 // fmla v21.4s, v7.4s, v18.s[0]
+	FSTPQ (F20, F21), 32(R12)
+	FLDPQ 64(R12), (F20, F21)
+	WORD $0x4f901114 // fmla v20.4s, v8.4s, v16.s[0]
+	WORD $0x4f901135 // fmla v21.4s, v9.4s, v16.s[0]
+	WORD $0x4f921154 // fmla v20.4s, v10.4s, v18.s[0]
+	WORD $0x4f921175 // fmla v21.4s, v11.4s, v18.s[0]
+	FSTPQ (F20, F21), 64(R12)
+	FLDPQ 96(R12), (F20, F21)
+	WORD $0x4f901194 // fmla v20.4s, v12.4s, v16.s[0]
+	WORD $0x4f9011b5 // fmla v21.4s, v13.4s, v16.s[0]
+	WORD $0x4f9211d4 // fmla v20.4s, v14.4s, v18.s[0]
+	WORD $0x4f9211f5 // fmla v21.4s, v15.4s, v18.s[0]
+	FSTPQ (F20, F21), 96(R12)
 	ADD $0x00000008, R9, R9
 	ADD $0x00000008, R10, R10
 	SUBS $1, R11, R11
@@ -8461,15 +8379,11 @@ rowsOfFour:
 one:
 	CMP $0x00000008, R8
 	BLT rest
-	FLDPQ 0(R0), (F31, F30)
-	FLDPQ 0(R1), (F29, F28)
+	FLDPQ 0(R0), (F0, F1)
+	FLDPQ 0(R1), (F2, F3)
 	MOVD R3, R9
 	MOVD R6, R10
 	MOVD R7, R11
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
-	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
-	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
 
 rowsOfOne:
 	MOVD 0(R9), R12
@@ -8477,12 +8391,12 @@ rowsOfOne:
 	ADD $0, R16, R12
 	FMOVS 0(R10), F4
 	FMOVS 4(R10), F6
-	FLDPQ 0(R12), (F31, F30)
-	WORD $0x4f84101f // fmla v31.4s, v0.4s, v4.s[0]
-	WORD $0x4f84103e // fmla v30.4s, v1.4s, v4.s[0]
-	WORD $0x4f86105f // fmla v31.4s, v2.4s, v6.s[0]
-	WORD $0x4f86107e // fmla v30.4s, v3.4s, v6.s[0]
-	FSTPQ (F31, F30), 0(R12)
+	FLDPQ 0(R12), (F8, F9)
+	WORD $0x4f841008 // fmla v8.4s, v0.4s, v4.s[0]
+	WORD $0x4f841029 // fmla v9.4s, v1.4s, v4.s[0]
+	WORD $0x4f861048 // fmla v8.4s, v2.4s, v6.s[0]
+	WORD $0x4f861069 // fmla v9.4s, v3.4s, v6.s[0]
+	FSTPQ (F8, F9), 0(R12)
 	ADD $0x00000008, R9, R9
 	ADD $0x00000008, R10, R10
 	SUBS $1, R11, R11
@@ -8500,53 +8414,53 @@ rest:
 	MOVD R8, R10
 	NEG R10, R10
 	ADD R10<<2, R9, R16
-	FLDPQ 32(R16), (F31, F30)
+	FLDPQ 32(R16), (F0, F1)
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e403 // movi v3.2d, #0
 	ADD $0, R0, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane1
 	VLD1 (R16), V2.S[0]
 
 lane1:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane2
 	VLD1 (R16), V2.S[1]
 
 lane2:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane3
 	VLD1 (R16), V2.S[2]
 
 lane3:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane4
 	VLD1 (R16), V2.S[3]
 
 lane4:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane5
 	VLD1 (R16), V3.S[0]
 
 lane5:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane6
 	VLD1 (R16), V3.S[1]
 
 lane6:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane7
 	VLD1 (R16), V3.S[2]
 
 lane7:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane8
 	VLD1 (R16), V3.S[3]
 
@@ -8555,57 +8469,55 @@ lane8:
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e405 // movi v5.2d, #0
 	ADD $0, R1, R16
-	WORD $0x0e043ff4 // mov w20, v31.s[0]
+	WORD $0x0e043c14 // mov w20, v0.s[0]
 	TBZ $31, R20, lane9
 	VLD1 (R16), V4.S[0]
 
 lane9:
 	ADD $4, R16, R16
-	WORD $0x0e0c3ff4 // mov w20, v31.s[1]
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
 	TBZ $31, R20, lane10
 	VLD1 (R16), V4.S[1]
 
 lane10:
 	ADD $4, R16, R16
-	WORD $0x0e143ff4 // mov w20, v31.s[2]
+	WORD $0x0e143c14 // mov w20, v0.s[2]
 	TBZ $31, R20, lane11
 	VLD1 (R16), V4.S[2]
 
 lane11:
 	ADD $4, R16, R16
-	WORD $0x0e1c3ff4 // mov w20, v31.s[3]
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
 	TBZ $31, R20, lane12
 	VLD1 (R16), V4.S[3]
 
 lane12:
 	ADD $4, R16, R16
-	WORD $0x0e043fd4 // mov w20, v30.s[0]
+	WORD $0x0e043c34 // mov w20, v1.s[0]
 	TBZ $31, R20, lane13
 	VLD1 (R16), V5.S[0]
 
 lane13:
 	ADD $4, R16, R16
-	WORD $0x0e0c3fd4 // mov w20, v30.s[1]
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
 	TBZ $31, R20, lane14
 	VLD1 (R16), V5.S[1]
 
 lane14:
 	ADD $4, R16, R16
-	WORD $0x0e143fd4 // mov w20, v30.s[2]
+	WORD $0x0e143c34 // mov w20, v1.s[2]
 	TBZ $31, R20, lane15
 	VLD1 (R16), V5.S[2]
 
 lane15:
 	ADD $4, R16, R16
-	WORD $0x0e1c3fd4 // mov w20, v30.s[3]
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
 	TBZ $31, R20, lane16
 	VLD1 (R16), V5.S[3]
 
 lane16:
 	ADD $4, R16, R16
 	MOVD R6, R6
-	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
-	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
 
 rowsOfRest:
 	MOVD 0(R3), R9

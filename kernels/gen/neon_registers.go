@@ -151,25 +151,29 @@ func (t *translation) allLanes(r int) int {
 type source struct {
 	register int // or -1
 	memory   [2]int
+	constant string // the name of a constant, which is loaded where it is needed
 }
 
 func vectorIndex(o operand.Op) int { return int(o.(reg.Physical).PhysicalIndex()) }
 
 // source prepares an operand of one half or two: from memory it is read.
 func (t *translation) source(o operand.Op, halves int) source {
+	return t.sourceAt(o, halves, -1)
+}
+
+// sourceAt is source with the vector to whose home an operand from memory goes if it is free, or -1.
+func (t *translation) sourceAt(o operand.Op, halves, to int) source {
 	m, ok := o.(operand.Mem)
 	if !ok {
 		return source{register: vectorIndex(o)}
 	}
 	s := source{register: -1}
 	if m.Base == reg.StaticBase && m.Index == nil && t.data.once[m.Symbol.Name] {
-		r := t.constant(m.Symbol.Name)
-		s.memory = [2]int{r, r}
+		s.constant = m.Symbol.Name
 		return s
 	}
-	s.memory[0] = t.fresh(-1)
-	if halves == 2 {
-		s.memory[1] = t.fresh(-1)
+	for h := range halves {
+		s.memory[h] = t.fresh(max(-1, 2*to+h))
 	}
 	t.load(s.memory[:halves], t.place(m))
 	return s
@@ -184,10 +188,14 @@ func (t *translation) constant(name string) int {
 		}
 	}
 	r := t.fresh(-1)
-	t.usesData = true
-	t.line("FMOVQ %d(%s), F%d", t.data.offset[name], dataRegister, r)
+	t.loadConstant(name, r)
 	t.state[r].constant = name
 	return r
+}
+
+func (t *translation) loadConstant(name string, to int) {
+	t.usesData = true
+	t.line("FMOVQ %d(%s), F%d", t.data.offset[name], dataRegister, to)
 }
 
 func (t *translation) load(to []int, p place) {
@@ -215,7 +223,10 @@ func paired(p place) bool { return p.disp%16 == 0 && -1024 <= p.disp && p.disp <
 
 // raw is the register of a half of an operand, of which perhaps only the first lane is valid.
 func (t *translation) raw(s source, h int) int {
-	if s.register < 0 {
+	switch {
+	case s.constant != "":
+		return t.constant(s.constant)
+	case s.register < 0:
 		return s.memory[h]
 	}
 	r := t.holder[2*s.register+h]
@@ -230,7 +241,7 @@ func (t *translation) half(s source, h int) int { return t.allLanes(t.raw(s, h))
 // lastUse reports whether nothing needs half h of an operand after the instruction, which writes to.
 func (t *translation) lastUse(s source, h, to int) bool {
 	if s.register < 0 {
-		return t.state[s.memory[h]].constant == "" && (h == 1 || s.memory[0] != s.memory[1])
+		return s.constant == ""
 	}
 	return (s.register == to || !t.live[2*s.register+h]) && t.holds(t.holder[2*s.register+h]) == 1
 }
