@@ -19,7 +19,7 @@ func TestKeptFactor(t *testing.T) {
 		}
 		return x
 	}
-	for _, l := range []Level{PureGo, AVX2, AVX512} {
+	for _, l := range Levels() {
 		for _, size := range [][3]int{{64, 50, 30}, {20, 7, 300}, {17, 64, 256}, {1100, 60, 270}, {1, 9, 5}, {40, 1, 20}} {
 			m, n, k := size[0], size[1], size[2]
 			for _, transB := range []bool{false, true} {
