@@ -61,7 +61,8 @@ func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dInte
 		for _, h := range exposures {
 			h.outline(s.cfg.Workers)
 		}
-		s.averages[j].back(s.parts(d, j, from, len(exposures)), exposures)
+		seen := outlines(exposures)
+		s.averages[j].back(s.parts(d, j, from, len(exposures)), s.reached(j, from, seen, len(exposures)), seen, exposures)
 		for e, back := range s.spectra.exposeBack(by, exposures) {
 			addBack(out.Optics[from+e], o[from+e], back)
 		}
@@ -75,6 +76,19 @@ func (s *Simulator) GradientTo(ctx context.Context, g *Gradient, o Optics, dInte
 		addBack(out.Optics[0], o[0], rest)
 	}
 	return out, err
+}
+
+// reached returns the number of angles that reach each pixel of the mean, for n energies of beam j, starting at from. It counts them
+// once, since only the geometry matters.
+func (s *Simulator) reached(j, from int, seen []uint8, n int) [][]int32 {
+	if s.counts == nil {
+		s.counts = make([][]int32, len(s.beams)*len(s.cfg.Energies))
+	}
+	list := s.counts[j*len(s.cfg.Energies)+from:][:n]
+	if list[0] == nil {
+		copy(list, s.averages[j].counts(seen, n))
+	}
+	return list
 }
 
 // deviceGradient is GradientTo on GPUs.

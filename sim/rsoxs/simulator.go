@@ -31,6 +31,7 @@ type Simulator struct {
 	devices  *devices // nil if the processor computes
 	remote   bool     // whether the arrays of morph are on the device only
 	shared   *geometries
+	counts   [][]int32 // number of angles that reach each pixel, by beam and energy; nil until a gradient needs them
 }
 
 // state says what the spectra of a simulator hold.
@@ -91,7 +92,7 @@ func New(shape [3]int, physSize float64, cfg Config) (*Simulator, error) {
 // morphology.
 func (s *Simulator) Clone() *Simulator {
 	c := *s
-	c.morph, c.spectra, c.merged, c.devices = nil, nil, nil, s.devices.clone()
+	c.morph, c.spectra, c.merged, c.devices, c.counts = nil, nil, nil, s.devices.clone(), slices.Clone(s.counts)
 	return &c
 }
 
