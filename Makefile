@@ -85,7 +85,15 @@ bench-peers: ## beside other libraries, in turn with each of them: PEERS="./opti
 	@mkdir -p bench
 	@$(GO) test -p 1 -run '^$$' -bench '^BenchmarkPeer' -benchtime 1x -timeout 120m $(PEERS) 2>&1 | tee bench/peers.log | grep --line-buffered -E '^[|#]|FAIL|panic|we find' | tee bench/peers.txt
 
-performance: ## put what bench-peers and bench-posteriordb measured into docs/PERFORMANCE.md
+# What bench-stan measures: one posterior of posteriordb for each kind of program, and those that were behind.
+POSTERIOR ?= Rate_1* eight_schools* kidiq-kidscore_interaction radon_all-radon_partially_pooled_centered radon_mn-radon_*_noncentered election88* \
+  wells_data-wells_dist100_model normal_5-normal_mixture_k hmm_example* iohmm* ecdc0401-covid19imperial_v2 timss* hudson* sir-sir soil* one_comp* \
+  garch-garch11 gp_pois_regr-gp_regr mnist_100*
+bench-stan: ## gradients of programs in the Stan language beside stanli, in turn, into bench/stan.txt (EURYALE_POSTERIORDB, EURYALE_STANLI; POSTERIOR="garch-* hmm*")
+	@mkdir -p bench
+	@EURYALE_POSTERIOR='$(POSTERIOR)' $(GO) test -run '^$$' -bench BenchmarkPeerPosteriorDB -benchtime 1x -timeout 2h ./models/stan 2>&1 | grep --line-buffered -E '^[|#]|FAIL|panic' | tee bench/stan.txt
+
+performance: ## put what bench-peers and bench-stan measured into docs/PERFORMANCE.md
 	$(GO) run ./internal/peer/page docs/PERFORMANCE.md
 
 bench-posteriordb: ## samplers beside each other over posteriordb, resumable, into bench/posteriordb.txt (EURYALE_POSTERIORDB, EURYALE_PYTHON)
@@ -209,4 +217,4 @@ peers: ## a Python environment in .peers, and a clone of the assemblies' referen
 clean: ## remove what the other targets made
 	rm -rf bin run .peers bench
 
-.PHONY: help build static cluster run doors test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-posteriordb performance bench-baseline bench-compare kernel notebooks executed pictures cover errors lint fmt kernels ptx nvrtc golden golden-pack cross arm64 page lab site wheels release-files peers clean
+.PHONY: help build static cluster run doors test test-short test-slow test-cluster test-tools race fuzz mutate bench bench-cluster bench-spectra bench-xpcs bench-peers bench-posteriordb bench-stan performance bench-baseline bench-compare kernel notebooks executed pictures cover errors lint fmt kernels ptx nvrtc golden golden-pack cross arm64 page lab site wheels release-files peers clean

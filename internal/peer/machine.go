@@ -18,15 +18,20 @@ import (
 
 // head prints what the figures of a process hold for, and the titles of their table.
 var head = sync.OnceFunc(func() {
+	Machine()
 	r := measured()
-	fmt.Printf("# %s, %d processors, %s %s/%s, commit %s\n", processor(), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, commit())
-	fmt.Printf("# load %s on %s\n", load(), time.Now().UTC().Format("2006-01-02 15:04"))
 	fmt.Printf("# floor of one thread: %.1f GB/s to and from memory, %.1f and %.1f Gflop/s (float64, float32: our matrix product of 768)\n",
 		r.bandwidth/1e9, r.flops64/1e9, r.flops32/1e9)
 	fmt.Printf("# two threads at once do %.2f times the products of one, and move %.2f times as many bytes\n", r.products, r.traffic)
 	fmt.Println("| work | peer | CPU ms of one thread: ours | peer | peer/ours | ms of two threads: ours | peer | peer/ours | floor ms | ours/floor | differ by |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|")
 })
+
+// Machine prints the machine, its load and the time, above a table of what was measured there.
+func Machine() {
+	fmt.Printf("# %s, %d processors, %s %s/%s, commit %s\n", processor(), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, commit())
+	fmt.Printf("# load %s on %s\n", load(), time.Now().UTC().Format("2006-01-02 15:04"))
+}
 
 // roof is how fast one thread of this machine is: bytes to and from memory and
 // floating-point operations in a second. products and traffic are how many times as much two threads do that share nothing.

@@ -6,6 +6,7 @@ package stan_test
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/euryale-dev/euryale/internal/peer"
 	"github.com/euryale-dev/euryale/models/stan"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -28,7 +30,7 @@ import (
 //
 //	EURYALE_POSTERIORDB  a copy of posteriordb (scripts/posteriordb.sh)
 //	EURYALE_STANLI       libstanli.so of the Python package stanli
-//	EURYALE_POSTERIOR    optional: a pattern of names, as in "radon_mn*"
+//	EURYALE_POSTERIOR    optional: patterns of names, as in "radon_mn* garch-*"
 func BenchmarkPeerPosteriorDB(b *testing.B) {
 	dir, lib := os.Getenv("EURYALE_POSTERIORDB"), os.Getenv("EURYALE_STANLI")
 	if dir == "" || lib == "" {
@@ -38,13 +40,14 @@ func BenchmarkPeerPosteriorDB(b *testing.B) {
 	if out, err := exec.Command("cc", "-O2", "-o", loop, filepath.Join("..", "..", "scripts", "peers", "stanli.c"), "-ldl").CombinedOutput(); err != nil {
 		b.Fatalf("%v: %s", err, out)
 	}
-	pattern := os.Getenv("EURYALE_POSTERIOR")
-	if pattern == "" {
-		pattern = "*"
-	}
 	dir = filepath.Join(dir, "posterior_database")
-	files, _ := filepath.Glob(filepath.Join(dir, "posteriors", pattern+".json"))
+	var files []string
+	for _, pattern := range strings.Fields(cmp.Or(os.Getenv("EURYALE_POSTERIOR"), "*")) {
+		found, _ := filepath.Glob(filepath.Join(dir, "posteriors", pattern+".json"))
+		files = append(files, found...)
+	}
 	var ratios, compiled []float64
+	peer.Machine()
 	fmt.Println("| posterior | dim | ours us | stanli us | times faster | ours to first s | stanli s | difference |\n|---|---|---|---|---|---|---|---|")
 	for _, f := range files {
 		r, err := raceOf(b, dir, f, loop, lib)
