@@ -122,9 +122,9 @@ func TestPathsInDocuments(t *testing.T) {
 }
 
 var (
-	target     = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
-	makeInGo   = regexp.MustCompile("\\bmake ([a-z]+-[a-z-]+|peers)\\b")
-	makeInText = regexp.MustCompile(`\bmake ([a-z][a-z-]+)`)
+	target     = regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):`)
+	makeInGo   = regexp.MustCompile("\\bmake ([a-z]+-[a-z0-9-]+|peers)\\b")
+	makeInText = regexp.MustCompile(`\bmake ([a-z][a-z0-9-]+)`)
 )
 
 // Targets of make that documents, comments and messages name exist.
