@@ -3,73 +3,116 @@
 
 package rsoxs
 
+// angles are the sines and cosines of both angles in a block of voxels, and the components x and y of the director; z is cosTheta.
+type angles[T float] struct {
+	sinTheta, cosTheta, sinPsi, cosPsi, x, y []T
+	missing                                  bool // whether angles that do not exist have been replaced, see direct
+}
+
 // fromAngles sets v, pa = v S and pa s s^T with the director of the Euler angles, for voxels lo to hi of a slice. v is
 // the array itself.
 func (p *products[T]) fromAngles(w *scratch[T], f *[anisotropic][]T, in [4][]T, lo, hi int) {
 	order, pa, xx, xy, xz, yy, yz := in[1][lo:hi], f[fieldPA], f[fieldXX], f[fieldXY], f[fieldXZ], f[fieldYY], f[fieldYZ]
 	f[fieldV] = in[0][lo:hi]
-	var trig [4][]T
-	for i := range trig {
-		trig[i] = w.room(&w.trig[i], trigBlock)[:hi-lo]
-	}
+	a := w.blockOfAngles(hi - lo)
 	if !zeros(order) {
-		sinCos(trig[0], trig[1], in[2][lo:hi])
-		sinCos(trig[2], trig[3], in[3][lo:hi])
+		a.direct(order, in[2][lo:hi], in[3][lo:hi])
 	}
-	x, y, z := director(order, trig[0], trig[1], trig[2], trig[3])
 	product(pa, f[fieldV], order)
 	if yy != nil {
-		product(yz, pa, y)
-		product(yy, yz, y)
-		product(yz, yz, z)
+		product(yz, pa, a.y)
+		product(yy, yz, a.y)
+		product(yz, yz, a.cosTheta)
 	}
-	product(xz, pa, x)
-	product(xx, xz, x)
-	product(xy, xz, y)
-	product(xz, xz, z)
+	product(xz, pa, a.x)
+	product(xx, xz, a.x)
+	product(xy, xz, a.y)
+	product(xz, xz, a.cosTheta)
 }
 
-// director computes the components of the director in the memory of the sines and cosines of its angles. They are 0
-// where nothing is aligned, whatever the angles are.
-func director[T float](order, st, ct, sp, cp []T) (x, y, z []T) {
-	if !(leastOf(order) > 0) {
-		for i, s := range order {
-			if s == 0 {
-				st[i], ct[i], sp[i], cp[i] = 0, 0, 0, 0
-			}
-		}
+// blockOfAngles returns memory for the angles of n voxels, at most trigBlock.
+func (w *scratch[T]) blockOfAngles(n int) *angles[T] {
+	a := &w.angles
+	for i, v := range []*[]T{&a.sinTheta, &a.cosTheta, &a.sinPsi, &a.cosPsi, &a.x, &a.y} {
+		*v = w.room(&w.trig[i], trigBlock)[:n]
 	}
-	product(cp, cp, st)
-	product(sp, sp, st)
-	return cp, sp, ct
+	return a
 }
 
-// toAngles is the transpose of fromAngles: with D the sum over fields of their
-// gradient times s_i s_j, dVfrac = gV + S D, dS = Vfrac D, and pa times the
-// derivatives of D for the angles.
-func (p *products[T]) toAngles(w *scratch[T], in, g [4][]T) {
-	w.blocks(in[2], in[3], [2][]T{in[0], in[1]}, func(lo, hi int, st, ct, sp, cp []T) {
-		n := hi - lo
-		var f [anisotropic][]T
-		for k := range f {
-			f[k] = w.fields[k][lo:hi]
+// direct computes the director of two angles, with 0 for the components that do not exist where nothing is aligned.
+func (a *angles[T]) direct(order, theta, psi []T) {
+	sinCos(a.sinTheta, a.cosTheta, theta)
+	sinCos(a.sinPsi, a.cosPsi, psi)
+	product(a.x, a.cosPsi, a.sinTheta)
+	product(a.y, a.sinPsi, a.sinTheta)
+	if a.missing = false; leastOf(order) > 0 {
+		return
+	}
+	for i, s := range order {
+		if x, z := a.x[i], a.cosTheta[i]; s == 0 && (x != x || z != z) {
+			a.x[i], a.y[i], a.cosTheta[i], a.missing = 0, 0, 0, true
 		}
-		v, order := in[0][lo:hi], in[1][lo:hi]
-		gv, gs, gt, gp := g[0][lo:hi], g[1][lo:hi], g[2][lo:hi], g[3][lo:hi]
-		st, ct, sp, cp = st[:n], ct[:n], sp[:n], cp[:n]
-		for i, s := range order {
-			if s == 0 && v[i] == 0 || st[i] != st[i] || sp[i] != sp[i] { // no material, or angles that do not exist where S = 0
-				gv[i], gs[i], gt[i], gp[i] = f[fieldV][i], 0, 0, 0
-				continue
-			}
-			x, y, z := cp[i]*st[i], sp[i]*st[i], ct[i]
-			xx, xy, xz, yy, yz := f[fieldXX][i], f[fieldXY][i], f[fieldXZ][i], f[fieldYY][i], f[fieldYZ][i]
-			dx, dy, dz := 2*xx*x+xy*y+xz*z, xy*x+2*yy*y+yz*z, xz*x+yz*y // of D
-			d := f[fieldPA][i] + (dx*x+dy*y+dz*z)/2
-			gv[i], gs[i] = f[fieldV][i]+s*d, v[i]*d
-			pa := v[i] * s
-			gt[i] = pa * (dx*cp[i]*ct[i] + dy*sp[i]*ct[i] - dz*st[i])
-			gp[i] = pa * (dy*x - dx*y)
+	}
+}
+
+// toAngles is the transpose of fromAngles, for the voxels of a block: given the gradients f of the fields, of which yy and yz may be
+// nil for 0, it stores those of the arrays,
+//
+//	dVfrac = gV + S D, dS = Vfrac D, D = the sum over fields of their gradient times s_i s_j
+//
+// and pa times the derivatives of D for the angles.
+func (w *scratch[T]) toAngles(f *[anisotropic][]T, in, g [4][]T, fresh bool) {
+	v, order, a := in[0], in[1], w.blockOfAngles(len(in[0]))
+	if zeros(order) {
+		if fresh = false; zeros(v) {
+			copy(g[0], f[fieldV])
+			clear(g[1])
+			clear(g[2])
+			clear(g[3])
+			return
 		}
-	})
+	}
+	if !fresh {
+		a.direct(order, in[2], in[3])
+	}
+	x, y, z := a.x, a.y, a.cosTheta
+	dx, dy, dz, t := g[2], w.row(0, len(v)), w.row(1, len(v)), w.row(2, len(v)) // derivatives of D
+	product(t, f[fieldXX], x)
+	addProduct(dx, f[fieldXX], x, t)
+	addProduct(dx, f[fieldXY], y, dx)
+	addProduct(dx, f[fieldXZ], z, dx)
+	product(dy, f[fieldXY], x)
+	product(dz, f[fieldXZ], x)
+	if f[fieldYY] != nil {
+		addProduct(dy, f[fieldYY], y, dy)
+		addProduct(dy, f[fieldYY], y, dy)
+		addProduct(dy, f[fieldYZ], z, dy)
+		addProduct(dz, f[fieldYZ], y, dz)
+	}
+	product(t, dx, x) // 2 (D - gPA)
+	addProduct(t, dy, y, t)
+	addProduct(t, dz, z, t)
+	addMultiple(t, t, 0.5, f[fieldPA])
+	addProduct(g[0], order, t, f[fieldV])
+	product(g[1], v, t)
+	pa := w.row(3, len(v))
+	product(pa, v, order)
+	product(t, dx, a.y) // change with psi: pa (dy x - dx y)
+	product(g[3], dy, x)
+	subtract(g[3], g[3], t)
+	product(g[3], g[3], pa)
+	product(dx, dx, a.cosPsi) // change with theta: pa (cosTheta (dx cosPsi + dy sinPsi) - dz sinTheta)
+	addProduct(dx, dy, a.sinPsi, dx)
+	product(dx, dx, z)
+	product(dz, dz, a.sinTheta)
+	subtract(dx, dx, dz)
+	product(dx, dx, pa)
+	if !a.missing {
+		return
+	}
+	for i, s := range order {
+		if theta, psi := a.sinTheta[i], a.sinPsi[i]; s == 0 && (theta != theta || psi != psi) {
+			g[0][i], g[1][i], g[2][i], g[3][i] = f[fieldV][i], 0, 0, 0
+		}
+	}
 }

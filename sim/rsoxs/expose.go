@@ -79,9 +79,6 @@ func times(f float64, z complex128) complex128 { return complex(f*real(z), f*ima
 
 // polarizations returns the polarization at a site for the fields along e1 and e2.
 func (s *spectra[T]) polarizations(h *exposure, t *site) (a1, a2 cvec) {
-	if s.polarizer != nil {
-		return s.polarization(t), a2
-	}
 	n := s.dielectric(t, h.contrasts)
 	if h.alone {
 		return n.times(h.e1), a2

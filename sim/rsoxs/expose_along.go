@@ -43,7 +43,7 @@ func (s *spectra[T]) foldings() (list [2][]folding) {
 	return list
 }
 
-// exposeAlong is exposeRow, with the same bits, for spectra of the polarization of a field along x. Pixels outside the sphere are NaN.
+// exposeAlong is exposeRow for spectra of the polarization of a field along x. Pixels outside the sphere are NaN.
 func (s *spectra[T]) exposeAlong(h *exposure, row int, planes [2][]folding) {
 	runs, image := s.elements(row), h.images[0]
 	for x := range s.columns() {
@@ -77,30 +77,47 @@ func complexAt[T float](data []T, at, twin int, sign, turn float64) (re, im floa
 	return float64(data[at]) + sign*float64(data[at+twin+1]), turn * (float64(data[at+1]) - sign*float64(data[at+twin]))
 }
 
+// induced is the polarization for a field along x at a site.
+type induced struct {
+	a [3][2]float64 // x, y and z, real and imaginary parts
+	v [2][2]float64 // fields 2 and 3, if y and z are those times a factor
+}
+
 // intensityAlong is projector.add for the polarization whose field 0 has its element of C at at in data.
 func (s *spectra[T]) intensityAlong(h *exposure, at, twin int, sign, turn float64, kappa *vec) float64 {
+	var d induced
+	induce(&d, s.polarizer, s.data[at:], twin, sign, turn)
+	all, along := h.factors(*kappa)
+	re, im := d.along(kappa)
+	x, y, z := &d.a[0], &d.a[1], &d.a[2]
+	return all*(x[0]*x[0]+x[1]*x[1]+(y[0]*y[0]+y[1]*y[1])+(z[0]*z[0]+z[1]*z[1])) + along*(re*re+im*im)
+}
+
+// along returns the component of the polarization along kappa, times the length of kappa.
+func (d *induced) along(kappa *vec) (re, im float64) {
+	return d.a[0][0]*kappa[0] + d.a[1][0]*kappa[1] + d.a[2][0]*kappa[2], d.a[0][1]*kappa[0] + d.a[1][1]*kappa[1] + d.a[2][1]*kappa[2]
+}
+
+// induce reads the polarization from data, which begins with the element of C of field 0.
+func induce[T float](d *induced, p *polarizer[T], data []T, twin int, sign, turn float64) {
 	const f = 1 / (4 * math.Pi)
-	d, p := s.data[at:at+2*twin*(s.polarizer.count-1)+twin+2], s.polarizer
-	re0, im0 := complexAt(d, 0, twin, sign, turn)
-	re1, im1 := complexAt(d, 2*twin, twin, sign, turn)
-	ar, ai := f*(re0-im1), f*(im0+re1)
-	var br, bi, cr, ci float64
-	switch {
-	case p.single >= 0:
-		t := p.contrasts[p.single].tensor
-		re2, im2 := complexAt(d, 4*twin, twin, sign, turn)
-		re3, im3 := complexAt(d, 6*twin, twin, sign, turn)
-		br, bi = f*(real(t)*re2-imag(t)*im2), f*(real(t)*im2+imag(t)*re2)
-		cr, ci = f*(real(t)*re3-imag(t)*im3), f*(real(t)*im3+imag(t)*re3)
-	case p.count > 2:
-		re2, im2 := complexAt(d, 4*twin, twin, sign, turn)
-		re3, im3 := complexAt(d, 6*twin, twin, sign, turn)
-		re4, im4 := complexAt(d, 8*twin, twin, sign, turn)
-		re5, im5 := complexAt(d, 10*twin, twin, sign, turn)
-		br, bi, cr, ci = f*(re2-im3), f*(im2+re3), f*(re4-im5), f*(im4+re5)
+	data = data[:2*twin*(p.count-1)+twin+2]
+	re0, im0 := complexAt(data, 0, twin, sign, turn)
+	re1, im1 := complexAt(data, 2*twin, twin, sign, turn)
+	d.a[0] = [2]float64{f * (re0 - im1), f * (im0 + re1)}
+	if p.count == 2 {
+		return
 	}
-	x, y, z := kappa[0], kappa[1], kappa[2]
-	k2 := h.view.wave * h.view.wave
-	lr, li := ar*x+br*y+cr*z, ai*x+bi*y+ci*z
-	return k2*k2*(ar*ar+ai*ai+(br*br+bi*bi)+(cr*cr+ci*ci)) + (x*x+y*y+z*z-2*k2)*(lr*lr+li*li)
+	re2, im2 := complexAt(data, 4*twin, twin, sign, turn)
+	re3, im3 := complexAt(data, 6*twin, twin, sign, turn)
+	if p.single >= 0 {
+		t := p.contrasts[p.single].tensor
+		d.v = [2][2]float64{{re2, im2}, {re3, im3}}
+		d.a[1] = [2]float64{f * (real(t)*re2 - imag(t)*im2), f * (real(t)*im2 + imag(t)*re2)}
+		d.a[2] = [2]float64{f * (real(t)*re3 - imag(t)*im3), f * (real(t)*im3 + imag(t)*re3)}
+		return
+	}
+	re4, im4 := complexAt(data, 8*twin, twin, sign, turn)
+	re5, im5 := complexAt(data, 10*twin, twin, sign, turn)
+	d.a[1], d.a[2] = [2]float64{f * (re2 - im3), f * (im2 + re3)}, [2]float64{f * (re4 - im5), f * (im4 + re5)}
 }

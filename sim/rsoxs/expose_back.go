@@ -50,10 +50,18 @@ func (s *spectra[T]) store(c *column, row, x int, replace bool) {
 func (s *spectra[T]) exposeBack(to spectrum, exposures []*exposure) [][]contrast {
 	g := to.(*spectra[T])
 	rows := make([][][]contrast, s.n[1])
+	var planes [2][]folding
+	if s.polarizer != nil {
+		planes = s.foldings()
+	}
 	parallel.Do(s.workers, s.n[1], func(_, row int) {
 		rows[row] = make([][]contrast, len(exposures))
 		for e, h := range exposures {
 			rows[row][e] = make([]contrast, len(h.contrasts))
+		}
+		if s.polarizer != nil {
+			s.exposeAlongBack(g, exposures[0], rows[row][0], row, planes)
+			return
 		}
 		s.exposeRowBack(g, exposures, rows[row], row)
 	})
@@ -108,10 +116,6 @@ func (s *spectra[T]) exposePixelBack(g *column, h *exposure, back []contrast, ro
 		t := s.site(row, x, z, p.conj)
 		a1, a2 := s.polarizations(h, &t)
 		b1, b2 := h.back(d, w, &a1, &a2, h.transfer(z, p.y, p.x))
-		if s.polarizer != nil {
-			s.polarizationBack(g, &t, back, &b1)
-			continue
-		}
 		var b symmetric
 		b.addBack(b1, h.e1)
 		if !h.alone {

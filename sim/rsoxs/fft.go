@@ -84,13 +84,65 @@ func addScaled[T float](dst, x []T, a T) {
 }
 
 var (
-	inner64   = kernels.Dot64(kernels.Best())
-	inner32   = kernels.Dot32(kernels.Best())
-	least64   = kernels.Reduce64(kernels.Best(), "min")
-	least32   = kernels.Reduce32(kernels.Best(), "min")
-	product64 = kernels.Binary64(kernels.Best(), "mul")
-	product32 = kernels.Binary32(kernels.Best(), "mul")
+	inner64    = kernels.Dot64(kernels.Best())
+	inner32    = kernels.Dot32(kernels.Best())
+	least64    = kernels.Reduce64(kernels.Best(), "min")
+	least32    = kernels.Reduce32(kernels.Best(), "min")
+	product64  = kernels.Binary64(kernels.Best(), "mul")
+	product32  = kernels.Binary32(kernels.Best(), "mul")
+	minus64    = kernels.Binary64(kernels.Best(), "sub")
+	minus32    = kernels.Binary32(kernels.Best(), "sub")
+	multiple64 = kernels.Binary64(kernels.Best(), "mul_s")
+	multiple32 = kernels.Binary32(kernels.Best(), "mul_s")
+	fused64    = kernels.Ternary64(kernels.Best(), "fma")
+	fused32    = kernels.Ternary32(kernels.Best(), "fma")
+	scaled64   = kernels.Ternary64(kernels.Best(), "fma_s")
+	scaled32   = kernels.Ternary32(kernels.Best(), "fma_s")
 )
+
+// subtract sets dst to a - b; all have the same length.
+func subtract[T float](dst, a, b []T) {
+	switch dst := any(dst).(type) {
+	case []float64:
+		minus64(&dst[0], &any(a).([]float64)[0], &any(b).([]float64)[0], len(dst))
+	case []float32:
+		minus32(&dst[0], &any(a).([]float32)[0], &any(b).([]float32)[0], len(dst))
+	}
+}
+
+// addProduct sets dst to a b + c, rounded once; all have the same length.
+func addProduct[T float](dst, a, b, c []T) {
+	switch dst := any(dst).(type) {
+	case []float64:
+		fused64(&dst[0], &any(a).([]float64)[0], &any(b).([]float64)[0], &any(c).([]float64)[0], len(dst))
+	case []float32:
+		fused32(&dst[0], &any(a).([]float32)[0], &any(b).([]float32)[0], &any(c).([]float32)[0], len(dst))
+	}
+}
+
+// addMultiple sets dst to f a + c, rounded once; all have the same length.
+func addMultiple[T float](dst, a []T, f T, c []T) {
+	switch dst := any(dst).(type) {
+	case []float64:
+		f := float64(f)
+		scaled64(&dst[0], &any(a).([]float64)[0], &f, &any(c).([]float64)[0], len(dst))
+	case []float32:
+		f := float32(f)
+		scaled32(&dst[0], &any(a).([]float32)[0], &f, &any(c).([]float32)[0], len(dst))
+	}
+}
+
+// multiple sets dst to f a, of the same length.
+func multiple[T float](dst, a []T, f T) {
+	switch dst := any(dst).(type) {
+	case []float64:
+		f := float64(f)
+		multiple64(&dst[0], &any(a).([]float64)[0], &f, len(dst))
+	case []float32:
+		f := float32(f)
+		multiple32(&dst[0], &any(a).([]float32)[0], &f, len(dst))
+	}
+}
 
 // product sets dst to the products of the elements of a and b, which have its length.
 func product[T float](dst, a, b []T) {

@@ -3,8 +3,6 @@
 
 package rsoxs
 
-import "math"
-
 // part makes some of the fields that are transformed, slice by slice.
 type part[T float] interface {
 	span() (first, count int)               // its place among all fields
@@ -84,16 +82,15 @@ func (p *polarizer[T]) add(w *scratch[T], i int, in [4][]T, lo, hi int) {
 		return
 	}
 	var f [anisotropic][]T // without yy and yz, which the polarization does not have
-	block := w.room(&w.block, (fieldXZ+1)*trigBlock)
 	for k := range fieldXZ + 1 {
-		f[k] = block[k*trigBlock:][:hi-lo]
+		f[k] = w.row(k, hi-lo)
 	}
 	if p.single == i {
 		f[fieldXY], f[fieldXZ] = w.fields[2][lo:hi], w.fields[3][lo:hi]
 	}
 	m.voxels(w, &f, in, lo, hi)
 	addTo(re, im, f[fieldV], c.iso)
-	pairSums(re, im, block, alignedRows, append(weights[T](c.axial), weights[T](c.tensor)...))
+	pairSums(re, im, w.block, alignedRows, append(weights[T](c.axial), weights[T](c.tensor)...))
 	if p.single != i {
 		addTo(w.fields[2][lo:hi], w.fields[3][lo:hi], f[fieldXY], c.tensor)
 		addTo(w.fields[4][lo:hi], w.fields[5][lo:hi], f[fieldXZ], c.tensor)
@@ -105,51 +102,51 @@ var alignedRows = []int{fieldPA * trigBlock, fieldXX * trigBlock}
 
 // back propagates the gradients of slice z in w.fields to the arrays, and stores those of the contrasts.
 func (p *polarizer[T]) back(w *scratch[T], z int) {
-	inner := w.within()
 	p.sums[z] = make([]contrast, len(p.materials))
 	for i, m := range p.materials {
-		c, sum := &p.contrasts[i], &p.sums[z][i]
-		if inner.borrow = false; m.make(inner, z) {
-			for k := range m.count {
-				clear(inner.fields[k])
+		in, g := m.inputs(w, z), m.targets(w, z)
+		for lo := 0; lo < w.n; lo += trigBlock {
+			hi := min(lo+trigBlock, w.n)
+			if m.count == 1 {
+				p.sums[z][i].iso += backTo(g[0][lo:hi], in[0][lo:hi], w.fields[0][lo:hi], w.fields[1][lo:hi], p.contrasts[i].iso)
+				continue
 			}
+			p.blockBack(w, i, in, g, lo, hi, &p.sums[z][i])
 		}
-		re, im := w.fields[0], w.fields[1]
-		sum.iso = backTo(inner.fields[fieldV], re, im, c.iso)
-		if m.count > 1 {
-			sum.axial = backTo(inner.fields[fieldPA], re, im, c.axial)
-			sum.tensor = backTo(inner.fields[fieldXX], re, im, c.tensor)
-			if p.single == i {
-				copy(inner.fields[fieldXY], w.fields[2])
-				copy(inner.fields[fieldXZ], w.fields[3])
-			} else {
-				sum.tensor += backTo(inner.fields[fieldXY], w.fields[2], w.fields[3], c.tensor)
-				sum.tensor += backTo(inner.fields[fieldXZ], w.fields[4], w.fields[5], c.tensor)
-			}
-			clear(inner.fields[fieldYY])
-			clear(inner.fields[fieldYZ])
-		}
-		m.back(inner, z)
+		m.store(z, g)
 	}
 }
 
-// backTo replaces a field x by the gradient with respect to it, given those of the real and imaginary parts of c x. It
-// returns the gradient with respect to c.
-func backTo[T float](x, re, im []T, c complex128) complex128 {
+// blockBack takes the gradients of voxels lo to hi of an anisotropic material to its arrays g, and adds those of its contrasts. toAngles
+// works in the first rows of the memory for blocks.
+func (p *polarizer[T]) blockBack(w *scratch[T], i int, in, g [4][]T, lo, hi int, sum *contrast) {
+	m, c, re, im := p.materials[i], &p.contrasts[i], w.fields[0][lo:hi], w.fields[1][lo:hi]
+	var f [anisotropic][]T
+	for k := range fieldXZ + 1 {
+		f[k] = w.row(angleRows+k, hi-lo)
+	}
+	m.voxels(w, &f, in, lo, hi)
+	d := f // the gradients take the place of the fields, except that of v, which may be an array
+	d[fieldV] = w.row(angleRows+fieldXZ+1, hi-lo)
+	sum.iso += backTo(d[fieldV], f[fieldV], re, im, c.iso)
+	sum.axial += backTo(d[fieldPA], f[fieldPA], re, im, c.axial)
+	sum.tensor += backTo(d[fieldXX], f[fieldXX], re, im, c.tensor)
+	if p.single == i {
+		d[fieldXY], d[fieldXZ] = w.fields[2][lo:hi], w.fields[3][lo:hi]
+	} else {
+		sum.tensor += backTo(d[fieldXY], f[fieldXY], w.fields[2][lo:hi], w.fields[3][lo:hi], c.tensor)
+		sum.tensor += backTo(d[fieldXZ], f[fieldXZ], w.fields[4][lo:hi], w.fields[5][lo:hi], c.tensor)
+	}
+	m.blockBack(w, &d, m.within(in, lo, hi), m.within(g, lo, hi), true)
+}
+
+// backTo sets dst to the gradient with respect to a field x, given those of the real and imaginary parts of c x. It returns the
+// gradient with respect to c.
+func backTo[T float](dst, x, re, im []T, c complex128) complex128 {
 	g := complex(sumOfProducts(x, re), sumOfProducts(x, im))
-	clear(x)
-	addScaled(x, re, T(real(c)))
-	addScaled(x, im, T(imag(c)))
+	multiple(dst, re, T(real(c)))
+	addMultiple(dst, im, T(imag(c)), dst)
 	return g
-}
-
-// within returns memory for the fields of one material.
-func (w *scratch[T]) within() *scratch[T] {
-	if w.inner == nil {
-		w.inner = &scratch[T]{n: w.n}
-		w.inner.makeFields()
-	}
-	return w.inner
 }
 
 // gradients returns the sums over all slices.
@@ -162,46 +159,4 @@ func (p *polarizer[T]) gradients() []contrast {
 		}
 	}
 	return total
-}
-
-// polarization returns the transform of the polarization at a site.
-func (s *spectra[T]) polarization(t *site) cvec {
-	const f = 1 / (4 * math.Pi)
-	p := s.polarizer
-	if p.single >= 0 {
-		c := p.contrasts[p.single].tensor
-		return cvec{times(f, s.pair(t, 0)), times(f, c*s.value(t, 2)), times(f, c*s.value(t, 3))}
-	}
-	if p.count == 2 {
-		return cvec{times(f, s.pair(t, 0))}
-	}
-	return cvec{times(f, s.pair(t, 0)), times(f, s.pair(t, 2)), times(f, s.pair(t, 4))}
-}
-
-// pair returns the transform whose real and imaginary parts are fields k and k+1.
-func (s *spectra[T]) pair(t *site, k int) complex128 {
-	re, im := s.value(t, k), s.value(t, k+1)
-	return complex(real(re)-imag(im), imag(re)+real(im))
-}
-
-// polarizationBack takes the gradient b of polarization to the fields, in g, and to the contrasts, in back.
-func (s *spectra[T]) polarizationBack(g *column, t *site, back []contrast, b *cvec) {
-	const f = 1 / (4 * math.Pi)
-	p := s.polarizer
-	for i := range p.count / 2 {
-		if i > 0 && p.single >= 0 {
-			break
-		}
-		d := times(f, b[i])
-		g.add(t, 2*i, d)
-		g.add(t, 2*i+1, complex(imag(d), -real(d)))
-	}
-	if p.single < 0 {
-		return
-	}
-	for i := range 2 {
-		d := times(f, b[1+i])
-		back[p.single].tensor += mulConj(d, s.value(t, 2+i))
-		g.add(t, 2+i, mulConj(d, p.contrasts[p.single].tensor))
-	}
 }

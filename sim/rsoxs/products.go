@@ -47,10 +47,10 @@ type scratch[T float] struct {
 	n      int
 	arrays [][4][]T // slices of the source arrays of each material, converted; Align takes three
 	grads  [4][]T
-	trig   [4][]T
+	trig   [6][]T
+	angles angles[T]        // in the memory of trig
 	fields [anisotropic][]T // fields, in the memory of their spectra
-	block  []T              // fields of trigBlock voxels, one after the other
-	inner  *scratch[T]      // fields of one material, of which those in fields are made
+	block  []T              // rows of trigBlock voxels, one after the other
 	mean   [anisotropic][]T // means of the fields over slices
 	borrow bool             // whether fields may be slices of the source arrays, because nothing is written to them
 	fft    *transformer[T]
@@ -146,21 +146,40 @@ func (w *scratch[T]) keepVolume(v []T) {
 // trigBlock is the number of voxels whose sines and cosines are in memory at once.
 const trigBlock = 1024
 
-// blocks calls f for parts of a slice, from lo to hi, with the sines and cosines of both angles. It
-// does not compute them where all of unread, if given, is 0.
-func (w *scratch[T]) blocks(theta, psi []T, unread [2][]T, f func(lo, hi int, st, ct, sp, cp []T)) {
-	var trig [4][]T
+// blocks calls f for parts of a slice, from lo to hi, with the sines and cosines of both angles.
+func (w *scratch[T]) blocks(theta, psi []T, f func(lo, hi int, st, ct, sp, cp []T)) {
 	for lo := 0; lo < w.n; lo += trigBlock {
 		hi := min(lo+trigBlock, w.n)
-		for i := range trig {
-			trig[i] = w.room(&w.trig[i], trigBlock)[:hi-lo]
-		}
-		if unread[0] == nil || !zeros(unread[0][lo:hi]) || !zeros(unread[1][lo:hi]) {
-			sinCos(trig[0], trig[1], theta[lo:hi])
-			sinCos(trig[2], trig[3], psi[lo:hi])
-		}
-		f(lo, hi, trig[0], trig[1], trig[2], trig[3])
+		a := w.blockOfAngles(hi - lo)
+		sinCos(a.sinTheta, a.cosTheta, theta[lo:hi])
+		sinCos(a.sinPsi, a.cosPsi, psi[lo:hi])
+		f(lo, hi, a.sinTheta, a.cosTheta, a.sinPsi, a.cosPsi)
 	}
+}
+
+// Rows of memory for blocks: all, and those that toAngles works in.
+const (
+	blockRows = 10
+	angleRows = 4
+)
+
+// row returns row k of the memory for blocks, for n voxels.
+func (w *scratch[T]) row(k, n int) []T {
+	return w.room(&w.block, blockRows*trigBlock)[k*trigBlock:][:n]
+}
+
+// within returns voxels lo to hi of arrays that have them, of which a vector takes three.
+func (p *products[T]) within(v [4][]T, lo, hi int) [4][]T {
+	for i := range v {
+		switch {
+		case v[i] == nil:
+		case p.vector && i == 0:
+			v[i] = v[i][3*lo : 3*hi]
+		default:
+			v[i] = v[i][lo:hi]
+		}
+	}
+	return v
 }
 
 func zeros[T float](v []T) bool {
@@ -187,8 +206,24 @@ func fromVectors[T float](f *[anisotropic][]T, align, unaligned []T) {
 
 // back stores slice z of the gradients of the arrays, given those of the fields in w.fields.
 func (p *products[T]) back(w *scratch[T], z int) {
-	in := p.inputs(w, z)
-	var g [4][]T
+	in, g := p.inputs(w, z), p.targets(w, z)
+	if p.count == 1 && !p.vector {
+		copy(g[0], w.fields[fieldV])
+		p.store(z, g)
+		return
+	}
+	for lo := 0; lo < w.n; lo += trigBlock {
+		hi, f := min(lo+trigBlock, w.n), w.fields
+		for k := range f {
+			f[k] = f[k][lo:hi]
+		}
+		p.blockBack(w, &f, p.within(in, lo, hi), p.within(g, lo, hi), false)
+	}
+	p.store(z, g)
+}
+
+// targets returns memory for slice z of the gradients, which store keeps.
+func (p *products[T]) targets(w *scratch[T], z int) (g [4][]T) {
 	for i, s := range p.grad {
 		if s.other == nil {
 			g[i] = s.target(z, nil)
@@ -196,25 +231,34 @@ func (p *products[T]) back(w *scratch[T], z int) {
 			g[i] = s.target(z, w.room(&w.grads[i], s.size))
 		}
 	}
-	switch {
-	case p.vector:
-		p.toVectors(w, in[0], g)
-	case p.count == 1:
-		copy(g[0], w.fields[fieldV])
-	default:
-		p.toAngles(w, in, g)
-	}
+	return g
+}
+
+func (p *products[T]) store(z int, g [4][]T) {
 	for i, s := range p.grad {
 		s.put(z, g[i])
 	}
 }
 
+// blockBack takes the gradients f of the fields of a block of an anisotropic material, of which yy and yz may be nil for 0, to its
+// arrays. fresh says whether voxels was called for the block before.
+func (p *products[T]) blockBack(w *scratch[T], f *[anisotropic][]T, in, g [4][]T, fresh bool) {
+	if p.vector {
+		toVectors(f, in[0], g)
+	} else {
+		w.toAngles(f, in, g, fresh)
+	}
+}
+
 // toVectors is the transpose of fromVectors.
-func (p *products[T]) toVectors(w *scratch[T], align []T, g [4][]T) {
-	f := &w.fields
+func toVectors[T float](f *[anisotropic][]T, align []T, g [4][]T) {
+	var yy, yz T
 	for i, v := range f[fieldV] {
 		x, y, z := align[3*i], align[3*i+1], align[3*i+2]
-		xx, xy, xz, yy, yz := f[fieldXX][i], f[fieldXY][i], f[fieldXZ][i], f[fieldYY][i], f[fieldYZ][i]
+		xx, xy, xz := f[fieldXX][i], f[fieldXY][i], f[fieldXZ][i]
+		if f[fieldYY] != nil {
+			yy, yz = f[fieldYY][i], f[fieldYZ][i]
+		}
 		pa := 2 * (v + f[fieldPA][i])
 		g[0][3*i] = pa*x + 2*xx*x + xy*y + xz*z
 		g[0][3*i+1] = pa*y + xy*x + 2*yy*y + yz*z

@@ -191,7 +191,7 @@ func (w *scratch[T]) set(i int, pa, dpa, x, y, z, dx, dy, dz T) {
 }
 
 func (p *products[T]) anglesTangent(w *scratch[T], in, d [4][]T) {
-	w.blocks(in[2], in[3], [2][]T{}, func(lo, hi int, st, ct, sp, cp []T) {
+	w.blocks(in[2], in[3], func(lo, hi int, st, ct, sp, cp []T) {
 		for i := lo; i < hi; i++ {
 			v, s, dv, ds, dt, df := in[0][i], in[1][i], d[0][i], d[1][i], d[2][i], d[3][i]
 			st, ct, sp, cp := st[i-lo], ct[i-lo], sp[i-lo], cp[i-lo]
