@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -71,4 +72,34 @@ func wordsOfNEON(t *testing.T) map[string]uint64 {
 		}
 	}
 	return words
+}
+
+// Whoever changes the kernels of AVX2 generates those of NEON again: they have the same names and signatures.
+func TestNEONHasTheKernelsOfAVX2(t *testing.T) {
+	files, err := filepath.Glob("*_arm64.s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		kind := strings.TrimSuffix(f, "_arm64.s")
+		want, got := stubs(t, kind+"_amd64.go", "AVX2"), stubs(t, kind+"_arm64.go", "NEON")
+		if len(want) == 0 || !slices.Equal(got, want) {
+			t.Errorf("%s: %d kernels of NEON and %d of AVX2 differ: run make kernels", kind, len(got), len(want))
+		}
+	}
+}
+
+// stubs returns the functions of a level in a file, without the name of the level.
+func stubs(t *testing.T, file, level string) (list []string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if before, after, ok := strings.Cut(line, level+"("); ok && strings.HasPrefix(line, "func ") {
+			list = append(list, before+after)
+		}
+	}
+	return list
 }
