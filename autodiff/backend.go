@@ -33,7 +33,7 @@ type CPU struct {
 	// Threads is the largest number of goroutines that work on one large array. Results do not
 	// depend on it. Default: GOMAXPROCS; small programs use one.
 	Threads int
-	// SIMD is the instruction set: "avx512", "avx2" or "go". Default: the best that this processor
+	// SIMD is the instruction set: "avx512", "avx2", "neon" or "go". Default: the best that this processor
 	// has.
 	SIMD string
 }

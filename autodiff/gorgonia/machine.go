@@ -16,7 +16,7 @@ type Settings struct {
 	// Threads is the largest number of goroutines that work on one large array. Results do not
 	// depend on it. Default: GOMAXPROCS.
 	Threads int
-	// SIMD is the instruction set: "avx512", "avx2" or "go". Default: the best that the processor
+	// SIMD is the instruction set: "avx512", "avx2", "neon" or "go". Default: the best that the processor
 	// has.
 	SIMD string
 	// Backend runs the graph, for example ad.CUDA{}. Default: the processor, with these Threads and
