@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command gen writes the assembly of package kernels, its stubs and the tables from names to stubs.
+// With -arch arm64 it translates the code for AVX2 to NEON.
 //
 //	go run . -kind elementwise -out ../elementwise_amd64.s -stubs ../elementwise_amd64.go -pkg kernels -table ../tables_amd64.go
 package main
