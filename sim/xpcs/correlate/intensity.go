@@ -15,7 +15,8 @@ type intensities struct {
 	result  *Result
 	sum     []float64 // of each pixel over the frames so far
 	before  []float64 // sum at the end of the last part
-	valid   []int32   // pixels in static bins
+	valid   []stretch // of the pixels in static bins
+	count   int       // number of pixels in static bins
 	threads int
 }
 
@@ -24,7 +25,7 @@ func newIntensities(m Movie, maps *Maps, s Settings) *intensities {
 	v := &intensities{maps: maps, result: &Result{Frames: m.Frames}, sum: make([]float64, n), before: make([]float64, n), threads: s.threads()}
 	for i, b := range maps.Static {
 		if b > 0 {
-			v.valid = append(v.valid, int32(i))
+			v.valid, v.count = extended(v.valid, int32(i)), v.count+1
 		}
 	}
 	for k := 1; k <= s.Parts; k++ {
@@ -101,7 +102,7 @@ func (v *intensities) block(frames []float32) {
 	})
 	means := make([]float64, some)
 	for f := range means {
-		means[f] = sumAt(frames[f*size:][:size], v.valid) / float64(len(v.valid))
+		means[f] = sumAt(frames[f*size:][:size], v.valid) / float64(v.count)
 	}
 	v.means(means)
 }
@@ -110,9 +111,10 @@ func (v *intensities) block(frames []float32) {
 func (v *intensities) static(sum []float64, frames int) []float64 {
 	_, bins := v.maps.counts()
 	mean, count := make([]float64, bins), make([]float64, bins)
-	for _, p := range v.valid {
-		b := v.maps.Static[p] - 1
-		mean[b], count[b] = mean[b]+sum[p], count[b]+1
+	for p, b := range v.maps.Static {
+		if b > 0 {
+			mean[b-1], count[b-1] = mean[b-1]+sum[p], count[b-1]+1
+		}
 	}
 	for b, n := range count {
 		if n == 0 {

@@ -25,6 +25,16 @@ type part struct {
 	bins    []int   // dynamic bins that this part completes, from 0, ascending
 }
 
+// valid lists the pixels in static bins.
+func (m *Maps) valid() (list []int32) {
+	for i, s := range m.Static {
+		if s > 0 {
+			list = append(list, int32(i))
+		}
+	}
+	return list
+}
+
 func (m *Maps) check(movie Movie) error {
 	n := m.Height * m.Width
 	if m.Height != m.Width && m.Height == movie.Width && m.Width == movie.Height {

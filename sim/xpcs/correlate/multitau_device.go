@@ -163,13 +163,7 @@ func (e *multitauRun) run(ctx context.Context, devices []*cuda.Device, of [][]in
 			e.banks = append(e.banks, &bank{parts: list, width: e.s.Precision / 8})
 		}
 	}
-	var valid []int32
-	for i, b := range e.maps.Static {
-		if b > 0 {
-			valid = append(valid, int32(i))
-		}
-	}
-	if e.reel, err = newReel(ctx, e.m, e.block, valid, e.s.Normalize, used, e.s.Precision, e.s.PerLevel); err != nil {
+	if e.reel, err = newReel(ctx, e.m, e.block, e.maps.valid(), e.s.Normalize, used, e.s.Precision, e.s.PerLevel); err != nil {
 		return err
 	}
 	defer e.reel.free()

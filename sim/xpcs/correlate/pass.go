@@ -20,8 +20,10 @@ type pass[T real] struct {
 	maps   *Maps
 	part   part
 	tiles  int
-	lookup []int32 // place of each pixel of a frame in the part, or -1
-	valid  []int32 // pixels of static bins, whether they are in the part or not
+	lookup []int32     // place of each pixel of a frame in the part, or -1
+	ranges [][]stretch // of the pixels of each tile
+	valid  []stretch   // of the pixels of static bins, whether they are in the part or not
+	count  int         // number of pixels of static bins
 
 	sparse  *sparse // nil if frames are dense
 	dense   *dense[T]
@@ -126,8 +128,15 @@ func newPass[T real](m Movie, maps *Maps, p part, levels int, s Settings) (*pass
 	for i := range a.lookup {
 		a.lookup[i] = -1
 		if maps.Static[i] > 0 {
-			a.valid = append(a.valid, int32(i))
+			a.valid, a.count = extended(a.valid, int32(i)), a.count+1
 		}
+	}
+	for at := 0; at < len(p.pixels); at += tile {
+		var list []stretch
+		for _, i := range p.pixels[at:min(at+tile, len(p.pixels))] {
+			list = extended(list, i)
+		}
+		a.ranges = append(a.ranges, list)
 	}
 	for i, at := range p.pixels {
 		a.lookup[at] = int32(i)
@@ -287,7 +296,7 @@ func (a *pass[T]) means(n, size int) error {
 		} else {
 			sum = sumAt(a.frames[f*size:][:size], a.valid)
 		}
-		a.trace[first+f] = sum / float64(len(a.valid))
+		a.trace[first+f] = sum / float64(a.count)
 	})
 	for f := range n {
 		mean := a.trace[first+f]
@@ -299,21 +308,6 @@ func (a *pass[T]) means(n, size int) error {
 		}
 	}
 	return nil
-}
-
-// sumAt sums a frame at some pixels, four by four, so that no addition waits for the one before.
-func sumAt(frame []float32, pixels []int32) float64 {
-	var p, q, r, s float64
-	for ; len(pixels) >= 4; pixels = pixels[4:] {
-		p += float64(frame[pixels[0]])
-		q += float64(frame[pixels[1]])
-		r += float64(frame[pixels[2]])
-		s += float64(frame[pixels[3]])
-	}
-	for _, i := range pixels {
-		p += float64(frame[i])
-	}
-	return p + q + (r + s)
 }
 
 // bad describes frame f of the block, whose sum is not finite.
@@ -346,19 +340,13 @@ func (a *pass[T]) addFrames(n int) error {
 	parallel.Do(len(a.workers), a.tiles, func(who, at int) {
 		w := a.workers[who]
 		fresh := w.fresh[0]
-		pixels := a.part.pixels[at*tile : min((at+1)*tile, len(a.part.pixels))]
 		for f := range n {
 			frame, to, scale := a.frames[f*size:][:size], fresh[f*tile:][:tile], T(a.scale[f])
-			if scale == 1 {
-				for j, p := range pixels {
-					to[j] = T(frame[p])
-				}
-			} else {
-				for j, p := range pixels {
-					to[j] = T(frame[p]) * scale
-				}
+			for _, r := range a.ranges[at] {
+				multiplied(to[:r.n], frame[r.first:][:r.n], scale)
+				to = to[r.n:]
 			}
-			clear(to[len(pixels):])
+			clear(to)
 		}
 		var raw []float64
 		if a.s.Normalize {

@@ -157,7 +157,7 @@ func (t *twotime) reading(ctx context.Context, devices []*cuda.Device, of [][]sp
 	}
 	var valid []int32
 	if t.light != nil {
-		valid = t.light.valid
+		valid = t.light.maps.valid()
 	}
 	r, err := newReel(ctx, t.movie, block, valid, false, used, t.s.Precision, 1)
 	if err != nil {

@@ -158,21 +158,6 @@ func gather[T real](t *twotime, sp span, held, rows []T, frames []float32, first
 	return nil
 }
 
-// fewPixels is the number of pixels below which a call of a kernel takes longer than a loop.
-const fewPixels = 12
-
-// summed returns the sum of counts, in float64.
-func summed(counts []float32) float64 {
-	if len(counts) >= fewPixels {
-		return kernels.Reduce32(kernels.Best(), "sum")(&counts[0], len(counts))
-	}
-	sum := 0.0
-	for _, v := range counts {
-		sum += float64(v)
-	}
-	return sum
-}
-
 // divide writes the counts of the pixels of a bin from the place first on, times the factor of their static bin.
 func divide[T real](to []T, frame []float32, runs []run, first int, inverse []float64) {
 	k := sort.Search(len(runs), func(k int) bool { return runs[k].place+runs[k].n > first })
