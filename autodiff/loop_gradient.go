@@ -269,17 +269,12 @@ func (c *cutter) cheap(n *Node) bool {
 	return false
 }
 
-// finishes reports whether n adds an input of the step to a product that nothing else uses: then n is kept and neither of them.
+// finishes reports whether n adds something to a product that nothing else uses: then n is kept in place of the product.
 func (c *cutter) finishes(n *Node) bool {
 	if n.op != addOp || n.in[0].Size() != n.in[1].Size() {
 		return false
 	}
-	for i, x := range n.in {
-		if x.op != nil && x.op.kind == compiler.Step && c.uses[x] == 1 && slices.Contains(c.l.xs, n.in[1-i]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n.in, func(x *Node) bool { return x.op != nil && x.op.kind == compiler.Step && c.uses[x] == 1 })
 }
 
 // apply makes the gradients of a scan of l with the inputs x.

@@ -62,14 +62,6 @@ var sinOp, cosOp, tanOp, asinOp, acosOp, atanOp, atan2Op, angleSlopeOp, sinhOp, 
 // oneLessSquare returns 1 - x^2, exact near its zeros.
 func oneLessSquare(x *Node) *Node { return apply(oneLessSquareOp, x) }
 
-// sechSquared returns the derivative 1 - y^2 of y = tanh x; in the tails, where that cancels, it is e (1+|y|)^2 with
-// e = exp(-2|x|).
-func sechSquared(y, x *Node) *Node {
-	tail := Greater(Abs(y), Scalar(0.5))
-	e := Exp(Scale(-2, Abs(x)))
-	return Where(tail, Mul(e, Square(Shift(Abs(y), 1))), Sub(Scalar(1), Square(y)))
-}
-
 var (
 	sphericalJs   = map[int]*Op{}
 	sphericalJsMu sync.Mutex
@@ -183,7 +175,7 @@ func init() {
 		Name: "tanh", kernel: "tanh",
 		CPU:    math.Tanh,
 		CUDA:   "tanh(x)",
-		VJP:    func(g, y, x *Node) *Node { return Mul(g, sechSquared(y, x)) },
+		VJP:    func(g, _, x *Node) *Node { return Mul(g, Scale(4, sigmoidSlope(Scale(2, x)))) }, // 1 - y^2, also where that cancels
 		Domain: Interval{-3, 3},
 	}.Define()
 	asinhOp = Unary{

@@ -178,6 +178,12 @@ var references = map[string]func(x *big.Float) *big.Float{
 		e := bigExp(x.Neg(x))
 		return x.Quo(num(x.Prec(), 1), e.Add(e, num(x.Prec(), 1)))
 	},
+	"sigmoid_slope": func(x *big.Float) *big.Float {
+		e := bigExp(x.Neg(x.Abs(x)))
+		d := num(x.Prec(), 1)
+		d.Add(d, e)
+		return x.Quo(e, d.Mul(d, d))
+	},
 	"softplus": func(x *big.Float) *big.Float {
 		e := bigExp(x)
 		return bigLog(e.Add(e, num(x.Prec(), 1)))

@@ -119,6 +119,9 @@ func rsubSF64AVX2(dst *float64, a *float64, b *float64, n int)
 func sigmoidF64AVX2(dst *float64, a *float64, n int)
 
 //go:noescape
+func sigmoidSlopeF64AVX2(dst *float64, a *float64, n int)
+
+//go:noescape
 func sinF64AVX2(dst *float64, a *float64, n int) (done int)
 
 //go:noescape
@@ -261,6 +264,9 @@ func rsubSF32AVX2(dst *float32, a *float32, b *float32, n int)
 
 //go:noescape
 func sigmoidF32AVX2(dst *float32, a *float32, n int)
+
+//go:noescape
+func sigmoidSlopeF32AVX2(dst *float32, a *float32, n int)
 
 //go:noescape
 func sinF32AVX2(dst *float32, a *float32, n int) (done int)
@@ -407,6 +413,9 @@ func rsubSF64AVX512(dst *float64, a *float64, b *float64, n int)
 func sigmoidF64AVX512(dst *float64, a *float64, n int)
 
 //go:noescape
+func sigmoidSlopeF64AVX512(dst *float64, a *float64, n int)
+
+//go:noescape
 func sinF64AVX512(dst *float64, a *float64, n int) (done int)
 
 //go:noescape
@@ -549,6 +558,9 @@ func rsubSF32AVX512(dst *float32, a *float32, b *float32, n int)
 
 //go:noescape
 func sigmoidF32AVX512(dst *float32, a *float32, n int)
+
+//go:noescape
+func sigmoidSlopeF32AVX512(dst *float32, a *float32, n int)
 
 //go:noescape
 func sinF32AVX512(dst *float32, a *float32, n int) (done int)

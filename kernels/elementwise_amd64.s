@@ -4804,6 +4804,162 @@ DATA c64_c08c200000000000<>+16(SB)/8, $0xc08c200000000000
 DATA c64_c08c200000000000<>+24(SB)/8, $0xc08c200000000000
 GLOBL c64_c08c200000000000<>(SB), RODATA|NOPTR, $32
 
+// func sigmoidSlopeF64AVX2(dst *float64, a *float64, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·sigmoidSlopeF64AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	CMPQ    DX, $0x00000004
+	JLT     partial
+	VMOVUPD (CX), Y0
+
+body:
+	VORPD        c64_8000000000000000<>+0(SB), Y0, Y1
+	VBROADCASTSD c64_c087500000000000<>+0(SB), Y2
+	VMAXPD       Y1, Y2, Y1
+	VBROADCASTSD c64_4338000000000000<>+0(SB), Y2
+	VMOVAPD      Y1, Y3
+	VFMADD132PD  c64_3ff71547652b82fe<>+0(SB), Y2, Y3
+	VSUBPD       c64_4338000000000000<>+0(SB), Y3, Y2
+	VMOVAPD      Y2, Y3
+	VFNMADD132PD c64_3fe62e42fefa39ef<>+0(SB), Y1, Y3
+	VMOVAPD      Y2, Y1
+	VFNMADD132PD c64_3c7abc9e3b39803f<>+0(SB), Y3, Y1
+	VMULPD       Y1, Y1, Y3
+	VBROADCASTSD c64_3e92891cfd98b4c7<>+0(SB), Y4
+	VFMADD213PD  c64_3efa019b8ce7d6fd<>+0(SB), Y3, Y4
+	VFMADD213PD  c64_3f56c16c1789bff1<>+0(SB), Y3, Y4
+	VFMADD213PD  c64_3fa5555555553d39<>+0(SB), Y3, Y4
+	VFMADD213PD  c64_3fe0000000000001<>+0(SB), Y3, Y4
+	VBROADCASTSD c64_3e5af390551fbc05<>+0(SB), Y5
+	VFMADD213PD  c64_3ec71de0d87d4645<>+0(SB), Y3, Y5
+	VFMADD213PD  c64_3f2a01a01a7ce0ca<>+0(SB), Y3, Y5
+	VFMADD213PD  c64_3f811111111109a6<>+0(SB), Y3, Y5
+	VFMADD213PD  c64_3fc5555555555556<>+0(SB), Y3, Y5
+	VFMADD231PD  Y1, Y5, Y4
+	VMOVAPD      Y4, Y4
+	VFMADD213PD  Y1, Y3, Y4
+	VADDPD       c64_3ff0000000000000<>+0(SB), Y4, Y1
+	VSUBPD       c64_3ff0000000000000<>+0(SB), Y1, Y3
+	VSUBPD       Y3, Y4, Y3
+	VBROADCASTSD c64_c08c200000000000<>+0(SB), Y4
+	VMAXPD       Y2, Y4, Y4
+	VBROADCASTSD c64_4338000000000000<>+0(SB), Y5
+	VMOVAPD      Y4, Y6
+	VFMADD132PD  c64_3fe0000000000000<>+0(SB), Y5, Y6
+	VSUBPD       c64_4338000000000000<>+0(SB), Y6, Y5
+	VSUBPD       Y5, Y4, Y5
+	VADDPD       c64_4338000000000000<>+0(SB), Y5, Y5
+	VPSLLQ       $0x34, Y6, Y6
+	VPADDQ       c64_3ff0000000000000<>+0(SB), Y6, Y6
+	VMULPD       Y6, Y1, Y6
+	VPSLLQ       $0x34, Y5, Y5
+	VPADDQ       c64_3ff0000000000000<>+0(SB), Y5, Y5
+	VMULPD       Y5, Y6, Y5
+	VBROADCASTSD c64_4338000000000000<>+0(SB), Y6
+	VMOVAPD      Y4, Y7
+	VFMADD132PD  c64_3fe0000000000000<>+0(SB), Y6, Y7
+	VSUBPD       c64_4338000000000000<>+0(SB), Y7, Y6
+	VSUBPD       Y6, Y4, Y4
+	VADDPD       c64_4338000000000000<>+0(SB), Y4, Y4
+	VPSLLQ       $0x34, Y7, Y6
+	VPADDQ       c64_3ff0000000000000<>+0(SB), Y6, Y6
+	VMULPD       Y6, Y3, Y3
+	VPSLLQ       $0x34, Y4, Y4
+	VPADDQ       c64_3ff0000000000000<>+0(SB), Y4, Y4
+	VMULPD       Y4, Y3, Y3
+	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Y4
+	VADDPD       Y4, Y5, Y6
+	VSUBPD       Y4, Y6, Y7
+	VSUBPD       Y7, Y5, Y7
+	VADDPD       Y3, Y7, Y7
+	VDIVPD       Y6, Y4, Y4
+	VMULPD       Y4, Y5, Y8
+	VMOVAPD      Y8, Y9
+	VFNMADD213PD Y5, Y6, Y9
+	VMOVAPD      Y8, Y5
+	VFNMADD213PD Y3, Y7, Y5
+	VADDPD       Y5, Y9, Y3
+	VMOVAPD      Y3, Y3
+	VFMADD213PD  Y8, Y4, Y3
+	VMOVAPD      Y3, Y4
+	VFNMADD213PD Y3, Y3, Y4
+	VCMPPD       $0x11, c64_c08c200000000000<>+0(SB), Y2, Y3
+	VTESTPD      Y3, Y3
+	JZ           above6
+	VCMPPD       $0x11, c64_c08ff00000000000<>+0(SB), Y2, Y5
+	VBLENDVPD    Y5, c64_0<>+0(SB), Y2, Y6
+	VBROADCASTSD c64_4338000000000000<>+0(SB), Y7
+	VMOVAPD      Y6, Y8
+	VFMADD132PD  c64_3fe0000000000000<>+0(SB), Y7, Y8
+	VSUBPD       c64_4338000000000000<>+0(SB), Y8, Y7
+	VSUBPD       Y7, Y6, Y6
+	VADDPD       c64_4338000000000000<>+0(SB), Y6, Y6
+	VPSLLQ       $0x34, Y8, Y7
+	VPADDQ       c64_3ff0000000000000<>+0(SB), Y7, Y7
+	VMULPD       Y7, Y1, Y7
+	VPSLLQ       $0x34, Y6, Y6
+	VPADDQ       c64_3ff0000000000000<>+0(SB), Y6, Y6
+	VMULPD       Y6, Y7, Y6
+	VBROADCASTSD c64_c08ff00000000000<>+0(SB), Y7
+	VMINPD       Y2, Y7, Y2
+	VADDPD       c64_4090c80000000000<>+0(SB), Y2, Y2
+	VADDPD       c64_4338000000000000<>+0(SB), Y2, Y2
+	VBROADCASTSD c64_4330000000000000<>+0(SB), Y7
+	VPSLLQ       $0x34, Y2, Y2
+	VPADDQ       c64_3ff0000000000000<>+0(SB), Y2, Y2
+	VMULPD       Y2, Y1, Y1
+	VADDPD       Y7, Y1, Y1
+	VXORPD       Y7, Y1, Y1
+	VBLENDVPD    Y5, Y1, Y6, Y1
+	VBLENDVPD    Y3, Y1, Y4, Y1
+	VMOVAPD      Y1, Y4
+
+above6:
+	CMPQ    DX, $0x00000004
+	JLT     partialstore
+	VMOVUPD Y4, (AX)
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, AX
+	SUBQ    $0x00000004, DX
+	JNZ     loop
+	JMP     done
+
+partial:
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
+	LEAQ       window<>+0(SB), BX
+	MOVQ       DX, SI
+	NEGQ       SI
+	VMOVUPD    32(BX)(SI*8), Y0
+	VMASKMOVPD (CX), Y0, Y0
+	JMP        body
+
+partialstore:
+	TESTQ        $0x00000002, DX
+	JZ           below2
+	VMOVUPS      X4, (AX)
+	VEXTRACTF128 $0x01, Y4, X4
+	ADDQ         $0x00000010, AX
+
+below2:
+	TESTQ  $0x00000001, DX
+	JZ     below1
+	VMOVSD X4, (AX)
+
+below1:
+done:
+	VZEROUPPER
+	RET
+
 // func sinF64AVX2(dst *float64, a *float64, n int) (done int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·sinF64AVX2(SB), NOSPLIT, $0-32
@@ -5030,7 +5186,7 @@ body:
 	VBLENDVPD    Y4, Y2, Y5, Y2
 	VCMPPD       $0x11, c64_c08c200000000000<>+0(SB), Y2, Y4
 	VTESTPD      Y4, Y4
-	JZ           above6
+	JZ           above7
 	VCMPPD       $0x11, c64_c08ff00000000000<>+0(SB), Y2, Y5
 	VBLENDVPD    Y5, c64_0<>+0(SB), Y2, Y6
 	VBROADCASTSD c64_4338000000000000<>+0(SB), Y7
@@ -5059,7 +5215,7 @@ body:
 	VBLENDVPD    Y4, Y1, Y3, Y1
 	VMOVAPD      Y1, Y3
 
-above6:
+above7:
 	CMPQ    DX, $0x00000004
 	JLT     partialstore
 	VMOVUPD Y3, (AX)
@@ -7474,7 +7630,7 @@ body:
 	VMULPS       Y1, Y5, Y1
 	VCMPPS       $0x11, c32_c2ee0000<>+0(SB), Y7, Y5
 	VTESTPS      Y5, Y5
-	JZ           above7
+	JZ           above8
 	VCMPPS       $0x11, c32_c2fc0000<>+0(SB), Y7, Y6
 	VBLENDVPS    Y6, c32_0<>+0(SB), Y7, Y8
 	VBROADCASTSS c32_4b400000<>+0(SB), Y9
@@ -7503,7 +7659,7 @@ body:
 	VBLENDVPS    Y5, Y4, Y1, Y1
 	VMOVAPS      Y1, Y1
 
-above7:
+above8:
 	VBROADCASTSS c32_3f800000<>+0(SB), Y4
 	VSUBPS       Y1, Y4, Y1
 	VBLENDVPS    Y2, Y3, Y1, Y1
@@ -7981,7 +8137,7 @@ body:
 	VMULPS       Y1, Y5, Y1
 	VCMPPS       $0x11, c32_c2ee0000<>+0(SB), Y7, Y5
 	VTESTPS      Y5, Y5
-	JZ           above8
+	JZ           above9
 	VCMPPS       $0x11, c32_c2fc0000<>+0(SB), Y7, Y6
 	VBLENDVPS    Y6, c32_0<>+0(SB), Y7, Y8
 	VBROADCASTSS c32_4b400000<>+0(SB), Y9
@@ -8010,7 +8166,7 @@ body:
 	VBLENDVPS    Y5, Y4, Y1, Y1
 	VMOVAPS      Y1, Y1
 
-above8:
+above9:
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VCMPPS       $0x11, c32_0<>+0(SB), Y0, Y2
 	VBROADCASTSS c32_40000000<>+0(SB), Y3
@@ -8125,7 +8281,7 @@ body:
 	VMULPS       Y3, Y4, Y3
 	VCMPPS       $0x11, c32_c2ee0000<>+0(SB), Y2, Y4
 	VTESTPS      Y4, Y4
-	JZ           above9
+	JZ           above10
 	VCMPPS       $0x11, c32_c2fc0000<>+0(SB), Y2, Y5
 	VBLENDVPS    Y5, c32_0<>+0(SB), Y2, Y6
 	VBROADCASTSS c32_4b400000<>+0(SB), Y7
@@ -8154,7 +8310,7 @@ body:
 	VBLENDVPS    Y4, Y1, Y3, Y1
 	VMOVAPS      Y1, Y3
 
-above9:
+above10:
 	CMPQ    DX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y3, (AX)
@@ -8265,7 +8421,7 @@ body:
 	VMULPS       Y3, Y4, Y3
 	VCMPPS       $0x11, c32_c2ee0000<>+0(SB), Y2, Y4
 	VTESTPS      Y4, Y4
-	JZ           above10
+	JZ           above11
 	VCMPPS       $0x11, c32_c2fc0000<>+0(SB), Y2, Y5
 	VBLENDVPS    Y5, c32_0<>+0(SB), Y2, Y6
 	VBROADCASTSS c32_4b400000<>+0(SB), Y7
@@ -8294,7 +8450,7 @@ body:
 	VBLENDVPS    Y4, Y1, Y3, Y1
 	VMOVAPS      Y1, Y3
 
-above10:
+above11:
 	CMPQ    DX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y3, (AX)
@@ -10957,7 +11113,7 @@ body:
 	VBLENDVPS    Y10, Y2, Y6, Y2
 	VCMPPS       $0x11, c32_c2700000<>+0(SB), Y2, Y4
 	VTESTPS      Y4, Y4
-	JZ           above11
+	JZ           above12
 	VCMPPS       $0x11, c32_c2fc0000<>+0(SB), Y2, Y5
 	VBLENDVPS    Y5, c32_0<>+0(SB), Y2, Y6
 	VBROADCASTSS c32_4b400000<>+0(SB), Y7
@@ -10986,7 +11142,7 @@ body:
 	VBLENDVPS    Y4, Y1, Y3, Y1
 	VMOVAPS      Y1, Y3
 
-above11:
+above12:
 	CMPQ    DX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y3, (AX)
@@ -11044,6 +11200,164 @@ DATA c32_c2700000<>+20(SB)/4, $0xc2700000
 DATA c32_c2700000<>+24(SB)/4, $0xc2700000
 DATA c32_c2700000<>+28(SB)/4, $0xc2700000
 GLOBL c32_c2700000<>(SB), RODATA|NOPTR, $32
+
+// func sigmoidSlopeF32AVX2(dst *float32, a *float32, n int)
+// Requires: AVX, AVX2, FMA3
+TEXT ·sigmoidSlopeF32AVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	CMPQ    DX, $0x00000008
+	JLT     partial
+	VMOVUPS (CX), Y0
+
+body:
+	VORPS        c32_80000000<>+0(SB), Y0, Y1
+	VBROADCASTSS c32_c2d00000<>+0(SB), Y2
+	VMAXPS       Y1, Y2, Y1
+	VBROADCASTSS c32_4b400000<>+0(SB), Y2
+	VMOVAPS      Y1, Y3
+	VFMADD132PS  c32_3fb8aa3b<>+0(SB), Y2, Y3
+	VSUBPS       c32_4b400000<>+0(SB), Y3, Y2
+	VMOVAPS      Y2, Y3
+	VFNMADD132PS c32_3f317218<>+0(SB), Y1, Y3
+	VMOVAPS      Y2, Y1
+	VFNMADD132PS c32_b102e308<>+0(SB), Y3, Y1
+	VMULPS       Y1, Y1, Y3
+	VBROADCASTSS c32_3ab688bb<>+0(SB), Y4
+	VFMADD213PS  c32_3d2aaa8c<>+0(SB), Y3, Y4
+	VFMADD213PS  c32_3f000000<>+0(SB), Y3, Y4
+	VBROADCASTSS c32_3c0905ed<>+0(SB), Y5
+	VFMADD213PS  c32_3e2aaa6e<>+0(SB), Y3, Y5
+	VFMADD231PS  Y1, Y5, Y4
+	VMOVAPS      Y4, Y4
+	VFMADD213PS  Y1, Y3, Y4
+	VADDPS       c32_3f800000<>+0(SB), Y4, Y1
+	VSUBPS       c32_3f800000<>+0(SB), Y1, Y3
+	VSUBPS       Y3, Y4, Y3
+	VBROADCASTSS c32_c2700000<>+0(SB), Y4
+	VMAXPS       Y2, Y4, Y4
+	VBROADCASTSS c32_4b400000<>+0(SB), Y5
+	VMOVAPS      Y4, Y6
+	VFMADD132PS  c32_3f000000<>+0(SB), Y5, Y6
+	VSUBPS       c32_4b400000<>+0(SB), Y6, Y5
+	VSUBPS       Y5, Y4, Y5
+	VADDPS       c32_4b400000<>+0(SB), Y5, Y5
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       c32_3f800000<>+0(SB), Y6, Y6
+	VMULPS       Y6, Y1, Y6
+	VPSLLD       $0x17, Y5, Y5
+	VPADDD       c32_3f800000<>+0(SB), Y5, Y5
+	VMULPS       Y5, Y6, Y5
+	VBROADCASTSS c32_4b400000<>+0(SB), Y6
+	VMOVAPS      Y4, Y7
+	VFMADD132PS  c32_3f000000<>+0(SB), Y6, Y7
+	VSUBPS       c32_4b400000<>+0(SB), Y7, Y6
+	VSUBPS       Y6, Y4, Y4
+	VADDPS       c32_4b400000<>+0(SB), Y4, Y4
+	VPSLLD       $0x17, Y7, Y6
+	VPADDD       c32_3f800000<>+0(SB), Y6, Y6
+	VMULPS       Y6, Y3, Y3
+	VPSLLD       $0x17, Y4, Y4
+	VPADDD       c32_3f800000<>+0(SB), Y4, Y4
+	VMULPS       Y4, Y3, Y3
+	VBROADCASTSS c32_3f800000<>+0(SB), Y4
+	VADDPS       Y4, Y5, Y6
+	VSUBPS       Y4, Y6, Y7
+	VSUBPS       Y7, Y5, Y7
+	VADDPS       Y3, Y7, Y7
+	VDIVPS       Y6, Y4, Y4
+	VMULPS       Y4, Y5, Y8
+	VMOVAPS      Y8, Y9
+	VFNMADD213PS Y5, Y6, Y9
+	VMOVAPS      Y8, Y5
+	VFNMADD213PS Y3, Y7, Y5
+	VADDPS       Y5, Y9, Y3
+	VMOVAPS      Y3, Y3
+	VFMADD213PS  Y8, Y4, Y3
+	VMOVAPS      Y3, Y4
+	VFNMADD213PS Y3, Y3, Y4
+	VCMPPS       $0x11, c32_c2700000<>+0(SB), Y2, Y3
+	VTESTPS      Y3, Y3
+	JZ           above13
+	VCMPPS       $0x11, c32_c2fc0000<>+0(SB), Y2, Y5
+	VBLENDVPS    Y5, c32_0<>+0(SB), Y2, Y6
+	VBROADCASTSS c32_4b400000<>+0(SB), Y7
+	VMOVAPS      Y6, Y8
+	VFMADD132PS  c32_3f000000<>+0(SB), Y7, Y8
+	VSUBPS       c32_4b400000<>+0(SB), Y8, Y7
+	VSUBPS       Y7, Y6, Y6
+	VADDPS       c32_4b400000<>+0(SB), Y6, Y6
+	VPSLLD       $0x17, Y8, Y7
+	VPADDD       c32_3f800000<>+0(SB), Y7, Y7
+	VMULPS       Y7, Y1, Y7
+	VPSLLD       $0x17, Y6, Y6
+	VPADDD       c32_3f800000<>+0(SB), Y6, Y6
+	VMULPS       Y6, Y7, Y6
+	VBROADCASTSS c32_c2fc0000<>+0(SB), Y7
+	VMINPS       Y2, Y7, Y2
+	VADDPS       c32_43150000<>+0(SB), Y2, Y2
+	VADDPS       c32_4b400000<>+0(SB), Y2, Y2
+	VBROADCASTSS c32_4b000000<>+0(SB), Y7
+	VPSLLD       $0x17, Y2, Y2
+	VPADDD       c32_3f800000<>+0(SB), Y2, Y2
+	VMULPS       Y2, Y1, Y1
+	VADDPS       Y7, Y1, Y1
+	VXORPS       Y7, Y1, Y1
+	VBLENDVPS    Y5, Y1, Y6, Y1
+	VBLENDVPS    Y3, Y1, Y4, Y1
+	VMOVAPS      Y1, Y4
+
+above13:
+	CMPQ    DX, $0x00000008
+	JLT     partialstore
+	VMOVUPS Y4, (AX)
+	ADDQ    $0x00000020, CX
+	ADDQ    $0x00000020, AX
+	SUBQ    $0x00000008, DX
+	JNZ     loop
+	JMP     done
+
+partial:
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
+	LEAQ       window<>+0(SB), BX
+	MOVQ       DX, SI
+	NEGQ       SI
+	VMOVUPS    32(BX)(SI*4), Y0
+	VMASKMOVPS (CX), Y0, Y0
+	JMP        body
+
+partialstore:
+	TESTQ        $0x00000004, DX
+	JZ           below4
+	VMOVUPS      X4, (AX)
+	VEXTRACTF128 $0x01, Y4, X4
+	ADDQ         $0x00000010, AX
+
+below4:
+	TESTQ   $0x00000002, DX
+	JZ      below2
+	VMOVSD  X4, (AX)
+	VPSRLDQ $0x08, X4, X4
+	ADDQ    $0x00000008, AX
+
+below2:
+	TESTQ  $0x00000001, DX
+	JZ     below1
+	VMOVSS X4, (AX)
+
+below1:
+done:
+	VZEROUPPER
+	RET
 
 // func sinF32AVX2(dst *float32, a *float32, n int) (done int)
 // Requires: AVX, AVX2, FMA3
@@ -11264,7 +11578,7 @@ body:
 	VBLENDVPS    Y4, Y2, Y5, Y2
 	VCMPPS       $0x11, c32_c2700000<>+0(SB), Y2, Y4
 	VTESTPS      Y4, Y4
-	JZ           above12
+	JZ           above14
 	VCMPPS       $0x11, c32_c2fc0000<>+0(SB), Y2, Y5
 	VBLENDVPS    Y5, c32_0<>+0(SB), Y2, Y6
 	VBROADCASTSS c32_4b400000<>+0(SB), Y7
@@ -11293,7 +11607,7 @@ body:
 	VBLENDVPS    Y4, Y1, Y3, Y1
 	VMOVAPS      Y1, Y3
 
-above12:
+above14:
 	CMPQ    DX, $0x00000008
 	JLT     partialstore
 	VMOVUPS Y3, (AX)
@@ -13384,7 +13698,7 @@ body:
 	VSCALEFPD         Z1, Z7, Z1
 	VCMPPD.BCST       $0x11, c64_c08fb80000000000<>+0(SB), Z10, K2
 	KORTESTW          K2, K2
-	JZ                above13
+	JZ                above15
 	VCMPPD.BCST       $0x11, c64_c08ff00000000000<>+0(SB), Z10, K3
 	VBLENDMPD.BCST    c64_0<>+0(SB), Z10, K3, Z3
 	VSCALEFPD         Z3, Z7, Z8
@@ -13402,7 +13716,7 @@ body:
 	VBLENDMPD         Z4, Z1, K2, Z5
 	VMOVAPD           Z5, Z1
 
-above13:
+above15:
 	VBROADCASTSD c64_3ff0000000000000<>+0(SB), Z7
 	VSUBPD       Z1, Z7, Z1
 	VBLENDMPD    Z2, Z1, K1, Z6
@@ -13573,7 +13887,7 @@ body:
 	VSCALEFPD         Z1, Z8, Z1
 	VCMPPD.BCST       $0x11, c64_c08fb80000000000<>+0(SB), Z11, K2
 	KORTESTW          K2, K2
-	JZ                above14
+	JZ                above16
 	VCMPPD.BCST       $0x11, c64_c08ff00000000000<>+0(SB), Z11, K3
 	VBLENDMPD.BCST    c64_0<>+0(SB), Z11, K3, Z3
 	VSCALEFPD         Z3, Z8, Z9
@@ -13591,7 +13905,7 @@ body:
 	VBLENDMPD         Z4, Z1, K2, Z5
 	VMOVAPD           Z5, Z1
 
-above14:
+above16:
 	VBLENDMPD    Z2, Z1, K1, Z6
 	VCMPPD.BCST  $0x11, c64_0<>+0(SB), Z0, K1
 	VBROADCASTSD c64_4000000000000000<>+0(SB), Z1
@@ -13681,7 +13995,7 @@ body:
 	VSCALEFPD         Z6, Z1, Z6
 	VCMPPD.BCST       $0x11, c64_c08fb80000000000<>+0(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                above15
+	JZ                above17
 	VCMPPD.BCST       $0x11, c64_c08ff00000000000<>+0(SB), Z2, K2
 	VBLENDMPD.BCST    c64_0<>+0(SB), Z2, K2, Z3
 	VSCALEFPD         Z3, Z1, Z7
@@ -13699,7 +14013,7 @@ body:
 	VBLENDMPD         Z4, Z6, K1, Z5
 	VMOVAPD           Z5, Z6
 
-above15:
+above17:
 	CMPQ    DX, $0x00000008
 	JLT     partialstore
 	VMOVUPD Z6, (AX)
@@ -13785,7 +14099,7 @@ body:
 	VSCALEFPD        Z6, Z1, Z6
 	VCMPPD.BCST      $0x11, c64_c08fb80000000000<>+0(SB), Z2, K1
 	KORTESTW         K1, K1
-	JZ               above16
+	JZ               above18
 	VCMPPD.BCST      $0x11, c64_c08ff00000000000<>+0(SB), Z2, K2
 	VBLENDMPD.BCST   c64_0<>+0(SB), Z2, K2, Z3
 	VSCALEFPD        Z3, Z1, Z7
@@ -13803,7 +14117,7 @@ body:
 	VBLENDMPD        Z4, Z6, K1, Z5
 	VMOVAPD          Z5, Z6
 
-above16:
+above18:
 	CMPQ    DX, $0x00000008
 	JLT     partialstore
 	VMOVUPD Z6, (AX)
@@ -15983,7 +16297,7 @@ body:
 	VBLENDMPD         Z2, Z12, K1, Z5
 	VCMPPD.BCST       $0x11, c64_c08c200000000000<>+0(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                above17
+	JZ                above19
 	VCMPPD.BCST       $0x11, c64_c08ff00000000000<>+0(SB), Z5, K2
 	VBLENDMPD.BCST    c64_0<>+0(SB), Z5, K2, Z6
 	VSCALEFPD         Z6, Z1, Z2
@@ -16001,7 +16315,7 @@ body:
 	VBLENDMPD         Z7, Z9, K1, Z8
 	VMOVAPD           Z8, Z9
 
-above17:
+above19:
 	CMPQ    DX, $0x00000008
 	JLT     partialstore
 	VMOVUPD Z9, (AX)
@@ -16036,6 +16350,127 @@ severalstore:
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
 	VMOVUPD Z9, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func sigmoidSlopeF64AVX512(dst *float64, a *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·sigmoidSlopeF64AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	CMPQ    DX, $0x00000008
+	JLT     partial
+	VMOVUPD (CX), Z0
+
+body:
+	VORPD.BCST        c64_8000000000000000<>+0(SB), Z0, Z1
+	VBROADCASTSD      c64_c087500000000000<>+0(SB), Z2
+	VMAXPD            Z1, Z2, Z1
+	VBROADCASTSD      c64_4338000000000000<>+0(SB), Z2
+	VMOVAPD           Z1, Z6
+	VFMADD132PD.BCST  c64_3ff71547652b82fe<>+0(SB), Z2, Z6
+	VSUBPD.BCST       c64_4338000000000000<>+0(SB), Z6, Z2
+	VMOVAPD           Z2, Z6
+	VFNMADD132PD.BCST c64_3fe62e42fefa39ef<>+0(SB), Z1, Z6
+	VMOVAPD           Z2, Z1
+	VFNMADD132PD.BCST c64_3c7abc9e3b39803f<>+0(SB), Z6, Z1
+	VMULPD            Z1, Z1, Z6
+	VBROADCASTSD      c64_3e92891cfd98b4c7<>+0(SB), Z7
+	VFMADD213PD.BCST  c64_3efa019b8ce7d6fd<>+0(SB), Z6, Z7
+	VFMADD213PD.BCST  c64_3f56c16c1789bff1<>+0(SB), Z6, Z7
+	VFMADD213PD.BCST  c64_3fa5555555553d39<>+0(SB), Z6, Z7
+	VFMADD213PD.BCST  c64_3fe0000000000001<>+0(SB), Z6, Z7
+	VBROADCASTSD      c64_3e5af390551fbc05<>+0(SB), Z8
+	VFMADD213PD.BCST  c64_3ec71de0d87d4645<>+0(SB), Z6, Z8
+	VFMADD213PD.BCST  c64_3f2a01a01a7ce0ca<>+0(SB), Z6, Z8
+	VFMADD213PD.BCST  c64_3f811111111109a6<>+0(SB), Z6, Z8
+	VFMADD213PD.BCST  c64_3fc5555555555556<>+0(SB), Z6, Z8
+	VFMADD231PD       Z1, Z8, Z7
+	VMOVAPD           Z7, Z7
+	VFMADD213PD       Z1, Z6, Z7
+	VADDPD.BCST       c64_3ff0000000000000<>+0(SB), Z7, Z1
+	VSUBPD.BCST       c64_3ff0000000000000<>+0(SB), Z1, Z6
+	VSUBPD            Z6, Z7, Z6
+	VBROADCASTSD      c64_c08c200000000000<>+0(SB), Z7
+	VMAXPD            Z2, Z7, Z7
+	VSCALEFPD         Z7, Z1, Z8
+	VSCALEFPD         Z7, Z6, Z6
+	VBROADCASTSD      c64_3ff0000000000000<>+0(SB), Z7
+	VADDPD            Z7, Z8, Z9
+	VSUBPD            Z7, Z9, Z10
+	VSUBPD            Z10, Z8, Z10
+	VADDPD            Z6, Z10, Z10
+	VDIVPD            Z9, Z7, Z7
+	VMULPD            Z7, Z8, Z11
+	VMOVAPD           Z11, Z12
+	VFNMADD213PD      Z8, Z9, Z12
+	VMOVAPD           Z11, Z8
+	VFNMADD213PD      Z6, Z10, Z8
+	VADDPD            Z8, Z12, Z6
+	VMOVAPD           Z6, Z6
+	VFMADD213PD       Z11, Z7, Z6
+	VMOVAPD           Z6, Z7
+	VFNMADD213PD      Z6, Z6, Z7
+	VCMPPD.BCST       $0x11, c64_c08c200000000000<>+0(SB), Z2, K1
+	KORTESTW          K1, K1
+	JZ                above20
+	VCMPPD.BCST       $0x11, c64_c08ff00000000000<>+0(SB), Z2, K2
+	VBLENDMPD.BCST    c64_0<>+0(SB), Z2, K2, Z3
+	VSCALEFPD         Z3, Z1, Z6
+	VBROADCASTSD      c64_c08ff00000000000<>+0(SB), Z8
+	VMINPD            Z2, Z8, Z2
+	VADDPD.BCST       c64_4090c80000000000<>+0(SB), Z2, Z2
+	VADDPD.BCST       c64_4338000000000000<>+0(SB), Z2, Z2
+	VBROADCASTSD      c64_4330000000000000<>+0(SB), Z8
+	VPSLLQ            $0x34, Z2, Z2
+	VPADDQ.BCST       c64_3ff0000000000000<>+0(SB), Z2, Z2
+	VMULPD            Z2, Z1, Z1
+	VADDPD            Z8, Z1, Z1
+	VXORPD            Z8, Z1, Z1
+	VBLENDMPD         Z1, Z6, K2, Z4
+	VBLENDMPD         Z4, Z7, K1, Z5
+	VMOVAPD           Z5, Z7
+
+above20:
+	CMPQ    DX, $0x00000008
+	JLT     partialstore
+	VMOVUPD Z7, (AX)
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000008, DX
+	JNZ     loop
+	JMP     done
+
+partial:
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSD (CX), X0
+	JMP    body
+
+several:
+	MOVQ      $-1, BX
+	BZHIQ     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPD.Z (CX), K1, Z0
+	JMP       body
+
+partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSD X7, (AX)
+	JMP    done
+
+severalstore:
+	MOVQ    $-1, CX
+	BZHIQ   DX, CX, CX
+	KMOVW   CX, K1
+	VMOVUPD Z7, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -16255,7 +16690,7 @@ body:
 	VBLENDMPD         Z2, Z10, K1, Z5
 	VCMPPD.BCST       $0x11, c64_c08c200000000000<>+0(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                above18
+	JZ                above21
 	VCMPPD.BCST       $0x11, c64_c08ff00000000000<>+0(SB), Z5, K2
 	VBLENDMPD.BCST    c64_0<>+0(SB), Z5, K2, Z6
 	VSCALEFPD         Z6, Z1, Z2
@@ -16273,7 +16708,7 @@ body:
 	VBLENDMPD         Z7, Z9, K1, Z8
 	VMOVAPD           Z8, Z9
 
-above18:
+above21:
 	CMPQ    DX, $0x00000008
 	JLT     partialstore
 	VMOVUPD Z9, (AX)
@@ -18118,7 +18553,7 @@ body:
 	VSCALEFPS         Z1, Z7, Z1
 	VCMPPS.BCST       $0x11, c32_c2ee0000<>+0(SB), Z10, K2
 	KORTESTW          K2, K2
-	JZ                above19
+	JZ                above22
 	VCMPPS.BCST       $0x11, c32_c2fc0000<>+0(SB), Z10, K3
 	VBLENDMPS.BCST    c32_0<>+0(SB), Z10, K3, Z3
 	VSCALEFPS         Z3, Z7, Z8
@@ -18136,7 +18571,7 @@ body:
 	VBLENDMPS         Z4, Z1, K2, Z5
 	VMOVAPS           Z5, Z1
 
-above19:
+above22:
 	VBROADCASTSS c32_3f800000<>+0(SB), Z7
 	VSUBPS       Z1, Z7, Z1
 	VBLENDMPS    Z2, Z1, K1, Z6
@@ -18284,7 +18719,7 @@ body:
 	VSCALEFPS         Z1, Z8, Z1
 	VCMPPS.BCST       $0x11, c32_c2ee0000<>+0(SB), Z11, K2
 	KORTESTW          K2, K2
-	JZ                above20
+	JZ                above23
 	VCMPPS.BCST       $0x11, c32_c2fc0000<>+0(SB), Z11, K3
 	VBLENDMPS.BCST    c32_0<>+0(SB), Z11, K3, Z3
 	VSCALEFPS         Z3, Z8, Z9
@@ -18302,7 +18737,7 @@ body:
 	VBLENDMPS         Z4, Z1, K2, Z5
 	VMOVAPS           Z5, Z1
 
-above20:
+above23:
 	VBLENDMPS    Z2, Z1, K1, Z6
 	VCMPPS.BCST  $0x11, c32_0<>+0(SB), Z0, K1
 	VBROADCASTSS c32_40000000<>+0(SB), Z1
@@ -18387,7 +18822,7 @@ body:
 	VSCALEFPS         Z6, Z1, Z6
 	VCMPPS.BCST       $0x11, c32_c2ee0000<>+0(SB), Z2, K1
 	KORTESTW          K1, K1
-	JZ                above21
+	JZ                above24
 	VCMPPS.BCST       $0x11, c32_c2fc0000<>+0(SB), Z2, K2
 	VBLENDMPS.BCST    c32_0<>+0(SB), Z2, K2, Z3
 	VSCALEFPS         Z3, Z1, Z7
@@ -18405,7 +18840,7 @@ body:
 	VBLENDMPS         Z4, Z6, K1, Z5
 	VMOVAPS           Z5, Z6
 
-above21:
+above24:
 	CMPQ    DX, $0x00000010
 	JLT     partialstore
 	VMOVUPS Z6, (AX)
@@ -18486,7 +18921,7 @@ body:
 	VSCALEFPS        Z6, Z1, Z6
 	VCMPPS.BCST      $0x11, c32_c2ee0000<>+0(SB), Z2, K1
 	KORTESTW         K1, K1
-	JZ               above22
+	JZ               above25
 	VCMPPS.BCST      $0x11, c32_c2fc0000<>+0(SB), Z2, K2
 	VBLENDMPS.BCST   c32_0<>+0(SB), Z2, K2, Z3
 	VSCALEFPS        Z3, Z1, Z7
@@ -18504,7 +18939,7 @@ body:
 	VBLENDMPS        Z4, Z6, K1, Z5
 	VMOVAPS          Z5, Z6
 
-above22:
+above25:
 	CMPQ    DX, $0x00000010
 	JLT     partialstore
 	VMOVUPS Z6, (AX)
@@ -20669,7 +21104,7 @@ body:
 	VBLENDMPS         Z2, Z12, K1, Z5
 	VCMPPS.BCST       $0x11, c32_c2700000<>+0(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                above23
+	JZ                above26
 	VCMPPS.BCST       $0x11, c32_c2fc0000<>+0(SB), Z5, K2
 	VBLENDMPS.BCST    c32_0<>+0(SB), Z5, K2, Z6
 	VSCALEFPS         Z6, Z1, Z2
@@ -20687,7 +21122,7 @@ body:
 	VBLENDMPS         Z7, Z9, K1, Z8
 	VMOVAPS           Z8, Z9
 
-above23:
+above26:
 	CMPQ    DX, $0x00000010
 	JLT     partialstore
 	VMOVUPS Z9, (AX)
@@ -20722,6 +21157,122 @@ severalstore:
 	BZHIQ   DX, CX, CX
 	KMOVW   CX, K1
 	VMOVUPS Z9, K1, (AX)
+
+done:
+	VZEROUPPER
+	RET
+
+// func sigmoidSlopeF32AVX512(dst *float32, a *float32, n int)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2
+TEXT ·sigmoidSlopeF32AVX512(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), AX
+	MOVQ a+8(FP), CX
+	MOVQ n+16(FP), DX
+
+loop:
+	CMPQ    DX, $0x00000010
+	JLT     partial
+	VMOVUPS (CX), Z0
+
+body:
+	VORPS.BCST        c32_80000000<>+0(SB), Z0, Z1
+	VBROADCASTSS      c32_c2d00000<>+0(SB), Z2
+	VMAXPS            Z1, Z2, Z1
+	VBROADCASTSS      c32_4b400000<>+0(SB), Z2
+	VMOVAPS           Z1, Z6
+	VFMADD132PS.BCST  c32_3fb8aa3b<>+0(SB), Z2, Z6
+	VSUBPS.BCST       c32_4b400000<>+0(SB), Z6, Z2
+	VMOVAPS           Z2, Z6
+	VFNMADD132PS.BCST c32_3f317218<>+0(SB), Z1, Z6
+	VMOVAPS           Z2, Z1
+	VFNMADD132PS.BCST c32_b102e308<>+0(SB), Z6, Z1
+	VMULPS            Z1, Z1, Z6
+	VBROADCASTSS      c32_3ab688bb<>+0(SB), Z7
+	VFMADD213PS.BCST  c32_3d2aaa8c<>+0(SB), Z6, Z7
+	VFMADD213PS.BCST  c32_3f000000<>+0(SB), Z6, Z7
+	VBROADCASTSS      c32_3c0905ed<>+0(SB), Z8
+	VFMADD213PS.BCST  c32_3e2aaa6e<>+0(SB), Z6, Z8
+	VFMADD231PS       Z1, Z8, Z7
+	VMOVAPS           Z7, Z7
+	VFMADD213PS       Z1, Z6, Z7
+	VADDPS.BCST       c32_3f800000<>+0(SB), Z7, Z1
+	VSUBPS.BCST       c32_3f800000<>+0(SB), Z1, Z6
+	VSUBPS            Z6, Z7, Z6
+	VBROADCASTSS      c32_c2700000<>+0(SB), Z7
+	VMAXPS            Z2, Z7, Z7
+	VSCALEFPS         Z7, Z1, Z8
+	VSCALEFPS         Z7, Z6, Z6
+	VBROADCASTSS      c32_3f800000<>+0(SB), Z7
+	VADDPS            Z7, Z8, Z9
+	VSUBPS            Z7, Z9, Z10
+	VSUBPS            Z10, Z8, Z10
+	VADDPS            Z6, Z10, Z10
+	VDIVPS            Z9, Z7, Z7
+	VMULPS            Z7, Z8, Z11
+	VMOVAPS           Z11, Z12
+	VFNMADD213PS      Z8, Z9, Z12
+	VMOVAPS           Z11, Z8
+	VFNMADD213PS      Z6, Z10, Z8
+	VADDPS            Z8, Z12, Z6
+	VMOVAPS           Z6, Z6
+	VFMADD213PS       Z11, Z7, Z6
+	VMOVAPS           Z6, Z7
+	VFNMADD213PS      Z6, Z6, Z7
+	VCMPPS.BCST       $0x11, c32_c2700000<>+0(SB), Z2, K1
+	KORTESTW          K1, K1
+	JZ                above27
+	VCMPPS.BCST       $0x11, c32_c2fc0000<>+0(SB), Z2, K2
+	VBLENDMPS.BCST    c32_0<>+0(SB), Z2, K2, Z3
+	VSCALEFPS         Z3, Z1, Z6
+	VBROADCASTSS      c32_c2fc0000<>+0(SB), Z8
+	VMINPS            Z2, Z8, Z2
+	VADDPS.BCST       c32_43150000<>+0(SB), Z2, Z2
+	VADDPS.BCST       c32_4b400000<>+0(SB), Z2, Z2
+	VBROADCASTSS      c32_4b000000<>+0(SB), Z8
+	VPSLLD            $0x17, Z2, Z2
+	VPADDD.BCST       c32_3f800000<>+0(SB), Z2, Z2
+	VMULPS            Z2, Z1, Z1
+	VADDPS            Z8, Z1, Z1
+	VXORPS            Z8, Z1, Z1
+	VBLENDMPS         Z1, Z6, K2, Z4
+	VBLENDMPS         Z4, Z7, K1, Z5
+	VMOVAPS           Z5, Z7
+
+above27:
+	CMPQ    DX, $0x00000010
+	JLT     partialstore
+	VMOVUPS Z7, (AX)
+	ADDQ    $0x00000040, CX
+	ADDQ    $0x00000040, AX
+	SUBQ    $0x00000010, DX
+	JNZ     loop
+	JMP     done
+
+partial:
+	CMPQ   DX, $0x00000001
+	JLT    done
+	JNE    several
+	VMOVSS (CX), X0
+	JMP    body
+
+several:
+	MOVQ      $-1, BX
+	BZHIQ     DX, BX, BX
+	KMOVW     BX, K1
+	VMOVUPS.Z (CX), K1, Z0
+	JMP       body
+
+partialstore:
+	CMPQ   DX, $0x00000001
+	JNE    severalstore
+	VMOVSS X7, (AX)
+	JMP    done
+
+severalstore:
+	MOVQ    $-1, CX
+	BZHIQ   DX, CX, CX
+	KMOVW   CX, K1
+	VMOVUPS Z7, K1, (AX)
 
 done:
 	VZEROUPPER
@@ -20927,7 +21478,7 @@ body:
 	VBLENDMPS         Z2, Z10, K1, Z5
 	VCMPPS.BCST       $0x11, c32_c2700000<>+0(SB), Z5, K1
 	KORTESTW          K1, K1
-	JZ                above24
+	JZ                above28
 	VCMPPS.BCST       $0x11, c32_c2fc0000<>+0(SB), Z5, K2
 	VBLENDMPS.BCST    c32_0<>+0(SB), Z5, K2, Z6
 	VSCALEFPS         Z6, Z1, Z2
@@ -20945,7 +21496,7 @@ body:
 	VBLENDMPS         Z7, Z9, K1, Z8
 	VMOVAPS           Z8, Z9
 
-above24:
+above28:
 	CMPQ    DX, $0x00000010
 	JLT     partialstore
 	VMOVUPS Z9, (AX)

@@ -119,6 +119,9 @@ func rsubSF64NEON(dst *float64, a *float64, b *float64, n int)
 func sigmoidF64NEON(dst *float64, a *float64, n int)
 
 //go:noescape
+func sigmoidSlopeF64NEON(dst *float64, a *float64, n int)
+
+//go:noescape
 func sinF64NEON(dst *float64, a *float64, n int) (done int)
 
 //go:noescape
@@ -261,6 +264,9 @@ func rsubSF32NEON(dst *float32, a *float32, b *float32, n int)
 
 //go:noescape
 func sigmoidF32NEON(dst *float32, a *float32, n int)
+
+//go:noescape
+func sigmoidSlopeF32NEON(dst *float32, a *float32, n int)
 
 //go:noescape
 func sinF32NEON(dst *float32, a *float32, n int) (done int)

@@ -7467,6 +7467,298 @@ below1:
 done:
 	RET
 
+// func sigmoidSlopeF64NEON(dst *float64, a *float64, n int)
+TEXT ·sigmoidSlopeF64NEON(SB), NOSPLIT, $0-24
+	MOVD $numbers<>(SB), R19
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R2
+
+loop:
+	CMP $0x00000004, R2
+	BLT partial
+	FLDPQ 0(R1), (F0, F1)
+
+body:
+	FMOVQ 144(R19), F31
+	WORD $0x4ebf1c02 // orr v2.16b, v0.16b, v31.16b
+	WORD $0x4ebf1c23 // orr v3.16b, v1.16b, v31.16b
+	FMOVQ 1440(R19), F30
+	WORD $0x6ee2e7dd // fcmgt v29.2d, v30.2d, v2.2d
+	WORD $0x6e621fdd // bsl v29.16b, v30.16b, v2.16b
+	WORD $0x6ee3e7dc // fcmgt v28.2d, v30.2d, v3.2d
+	WORD $0x6e631fdc // bsl v28.16b, v30.16b, v3.16b
+	FMOVQ 464(R19), F27
+	FMOVQ 1456(R19), F26
+	WORD $0x4ebb1f66 // mov v6.16b, v27.16b
+	WORD $0x4e7acfa6 // fmla v6.2d, v29.2d, v26.2d
+	WORD $0x4e7acf9b // fmla v27.2d, v28.2d, v26.2d
+	FMOVQ 464(R19), F25
+	WORD $0x4ef9d4c4 // fsub v4.2d, v6.2d, v25.2d
+	WORD $0x4ef9d765 // fsub v5.2d, v27.2d, v25.2d
+	FMOVQ 1472(R19), F27
+	WORD $0x4efbcc9d // fmls v29.2d, v4.2d, v27.2d
+	WORD $0x4efbccbc // fmls v28.2d, v5.2d, v27.2d
+	FMOVQ 1488(R19), F24
+	WORD $0x4ef8cc9d // fmls v29.2d, v4.2d, v24.2d
+	WORD $0x4ef8ccbc // fmls v28.2d, v5.2d, v24.2d
+	WORD $0x6e7ddfa6 // fmul v6.2d, v29.2d, v29.2d
+	WORD $0x6e7cdf87 // fmul v7.2d, v28.2d, v28.2d
+	FMOVQ 1504(R19), F23
+	FMOVQ 1520(R19), F8
+	WORD $0x4e77ccc8 // fmla v8.2d, v6.2d, v23.2d
+	FMOVQ 1520(R19), F9
+	WORD $0x4e77cce9 // fmla v9.2d, v7.2d, v23.2d
+	FMOVQ 1536(R19), F22
+	WORD $0x4e68ccd6 // fmla v22.2d, v6.2d, v8.2d
+	FMOVQ 1536(R19), F21
+	WORD $0x4e69ccf5 // fmla v21.2d, v7.2d, v9.2d
+	FMOVQ 1552(R19), F8
+	WORD $0x4e76ccc8 // fmla v8.2d, v6.2d, v22.2d
+	FMOVQ 1552(R19), F9
+	WORD $0x4e75cce9 // fmla v9.2d, v7.2d, v21.2d
+	FMOVQ 1568(R19), F22
+	WORD $0x4e68ccd6 // fmla v22.2d, v6.2d, v8.2d
+	FMOVQ 1568(R19), F21
+	WORD $0x4e69ccf5 // fmla v21.2d, v7.2d, v9.2d
+	FMOVQ 1584(R19), F20
+	FMOVQ 1600(R19), F10
+	WORD $0x4e74ccca // fmla v10.2d, v6.2d, v20.2d
+	FMOVQ 1600(R19), F11
+	WORD $0x4e74cceb // fmla v11.2d, v7.2d, v20.2d
+	FMOVQ 1616(R19), F19
+	WORD $0x4e6accd3 // fmla v19.2d, v6.2d, v10.2d
+	FMOVQ 1616(R19), F18
+	WORD $0x4e6bccf2 // fmla v18.2d, v7.2d, v11.2d
+	FMOVQ 1632(R19), F10
+	WORD $0x4e73ccca // fmla v10.2d, v6.2d, v19.2d
+	FMOVQ 1632(R19), F11
+	WORD $0x4e72cceb // fmla v11.2d, v7.2d, v18.2d
+	FMOVQ 1648(R19), F19
+	WORD $0x4e6accd3 // fmla v19.2d, v6.2d, v10.2d
+	FMOVQ 1648(R19), F18
+	WORD $0x4e6bccf2 // fmla v18.2d, v7.2d, v11.2d
+	WORD $0x4e7dce76 // fmla v22.2d, v19.2d, v29.2d
+	WORD $0x4e7cce55 // fmla v21.2d, v18.2d, v28.2d
+	WORD $0x4e76ccdd // fmla v29.2d, v6.2d, v22.2d
+	WORD $0x4e75ccfc // fmla v28.2d, v7.2d, v21.2d
+	FMOVQ 80(R19), F22
+	WORD $0x4e76d7a2 // fadd v2.2d, v29.2d, v22.2d
+	WORD $0x4e76d783 // fadd v3.2d, v28.2d, v22.2d
+	WORD $0x4ef6d446 // fsub v6.2d, v2.2d, v22.2d
+	WORD $0x4ef6d467 // fsub v7.2d, v3.2d, v22.2d
+	WORD $0x4ee6d7a6 // fsub v6.2d, v29.2d, v6.2d
+	WORD $0x4ee7d787 // fsub v7.2d, v28.2d, v7.2d
+	FMOVQ 2096(R19), F29
+	WORD $0x6ee4e7a8 // fcmgt v8.2d, v29.2d, v4.2d
+	WORD $0x6e641fa8 // bsl v8.16b, v29.16b, v4.16b
+	WORD $0x6ee5e7a9 // fcmgt v9.2d, v29.2d, v5.2d
+	WORD $0x6e651fa9 // bsl v9.16b, v29.16b, v5.16b
+	FMOVQ 544(R19), F28
+	WORD $0x4eb91f2c // mov v12.16b, v25.16b
+	WORD $0x4e7ccd0c // fmla v12.2d, v8.2d, v28.2d
+	WORD $0x4e7ccd39 // fmla v25.2d, v9.2d, v28.2d
+	FMOVQ 464(R19), F21
+	WORD $0x4ef5d58a // fsub v10.2d, v12.2d, v21.2d
+	WORD $0x4ef5d72b // fsub v11.2d, v25.2d, v21.2d
+	WORD $0x4eead50a // fsub v10.2d, v8.2d, v10.2d
+	WORD $0x4eebd52b // fsub v11.2d, v9.2d, v11.2d
+	WORD $0x4e75d54a // fadd v10.2d, v10.2d, v21.2d
+	WORD $0x4e75d56b // fadd v11.2d, v11.2d, v21.2d
+	WORD $0x4f74558c // shl v12.2d, v12.2d, #52
+	WORD $0x4f74572d // shl v13.2d, v25.2d, #52
+	WORD $0x4ef6858c // add v12.2d, v12.2d, v22.2d
+	WORD $0x4ef685ad // add v13.2d, v13.2d, v22.2d
+	WORD $0x6e6cdc4c // fmul v12.2d, v2.2d, v12.2d
+	WORD $0x6e6ddc6d // fmul v13.2d, v3.2d, v13.2d
+	WORD $0x4f74554a // shl v10.2d, v10.2d, #52
+	WORD $0x4f74556b // shl v11.2d, v11.2d, #52
+	WORD $0x4ef6854a // add v10.2d, v10.2d, v22.2d
+	WORD $0x4ef6856b // add v11.2d, v11.2d, v22.2d
+	WORD $0x6e6add8a // fmul v10.2d, v12.2d, v10.2d
+	WORD $0x6e6bddab // fmul v11.2d, v13.2d, v11.2d
+	WORD $0x4eb51eae // mov v14.16b, v21.16b
+	WORD $0x4e7ccd0e // fmla v14.2d, v8.2d, v28.2d
+	WORD $0x4e7ccd35 // fmla v21.2d, v9.2d, v28.2d
+	FMOVQ 464(R19), F25
+	WORD $0x4ef9d5cc // fsub v12.2d, v14.2d, v25.2d
+	WORD $0x4ef9d6ad // fsub v13.2d, v21.2d, v25.2d
+	WORD $0x4eecd508 // fsub v8.2d, v8.2d, v12.2d
+	WORD $0x4eedd529 // fsub v9.2d, v9.2d, v13.2d
+	WORD $0x4e79d508 // fadd v8.2d, v8.2d, v25.2d
+	WORD $0x4e79d529 // fadd v9.2d, v9.2d, v25.2d
+	WORD $0x4f7455cc // shl v12.2d, v14.2d, #52
+	WORD $0x4f7456ad // shl v13.2d, v21.2d, #52
+	WORD $0x4ef6858c // add v12.2d, v12.2d, v22.2d
+	WORD $0x4ef685ad // add v13.2d, v13.2d, v22.2d
+	WORD $0x6e6cdcc6 // fmul v6.2d, v6.2d, v12.2d
+	WORD $0x6e6ddce7 // fmul v7.2d, v7.2d, v13.2d
+	WORD $0x4f745508 // shl v8.2d, v8.2d, #52
+	WORD $0x4f745529 // shl v9.2d, v9.2d, #52
+	WORD $0x4ef68508 // add v8.2d, v8.2d, v22.2d
+	WORD $0x4ef68529 // add v9.2d, v9.2d, v22.2d
+	WORD $0x6e68dcc6 // fmul v6.2d, v6.2d, v8.2d
+	WORD $0x6e69dce7 // fmul v7.2d, v7.2d, v9.2d
+	WORD $0x4e76d54c // fadd v12.2d, v10.2d, v22.2d
+	WORD $0x4e76d56d // fadd v13.2d, v11.2d, v22.2d
+	WORD $0x4ef6d58e // fsub v14.2d, v12.2d, v22.2d
+	WORD $0x4ef6d5af // fsub v15.2d, v13.2d, v22.2d
+	WORD $0x4eeed54e // fsub v14.2d, v10.2d, v14.2d
+	WORD $0x4eefd56f // fsub v15.2d, v11.2d, v15.2d
+	WORD $0x4e66d5ce // fadd v14.2d, v14.2d, v6.2d
+	WORD $0x4e67d5ef // fadd v15.2d, v15.2d, v7.2d
+	WORD $0x6e6cfec8 // fdiv v8.2d, v22.2d, v12.2d
+	WORD $0x6e6dfec9 // fdiv v9.2d, v22.2d, v13.2d
+	WORD $0x6e68dd50 // fmul v16.2d, v10.2d, v8.2d
+	WORD $0x6e69dd71 // fmul v17.2d, v11.2d, v9.2d
+	WORD $0x4ef0cd8a // fmls v10.2d, v12.2d, v16.2d
+	WORD $0x4ef1cdab // fmls v11.2d, v13.2d, v17.2d
+	WORD $0x4ef0cdc6 // fmls v6.2d, v14.2d, v16.2d
+	WORD $0x4ef1cde7 // fmls v7.2d, v15.2d, v17.2d
+	WORD $0x4e66d546 // fadd v6.2d, v10.2d, v6.2d
+	WORD $0x4e67d567 // fadd v7.2d, v11.2d, v7.2d
+	WORD $0x4e66cd10 // fmla v16.2d, v8.2d, v6.2d
+	WORD $0x4e67cd31 // fmla v17.2d, v9.2d, v7.2d
+	WORD $0x4eb01e08 // mov v8.16b, v16.16b
+	WORD $0x4ef0ce08 // fmls v8.2d, v16.2d, v16.2d
+	WORD $0x4eb11e29 // mov v9.16b, v17.16b
+	WORD $0x4ef1ce29 // fmls v9.2d, v17.2d, v17.2d
+	WORD $0x6ee4e7a6 // fcmgt v6.2d, v29.2d, v4.2d
+	WORD $0x6ee5e7a7 // fcmgt v7.2d, v29.2d, v5.2d
+	WORD $0x4ea71cd5 // orr v21.16b, v6.16b, v7.16b
+	WORD $0x6eb5a6b5 // umaxp v21.4s, v21.4s, v21.4s
+	FMOVD F21, R20
+	CMP $0, R20
+	BEQ above6
+	FMOVQ 1680(R19), F21
+	WORD $0x6ee4e6aa // fcmgt v10.2d, v21.2d, v4.2d
+	WORD $0x6ee5e6ab // fcmgt v11.2d, v21.2d, v5.2d
+	FMOVQ 112(R19), F19
+	WORD $0x4eaa1d4c // mov v12.16b, v10.16b
+	WORD $0x6e641e6c // bsl v12.16b, v19.16b, v4.16b
+	WORD $0x4eab1d6d // mov v13.16b, v11.16b
+	WORD $0x6e651e6d // bsl v13.16b, v19.16b, v5.16b
+	WORD $0x4eb91f30 // mov v16.16b, v25.16b
+	WORD $0x4e7ccd90 // fmla v16.2d, v12.2d, v28.2d
+	WORD $0x4e7ccdb9 // fmla v25.2d, v13.2d, v28.2d
+	FMOVQ 464(R19), F18
+	WORD $0x4ef2d60e // fsub v14.2d, v16.2d, v18.2d
+	WORD $0x4ef2d72f // fsub v15.2d, v25.2d, v18.2d
+	WORD $0x4eeed58c // fsub v12.2d, v12.2d, v14.2d
+	WORD $0x4eefd5ad // fsub v13.2d, v13.2d, v15.2d
+	WORD $0x4e72d58c // fadd v12.2d, v12.2d, v18.2d
+	WORD $0x4e72d5ad // fadd v13.2d, v13.2d, v18.2d
+	WORD $0x4f74560e // shl v14.2d, v16.2d, #52
+	WORD $0x4f74572f // shl v15.2d, v25.2d, #52
+	WORD $0x4ef685ce // add v14.2d, v14.2d, v22.2d
+	WORD $0x4ef685ef // add v15.2d, v15.2d, v22.2d
+	WORD $0x6e6edc4e // fmul v14.2d, v2.2d, v14.2d
+	WORD $0x6e6fdc6f // fmul v15.2d, v3.2d, v15.2d
+	WORD $0x4f74558c // shl v12.2d, v12.2d, #52
+	WORD $0x4f7455ad // shl v13.2d, v13.2d, #52
+	WORD $0x4ef6858c // add v12.2d, v12.2d, v22.2d
+	WORD $0x4ef685ad // add v13.2d, v13.2d, v22.2d
+	WORD $0x6e6cddcc // fmul v12.2d, v14.2d, v12.2d
+	WORD $0x6e6ddded // fmul v13.2d, v15.2d, v13.2d
+	WORD $0x6ef5e499 // fcmgt v25.2d, v4.2d, v21.2d
+	WORD $0x6e641eb9 // bsl v25.16b, v21.16b, v4.16b
+	WORD $0x6ef5e4b1 // fcmgt v17.2d, v5.2d, v21.2d
+	WORD $0x6e651eb1 // bsl v17.16b, v21.16b, v5.16b
+	FMOVQ 1696(R19), F16
+	WORD $0x4e70d724 // fadd v4.2d, v25.2d, v16.2d
+	WORD $0x4e70d625 // fadd v5.2d, v17.2d, v16.2d
+	WORD $0x4e72d484 // fadd v4.2d, v4.2d, v18.2d
+	WORD $0x4e72d4a5 // fadd v5.2d, v5.2d, v18.2d
+	FMOVQ 1712(R19), F25
+	WORD $0x4f745484 // shl v4.2d, v4.2d, #52
+	WORD $0x4f7454a5 // shl v5.2d, v5.2d, #52
+	WORD $0x4ef68484 // add v4.2d, v4.2d, v22.2d
+	WORD $0x4ef684a5 // add v5.2d, v5.2d, v22.2d
+	WORD $0x6e64dc42 // fmul v2.2d, v2.2d, v4.2d
+	WORD $0x6e65dc63 // fmul v3.2d, v3.2d, v5.2d
+	WORD $0x4e79d442 // fadd v2.2d, v2.2d, v25.2d
+	WORD $0x4e79d463 // fadd v3.2d, v3.2d, v25.2d
+	WORD $0x6e391c42 // eor v2.16b, v2.16b, v25.16b
+	WORD $0x6e391c63 // eor v3.16b, v3.16b, v25.16b
+	WORD $0x6e6c1c4a // bsl v10.16b, v2.16b, v12.16b
+	WORD $0x6e6d1c6b // bsl v11.16b, v3.16b, v13.16b
+	WORD $0x6e681d46 // bsl v6.16b, v10.16b, v8.16b
+	WORD $0x6e691d67 // bsl v7.16b, v11.16b, v9.16b
+	WORD $0x4ea61cc8 // mov v8.16b, v6.16b
+	WORD $0x4ea71ce9 // mov v9.16b, v7.16b
+
+above6:
+	CMP $0x00000004, R2
+	BLT partialstore
+	FSTPQ (F8, F9), 0(R0)
+	ADD $0x00000020, R1, R1
+	ADD $0x00000020, R0, R0
+	SUBS $0x00000004, R2, R2
+	BNE loop
+	B done
+
+partial:
+	CMP $0x00000001, R2
+	BLT done
+	BNE several
+	FMOVD 0(R1), F0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	B body
+
+several:
+	ADD $16, R19, R3
+	MOVD R2, R6
+	NEG R6, R6
+	ADD R6<<3, R3, R16
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
+	ADD $0, R1, R16
+	WORD $0x4e083c14 // mov x20, v0.d[0]
+	TBZ $63, R20, lane1
+	VLD1 (R16), V31.D[0]
+
+lane1:
+	ADD $8, R16, R16
+	WORD $0x4e183c14 // mov x20, v0.d[1]
+	TBZ $63, R20, lane2
+	VLD1 (R16), V31.D[1]
+
+lane2:
+	ADD $8, R16, R16
+	WORD $0x4e083c34 // mov x20, v1.d[0]
+	TBZ $63, R20, lane3
+	VLD1 (R16), V30.D[0]
+
+lane3:
+	ADD $8, R16, R16
+	WORD $0x4e183c34 // mov x20, v1.d[1]
+	TBZ $63, R20, lane4
+	VLD1 (R16), V30.D[1]
+
+lane4:
+	ADD $8, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	B body
+
+partialstore:
+	TST $0x00000002, R2
+	BEQ below2
+	FMOVQ F8, 0(R0)
+	ADD $0x00000010, R0, R0
+	WORD $0x4ea91d28 // mov v8.16b, v9.16b
+
+below2:
+	TST $0x00000001, R2
+	BEQ below1
+	FMOVD F8, 0(R0)
+
+below1:
+
+done:
+	RET
+
 // func sinF64NEON(dst *float64, a *float64, n int) (done int)
 TEXT ·sinF64NEON(SB), NOSPLIT, $0-32
 	MOVD $numbers<>(SB), R19
@@ -7912,7 +8204,7 @@ body:
 	WORD $0x4ea91d25 // mov v5.16b, v9.16b
 	WORD $0x4ebd1fa8 // mov v8.16b, v29.16b
 	WORD $0x4eb91f29 // mov v9.16b, v25.16b
-	BEQ above6
+	BEQ above7
 	FMOVQ 1680(R19), F29
 	WORD $0x6ee4e7aa // fcmgt v10.2d, v29.2d, v4.2d
 	WORD $0x6ee5e7ab // fcmgt v11.2d, v29.2d, v5.2d
@@ -7971,7 +8263,7 @@ body:
 	WORD $0x4ea81d06 // mov v6.16b, v8.16b
 	WORD $0x4ea91d27 // mov v7.16b, v9.16b
 
-above6:
+above7:
 	CMP $0x00000004, R2
 	BLT partialstore
 	FSTPQ (F6, F7), 0(R0)
@@ -11668,7 +11960,7 @@ body:
 	WORD $0x4ea31c69 // mov v9.16b, v3.16b
 	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
 	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
-	BEQ above7
+	BEQ above8
 	FMOVQ 3344(R19), F29
 	WORD $0x6eaee7ac // fcmgt v12.4s, v29.4s, v14.4s
 	WORD $0x6eafe7ad // fcmgt v13.4s, v29.4s, v15.4s
@@ -11728,7 +12020,7 @@ body:
 	WORD $0x4eaa1d42 // mov v2.16b, v10.16b
 	WORD $0x4eab1d63 // mov v3.16b, v11.16b
 
-above7:
+above8:
 	FMOVQ 2320(R19), F31
 	WORD $0x4ea2d7e2 // fsub v2.4s, v31.4s, v2.4s
 	WORD $0x4ea3d7e3 // fsub v3.4s, v31.4s, v3.4s
@@ -12082,7 +12374,7 @@ body:
 	WORD $0x4ea31c69 // mov v9.16b, v3.16b
 	WORD $0x4ebd1fa2 // mov v2.16b, v29.16b
 	WORD $0x4ebc1f83 // mov v3.16b, v28.16b
-	BEQ above8
+	BEQ above9
 	FMOVQ 3344(R19), F29
 	WORD $0x6eaee7ac // fcmgt v12.4s, v29.4s, v14.4s
 	WORD $0x6eafe7ad // fcmgt v13.4s, v29.4s, v15.4s
@@ -12142,7 +12434,7 @@ body:
 	WORD $0x4eaa1d42 // mov v2.16b, v10.16b
 	WORD $0x4eab1d63 // mov v3.16b, v11.16b
 
-above8:
+above9:
 	WORD $0x4ea0a89f // cmlt v31.4s, v4.4s, #0
 	WORD $0x6e621cdf // bsl v31.16b, v6.16b, v2.16b
 	WORD $0x4ea0a8be // cmlt v30.4s, v5.4s, #0
@@ -12354,7 +12646,7 @@ body:
 	WORD $0x6eb9a739 // umaxp v25.4s, v25.4s, v25.4s
 	FMOVD F25, R20
 	CMP $0, R20
-	BEQ above9
+	BEQ above10
 	FMOVQ 3344(R19), F25
 	WORD $0x6ea4e72a // fcmgt v10.4s, v25.4s, v4.4s
 	WORD $0x6ea5e72b // fcmgt v11.4s, v25.4s, v5.4s
@@ -12412,7 +12704,7 @@ body:
 	WORD $0x4ea81d06 // mov v6.16b, v8.16b
 	WORD $0x4ea91d27 // mov v7.16b, v9.16b
 
-above9:
+above10:
 	CMP $0x00000008, R2
 	BLT partialstore
 	FSTPQ (F6, F7), 0(R0)
@@ -12615,7 +12907,7 @@ body:
 	WORD $0x6ebba77b // umaxp v27.4s, v27.4s, v27.4s
 	FMOVD F27, R20
 	CMP $0, R20
-	BEQ above10
+	BEQ above11
 	FMOVQ 3344(R19), F27
 	WORD $0x6ea4e76a // fcmgt v10.4s, v27.4s, v4.4s
 	WORD $0x6ea5e76b // fcmgt v11.4s, v27.4s, v5.4s
@@ -12673,7 +12965,7 @@ body:
 	WORD $0x4ea81d06 // mov v6.16b, v8.16b
 	WORD $0x4ea91d27 // mov v7.16b, v9.16b
 
-above10:
+above11:
 	CMP $0x00000008, R2
 	BLT partialstore
 	FSTPQ (F6, F7), 0(R0)
@@ -17318,7 +17610,7 @@ body:
 	WORD $0x4ead1da5 // mov v5.16b, v13.16b
 	WORD $0x4eac1d86 // mov v6.16b, v12.16b
 	WORD $0x4eab1d67 // mov v7.16b, v11.16b
-	BEQ above11
+	BEQ above12
 	FMOVQ 3344(R19), F22
 	WORD $0x6ea4e6ca // fcmgt v10.4s, v22.4s, v4.4s
 	WORD $0x6ea5e6cb // fcmgt v11.4s, v22.4s, v5.4s
@@ -17376,7 +17668,7 @@ body:
 	WORD $0x4ea81d06 // mov v6.16b, v8.16b
 	WORD $0x4ea91d27 // mov v7.16b, v9.16b
 
-above11:
+above12:
 	CMP $0x00000008, R2
 	BLT partialstore
 	FSTPQ (F6, F7), 0(R0)
@@ -17474,6 +17766,310 @@ below2:
 	TST $0x00000001, R2
 	BEQ below1
 	FMOVS F6, 0(R0)
+
+below1:
+
+done:
+	RET
+
+// func sigmoidSlopeF32NEON(dst *float32, a *float32, n int)
+TEXT ·sigmoidSlopeF32NEON(SB), NOSPLIT, $0-24
+	MOVD $numbers<>(SB), R19
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R2
+
+loop:
+	CMP $0x00000008, R2
+	BLT partial
+	FLDPQ 0(R1), (F0, F1)
+
+body:
+	FMOVQ 2384(R19), F31
+	WORD $0x4ebf1c02 // orr v2.16b, v0.16b, v31.16b
+	WORD $0x4ebf1c23 // orr v3.16b, v1.16b, v31.16b
+	FMOVQ 3200(R19), F30
+	WORD $0x6ea2e7dd // fcmgt v29.4s, v30.4s, v2.4s
+	WORD $0x6e621fdd // bsl v29.16b, v30.16b, v2.16b
+	WORD $0x6ea3e7dc // fcmgt v28.4s, v30.4s, v3.4s
+	WORD $0x6e631fdc // bsl v28.16b, v30.16b, v3.16b
+	FMOVQ 2592(R19), F27
+	FMOVQ 3216(R19), F26
+	WORD $0x4ebb1f66 // mov v6.16b, v27.16b
+	WORD $0x4e3acfa6 // fmla v6.4s, v29.4s, v26.4s
+	WORD $0x4e3acf9b // fmla v27.4s, v28.4s, v26.4s
+	FMOVQ 2592(R19), F25
+	WORD $0x4eb9d4c4 // fsub v4.4s, v6.4s, v25.4s
+	WORD $0x4eb9d765 // fsub v5.4s, v27.4s, v25.4s
+	FMOVQ 3232(R19), F27
+	WORD $0x4ebbcc9d // fmls v29.4s, v4.4s, v27.4s
+	WORD $0x4ebbccbc // fmls v28.4s, v5.4s, v27.4s
+	FMOVQ 3248(R19), F24
+	WORD $0x4eb8cc9d // fmls v29.4s, v4.4s, v24.4s
+	WORD $0x4eb8ccbc // fmls v28.4s, v5.4s, v24.4s
+	WORD $0x6e3ddfa6 // fmul v6.4s, v29.4s, v29.4s
+	WORD $0x6e3cdf87 // fmul v7.4s, v28.4s, v28.4s
+	FMOVQ 3264(R19), F23
+	FMOVQ 3280(R19), F8
+	WORD $0x4e37ccc8 // fmla v8.4s, v6.4s, v23.4s
+	FMOVQ 3280(R19), F9
+	WORD $0x4e37cce9 // fmla v9.4s, v7.4s, v23.4s
+	FMOVQ 2672(R19), F22
+	WORD $0x4e28ccd6 // fmla v22.4s, v6.4s, v8.4s
+	FMOVQ 2672(R19), F21
+	WORD $0x4e29ccf5 // fmla v21.4s, v7.4s, v9.4s
+	FMOVQ 3296(R19), F20
+	FMOVQ 3312(R19), F10
+	WORD $0x4e34ccca // fmla v10.4s, v6.4s, v20.4s
+	FMOVQ 3312(R19), F11
+	WORD $0x4e34cceb // fmla v11.4s, v7.4s, v20.4s
+	WORD $0x4e3dcd56 // fmla v22.4s, v10.4s, v29.4s
+	WORD $0x4e3ccd75 // fmla v21.4s, v11.4s, v28.4s
+	WORD $0x4e36ccdd // fmla v29.4s, v6.4s, v22.4s
+	WORD $0x4e35ccfc // fmla v28.4s, v7.4s, v21.4s
+	FMOVQ 2320(R19), F22
+	WORD $0x4e36d7a2 // fadd v2.4s, v29.4s, v22.4s
+	WORD $0x4e36d783 // fadd v3.4s, v28.4s, v22.4s
+	WORD $0x4eb6d446 // fsub v6.4s, v2.4s, v22.4s
+	WORD $0x4eb6d467 // fsub v7.4s, v3.4s, v22.4s
+	WORD $0x4ea6d7a6 // fsub v6.4s, v29.4s, v6.4s
+	WORD $0x4ea7d787 // fsub v7.4s, v28.4s, v7.4s
+	FMOVQ 3776(R19), F29
+	WORD $0x6ea4e7a8 // fcmgt v8.4s, v29.4s, v4.4s
+	WORD $0x6e641fa8 // bsl v8.16b, v29.16b, v4.16b
+	WORD $0x6ea5e7a9 // fcmgt v9.4s, v29.4s, v5.4s
+	WORD $0x6e651fa9 // bsl v9.16b, v29.16b, v5.16b
+	FMOVQ 2672(R19), F28
+	WORD $0x4eb91f2c // mov v12.16b, v25.16b
+	WORD $0x4e3ccd0c // fmla v12.4s, v8.4s, v28.4s
+	WORD $0x4e3ccd39 // fmla v25.4s, v9.4s, v28.4s
+	FMOVQ 2592(R19), F21
+	WORD $0x4eb5d58a // fsub v10.4s, v12.4s, v21.4s
+	WORD $0x4eb5d72b // fsub v11.4s, v25.4s, v21.4s
+	WORD $0x4eaad50a // fsub v10.4s, v8.4s, v10.4s
+	WORD $0x4eabd52b // fsub v11.4s, v9.4s, v11.4s
+	WORD $0x4e35d54a // fadd v10.4s, v10.4s, v21.4s
+	WORD $0x4e35d56b // fadd v11.4s, v11.4s, v21.4s
+	WORD $0x4f37558c // shl v12.4s, v12.4s, #23
+	WORD $0x4f37572d // shl v13.4s, v25.4s, #23
+	WORD $0x4eb6858c // add v12.4s, v12.4s, v22.4s
+	WORD $0x4eb685ad // add v13.4s, v13.4s, v22.4s
+	WORD $0x6e2cdc4c // fmul v12.4s, v2.4s, v12.4s
+	WORD $0x6e2ddc6d // fmul v13.4s, v3.4s, v13.4s
+	WORD $0x4f37554a // shl v10.4s, v10.4s, #23
+	WORD $0x4f37556b // shl v11.4s, v11.4s, #23
+	WORD $0x4eb6854a // add v10.4s, v10.4s, v22.4s
+	WORD $0x4eb6856b // add v11.4s, v11.4s, v22.4s
+	WORD $0x6e2add8a // fmul v10.4s, v12.4s, v10.4s
+	WORD $0x6e2bddab // fmul v11.4s, v13.4s, v11.4s
+	WORD $0x4eb51eae // mov v14.16b, v21.16b
+	WORD $0x4e3ccd0e // fmla v14.4s, v8.4s, v28.4s
+	WORD $0x4e3ccd35 // fmla v21.4s, v9.4s, v28.4s
+	FMOVQ 2592(R19), F25
+	WORD $0x4eb9d5cc // fsub v12.4s, v14.4s, v25.4s
+	WORD $0x4eb9d6ad // fsub v13.4s, v21.4s, v25.4s
+	WORD $0x4eacd508 // fsub v8.4s, v8.4s, v12.4s
+	WORD $0x4eadd529 // fsub v9.4s, v9.4s, v13.4s
+	WORD $0x4e39d508 // fadd v8.4s, v8.4s, v25.4s
+	WORD $0x4e39d529 // fadd v9.4s, v9.4s, v25.4s
+	WORD $0x4f3755cc // shl v12.4s, v14.4s, #23
+	WORD $0x4f3756ad // shl v13.4s, v21.4s, #23
+	WORD $0x4eb6858c // add v12.4s, v12.4s, v22.4s
+	WORD $0x4eb685ad // add v13.4s, v13.4s, v22.4s
+	WORD $0x6e2cdcc6 // fmul v6.4s, v6.4s, v12.4s
+	WORD $0x6e2ddce7 // fmul v7.4s, v7.4s, v13.4s
+	WORD $0x4f375508 // shl v8.4s, v8.4s, #23
+	WORD $0x4f375529 // shl v9.4s, v9.4s, #23
+	WORD $0x4eb68508 // add v8.4s, v8.4s, v22.4s
+	WORD $0x4eb68529 // add v9.4s, v9.4s, v22.4s
+	WORD $0x6e28dcc6 // fmul v6.4s, v6.4s, v8.4s
+	WORD $0x6e29dce7 // fmul v7.4s, v7.4s, v9.4s
+	WORD $0x4e36d54c // fadd v12.4s, v10.4s, v22.4s
+	WORD $0x4e36d56d // fadd v13.4s, v11.4s, v22.4s
+	WORD $0x4eb6d58e // fsub v14.4s, v12.4s, v22.4s
+	WORD $0x4eb6d5af // fsub v15.4s, v13.4s, v22.4s
+	WORD $0x4eaed54e // fsub v14.4s, v10.4s, v14.4s
+	WORD $0x4eafd56f // fsub v15.4s, v11.4s, v15.4s
+	WORD $0x4e26d5ce // fadd v14.4s, v14.4s, v6.4s
+	WORD $0x4e27d5ef // fadd v15.4s, v15.4s, v7.4s
+	WORD $0x6e2cfec8 // fdiv v8.4s, v22.4s, v12.4s
+	WORD $0x6e2dfec9 // fdiv v9.4s, v22.4s, v13.4s
+	WORD $0x6e28dd50 // fmul v16.4s, v10.4s, v8.4s
+	WORD $0x6e29dd71 // fmul v17.4s, v11.4s, v9.4s
+	WORD $0x4eb0cd8a // fmls v10.4s, v12.4s, v16.4s
+	WORD $0x4eb1cdab // fmls v11.4s, v13.4s, v17.4s
+	WORD $0x4eb0cdc6 // fmls v6.4s, v14.4s, v16.4s
+	WORD $0x4eb1cde7 // fmls v7.4s, v15.4s, v17.4s
+	WORD $0x4e26d546 // fadd v6.4s, v10.4s, v6.4s
+	WORD $0x4e27d567 // fadd v7.4s, v11.4s, v7.4s
+	WORD $0x4e26cd10 // fmla v16.4s, v8.4s, v6.4s
+	WORD $0x4e27cd31 // fmla v17.4s, v9.4s, v7.4s
+	WORD $0x4eb01e08 // mov v8.16b, v16.16b
+	WORD $0x4eb0ce08 // fmls v8.4s, v16.4s, v16.4s
+	WORD $0x4eb11e29 // mov v9.16b, v17.16b
+	WORD $0x4eb1ce29 // fmls v9.4s, v17.4s, v17.4s
+	WORD $0x6ea4e7a6 // fcmgt v6.4s, v29.4s, v4.4s
+	WORD $0x6ea5e7a7 // fcmgt v7.4s, v29.4s, v5.4s
+	WORD $0x4ea71cd5 // orr v21.16b, v6.16b, v7.16b
+	WORD $0x6eb5a6b5 // umaxp v21.4s, v21.4s, v21.4s
+	FMOVD F21, R20
+	CMP $0, R20
+	BEQ above13
+	FMOVQ 3344(R19), F21
+	WORD $0x6ea4e6aa // fcmgt v10.4s, v21.4s, v4.4s
+	WORD $0x6ea5e6ab // fcmgt v11.4s, v21.4s, v5.4s
+	FMOVQ 2352(R19), F19
+	WORD $0x4eaa1d4c // mov v12.16b, v10.16b
+	WORD $0x6e641e6c // bsl v12.16b, v19.16b, v4.16b
+	WORD $0x4eab1d6d // mov v13.16b, v11.16b
+	WORD $0x6e651e6d // bsl v13.16b, v19.16b, v5.16b
+	WORD $0x4eb91f30 // mov v16.16b, v25.16b
+	WORD $0x4e3ccd90 // fmla v16.4s, v12.4s, v28.4s
+	WORD $0x4e3ccdb9 // fmla v25.4s, v13.4s, v28.4s
+	FMOVQ 2592(R19), F18
+	WORD $0x4eb2d60e // fsub v14.4s, v16.4s, v18.4s
+	WORD $0x4eb2d72f // fsub v15.4s, v25.4s, v18.4s
+	WORD $0x4eaed58c // fsub v12.4s, v12.4s, v14.4s
+	WORD $0x4eafd5ad // fsub v13.4s, v13.4s, v15.4s
+	WORD $0x4e32d58c // fadd v12.4s, v12.4s, v18.4s
+	WORD $0x4e32d5ad // fadd v13.4s, v13.4s, v18.4s
+	WORD $0x4f37560e // shl v14.4s, v16.4s, #23
+	WORD $0x4f37572f // shl v15.4s, v25.4s, #23
+	WORD $0x4eb685ce // add v14.4s, v14.4s, v22.4s
+	WORD $0x4eb685ef // add v15.4s, v15.4s, v22.4s
+	WORD $0x6e2edc4e // fmul v14.4s, v2.4s, v14.4s
+	WORD $0x6e2fdc6f // fmul v15.4s, v3.4s, v15.4s
+	WORD $0x4f37558c // shl v12.4s, v12.4s, #23
+	WORD $0x4f3755ad // shl v13.4s, v13.4s, #23
+	WORD $0x4eb6858c // add v12.4s, v12.4s, v22.4s
+	WORD $0x4eb685ad // add v13.4s, v13.4s, v22.4s
+	WORD $0x6e2cddcc // fmul v12.4s, v14.4s, v12.4s
+	WORD $0x6e2ddded // fmul v13.4s, v15.4s, v13.4s
+	WORD $0x6eb5e499 // fcmgt v25.4s, v4.4s, v21.4s
+	WORD $0x6e641eb9 // bsl v25.16b, v21.16b, v4.16b
+	WORD $0x6eb5e4b1 // fcmgt v17.4s, v5.4s, v21.4s
+	WORD $0x6e651eb1 // bsl v17.16b, v21.16b, v5.16b
+	FMOVQ 3360(R19), F16
+	WORD $0x4e30d724 // fadd v4.4s, v25.4s, v16.4s
+	WORD $0x4e30d625 // fadd v5.4s, v17.4s, v16.4s
+	WORD $0x4e32d484 // fadd v4.4s, v4.4s, v18.4s
+	WORD $0x4e32d4a5 // fadd v5.4s, v5.4s, v18.4s
+	FMOVQ 3376(R19), F25
+	WORD $0x4f375484 // shl v4.4s, v4.4s, #23
+	WORD $0x4f3754a5 // shl v5.4s, v5.4s, #23
+	WORD $0x4eb68484 // add v4.4s, v4.4s, v22.4s
+	WORD $0x4eb684a5 // add v5.4s, v5.4s, v22.4s
+	WORD $0x6e24dc42 // fmul v2.4s, v2.4s, v4.4s
+	WORD $0x6e25dc63 // fmul v3.4s, v3.4s, v5.4s
+	WORD $0x4e39d442 // fadd v2.4s, v2.4s, v25.4s
+	WORD $0x4e39d463 // fadd v3.4s, v3.4s, v25.4s
+	WORD $0x6e391c42 // eor v2.16b, v2.16b, v25.16b
+	WORD $0x6e391c63 // eor v3.16b, v3.16b, v25.16b
+	WORD $0x6e6c1c4a // bsl v10.16b, v2.16b, v12.16b
+	WORD $0x6e6d1c6b // bsl v11.16b, v3.16b, v13.16b
+	WORD $0x6e681d46 // bsl v6.16b, v10.16b, v8.16b
+	WORD $0x6e691d67 // bsl v7.16b, v11.16b, v9.16b
+	WORD $0x4ea61cc8 // mov v8.16b, v6.16b
+	WORD $0x4ea71ce9 // mov v9.16b, v7.16b
+
+above13:
+	CMP $0x00000008, R2
+	BLT partialstore
+	FSTPQ (F8, F9), 0(R0)
+	ADD $0x00000020, R1, R1
+	ADD $0x00000020, R0, R0
+	SUBS $0x00000008, R2, R2
+	BNE loop
+	B done
+
+partial:
+	CMP $0x00000001, R2
+	BLT done
+	BNE several
+	FMOVS 0(R1), F0
+	WORD $0x6f00e401 // movi v1.2d, #0
+	B body
+
+several:
+	ADD $16, R19, R3
+	MOVD R2, R6
+	NEG R6, R6
+	ADD R6<<2, R3, R16
+	FLDPQ 32(R16), (F0, F1)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6f00e41e // movi v30.2d, #0
+	ADD $0, R1, R16
+	WORD $0x0e043c14 // mov w20, v0.s[0]
+	TBZ $31, R20, lane1
+	VLD1 (R16), V31.S[0]
+
+lane1:
+	ADD $4, R16, R16
+	WORD $0x0e0c3c14 // mov w20, v0.s[1]
+	TBZ $31, R20, lane2
+	VLD1 (R16), V31.S[1]
+
+lane2:
+	ADD $4, R16, R16
+	WORD $0x0e143c14 // mov w20, v0.s[2]
+	TBZ $31, R20, lane3
+	VLD1 (R16), V31.S[2]
+
+lane3:
+	ADD $4, R16, R16
+	WORD $0x0e1c3c14 // mov w20, v0.s[3]
+	TBZ $31, R20, lane4
+	VLD1 (R16), V31.S[3]
+
+lane4:
+	ADD $4, R16, R16
+	WORD $0x0e043c34 // mov w20, v1.s[0]
+	TBZ $31, R20, lane5
+	VLD1 (R16), V30.S[0]
+
+lane5:
+	ADD $4, R16, R16
+	WORD $0x0e0c3c34 // mov w20, v1.s[1]
+	TBZ $31, R20, lane6
+	VLD1 (R16), V30.S[1]
+
+lane6:
+	ADD $4, R16, R16
+	WORD $0x0e143c34 // mov w20, v1.s[2]
+	TBZ $31, R20, lane7
+	VLD1 (R16), V30.S[2]
+
+lane7:
+	ADD $4, R16, R16
+	WORD $0x0e1c3c34 // mov w20, v1.s[3]
+	TBZ $31, R20, lane8
+	VLD1 (R16), V30.S[3]
+
+lane8:
+	ADD $4, R16, R16
+	WORD $0x4ebf1fe0 // mov v0.16b, v31.16b
+	WORD $0x4ebe1fc1 // mov v1.16b, v30.16b
+	B body
+
+partialstore:
+	TST $0x00000004, R2
+	BEQ below4
+	FMOVQ F8, 0(R0)
+	ADD $0x00000010, R0, R0
+	WORD $0x4ea91d28 // mov v8.16b, v9.16b
+
+below4:
+	TST $0x00000002, R2
+	BEQ below2
+	FMOVD F8, 0(R0)
+	WORD $0x6f00e41f // movi v31.2d, #0
+	WORD $0x6e1f4108 // ext v8.16b, v8.16b, v31.16b, #8
+	ADD $0x00000008, R0, R0
+
+below2:
+	TST $0x00000001, R2
+	BEQ below1
+	FMOVS F8, 0(R0)
 
 below1:
 
@@ -17917,7 +18513,7 @@ body:
 	WORD $0x4ea91d25 // mov v5.16b, v9.16b
 	WORD $0x4eb51ea8 // mov v8.16b, v21.16b
 	WORD $0x4eb41e89 // mov v9.16b, v20.16b
-	BEQ above12
+	BEQ above14
 	FMOVQ 3344(R19), F21
 	WORD $0x6ea4e6aa // fcmgt v10.4s, v21.4s, v4.4s
 	WORD $0x6ea5e6ab // fcmgt v11.4s, v21.4s, v5.4s
@@ -17975,7 +18571,7 @@ body:
 	WORD $0x4ea81d06 // mov v6.16b, v8.16b
 	WORD $0x4ea91d27 // mov v7.16b, v9.16b
 
-above12:
+above14:
 	CMP $0x00000008, R2
 	BLT partialstore
 	FSTPQ (F6, F7), 0(R0)

@@ -26,15 +26,17 @@ var pure = map[string]func(float64) float64{
 	"log1p":      math.Log1p,
 	"tanh":       math.Tanh,
 	"sigmoid":    sigmoid,
-	"softplus":   softplus,
-	"sin":        math.Sin,
-	"cos":        math.Cos,
-	"atan":       math.Atan,
-	"erf":        math.Erf,
-	"erfc":       math.Erfc,
-	"floor":      math.Floor,
-	"ceil":       math.Ceil,
-	"trunc":      math.Trunc,
+
+	"sigmoid_slope": sigmoidSlope,
+	"softplus":      softplus,
+	"sin":           math.Sin,
+	"cos":           math.Cos,
+	"atan":          math.Atan,
+	"erf":           math.Erf,
+	"erfc":          math.Erfc,
+	"floor":         math.Floor,
+	"ceil":          math.Ceil,
+	"trunc":         math.Trunc,
 }
 
 var (
@@ -124,6 +126,11 @@ func sigmoid(x float64) float64 {
 		return e / (1 + e)
 	}
 	return 1 / (1 + math.Exp(-x))
+}
+
+func sigmoidSlope(x float64) float64 {
+	s := sigmoid(-math.Abs(x))
+	return s * (1 - s)
 }
 
 func softplus(x float64) float64 {

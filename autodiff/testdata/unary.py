@@ -276,6 +276,7 @@ TABLE = {
     "log1p_square_slope": (derivative(log1p_square), -INF, INF, 4, [1], {0.0: (0, 2, 0), INF: (0, 0, 0), -INF: (0, 0, 0)}),
     "softplus": (softplus, -INF, INF, 40, [], {INF: (INF, 1, 0), -INF: (0, 0, 0)}),
     "sigmoid": (sigmoid, -INF, INF, 40, [], {INF: (1, 0, 0), -INF: (0, 0, 0)}),
+    "sigmoid_slope": (derivative(sigmoid), -INF, INF, 40, [], {INF: (0, 0, 0), -INF: (0, 0, 0)}),
     "abs": (mirrored(lambda s: s, 1), -INF, INF, 3, [], {0.0: (0, 0, 0), INF: (INF, 1, 0), -INF: (INF, -1, 0)}),
     "sign": (step(sign), -INF, INF, 3, [], {0.0: (0, 0, 0), INF: (1, 0, 0)}),
     "floor": (step(lambda x: x.floor()), -INF, INF, 30, [1, -2], {0.0: (0, 0, 0), INF: (INF, 0, 0)}),

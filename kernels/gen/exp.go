@@ -15,12 +15,13 @@ import (
 
 func exponentials() []kernel {
 	return elementary(map[string]func(machine, vec) vec{
-		"exp":      machine.exp,
-		"exp2":     machine.exp2,
-		"expm1":    machine.expm1,
-		"sigmoid":  machine.sigmoid,
-		"softplus": machine.softplus,
-		"tanh":     machine.tanh,
+		"exp":           machine.exp,
+		"exp2":          machine.exp2,
+		"expm1":         machine.expm1,
+		"sigmoid":       machine.sigmoid,
+		"sigmoid_slope": machine.sigmoidSlope,
+		"softplus":      machine.softplus,
+		"tanh":          machine.tanh,
 	})
 }
 
@@ -175,6 +176,21 @@ func (m machine) sigmoid(x vec) vec {
 	q := m.mul(num, inv)
 	rest := m.add(m.fnma(q, den, num), m.fnma(q, dl, m.blend(below, el, zero)))
 	return m.below(m.tiny(), m.fma(rest, inv, q), hi, m.blend(below, kf, zero))
+}
+
+// sigmoidSlope is s(1-s) for s = sigmoid(-|x|), which is at most 1/2, and e = exp(-|x|) where that is tiny.
+func (m machine) sigmoidSlope(x vec) vec {
+	hi, lo, kf := m.expParts(m.or(x, m.sign()))
+	k := m.max(m.tiny(), kf)
+	e, el := m.scale(hi, k), m.scale(lo, k)
+	one := m.load(m.num(1))
+	den := m.add(e, one)
+	dl := m.add(m.sub(e, m.sub(den, one)), el)
+	inv := m.div(one, den)
+	q := m.mul(e, inv)
+	rest := m.add(m.fnma(q, den, e), m.fnma(q, dl, el))
+	s := m.fma(rest, inv, q)
+	return m.below(m.tiny(), m.fnma(s, s, s), hi, kf)
 }
 
 // softplus is max(x, 0) + log(1 + e), e = exp(-|x|), and e itself for x < 0 where that is tiny.

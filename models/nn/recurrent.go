@@ -17,12 +17,12 @@ import (
 // Layers are stacked by giving the outputs of one to the next. For both directions a second layer takes ad.Flip(x, 0), and its outputs,
 // flipped again, are joined: ad.Concat(2, forward, ad.Flip(backward, 0)).
 func (m *Model) RNN(name string, x *ad.Node, units int) (ys, hidden *ad.Node) {
-	inputs, wh, zero, bad := m.recurrence(name, x, units, 1)
+	inputs, wh, bias, zero, bad := m.recurrence(name, x, units, 1)
 	if bad != nil {
 		return bad, bad
 	}
 	last, y := ad.Scan(func(c, x []*ad.Node) (next, y []*ad.Node) {
-		h := ad.Tanh(ad.Add(ad.MatMul(c[0], wh), x[0]))
+		h := ad.Tanh(ad.Add(ad.MatMul(c[0], wh), ad.Add(x[0], bias)))
 		return []*ad.Node{h}, []*ad.Node{h}
 	}, []*ad.Node{zero}, []*ad.Node{inputs}, x.Shape()[0], ad.ScanSettings{})
 	return y[0], last[0]
@@ -32,12 +32,12 @@ func (m *Model) RNN(name string, x *ad.Node, units int) (ys, hidden *ad.Node) {
 // output and the last cell (Neural Computation 9, 1735, 1997). See RNN for several layers and both directions. Parameters are name.input (inputs, 4 units), name.hidden
 // (units, 4 units) and name.bias, of the input, forget, cell and output gates in this order.
 func (m *Model) LSTM(name string, x *ad.Node, units int) (ys, hidden, cell *ad.Node) {
-	gates, wh, zero, bad := m.recurrence(name, x, units, 4)
+	gates, wh, bias, zero, bad := m.recurrence(name, x, units, 4)
 	if bad != nil {
 		return bad, bad, bad
 	}
 	last, y := ad.Scan(func(c, x []*ad.Node) (next, y []*ad.Node) {
-		a := ad.Add(ad.MatMul(c[0], wh), x[0])
+		a := ad.Add(ad.MatMul(c[0], wh), ad.Add(x[0], bias))
 		gate := func(k int) *ad.Node { return ad.Slice(a, 1, k*units, (k+1)*units) }
 		cell := ad.Add(ad.Mul(ad.Sigmoid(gate(1)), c[1]), ad.Mul(ad.Sigmoid(gate(0)), ad.Tanh(gate(2))))
 		h := ad.Mul(ad.Sigmoid(gate(3)), ad.Tanh(cell))
@@ -50,16 +50,16 @@ func (m *Model) LSTM(name string, x *ad.Node, units int) (ys, hidden, cell *ad.N
 // (arXiv:1406.1078). See RNN for several layers and both directions. Parameters are name.input (inputs, 3 units), name.hidden (units, 3 units), name.bias, and name.new of
 // the hidden part of the new state; gates are reset, update and new.
 func (m *Model) GRU(name string, x *ad.Node, units int) (ys, hidden *ad.Node) {
-	gates, wh, zero, bad := m.recurrence(name, x, units, 3)
+	gates, wh, bias, zero, bad := m.recurrence(name, x, units, 3)
 	if bad != nil {
 		return bad, bad
 	}
 	own := m.Param(name+".new", Uniform(1/math.Sqrt(float64(max(1, units)))), units)
 	last, y := ad.Scan(func(c, x []*ad.Node) (next, y []*ad.Node) {
-		a := ad.MatMul(c[0], wh)
+		a, in := ad.MatMul(c[0], wh), ad.Add(x[0], bias)
 		part := func(n *ad.Node, k int) *ad.Node { return ad.Slice(n, 1, k*units, (k+1)*units) }
-		reset, update := ad.Sigmoid(ad.Add(part(a, 0), part(x[0], 0))), ad.Sigmoid(ad.Add(part(a, 1), part(x[0], 1)))
-		fresh := ad.Tanh(ad.Add(part(x[0], 2), ad.Mul(reset, ad.Add(part(a, 2), own))))
+		reset, update := ad.Sigmoid(ad.Add(part(a, 0), part(in, 0))), ad.Sigmoid(ad.Add(part(a, 1), part(in, 1)))
+		fresh := ad.Tanh(ad.Add(part(in, 2), ad.Mul(reset, ad.Add(part(a, 2), own))))
 		h := ad.Add(fresh, ad.Mul(update, ad.Sub(c[0], fresh)))
 		return []*ad.Node{h}, []*ad.Node{h}
 	}, []*ad.Node{zero}, []*ad.Node{gates}, x.Shape()[0], ad.ScanSettings{})
@@ -67,19 +67,19 @@ func (m *Model) GRU(name string, x *ad.Node, units int) (ys, hidden *ad.Node) {
 }
 
 // recurrence declares the parameters of a recurrent layer, and returns the part of its gates that the inputs make, for all steps
-// at once, the weights of the hidden state, and the state before the first step.
-func (m *Model) recurrence(name string, x *ad.Node, units, gates int) (input, hidden, zero, bad *ad.Node) {
+// at once, the weights of the hidden state, the biases, and the state before the first step.
+func (m *Model) recurrence(name string, x *ad.Node, units, gates int) (input, hidden, bias, zero, bad *ad.Node) {
 	if x.Err() != nil {
-		return nil, nil, nil, x
+		return nil, nil, nil, nil, x
 	}
 	s := x.Shape()
 	if len(s) != 3 || units < 1 {
-		return nil, nil, nil, ad.Fail(fmt.Errorf("nn: %s has %d units and an input of shape %v: want at least 1 unit, and (steps, batch, inputs)", name, units, s))
+		return nil, nil, nil, nil, ad.Fail(fmt.Errorf("nn: %s has %d units and an input of shape %v: want at least 1 unit, and (steps, batch, inputs)", name, units, s))
 	}
 	init := Uniform(1 / math.Sqrt(float64(units)))
 	w := m.Param(name+".input", init, s[2], gates*units)
 	wh := m.Param(name+".hidden", init, units, gates*units)
-	b := m.Param(name+".bias", init, gates*units)
-	input = ad.Reshape(ad.Add(ad.MatMul(ad.Reshape(x, s[0]*s[1], s[2]), w), b), s[0], s[1], gates*units)
-	return input, wh, ad.Full(0, s[1], units), nil
+	bias = m.Param(name+".bias", init, gates*units)
+	input = ad.Reshape(ad.MatMul(ad.Reshape(x, s[0]*s[1], s[2]), w), s[0], s[1], gates*units)
+	return input, wh, bias, ad.Full(0, s[1], units), nil
 }
