@@ -49,12 +49,13 @@ func (v *Value) whole() bool {
 type layouts struct {
 	order  []*Value
 	nextID int
-	apart  bool // whether products read matrices whose rows lie apart
+	copies map[*Value]*Value // of values that several others need in order
+	apart  bool              // whether products read matrices whose rows lie apart
 }
 
 // layOut lays out values, which have numbers below nextID.
 func layOut(values []*Value, nextID int, apart bool) (*layouts, error) {
-	l := &layouts{nextID: nextID, apart: apart}
+	l := &layouts{nextID: nextID, copies: map[*Value]*Value{}, apart: apart}
 	for _, v := range values {
 		l.add(v)
 		if v.kindIs(View) && v.IsInt && v.Op.Code != Reshape && !(v.Op.Code == Slice && v.contiguous()) {
@@ -112,6 +113,14 @@ func (l *layouts) copied(x *Value) *Value {
 	return c
 }
 
+// ordered returns the value that holds x's elements in order, the same one for all that read it.
+func (l *layouts) ordered(x *Value) *Value {
+	if l.copies[x] == nil {
+		l.copies[x] = l.copied(x)
+	}
+	return l.copies[x]
+}
+
 func (l *layouts) view(v *Value) layout {
 	x := v.In[0]
 	from := x.Layout
@@ -126,7 +135,7 @@ func (l *layouts) view(v *Value) layout {
 			out.strides = s
 			return out
 		}
-		c := l.copied(x)
+		c := l.ordered(x)
 		v.In = []*Value{c}
 		return layout{Root: c, strides: v.Shape.Strides()}
 	case Permute:
@@ -199,7 +208,7 @@ func (l *layouts) contiguousInputs(v *Value) {
 				continue
 			}
 		}
-		v.In[i] = l.copied(x)
+		v.In[i] = l.ordered(x)
 	}
 }
 
