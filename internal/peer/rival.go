@@ -27,6 +27,8 @@ type Rival struct {
 	Script string
 	Args   []string
 	Input  any // written to the script first, as a line of JSON, unless nil
+
+	Own func() (Done, error) // other work of ours in place of a program, which the race is compared with
 }
 
 // longest is how long a rival may live; one that hangs is killed then, and counts as absent.

@@ -45,7 +45,7 @@ func (a *angles[T]) direct(order, theta, psi []T) {
 	sinCos(a.sinPsi, a.cosPsi, psi)
 	product(a.x, a.cosPsi, a.sinTheta)
 	product(a.y, a.sinPsi, a.sinTheta)
-	if a.missing = false; leastOf(order) > 0 {
+	if a.missing = false; numeric(a.x) && numeric(a.cosTheta) {
 		return
 	}
 	for i, s := range order {

@@ -4,6 +4,7 @@
 package rsoxs
 
 import (
+	"math"
 	"unsafe"
 
 	"github.com/euryale-dev/euryale/kernels"
@@ -88,6 +89,8 @@ var (
 	inner32    = kernels.Dot32(kernels.Best())
 	least64    = kernels.Reduce64(kernels.Best(), "min")
 	least32    = kernels.Reduce32(kernels.Best(), "min")
+	most64     = kernels.Reduce64(kernels.Best(), "max")
+	most32     = kernels.Reduce32(kernels.Best(), "max")
 	product64  = kernels.Binary64(kernels.Best(), "mul")
 	product32  = kernels.Binary32(kernels.Best(), "mul")
 	minus64    = kernels.Binary64(kernels.Best(), "sub")
@@ -174,4 +177,29 @@ func leastOf[T float](v []T) float64 {
 		return least32(&v[0], len(v))
 	}
 	return 0
+}
+
+// numeric reports whether no element of v is NaN.
+func numeric[T float](v []T) bool { return !math.IsNaN(leastOf(v)) }
+
+// mostOf returns the largest element of v, or NaN if an element is.
+func mostOf[T float](v []T) float64 {
+	switch v := any(v).(type) {
+	case []float64:
+		return most64(&v[0], len(v))
+	case []float32:
+		return most32(&v[0], len(v))
+	}
+	return 0
+}
+
+// uniform reports whether all elements of v, which has some, are equal to its first.
+func uniform[T float](v []T) bool {
+	for ; len(v) > trigBlock; v = v[trigBlock:] {
+		if x := float64(v[trigBlock]); leastOf(v[:trigBlock]) != x || mostOf(v[:trigBlock]) != x {
+			return false
+		}
+	}
+	x := float64(v[0])
+	return leastOf(v) == x && mostOf(v) == x
 }

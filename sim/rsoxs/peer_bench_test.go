@@ -4,6 +4,7 @@
 package rsoxs
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -62,4 +63,43 @@ func scatterBeside(b *testing.B, shape [3]int, angles ...Angles) {
 			}.Run(b)
 		})
 	}
+}
+
+// BenchmarkPeerGradient takes patterns with their gradients, into the same memory each time, beside the patterns alone: of voxels that
+// are oriented everywhere and of the core-shell film, 32 x 512 x 512 each.
+func BenchmarkPeerGradient(b *testing.B) {
+	shape := [3]int{32, 512, 512}
+	m, o := oriented(shape)
+	gradientBeside(b, "oriented voxels", m, []float64{284.7}, o, Angles{})
+	gradientBeside(b, "oriented voxels", m, []float64{284.7}, o, Angles{0, 1, 360})
+	for _, n := range []int{1, 10} {
+		m, energies, o := panel(b, n)
+		gradientBeside(b, "the core-shell film", m, energies, o, Angles{0, 1, 360})
+	}
+}
+
+func gradientBeside(b *testing.B, what string, m *Morphology, energies []float64, o Optics, angles Angles) {
+	list, _ := angles.List()
+	simulators, gradients := map[int]*Simulator{}, map[int]*Gradient{} // by threads
+	work := func(grad bool) func() (peer.Done, error) {
+		return func() (_ peer.Done, err error) {
+			threads := runtime.GOMAXPROCS(0)
+			if simulators[threads] == nil {
+				if simulators[threads], err = New(m.Shape(), m.PhysSize, Config{Energies: energies, Angles: angles, Precision: 32, Workers: threads}); err != nil {
+					return peer.Done{}, err
+				}
+			}
+			p := run(b, simulators[threads], m, o, false)
+			if grad {
+				gradients[threads], err = simulators[threads].GradientTo(context.Background(), gradients[threads], o, p.Intensity)
+			}
+			return peer.Done{Check: math.NaN()}, err
+		}
+	}
+	b.Run(fmt.Sprintf("%dx%d/%s", len(energies), len(list), what), func(b *testing.B) {
+		peer.Race{
+			Name: fmt.Sprintf("pattern and gradient of %s, %d energies, %d angle(s)", what, len(energies), len(list)),
+			Ours: work(true), Peers: []peer.Rival{{Name: "the pattern alone", Own: work(false)}},
+		}.Run(b)
+	})
 }

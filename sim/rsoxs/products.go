@@ -182,14 +182,8 @@ func (p *products[T]) within(v [4][]T, lo, hi int) [4][]T {
 	return v
 }
 
-func zeros[T float](v []T) bool {
-	for _, x := range v {
-		if x != 0 {
-			return false
-		}
-	}
-	return true
-}
+// zeros reports whether all elements of v, which has some, are 0.
+func zeros[T float](v []T) bool { return v[0] == 0 && uniform(v) }
 
 // fromVectors sets the fields of s = align: pa = |s|^2, v = unaligned + pa.
 func fromVectors[T float](f *[anisotropic][]T, align, unaligned []T) {

@@ -180,10 +180,8 @@ func (s *spectra[T]) halfSpectra(half, even []T, p part[T], z int) {
 
 // evenness returns the value that all elements of v have, or NaN if they differ.
 func evenness[T float](v []T) T {
-	for _, x := range v {
-		if x != v[0] {
-			return T(math.NaN())
-		}
+	if v[0] != v[len(v)-1] || v[0] != v[len(v)/2] || !uniform(v) {
+		return T(math.NaN())
 	}
 	return v[0]
 }
