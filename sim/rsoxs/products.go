@@ -143,8 +143,8 @@ func (w *scratch[T]) keepVolume(v []T) {
 	copy(w.fields[fieldV], v)
 }
 
-// trigBlock is the number of voxels whose sines and cosines are in memory at once.
-const trigBlock = 1024
+// trigBlock is the number of voxels whose sines and cosines, fields and gradients are in memory at once: in the first cache.
+const trigBlock = 256
 
 // blocks calls f for parts of a slice, from lo to hi, with the sines and cosines of both angles.
 func (w *scratch[T]) blocks(theta, psi []T, f func(lo, hi int, st, ct, sp, cp []T)) {
