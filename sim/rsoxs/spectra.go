@@ -114,7 +114,12 @@ func (s *spectra[T]) batch() (slices, size int, half []T) {
 	size = 2 * s.n[1] * s.columns()
 	parts := len(s.parts())
 	slices = max(s.n[0]/s.fields, (8*s.workers+parts-1)/parts)
-	slices = min(slices, max(1, 1<<23/(size*s.fields)), s.n[0])
+	most := 1 << 23 / (size * s.fields)
+	if parts == 1 { // the polarization: fewer fields, whose sums take less time to pass over; and as many slices for every worker
+		most = 3 << 21 / (size * s.fields)
+		most = max(most/s.workers*s.workers, min(most, s.workers))
+	}
+	slices = min(slices, max(1, most), s.n[0])
 	if n := slices * s.fields * size; len(s.half) < n {
 		s.half = make([]T, n)
 	}
