@@ -13,7 +13,8 @@ import (
 )
 
 // BenchmarkPeerAssembly forms an assembly in 25 steps, in lazy and in whole areas, and
-// merges two in 52 steps of lazy areas.
+// merges two in 52 steps of lazy areas. The peer in C++ draws new neurons from a normal
+// distribution and forgets losers, which is the law of the rows "normal".
 func BenchmarkPeerAssembly(b *testing.B) {
 	for _, c := range []struct {
 		operation string
@@ -24,8 +25,13 @@ func BenchmarkPeerAssembly(b *testing.B) {
 		{"project", 1e4, 100, 0.01, true}, {"project", 1e5, 317, 0.01, false}, {"project", 1e6, 1000, 0.01, false},
 		{"explicit", 1e4, 100, 0.05, false}, {"explicit", 1e5, 317, 0.01, false},
 		{"merge", 1e4, 100, 0.05, false}, {"merge", 1e5, 317, 0.01, false},
+		{"normal", 1e4, 100, 0.05, false}, {"normal", 1e5, 317, 0.01, false},
 	} {
-		numbers := []string{c.operation, fmt.Sprint(c.n), fmt.Sprint(c.k), fmt.Sprint(c.p), "0.05"}
+		theirs := c.operation
+		if theirs == "normal" {
+			theirs = "merge"
+		}
+		numbers := []string{theirs, fmt.Sprint(c.n), fmt.Sprint(c.k), fmt.Sprint(c.p), "0.05"}
 		peers := []peer.Rival{{Name: "C++", Script: "assembly.py", Args: append([]string{"c++"}, numbers...)}}
 		if c.python {
 			peers = append(peers, peer.Rival{Name: "brain.py", Script: "assembly.py", Args: append([]string{"brain.py"}, numbers...)})
@@ -40,6 +46,9 @@ func BenchmarkPeerAssembly(b *testing.B) {
 					switch c.operation {
 					case "explicit":
 						check(b, form25(exactBrain(b, set, c.n, c.k)))
+					case "normal":
+						set.Lazy = Normal
+						carriedOut(b, set, c.n, c.k, 0.05, "SA SB", "A B C", merge52)
 					case "merge":
 						carriedOut(b, set, c.n, c.k, 0.05, "SA SB", "A B C", merge52)
 					default:
