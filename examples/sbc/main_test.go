@@ -16,13 +16,13 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `as it should be
-a: ranks are so uneven by chance in 0.037 of cases; -0.3 standard errors too many at the ends
-b: ranks are so uneven by chance in 0.86 of cases; -0.8 standard errors too many at the ends
+a: ranks are so uneven by chance in 0.12 of cases; -0.1 standard errors too many at the ends
+b: ranks are so uneven by chance in 0.99 of cases; -0.2 standard errors too many at the ends
 The ranks do not depart from uniform ones.
 
 the prior of a counted three times
-a: ranks are so uneven by chance in 0.0002 of cases; +4.9 standard errors too many at the ends
-b: ranks are so uneven by chance in 0.92 of cases; -0.8 standard errors too many at the ends
+a: ranks are so uneven by chance in 0.00039 of cases; +3.8 standard errors too many at the ends
+b: ranks are so uneven by chance in 0.89 of cases; -0.4 standard errors too many at the ends
 The ranks of a are not uniform.
 
 `
