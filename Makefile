@@ -91,7 +91,7 @@ POSTERIOR ?= Rate_1* eight_schools* kidiq-kidscore_interaction radon_all-radon_p
   garch-garch11 gp_pois_regr-gp_regr mnist_100*
 bench-stan: ## gradients of programs in the Stan language beside stanli, in turn, into bench/stan.txt (EURYALE_POSTERIORDB, EURYALE_STANLI; POSTERIOR="garch-* hmm*")
 	@mkdir -p bench
-	@EURYALE_POSTERIOR='$(POSTERIOR)' $(GO) test -run '^$$' -bench BenchmarkPeerPosteriorDB -benchtime 1x -timeout 2h ./models/stan 2>&1 | grep --line-buffered -E '^[|#]|FAIL|panic' | tee bench/stan.txt
+	@EURYALE_POSTERIOR='$(POSTERIOR)' $(GO) test -run '^$$' -v -bench BenchmarkPeerPosteriorDB -benchtime 1x -timeout 2h ./models/stan 2>&1 | grep --line-buffered -E '^[|#]|FAIL|panic|names no' | tee bench/stan.txt
 
 performance: ## put what bench-peers and bench-stan measured into docs/PERFORMANCE.md
 	$(GO) run ./internal/peer/page docs/PERFORMANCE.md

@@ -305,7 +305,7 @@ func TestCancelledBeforeStart(t *testing.T) {
 }
 
 func TestCancelKeepsDraws(t *testing.T) {
-	fit, err := cancelAfter(t, 12000, Settings{Chains: 2, Warmup: 200, Parallel: 1})
+	fit, err := cancelAfter(t, &eightSchoolsPlain{}, 12000, Settings{Chains: 2, Warmup: 200, Parallel: 1})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}

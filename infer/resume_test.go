@@ -40,16 +40,16 @@ func (c *cancelling) LogProbGrad(q, g []float64) (float64, error) {
 	return c.Target.LogProbGrad(q, g)
 }
 
-// cancelAfter samples as Sample does until so many evaluations were made and
+// cancelAfter samples a target as Sample does until so many evaluations were made and
 // returns the error.
-func cancelAfter(t *testing.T, n int64, cfg Settings) (*Fit, error) {
+func cancelAfter(t *testing.T, target Target, n int64, cfg Settings) (*Fit, error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	left := &atomic.Int64{}
 	left.Store(n)
 	var r *run
-	c := &cancelling{&eightSchoolsPlain{}, left, cancel, func() bool { return r == nil || r.stop.Load() }}
+	c := &cancelling{target, left, cancel, func() bool { return r == nil || r.stop.Load() }}
 	cfg, err := cfg.withDefaults(c.Dim())
 	if err == nil {
 		r, err = newRun(c, cfg)
@@ -91,7 +91,7 @@ func TestResumeIsExact(t *testing.T) {
 		for _, at := range tier.Of([]int{7, warm / 4, warm, warm + sampling/2}, []int{1, 7, warm / 9, warm / 4, warm / 2, 2*warm/3 + 11, warm, warm + sampling/2, warm + sampling - 5}) {
 			saved := cfg
 			saved.Checkpoint.Path = filepath.Join(t.TempDir(), "run.ckpt")
-			part, err := cancelAfter(t, int64(at), saved)
+			part, err := cancelAfter(t, &eightSchoolsPlain{}, int64(at), saved)
 			if !errors.Is(err, context.Canceled) {
 				t.Fatalf("%s, cancelled at %d: error %v", name, at, err)
 			}
@@ -111,11 +111,11 @@ func TestResumeAgain(t *testing.T) {
 	cfg := Settings{Warmup: 100, Draws: 80, Chains: 2, Seed: 4}
 	want := bits(mustSample(t, &eightSchoolsPlain{}, cfg))
 	cfg.Checkpoint.Path = filepath.Join(t.TempDir(), "run.ckpt")
-	if _, err := cancelAfter(t, 500, cfg); err == nil {
+	if _, err := cancelAfter(t, &eightSchoolsPlain{}, 500, cfg); err == nil {
 		t.Fatal("not cancelled")
 	}
 	cfg.Resume = cfg.Checkpoint.Path
-	if _, err := cancelAfter(t, 900, cfg); err == nil {
+	if _, err := cancelAfter(t, &eightSchoolsPlain{}, 900, cfg); err == nil {
 		t.Fatal("not cancelled")
 	}
 	cfg.Draws = 30

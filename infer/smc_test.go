@@ -12,7 +12,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -185,11 +184,7 @@ func TestSMCResumes(t *testing.T) {
 	whole, e := evidenceOf(t, target, cfg)
 	cfg.Parallel, cfg.Method = 3, SMC
 	cfg.Checkpoint.Path = filepath.Join(t.TempDir(), "checkpoint")
-	ctx, cancel := context.WithCancel(t.Context())
-	left := &atomic.Int64{}
-	left.Store(int64(whole.chains[0].tr.Count)) // a quarter of the run
-	told := func() bool { return ctx.Err() != nil }
-	_, err := Sample(ctx, &cancelling{target, left, cancel, told}, cfg)
+	_, err := cancelAfter(t, target, int64(whole.chains[0].tr.Count), cfg) // a quarter of the run
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}

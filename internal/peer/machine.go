@@ -18,19 +18,27 @@ import (
 
 // head prints what the figures of a process hold for, and the titles of their table.
 var head = sync.OnceFunc(func() {
-	Machine()
-	r := measured()
-	fmt.Printf("# floor of one thread: %.1f GB/s to and from memory, %.1f and %.1f Gflop/s (float64, float32: our matrix product of 768)\n",
-		r.bandwidth/1e9, r.flops64/1e9, r.flops32/1e9)
-	fmt.Printf("# two threads at once do %.2f times the products of one, and move %.2f times as many bytes\n", r.products, r.traffic)
-	fmt.Println("| work | peer | CPU ms of one thread: ours | peer | peer/ours | ms of two threads: ours | peer | peer/ours | floor ms | ours/floor | differ by |")
+	now, r := moment(), measured()
+	fmt.Println("# " + machine())
+	fmt.Printf("# %s: one thread moves %.1f GB/s to and from memory and multiplies matrices (ours, 768 x 768) at %.1f and %.1f Gflop/s (float64, float32), which floors are made of; two threads that share nothing move %.2f and multiply %.2f times as much\n",
+		now, r.bandwidth/1e9, r.flops64/1e9, r.flops32/1e9, r.traffic, r.products)
+	fmt.Println("| work | peer | CPU time of one thread, ms: ours | peer | peer/ours | time with two threads, ms: ours | peer | peer/ours | floor, ms | ours/floor | relative difference of results |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|")
 })
 
-// Machine prints the machine, its load and the time, above a table of what was measured there.
+// Machine prints the machine, its load and the time, above a table of what is measured there.
 func Machine() {
-	fmt.Printf("# %s, %d processors, %s %s/%s, commit %s\n", processor(), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, commit())
-	fmt.Printf("# load %s on %s\n", load(), time.Now().UTC().Format("2006-01-02 15:04"))
+	fmt.Printf("# %s\n# %s\n", machine(), moment())
+}
+
+// machine names the processor, Go and the commit.
+func machine() string {
+	return fmt.Sprintf("%s, %d processors, %s %s/%s, commit %s", processor(), runtime.NumCPU(), runtime.Version(), runtime.GOOS, runtime.GOARCH, commit())
+}
+
+// moment is the load now, and the time.
+func moment() string {
+	return fmt.Sprintf("load %s on %s", load(), time.Now().UTC().Format("2006-01-02 15:04"))
 }
 
 // roof is how fast one thread of this machine is: bytes to and from memory and

@@ -14,7 +14,7 @@ import (
 
 // BenchmarkPeerAssembly forms an assembly in 25 steps, in lazy and in whole areas, and
 // merges two in 52 steps of lazy areas. The peer in C++ draws new neurons from a normal
-// distribution and forgets losers, which is the law of the rows "normal".
+// distribution and forgets losers, which is the law of the rows of merging "by the law of the engine".
 func BenchmarkPeerAssembly(b *testing.B) {
 	for _, c := range []struct {
 		operation string
@@ -27,9 +27,9 @@ func BenchmarkPeerAssembly(b *testing.B) {
 		{"merge", 1e4, 100, 0.05, false}, {"merge", 1e5, 317, 0.01, false},
 		{"normal", 1e4, 100, 0.05, false}, {"normal", 1e5, 317, 0.01, false},
 	} {
-		theirs := c.operation
+		theirs, what := c.operation, c.operation
 		if theirs == "normal" {
-			theirs = "merge"
+			theirs, what = "merge", "merge, by the law of the engine,"
 		}
 		numbers := []string{theirs, fmt.Sprint(c.n), fmt.Sprint(c.k), fmt.Sprint(c.p), "0.05"}
 		peers := []peer.Rival{{Name: "C++", Script: "assembly.py", Args: append([]string{"c++"}, numbers...)}}
@@ -39,7 +39,7 @@ func BenchmarkPeerAssembly(b *testing.B) {
 		b.Run(fmt.Sprintf("%s/%.0e", c.operation, float64(c.n)), func(b *testing.B) {
 			seed := uint64(0)
 			peer.Race{
-				Name: fmt.Sprintf("%s in areas of %.0e neurons, K = %d, p = %g", c.operation, float64(c.n), c.k, c.p),
+				Name: fmt.Sprintf("%s in areas of %.0e neurons, K = %d, p = %g", what, float64(c.n), c.k, c.p),
 				Ours: func() (peer.Done, error) {
 					seed++
 					set := Settings{P: c.p, Seed: seed, Threads: runtime.GOMAXPROCS(0)}

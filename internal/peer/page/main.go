@@ -74,6 +74,8 @@ func filled(document string, read func(file string) (string, error)) (string, er
 			measured = old
 		case err != nil:
 			return "", err
+		case !strings.Contains(measured, "\n|") && !strings.HasPrefix(measured, "|"):
+			return "", fmt.Errorf("%s has no table, so that the one in the document stays: measure again, or remove the file", file)
 		default:
 			measured = "\n" + tables(measured)
 		}

@@ -31,4 +31,8 @@ func TestFilled(t *testing.T) {
 	if _, err := filled("<!-- measured: a.txt -->\nno end", read); err == nil || !strings.Contains(err.Error(), "end of what was measured") {
 		t.Errorf("without an end: %v", err)
 	}
+	empty := func(string) (string, error) { return "# a machine\n", nil }
+	if _, err := filled(document, empty); err == nil || !strings.Contains(err.Error(), "a.txt has no table") {
+		t.Errorf("without a table: %v", err)
+	}
 }
