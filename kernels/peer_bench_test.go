@@ -56,17 +56,20 @@ func raceProduct[T float32 | float64](b *testing.B, f factors, kind string, mult
 		lda = f.m
 	}
 	var rooms [2]kernels.Workspace
-	part := func(worker, at, i0, i1 int) {
-		multiply(kernels.Best(), &rooms[worker], f.transA, false, f.m, f.n, f.k, 1, x[at*f.m*f.k:], lda, y[at*f.k*f.n:], f.n, 0, z[at*f.m*f.n:], f.n, i0, i1, 0, f.n)
+	part := func(worker, at, i0, i1, j0, j1 int) {
+		multiply(kernels.Best(), &rooms[worker], f.transA, false, f.m, f.n, f.k, 1, x[at*f.m*f.k:], lda, y[at*f.k*f.n:], f.n, 0, z[at*f.m*f.n:], f.n, i0, i1, j0, j1)
 	}
 	peer.Race{
 		Name: fmt.Sprintf("%s, %s", f.what, kind),
 		Ours: func() (peer.Done, error) {
 			threads := runtime.GOMAXPROCS(0)
-			if f.batch > 1 {
-				parallel.Do(threads, f.batch, func(worker, i int) { part(worker, i, 0, f.m) })
-			} else {
-				parallel.Do(threads, threads, func(worker, i int) { part(worker, 0, i*f.m/threads, (i+1)*f.m/threads) })
+			switch {
+			case f.batch > 1:
+				parallel.Do(threads, f.batch, func(worker, i int) { part(worker, i, 0, f.m, 0, f.n) })
+			case f.n < f.m:
+				parallel.Do(threads, threads, func(worker, i int) { part(worker, 0, i*f.m/threads, (i+1)*f.m/threads, 0, f.n) })
+			default:
+				parallel.Do(threads, threads, func(worker, i int) { part(worker, 0, 0, f.m, i*f.n/threads, (i+1)*f.n/threads) })
 			}
 			sum := 0.0
 			for i := 0; i < f.m; i += f.m / 4 {

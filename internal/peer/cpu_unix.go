@@ -6,6 +6,7 @@
 package peer
 
 import (
+	"os"
 	"syscall"
 	"time"
 )
@@ -17,4 +18,13 @@ func CPUTime() float64 {
 		return 0
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
+}
+
+// rest stops a process, or lets it go on.
+func rest(p *os.Process, stop bool) {
+	signal := syscall.SIGCONT
+	if stop {
+		signal = syscall.SIGSTOP
+	}
+	_ = p.Signal(signal) // one that has ended rests already
 }

@@ -109,7 +109,10 @@ func (c *child) failed(err error) error {
 	return err
 }
 
+// run does the work. Between its turns the rival rests, since threads of BLAS that wait for work take processor time from others.
 func (c *child) run() (measurement, error) {
+	rest(c.cmd.Process, false)
+	defer rest(c.cmd.Process, true)
 	if c.repeat == 0 { // the first run warms up
 		if _, err := c.times(1); err != nil {
 			return measurement{}, err
@@ -143,6 +146,7 @@ func (m measurement) plausible() error {
 
 // stop ends the rival: it sees the end of its input, and is killed if it goes on.
 func (c *child) stop() {
+	rest(c.cmd.Process, false)
 	c.in.Close()
 	kill := time.AfterFunc(5*time.Second, c.cancel)
 	_ = c.cmd.Wait()

@@ -27,8 +27,8 @@ type productShare struct {
 // partsEach is the number of parts per goroutine, so that a slow one does not hold up the rest.
 const partsEach = 2
 
-// shareProduct computes p with c.Threads goroutines: it distributes columns if there are more of
-// them than rows, rows otherwise.
+// shareProduct computes p with c.Threads goroutines: it distributes columns if there are as many of
+// them as rows, rows otherwise.
 func (c *Call) shareProduct(p product) {
 	if c.share == nil {
 		c.share = &productShare{level: c.Level, ws: make([]kernels.Workspace, c.Threads)}
@@ -37,7 +37,7 @@ func (c *Call) shareProduct(p product) {
 	s := c.share
 	s.p = p
 	length, unit := p.m, kernels.GemmRows
-	if p.n > p.m {
+	if p.n >= p.m {
 		length, unit = p.n, kernels.GemmColumns
 	}
 	each := (length + partsEach*c.Threads - 1) / (partsEach * c.Threads)
@@ -54,7 +54,7 @@ func (s *productShare) take(hand int) {
 			return
 		}
 		lo := k * s.rows
-		if s.p.n > s.p.m {
+		if s.p.n >= s.p.m {
 			s.p.part(s.level, &s.ws[hand], 0, s.p.m, lo, min(s.p.n, lo+s.rows))
 		} else {
 			s.p.part(s.level, &s.ws[hand], lo, min(s.p.m, lo+s.rows), 0, s.p.n)
