@@ -87,7 +87,7 @@ bench-peers: ## beside other libraries, in turn with each of them: PEERS="./opti
 
 # What bench-stan measures: one posterior of posteriordb for each kind of program, and those that were behind.
 POSTERIOR ?= Rate_1* eight_schools* kidiq-kidscore_interaction radon_all-radon_partially_pooled_centered radon_mn-radon_*_noncentered election88* \
-  wells_data-wells_dist100_model normal_5-normal_mixture_k hmm_example* iohmm* ecdc0401-covid19imperial_v2 timss* hudson* sir-sir soil* one_comp* \
+  wells_data-wells_dist100_model normal_5-normal_mixture_k hmm_example* iohmm* ecdc0401-covid19imperial_v2 timss* hudson* soil* one_comp* \
   garch-garch11 gp_pois_regr-gp_regr mnist_100*
 bench-stan: ## gradients of programs in the Stan language beside stanli, in turn, into bench/stan.txt (EURYALE_POSTERIORDB, EURYALE_STANLI; POSTERIOR="garch-* hmm*")
 	@mkdir -p bench
