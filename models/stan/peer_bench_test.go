@@ -48,7 +48,7 @@ func BenchmarkPeerPosteriorDB(b *testing.B) {
 	}
 	var ratios, compiled []float64
 	peer.Machine()
-	fmt.Println("| posterior | dim | ours us | stanli us | times faster | ours to first s | stanli s | difference |\n|---|---|---|---|---|---|---|---|")
+	fmt.Println("| posterior | parameters | ours, us | stanli, us | times as fast | to the first gradient, s: ours | stanli | relative difference |\n|---|---|---|---|---|---|---|---|")
 	for _, f := range files {
 		r, err := raceOf(b, dir, f, loop, lib)
 		if err != nil {
@@ -70,7 +70,7 @@ func BenchmarkPeerPosteriorDB(b *testing.B) {
 		}
 		return n
 	}
-	fmt.Printf("# %d posteriors: the median is %.2f times faster, %d are at least as fast, %d slower than 0.8; %d have their first gradient within 0.2 s\n", len(ratios), ratios[len(ratios)/2],
+	fmt.Printf("# %d posteriors: ours is %.2f times as fast at the median, at least as fast on %d, and slower than 0.8 on %d; %d have their first gradient within 0.2 s\n", len(ratios), ratios[len(ratios)/2],
 		count(ratios, func(x float64) bool { return x >= 1 }), count(ratios, func(x float64) bool { return x < 0.8 }), count(compiled, func(x float64) bool { return x < 0.2 }))
 }
 
