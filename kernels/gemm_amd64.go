@@ -5,43 +5,43 @@
 package kernels
 
 //go:noescape
-func tile1x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile1x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile1x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile1x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile2x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile2x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile2x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile2x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile3x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile3x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile3x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile3x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile4x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile4x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile4x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile4x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile5x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile5x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile5x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile5x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile6x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile6x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile6x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile6x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile1x8F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile1x8F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
 func inner1F64AVX2(n int, a *float64, as int, x *float64, dst *float64, ds int)
@@ -50,43 +50,43 @@ func inner1F64AVX2(n int, a *float64, as int, x *float64, dst *float64, ds int)
 func inner4F64AVX2(n int, a *float64, as int, x *float64, dst *float64, ds int)
 
 //go:noescape
-func tile1x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile1x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile1x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile1x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile2x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile2x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile2x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile2x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile3x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile3x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile3x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile3x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile4x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile4x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile4x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile4x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile5x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile5x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile5x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile5x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile6x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile6x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile6x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile6x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile1x8F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile1x8F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
 func inner1F32AVX2(n int, a *float32, as int, x *float32, dst *float32, ds int)
@@ -95,79 +95,79 @@ func inner1F32AVX2(n int, a *float32, as int, x *float32, dst *float32, ds int)
 func inner4F32AVX2(n int, a *float32, as int, x *float32, dst *float32, ds int)
 
 //go:noescape
-func tile1x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile1x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile1x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile1x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile1x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile1x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile2x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile2x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile2x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile2x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile2x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile2x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile3x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile3x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile3x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile3x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile3x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile3x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile4x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile4x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile4x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile4x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile4x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile4x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile5x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile5x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile5x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile5x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile5x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile5x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile6x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile6x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile6x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile6x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile6x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile6x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile7x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile7x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile7x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile7x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile7x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile7x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile8x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile8x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile8x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile8x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile8x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile8x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile1x8F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile1x8F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
 func inner1F64AVX512(n int, a *float64, as int, x *float64, dst *float64, ds int)
@@ -176,79 +176,79 @@ func inner1F64AVX512(n int, a *float64, as int, x *float64, dst *float64, ds int
 func inner4F64AVX512(n int, a *float64, as int, x *float64, dst *float64, ds int)
 
 //go:noescape
-func tile1x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile1x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile1x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile1x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile1x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile1x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile2x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile2x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile2x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile2x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile2x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile2x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile3x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile3x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile3x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile3x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile3x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile3x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile4x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile4x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile4x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile4x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile4x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile4x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile5x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile5x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile5x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile5x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile5x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile5x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile6x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile6x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile6x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile6x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile6x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile6x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile7x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile7x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile7x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile7x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile7x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile7x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile8x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile8x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile8x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile8x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile8x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile8x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile1x8F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile1x8F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
 func inner1F32AVX512(n int, a *float32, as int, x *float32, dst *float32, ds int)

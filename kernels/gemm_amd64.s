@@ -4,18 +4,17 @@
 
 #include "textflag.h"
 
-// func tile1x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile1x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile1x1F64AVX2(SB), NOSPLIT, $0-88
+TEXT ·tile1x1F64AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   bs+40(FP), SI
-	MOVQ   c+48(FP), DI
-	MOVQ   cs+56(FP), R8
-	VXORPS Y0, Y0, Y0
 
 loop:
 	VBROADCASTSD (CX), Y1
@@ -24,38 +23,50 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y1
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y1
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (DI), Y2
+	VMOVUPD      (AX), Y2
 	VFMADD231PD  Y0, Y1, Y2
-	VMOVUPD      Y2, (DI)
-	ADDQ         R8, DI
-	VZEROUPPER
-	RET
+	VMOVUPD      Y2, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y1, Y0
-	VMOVUPD Y0, (DI)
-	ADDQ    R8, DI
+	VMOVUPD Y0, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile1x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile1x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile1x2F64AVX2(SB), NOSPLIT, $0-88
+TEXT ·tile1x2F64AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   bs+40(FP), SI
-	MOVQ   c+48(FP), DI
-	MOVQ   cs+56(FP), R8
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
 
 loop:
 	VBROADCASTSD (CX), Y2
@@ -65,43 +76,55 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y2
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y2
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (DI), Y3
+	VMOVUPD      (AX), Y3
 	VFMADD231PD  Y0, Y2, Y3
-	VMOVUPD      Y3, (DI)
-	VMOVUPD      32(DI), Y0
+	VMOVUPD      Y3, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y1, Y2, Y0
-	VMOVUPD      Y0, 32(DI)
-	ADDQ         R8, DI
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y2, Y0
-	VMOVUPD Y0, (DI)
+	VMOVUPD Y0, (AX)
 	VMULPD  Y1, Y2, Y1
-	VMOVUPD Y1, 32(DI)
-	ADDQ    R8, DI
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile2x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile2x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile2x1F64AVX2(SB), NOSPLIT, $0-88
+TEXT ·tile2x1F64AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
 
 loop:
 	VMOVUPD      (SI), Y2
@@ -113,47 +136,59 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y2
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y2
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R8), Y3
+	VMOVUPD      (AX), Y3
 	VFMADD231PD  Y0, Y2, Y3
-	VMOVUPD      Y3, (R8)
-	ADDQ         R9, R8
-	VMOVUPD      (R8), Y0
+	VMOVUPD      Y3, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y1, Y2, Y0
-	VMOVUPD      Y0, (R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y2, Y0
-	VMOVUPD Y0, (R8)
-	ADDQ    R9, R8
+	VMOVUPD Y0, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y1, Y2, Y1
-	VMOVUPD Y1, (R8)
-	ADDQ    R9, R8
+	VMOVUPD Y1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile2x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile2x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile2x2F64AVX2(SB), NOSPLIT, $0-88
+TEXT ·tile2x2F64AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
 
 loop:
 	VMOVUPD      (SI), Y4
@@ -168,56 +203,68 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y4
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y4
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R8), Y5
+	VMOVUPD      (AX), Y5
 	VFMADD231PD  Y0, Y4, Y5
-	VMOVUPD      Y5, (R8)
-	VMOVUPD      32(R8), Y0
+	VMOVUPD      Y5, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y1, Y4, Y0
-	VMOVUPD      Y0, 32(R8)
-	ADDQ         R9, R8
-	VMOVUPD      (R8), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y4, Y0
-	VMOVUPD      Y0, (R8)
-	VMOVUPD      32(R8), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y3, Y4, Y0
-	VMOVUPD      Y0, 32(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y4, Y0
-	VMOVUPD Y0, (R8)
+	VMOVUPD Y0, (AX)
 	VMULPD  Y1, Y4, Y1
-	VMOVUPD Y1, 32(R8)
-	ADDQ    R9, R8
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y4, Y2
-	VMOVUPD Y2, (R8)
+	VMOVUPD Y2, (AX)
 	VMULPD  Y3, Y4, Y3
-	VMOVUPD Y3, 32(R8)
-	ADDQ    R9, R8
+	VMOVUPD Y3, 32(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile3x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile3x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile3x1F64AVX2(SB), NOSPLIT, $0-88
+TEXT ·tile3x1F64AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
 
 loop:
 	VMOVUPD      (SI), Y3
@@ -231,56 +278,68 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y3
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y3
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R8), Y4
+	VMOVUPD      (AX), Y4
 	VFMADD231PD  Y0, Y3, Y4
-	VMOVUPD      Y4, (R8)
-	ADDQ         R9, R8
-	VMOVUPD      (R8), Y0
+	VMOVUPD      Y4, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y1, Y3, Y0
-	VMOVUPD      Y0, (R8)
-	ADDQ         R9, R8
-	VMOVUPD      (R8), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y3, Y0
-	VMOVUPD      Y0, (R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y3, Y0
-	VMOVUPD Y0, (R8)
-	ADDQ    R9, R8
+	VMOVUPD Y0, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y1, Y3, Y1
-	VMOVUPD Y1, (R8)
-	ADDQ    R9, R8
+	VMOVUPD Y1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y3, Y2
-	VMOVUPD Y2, (R8)
-	ADDQ    R9, R8
+	VMOVUPD Y2, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile3x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile3x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile3x2F64AVX2(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
+TEXT ·tile3x2F64AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   bs+40(FP), DI
 
 loop:
 	VMOVUPD      (SI), Y6
@@ -298,57 +357,75 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R8), Y7
+	VMOVUPD      (AX), Y7
 	VFMADD231PD  Y0, Y6, Y7
-	VMOVUPD      Y7, (R8)
-	VMOVUPD      32(R8), Y0
+	VMOVUPD      Y7, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y1, Y6, Y0
-	VMOVUPD      Y0, 32(R8)
-	ADDQ         R9, R8
-	VMOVUPD      (R8), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y6, Y0
-	VMOVUPD      Y0, (R8)
-	VMOVUPD      32(R8), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y3, Y6, Y0
-	VMOVUPD      Y0, 32(R8)
-	ADDQ         R9, R8
-	VMOVUPD      (R8), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y4, Y6, Y0
-	VMOVUPD      Y0, (R8)
-	VMOVUPD      32(R8), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y5, Y6, Y0
-	VMOVUPD      Y0, 32(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y6, Y0
-	VMOVUPD Y0, (R8)
+	VMOVUPD Y0, (AX)
 	VMULPD  Y1, Y6, Y1
-	VMOVUPD Y1, 32(R8)
-	ADDQ    R9, R8
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y6, Y2
-	VMOVUPD Y2, (R8)
+	VMOVUPD Y2, (AX)
 	VMULPD  Y3, Y6, Y3
-	VMOVUPD Y3, 32(R8)
-	ADDQ    R9, R8
+	VMOVUPD Y3, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y4, Y6, Y4
-	VMOVUPD Y4, (R8)
+	VMOVUPD Y4, (AX)
 	VMULPD  Y5, Y6, Y5
-	VMOVUPD Y5, 32(R8)
-	ADDQ    R9, R8
+	VMOVUPD Y5, 32(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile4x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile4x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile4x1F64AVX2(SB), NOSPLIT, $0-88
+TEXT ·tile4x1F64AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -357,12 +434,6 @@ TEXT ·tile4x1F64AVX2(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
 
 loop:
 	VMOVUPD      (DI), Y4
@@ -379,59 +450,63 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y4
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y4
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Y5
+	VMOVUPD      (AX), Y5
 	VFMADD231PD  Y0, Y4, Y5
-	VMOVUPD      Y5, (R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y5, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y1, Y4, Y0
-	VMOVUPD      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y4, Y0
-	VMOVUPD      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y3, Y4, Y0
-	VMOVUPD      Y0, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y4, Y0
-	VMOVUPD Y0, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y0, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y1, Y4, Y1
-	VMOVUPD Y1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y4, Y2
-	VMOVUPD Y2, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y2, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y3, Y4, Y3
-	VMOVUPD Y3, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y3, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile4x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile4x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile4x2F64AVX2(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), BX
-	MOVQ   acs+24(FP), SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
+TEXT ·tile4x2F64AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -440,6 +515,14 @@ TEXT ·tile4x2F64AVX2(SB), NOSPLIT, $0-88
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
 
 loop:
 	VMOVUPD      (DI), Y8
@@ -461,69 +544,88 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y8
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y8
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Y9
+	VMOVUPD      (AX), Y9
 	VFMADD231PD  Y0, Y8, Y9
-	VMOVUPD      Y9, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y9, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y1, Y8, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y8, Y0
-	VMOVUPD      Y0, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y3, Y8, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y4, Y8, Y0
-	VMOVUPD      Y0, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y5, Y8, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y6, Y8, Y0
-	VMOVUPD      Y0, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y7, Y8, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y8, Y0
-	VMOVUPD Y0, (R9)
+	VMOVUPD Y0, (AX)
 	VMULPD  Y1, Y8, Y1
-	VMOVUPD Y1, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y8, Y2
-	VMOVUPD Y2, (R9)
+	VMOVUPD Y2, (AX)
 	VMULPD  Y3, Y8, Y3
-	VMOVUPD Y3, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y3, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y4, Y8, Y4
-	VMOVUPD Y4, (R9)
+	VMOVUPD Y4, (AX)
 	VMULPD  Y5, Y8, Y5
-	VMOVUPD Y5, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y5, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y6, Y8, Y6
-	VMOVUPD Y6, (R9)
+	VMOVUPD Y6, (AX)
 	VMULPD  Y7, Y8, Y7
-	VMOVUPD Y7, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y7, 32(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile5x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile5x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile5x1F64AVX2(SB), NOSPLIT, $0-88
+TEXT ·tile5x1F64AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -532,13 +634,6 @@ TEXT ·tile5x1F64AVX2(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
 
 loop:
 	VMOVUPD      (DI), Y5
@@ -557,66 +652,70 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y5
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y5
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Y6
+	VMOVUPD      (AX), Y6
 	VFMADD231PD  Y0, Y5, Y6
-	VMOVUPD      Y6, (R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y6, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y1, Y5, Y0
-	VMOVUPD      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y5, Y0
-	VMOVUPD      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y3, Y5, Y0
-	VMOVUPD      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y4, Y5, Y0
-	VMOVUPD      Y0, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y5, Y0
-	VMOVUPD Y0, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y0, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y1, Y5, Y1
-	VMOVUPD Y1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y5, Y2
-	VMOVUPD Y2, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y2, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y3, Y5, Y3
-	VMOVUPD Y3, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y3, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y4, Y5, Y4
-	VMOVUPD Y4, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y4, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile5x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile5x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile5x2F64AVX2(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), BX
-	MOVQ   acs+24(FP), SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
+TEXT ·tile5x2F64AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -627,6 +726,14 @@ TEXT ·tile5x2F64AVX2(SB), NOSPLIT, $0-88
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
 	VXORPS Y9, Y9, Y9
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
 
 loop:
 	VMOVUPD      (DI), Y10
@@ -651,81 +758,101 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y10
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y10
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Y11
+	VMOVUPD      (AX), Y11
 	VFMADD231PD  Y0, Y10, Y11
-	VMOVUPD      Y11, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y11, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y1, Y10, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y10, Y0
-	VMOVUPD      Y0, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y3, Y10, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y4, Y10, Y0
-	VMOVUPD      Y0, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y5, Y10, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y6, Y10, Y0
-	VMOVUPD      Y0, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y7, Y10, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y8, Y10, Y0
-	VMOVUPD      Y0, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y9, Y10, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y10, Y0
-	VMOVUPD Y0, (R9)
+	VMOVUPD Y0, (AX)
 	VMULPD  Y1, Y10, Y1
-	VMOVUPD Y1, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y10, Y2
-	VMOVUPD Y2, (R9)
+	VMOVUPD Y2, (AX)
 	VMULPD  Y3, Y10, Y3
-	VMOVUPD Y3, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y3, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y4, Y10, Y4
-	VMOVUPD Y4, (R9)
+	VMOVUPD Y4, (AX)
 	VMULPD  Y5, Y10, Y5
-	VMOVUPD Y5, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y5, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y6, Y10, Y6
-	VMOVUPD Y6, (R9)
+	VMOVUPD Y6, (AX)
 	VMULPD  Y7, Y10, Y7
-	VMOVUPD Y7, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y7, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y8, Y10, Y8
-	VMOVUPD Y8, (R9)
+	VMOVUPD Y8, (AX)
 	VMULPD  Y9, Y10, Y9
-	VMOVUPD Y9, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y9, 32(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile6x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile6x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile6x1F64AVX2(SB), NOSPLIT, $0-88
+TEXT ·tile6x1F64AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -734,14 +861,6 @@ TEXT ·tile6x1F64AVX2(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
 
 loop:
 	VMOVUPD      (DI), Y6
@@ -762,98 +881,171 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Y7
+	VMOVUPD      (AX), Y7
 	VFMADD231PD  Y0, Y6, Y7
-	VMOVUPD      Y7, (R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y7, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y1, Y6, Y0
-	VMOVUPD      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y6, Y0
-	VMOVUPD      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y3, Y6, Y0
-	VMOVUPD      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y4, Y6, Y0
-	VMOVUPD      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y5, Y6, Y0
-	VMOVUPD      Y0, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y6, Y0
-	VMOVUPD Y0, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y0, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y1, Y6, Y1
-	VMOVUPD Y1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y6, Y2
-	VMOVUPD Y2, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y2, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y3, Y6, Y3
-	VMOVUPD Y3, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y3, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y4, Y6, Y4
-	VMOVUPD Y4, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y4, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y5, Y6, Y5
-	VMOVUPD Y5, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y5, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile6x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile6x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile6x2F64AVX2(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bs+40(FP), R8
-	MOVQ       c+48(FP), R9
-	MOVQ       cs+56(FP), R10
-	MOVQ       R9, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	VXORPS     Y6, Y6, Y6
-	VXORPS     Y7, Y7, Y7
-	VXORPS     Y8, Y8, Y8
-	VXORPS     Y9, Y9, Y9
-	VXORPS     Y10, Y10, Y10
-	VXORPS     Y11, Y11, Y11
+TEXT ·tile6x2F64AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
+	CMPQ   AX, $0x00000006
+	JLE    loop
+	SUBQ   $0x00000006, AX
+	MOVQ   $0x00000006, R9
+	MOVQ   c+48(FP), R10
+	MOVQ   cs+56(FP), R11
+
+old:
+	VMOVUPD      (DI), Y12
+	VMOVUPD      32(DI), Y13
+	VBROADCASTSD (CX), Y14
+	VFMADD231PD  Y12, Y14, Y0
+	VFMADD231PD  Y13, Y14, Y1
+	VBROADCASTSD (CX)(DX*1), Y14
+	VFMADD231PD  Y12, Y14, Y2
+	VFMADD231PD  Y13, Y14, Y3
+	VBROADCASTSD (CX)(DX*2), Y14
+	VFMADD231PD  Y12, Y14, Y4
+	VFMADD231PD  Y13, Y14, Y5
+	VBROADCASTSD (BX), Y14
+	VFMADD231PD  Y12, Y14, Y6
+	VFMADD231PD  Y13, Y14, Y7
+	VBROADCASTSD (CX)(DX*4), Y14
+	VFMADD231PD  Y12, Y14, Y8
+	VFMADD231PD  Y13, Y14, Y9
+	VBROADCASTSD (BX)(DX*2), Y14
+	VFMADD231PD  Y12, Y14, Y10
+	VFMADD231PD  Y13, Y14, Y11
+	PREFETCHT0   (CX)(SI*8)
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	ADDQ         R8, DI
+	PREFETCHT0   (R10)
+	ADDQ         R11, R10
+	DECQ         R9
+	JNZ          old
+	MOVQ         fetch+120(FP), R9
+	TESTQ        R9, R9
+	JZ           loop
+	IMUL3Q       $0x01, R9, R10
+	SUBQ         R10, AX
+	MOVQ         next+104(FP), R10
+	MOVQ         ns+112(FP), R11
+
+next:
+	VMOVUPD      (DI), Y12
+	VMOVUPD      32(DI), Y13
+	VBROADCASTSD (CX), Y14
+	VFMADD231PD  Y12, Y14, Y0
+	VFMADD231PD  Y13, Y14, Y1
+	VBROADCASTSD (CX)(DX*1), Y14
+	VFMADD231PD  Y12, Y14, Y2
+	VFMADD231PD  Y13, Y14, Y3
+	VBROADCASTSD (CX)(DX*2), Y14
+	VFMADD231PD  Y12, Y14, Y4
+	VFMADD231PD  Y13, Y14, Y5
+	VBROADCASTSD (BX), Y14
+	VFMADD231PD  Y12, Y14, Y6
+	VFMADD231PD  Y13, Y14, Y7
+	VBROADCASTSD (CX)(DX*4), Y14
+	VFMADD231PD  Y12, Y14, Y8
+	VFMADD231PD  Y13, Y14, Y9
+	VBROADCASTSD (BX)(DX*2), Y14
+	VFMADD231PD  Y12, Y14, Y10
+	VFMADD231PD  Y13, Y14, Y11
+	PREFETCHT0   (CX)(SI*8)
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	ADDQ         R8, DI
+	PREFETCHT1   (R10)
+	ADDQ         R11, R10
+	DECQ         R9
+	JNZ          next
+	MOVQ         R10, next+104(FP)
 
 loop:
 	VMOVUPD      (DI), Y12
@@ -876,106 +1068,113 @@ loop:
 	VBROADCASTSD (BX)(DX*2), Y14
 	VFMADD231PD  Y12, Y14, Y10
 	VFMADD231PD  Y13, Y14, Y11
+	PREFETCHT0   (CX)(SI*8)
 	ADDQ         SI, CX
 	ADDQ         SI, BX
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y12
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y12
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Y13
+	VMOVUPD      (AX), Y13
 	VFMADD231PD  Y0, Y12, Y13
-	VMOVUPD      Y13, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y13, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y1, Y12, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y12, Y0
-	VMOVUPD      Y0, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y3, Y12, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y4, Y12, Y0
-	VMOVUPD      Y0, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y5, Y12, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y6, Y12, Y0
-	VMOVUPD      Y0, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y7, Y12, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y8, Y12, Y0
-	VMOVUPD      Y0, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y9, Y12, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y10, Y12, Y0
-	VMOVUPD      Y0, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y11, Y12, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y12, Y0
-	VMOVUPD Y0, (R9)
+	VMOVUPD Y0, (AX)
 	VMULPD  Y1, Y12, Y1
-	VMOVUPD Y1, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y12, Y2
-	VMOVUPD Y2, (R9)
+	VMOVUPD Y2, (AX)
 	VMULPD  Y3, Y12, Y3
-	VMOVUPD Y3, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y3, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y4, Y12, Y4
-	VMOVUPD Y4, (R9)
+	VMOVUPD Y4, (AX)
 	VMULPD  Y5, Y12, Y5
-	VMOVUPD Y5, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y5, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y6, Y12, Y6
-	VMOVUPD Y6, (R9)
+	VMOVUPD Y6, (AX)
 	VMULPD  Y7, Y12, Y7
-	VMOVUPD Y7, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y7, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y8, Y12, Y8
-	VMOVUPD Y8, (R9)
+	VMOVUPD Y8, (AX)
 	VMULPD  Y9, Y12, Y9
-	VMOVUPD Y9, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y9, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y10, Y12, Y10
-	VMOVUPD Y10, (R9)
+	VMOVUPD Y10, (AX)
 	VMULPD  Y11, Y12, Y11
-	VMOVUPD Y11, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y11, 32(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile1x8F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile1x8F64AVX2(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile1x8F64AVX2(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), DX
-	MOVQ   b+32(FP), BX
-	MOVQ   bs+40(FP), SI
-	MOVQ   c+48(FP), DI
-	MOVQ   cs+56(FP), R8
+TEXT ·tile1x8F64AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -984,6 +1183,12 @@ TEXT ·tile1x8F64AVX2(SB), NOSPLIT, $0-88
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), DX
+	MOVQ   b+32(FP), BX
+	MOVQ   bs+40(FP), SI
 
 loop:
 	VBROADCASTSD (CX), Y8
@@ -999,57 +1204,70 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y8
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y8
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (DI), Y9
+	VMOVUPD      (AX), Y9
 	VFMADD231PD  Y0, Y8, Y9
-	VMOVUPD      Y9, (DI)
-	VMOVUPD      32(DI), Y0
+	VMOVUPD      Y9, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y1, Y8, Y0
-	VMOVUPD      Y0, 32(DI)
-	VMOVUPD      64(DI), Y0
+	VMOVUPD      Y0, 32(AX)
+	VMOVUPD      64(AX), Y0
 	VFMADD231PD  Y2, Y8, Y0
-	VMOVUPD      Y0, 64(DI)
-	VMOVUPD      96(DI), Y0
+	VMOVUPD      Y0, 64(AX)
+	VMOVUPD      96(AX), Y0
 	VFMADD231PD  Y3, Y8, Y0
-	VMOVUPD      Y0, 96(DI)
-	VMOVUPD      128(DI), Y0
+	VMOVUPD      Y0, 96(AX)
+	VMOVUPD      128(AX), Y0
 	VFMADD231PD  Y4, Y8, Y0
-	VMOVUPD      Y0, 128(DI)
-	VMOVUPD      160(DI), Y0
+	VMOVUPD      Y0, 128(AX)
+	VMOVUPD      160(AX), Y0
 	VFMADD231PD  Y5, Y8, Y0
-	VMOVUPD      Y0, 160(DI)
-	VMOVUPD      192(DI), Y0
+	VMOVUPD      Y0, 160(AX)
+	VMOVUPD      192(AX), Y0
 	VFMADD231PD  Y6, Y8, Y0
-	VMOVUPD      Y0, 192(DI)
-	VMOVUPD      224(DI), Y0
+	VMOVUPD      Y0, 192(AX)
+	VMOVUPD      224(AX), Y0
 	VFMADD231PD  Y7, Y8, Y0
-	VMOVUPD      Y0, 224(DI)
-	ADDQ         R8, DI
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, 224(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y8, Y0
-	VMOVUPD Y0, (DI)
+	VMOVUPD Y0, (AX)
 	VMULPD  Y1, Y8, Y1
-	VMOVUPD Y1, 32(DI)
+	VMOVUPD Y1, 32(AX)
 	VMULPD  Y2, Y8, Y2
-	VMOVUPD Y2, 64(DI)
+	VMOVUPD Y2, 64(AX)
 	VMULPD  Y3, Y8, Y3
-	VMOVUPD Y3, 96(DI)
+	VMOVUPD Y3, 96(AX)
 	VMULPD  Y4, Y8, Y4
-	VMOVUPD Y4, 128(DI)
+	VMOVUPD Y4, 128(AX)
 	VMULPD  Y5, Y8, Y5
-	VMOVUPD Y5, 160(DI)
+	VMOVUPD Y5, 160(AX)
 	VMULPD  Y6, Y8, Y6
-	VMOVUPD Y6, 192(DI)
+	VMOVUPD Y6, 192(AX)
 	VMULPD  Y7, Y8, Y7
-	VMOVUPD Y7, 224(DI)
-	ADDQ    R8, DI
+	VMOVUPD Y7, 224(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
@@ -1217,18 +1435,17 @@ fold:
 	VZEROUPPER
 	RET
 
-// func tile1x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile1x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile1x1F32AVX2(SB), NOSPLIT, $0-88
+TEXT ·tile1x1F32AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   bs+40(FP), SI
-	MOVQ   c+48(FP), DI
-	MOVQ   cs+56(FP), R8
-	VXORPS Y0, Y0, Y0
 
 loop:
 	VBROADCASTSS (CX), Y1
@@ -1237,38 +1454,50 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y1
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y1
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (DI), Y2
+	VMOVUPS      (AX), Y2
 	VFMADD231PS  Y0, Y1, Y2
-	VMOVUPS      Y2, (DI)
-	ADDQ         R8, DI
-	VZEROUPPER
-	RET
+	VMOVUPS      Y2, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y1, Y0
-	VMOVUPS Y0, (DI)
-	ADDQ    R8, DI
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile1x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile1x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile1x2F32AVX2(SB), NOSPLIT, $0-88
+TEXT ·tile1x2F32AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   bs+40(FP), SI
-	MOVQ   c+48(FP), DI
-	MOVQ   cs+56(FP), R8
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
 
 loop:
 	VBROADCASTSS (CX), Y2
@@ -1278,43 +1507,55 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y2
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y2
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (DI), Y3
+	VMOVUPS      (AX), Y3
 	VFMADD231PS  Y0, Y2, Y3
-	VMOVUPS      Y3, (DI)
-	VMOVUPS      32(DI), Y0
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y1, Y2, Y0
-	VMOVUPS      Y0, 32(DI)
-	ADDQ         R8, DI
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y2, Y0
-	VMOVUPS Y0, (DI)
+	VMOVUPS Y0, (AX)
 	VMULPS  Y1, Y2, Y1
-	VMOVUPS Y1, 32(DI)
-	ADDQ    R8, DI
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile2x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile2x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile2x1F32AVX2(SB), NOSPLIT, $0-88
+TEXT ·tile2x1F32AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
 
 loop:
 	VMOVUPS      (SI), Y2
@@ -1326,47 +1567,59 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y2
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y2
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R8), Y3
+	VMOVUPS      (AX), Y3
 	VFMADD231PS  Y0, Y2, Y3
-	VMOVUPS      Y3, (R8)
-	ADDQ         R9, R8
-	VMOVUPS      (R8), Y0
+	VMOVUPS      Y3, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y1, Y2, Y0
-	VMOVUPS      Y0, (R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y2, Y0
-	VMOVUPS Y0, (R8)
-	ADDQ    R9, R8
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y1, Y2, Y1
-	VMOVUPS Y1, (R8)
-	ADDQ    R9, R8
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile2x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile2x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile2x2F32AVX2(SB), NOSPLIT, $0-88
+TEXT ·tile2x2F32AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
 
 loop:
 	VMOVUPS      (SI), Y4
@@ -1381,56 +1634,68 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y4
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y4
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R8), Y5
+	VMOVUPS      (AX), Y5
 	VFMADD231PS  Y0, Y4, Y5
-	VMOVUPS      Y5, (R8)
-	VMOVUPS      32(R8), Y0
+	VMOVUPS      Y5, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y1, Y4, Y0
-	VMOVUPS      Y0, 32(R8)
-	ADDQ         R9, R8
-	VMOVUPS      (R8), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y4, Y0
-	VMOVUPS      Y0, (R8)
-	VMOVUPS      32(R8), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y3, Y4, Y0
-	VMOVUPS      Y0, 32(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y4, Y0
-	VMOVUPS Y0, (R8)
+	VMOVUPS Y0, (AX)
 	VMULPS  Y1, Y4, Y1
-	VMOVUPS Y1, 32(R8)
-	ADDQ    R9, R8
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y4, Y2
-	VMOVUPS Y2, (R8)
+	VMOVUPS Y2, (AX)
 	VMULPS  Y3, Y4, Y3
-	VMOVUPS Y3, 32(R8)
-	ADDQ    R9, R8
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile3x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile3x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile3x1F32AVX2(SB), NOSPLIT, $0-88
+TEXT ·tile3x1F32AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
 
 loop:
 	VMOVUPS      (SI), Y3
@@ -1444,56 +1709,68 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y3
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y3
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R8), Y4
+	VMOVUPS      (AX), Y4
 	VFMADD231PS  Y0, Y3, Y4
-	VMOVUPS      Y4, (R8)
-	ADDQ         R9, R8
-	VMOVUPS      (R8), Y0
+	VMOVUPS      Y4, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y1, Y3, Y0
-	VMOVUPS      Y0, (R8)
-	ADDQ         R9, R8
-	VMOVUPS      (R8), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y3, Y0
-	VMOVUPS      Y0, (R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y3, Y0
-	VMOVUPS Y0, (R8)
-	ADDQ    R9, R8
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y1, Y3, Y1
-	VMOVUPS Y1, (R8)
-	ADDQ    R9, R8
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y3, Y2
-	VMOVUPS Y2, (R8)
-	ADDQ    R9, R8
+	VMOVUPS Y2, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile3x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile3x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile3x2F32AVX2(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
+TEXT ·tile3x2F32AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   bs+40(FP), DI
 
 loop:
 	VMOVUPS      (SI), Y6
@@ -1511,57 +1788,75 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R8), Y7
+	VMOVUPS      (AX), Y7
 	VFMADD231PS  Y0, Y6, Y7
-	VMOVUPS      Y7, (R8)
-	VMOVUPS      32(R8), Y0
+	VMOVUPS      Y7, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y1, Y6, Y0
-	VMOVUPS      Y0, 32(R8)
-	ADDQ         R9, R8
-	VMOVUPS      (R8), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y6, Y0
-	VMOVUPS      Y0, (R8)
-	VMOVUPS      32(R8), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y3, Y6, Y0
-	VMOVUPS      Y0, 32(R8)
-	ADDQ         R9, R8
-	VMOVUPS      (R8), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y4, Y6, Y0
-	VMOVUPS      Y0, (R8)
-	VMOVUPS      32(R8), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y5, Y6, Y0
-	VMOVUPS      Y0, 32(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y6, Y0
-	VMOVUPS Y0, (R8)
+	VMOVUPS Y0, (AX)
 	VMULPS  Y1, Y6, Y1
-	VMOVUPS Y1, 32(R8)
-	ADDQ    R9, R8
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y6, Y2
-	VMOVUPS Y2, (R8)
+	VMOVUPS Y2, (AX)
 	VMULPS  Y3, Y6, Y3
-	VMOVUPS Y3, 32(R8)
-	ADDQ    R9, R8
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y4, Y6, Y4
-	VMOVUPS Y4, (R8)
+	VMOVUPS Y4, (AX)
 	VMULPS  Y5, Y6, Y5
-	VMOVUPS Y5, 32(R8)
-	ADDQ    R9, R8
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile4x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile4x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile4x1F32AVX2(SB), NOSPLIT, $0-88
+TEXT ·tile4x1F32AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -1570,12 +1865,6 @@ TEXT ·tile4x1F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
 
 loop:
 	VMOVUPS      (DI), Y4
@@ -1592,59 +1881,63 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y4
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y4
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Y5
+	VMOVUPS      (AX), Y5
 	VFMADD231PS  Y0, Y4, Y5
-	VMOVUPS      Y5, (R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y5, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y1, Y4, Y0
-	VMOVUPS      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y4, Y0
-	VMOVUPS      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y3, Y4, Y0
-	VMOVUPS      Y0, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y4, Y0
-	VMOVUPS Y0, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y1, Y4, Y1
-	VMOVUPS Y1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y4, Y2
-	VMOVUPS Y2, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y2, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y3, Y4, Y3
-	VMOVUPS Y3, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y3, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile4x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile4x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile4x2F32AVX2(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), BX
-	MOVQ   acs+24(FP), SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
+TEXT ·tile4x2F32AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -1653,6 +1946,14 @@ TEXT ·tile4x2F32AVX2(SB), NOSPLIT, $0-88
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
 
 loop:
 	VMOVUPS      (DI), Y8
@@ -1674,69 +1975,88 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y8
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y8
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Y9
+	VMOVUPS      (AX), Y9
 	VFMADD231PS  Y0, Y8, Y9
-	VMOVUPS      Y9, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y9, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y1, Y8, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y8, Y0
-	VMOVUPS      Y0, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y3, Y8, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y4, Y8, Y0
-	VMOVUPS      Y0, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y5, Y8, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y6, Y8, Y0
-	VMOVUPS      Y0, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y7, Y8, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y8, Y0
-	VMOVUPS Y0, (R9)
+	VMOVUPS Y0, (AX)
 	VMULPS  Y1, Y8, Y1
-	VMOVUPS Y1, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y8, Y2
-	VMOVUPS Y2, (R9)
+	VMOVUPS Y2, (AX)
 	VMULPS  Y3, Y8, Y3
-	VMOVUPS Y3, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y4, Y8, Y4
-	VMOVUPS Y4, (R9)
+	VMOVUPS Y4, (AX)
 	VMULPS  Y5, Y8, Y5
-	VMOVUPS Y5, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y6, Y8, Y6
-	VMOVUPS Y6, (R9)
+	VMOVUPS Y6, (AX)
 	VMULPS  Y7, Y8, Y7
-	VMOVUPS Y7, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y7, 32(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile5x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile5x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile5x1F32AVX2(SB), NOSPLIT, $0-88
+TEXT ·tile5x1F32AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -1745,13 +2065,6 @@ TEXT ·tile5x1F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
 
 loop:
 	VMOVUPS      (DI), Y5
@@ -1770,66 +2083,70 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y5
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y5
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Y6
+	VMOVUPS      (AX), Y6
 	VFMADD231PS  Y0, Y5, Y6
-	VMOVUPS      Y6, (R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y6, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y1, Y5, Y0
-	VMOVUPS      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y5, Y0
-	VMOVUPS      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y3, Y5, Y0
-	VMOVUPS      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y4, Y5, Y0
-	VMOVUPS      Y0, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y5, Y0
-	VMOVUPS Y0, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y1, Y5, Y1
-	VMOVUPS Y1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y5, Y2
-	VMOVUPS Y2, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y2, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y3, Y5, Y3
-	VMOVUPS Y3, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y3, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y4, Y5, Y4
-	VMOVUPS Y4, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y4, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile5x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile5x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile5x2F32AVX2(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), BX
-	MOVQ   acs+24(FP), SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
+TEXT ·tile5x2F32AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -1840,6 +2157,14 @@ TEXT ·tile5x2F32AVX2(SB), NOSPLIT, $0-88
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
 	VXORPS Y9, Y9, Y9
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
 
 loop:
 	VMOVUPS      (DI), Y10
@@ -1864,81 +2189,101 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y10
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y10
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Y11
+	VMOVUPS      (AX), Y11
 	VFMADD231PS  Y0, Y10, Y11
-	VMOVUPS      Y11, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y11, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y1, Y10, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y10, Y0
-	VMOVUPS      Y0, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y3, Y10, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y4, Y10, Y0
-	VMOVUPS      Y0, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y5, Y10, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y6, Y10, Y0
-	VMOVUPS      Y0, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y7, Y10, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y8, Y10, Y0
-	VMOVUPS      Y0, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y9, Y10, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y10, Y0
-	VMOVUPS Y0, (R9)
+	VMOVUPS Y0, (AX)
 	VMULPS  Y1, Y10, Y1
-	VMOVUPS Y1, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y10, Y2
-	VMOVUPS Y2, (R9)
+	VMOVUPS Y2, (AX)
 	VMULPS  Y3, Y10, Y3
-	VMOVUPS Y3, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y4, Y10, Y4
-	VMOVUPS Y4, (R9)
+	VMOVUPS Y4, (AX)
 	VMULPS  Y5, Y10, Y5
-	VMOVUPS Y5, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y6, Y10, Y6
-	VMOVUPS Y6, (R9)
+	VMOVUPS Y6, (AX)
 	VMULPS  Y7, Y10, Y7
-	VMOVUPS Y7, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y7, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y8, Y10, Y8
-	VMOVUPS Y8, (R9)
+	VMOVUPS Y8, (AX)
 	VMULPS  Y9, Y10, Y9
-	VMOVUPS Y9, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y9, 32(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile6x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile6x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile6x1F32AVX2(SB), NOSPLIT, $0-88
+TEXT ·tile6x1F32AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -1947,14 +2292,6 @@ TEXT ·tile6x1F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
 
 loop:
 	VMOVUPS      (DI), Y6
@@ -1975,98 +2312,171 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Y7
+	VMOVUPS      (AX), Y7
 	VFMADD231PS  Y0, Y6, Y7
-	VMOVUPS      Y7, (R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y7, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y1, Y6, Y0
-	VMOVUPS      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y6, Y0
-	VMOVUPS      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y3, Y6, Y0
-	VMOVUPS      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y4, Y6, Y0
-	VMOVUPS      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y5, Y6, Y0
-	VMOVUPS      Y0, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y6, Y0
-	VMOVUPS Y0, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y1, Y6, Y1
-	VMOVUPS Y1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y6, Y2
-	VMOVUPS Y2, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y2, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y3, Y6, Y3
-	VMOVUPS Y3, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y3, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y4, Y6, Y4
-	VMOVUPS Y4, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y4, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y5, Y6, Y5
-	VMOVUPS Y5, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y5, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile6x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile6x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, FMA3, MMX+
-TEXT ·tile6x2F32AVX2(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bs+40(FP), R8
-	MOVQ       c+48(FP), R9
-	MOVQ       cs+56(FP), R10
-	MOVQ       R9, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	ADDQ       R10, R11
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	VXORPS     Y6, Y6, Y6
-	VXORPS     Y7, Y7, Y7
-	VXORPS     Y8, Y8, Y8
-	VXORPS     Y9, Y9, Y9
-	VXORPS     Y10, Y10, Y10
-	VXORPS     Y11, Y11, Y11
+TEXT ·tile6x2F32AVX2(SB), NOSPLIT, $0-128
+tile:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
+	CMPQ   AX, $0x00000006
+	JLE    loop
+	SUBQ   $0x00000006, AX
+	MOVQ   $0x00000006, R9
+	MOVQ   c+48(FP), R10
+	MOVQ   cs+56(FP), R11
+
+old:
+	VMOVUPS      (DI), Y12
+	VMOVUPS      32(DI), Y13
+	VBROADCASTSS (CX), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS (CX)(DX*1), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS (CX)(DX*2), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS (BX), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS (CX)(DX*4), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS (BX)(DX*2), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	PREFETCHT0   (CX)(SI*8)
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	ADDQ         R8, DI
+	PREFETCHT0   (R10)
+	ADDQ         R11, R10
+	DECQ         R9
+	JNZ          old
+	MOVQ         fetch+120(FP), R9
+	TESTQ        R9, R9
+	JZ           loop
+	IMUL3Q       $0x01, R9, R10
+	SUBQ         R10, AX
+	MOVQ         next+104(FP), R10
+	MOVQ         ns+112(FP), R11
+
+next:
+	VMOVUPS      (DI), Y12
+	VMOVUPS      32(DI), Y13
+	VBROADCASTSS (CX), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS (CX)(DX*1), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS (CX)(DX*2), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS (BX), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS (CX)(DX*4), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS (BX)(DX*2), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	PREFETCHT0   (CX)(SI*8)
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	ADDQ         R8, DI
+	PREFETCHT1   (R10)
+	ADDQ         R11, R10
+	DECQ         R9
+	JNZ          next
+	MOVQ         R10, next+104(FP)
 
 loop:
 	VMOVUPS      (DI), Y12
@@ -2089,106 +2499,113 @@ loop:
 	VBROADCASTSS (BX)(DX*2), Y14
 	VFMADD231PS  Y12, Y14, Y10
 	VFMADD231PS  Y13, Y14, Y11
+	PREFETCHT0   (CX)(SI*8)
 	ADDQ         SI, CX
 	ADDQ         SI, BX
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y12
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y12
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Y13
+	VMOVUPS      (AX), Y13
 	VFMADD231PS  Y0, Y12, Y13
-	VMOVUPS      Y13, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y13, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y1, Y12, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y12, Y0
-	VMOVUPS      Y0, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y3, Y12, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y4, Y12, Y0
-	VMOVUPS      Y0, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y5, Y12, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y6, Y12, Y0
-	VMOVUPS      Y0, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y7, Y12, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y8, Y12, Y0
-	VMOVUPS      Y0, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y9, Y12, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y10, Y12, Y0
-	VMOVUPS      Y0, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y11, Y12, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y12, Y0
-	VMOVUPS Y0, (R9)
+	VMOVUPS Y0, (AX)
 	VMULPS  Y1, Y12, Y1
-	VMOVUPS Y1, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y12, Y2
-	VMOVUPS Y2, (R9)
+	VMOVUPS Y2, (AX)
 	VMULPS  Y3, Y12, Y3
-	VMOVUPS Y3, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y4, Y12, Y4
-	VMOVUPS Y4, (R9)
+	VMOVUPS Y4, (AX)
 	VMULPS  Y5, Y12, Y5
-	VMOVUPS Y5, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y6, Y12, Y6
-	VMOVUPS Y6, (R9)
+	VMOVUPS Y6, (AX)
 	VMULPS  Y7, Y12, Y7
-	VMOVUPS Y7, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y7, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y8, Y12, Y8
-	VMOVUPS Y8, (R9)
+	VMOVUPS Y8, (AX)
 	VMULPS  Y9, Y12, Y9
-	VMOVUPS Y9, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y9, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y10, Y12, Y10
-	VMOVUPS Y10, (R9)
+	VMOVUPS Y10, (AX)
 	VMULPS  Y11, Y12, Y11
-	VMOVUPS Y11, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y11, 32(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile1x8F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile1x8F32AVX2(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, FMA3
-TEXT ·tile1x8F32AVX2(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), DX
-	MOVQ   b+32(FP), BX
-	MOVQ   bs+40(FP), SI
-	MOVQ   c+48(FP), DI
-	MOVQ   cs+56(FP), R8
+TEXT ·tile1x8F32AVX2(SB), NOSPLIT, $0-128
+tile:
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -2197,6 +2614,12 @@ TEXT ·tile1x8F32AVX2(SB), NOSPLIT, $0-88
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), DX
+	MOVQ   b+32(FP), BX
+	MOVQ   bs+40(FP), SI
 
 loop:
 	VBROADCASTSS (CX), Y8
@@ -2212,57 +2635,70 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y8
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y8
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (DI), Y9
+	VMOVUPS      (AX), Y9
 	VFMADD231PS  Y0, Y8, Y9
-	VMOVUPS      Y9, (DI)
-	VMOVUPS      32(DI), Y0
+	VMOVUPS      Y9, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y1, Y8, Y0
-	VMOVUPS      Y0, 32(DI)
-	VMOVUPS      64(DI), Y0
+	VMOVUPS      Y0, 32(AX)
+	VMOVUPS      64(AX), Y0
 	VFMADD231PS  Y2, Y8, Y0
-	VMOVUPS      Y0, 64(DI)
-	VMOVUPS      96(DI), Y0
+	VMOVUPS      Y0, 64(AX)
+	VMOVUPS      96(AX), Y0
 	VFMADD231PS  Y3, Y8, Y0
-	VMOVUPS      Y0, 96(DI)
-	VMOVUPS      128(DI), Y0
+	VMOVUPS      Y0, 96(AX)
+	VMOVUPS      128(AX), Y0
 	VFMADD231PS  Y4, Y8, Y0
-	VMOVUPS      Y0, 128(DI)
-	VMOVUPS      160(DI), Y0
+	VMOVUPS      Y0, 128(AX)
+	VMOVUPS      160(AX), Y0
 	VFMADD231PS  Y5, Y8, Y0
-	VMOVUPS      Y0, 160(DI)
-	VMOVUPS      192(DI), Y0
+	VMOVUPS      Y0, 160(AX)
+	VMOVUPS      192(AX), Y0
 	VFMADD231PS  Y6, Y8, Y0
-	VMOVUPS      Y0, 192(DI)
-	VMOVUPS      224(DI), Y0
+	VMOVUPS      Y0, 192(AX)
+	VMOVUPS      224(AX), Y0
 	VFMADD231PS  Y7, Y8, Y0
-	VMOVUPS      Y0, 224(DI)
-	ADDQ         R8, DI
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, 224(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y8, Y0
-	VMOVUPS Y0, (DI)
+	VMOVUPS Y0, (AX)
 	VMULPS  Y1, Y8, Y1
-	VMOVUPS Y1, 32(DI)
+	VMOVUPS Y1, 32(AX)
 	VMULPS  Y2, Y8, Y2
-	VMOVUPS Y2, 64(DI)
+	VMOVUPS Y2, 64(AX)
 	VMULPS  Y3, Y8, Y3
-	VMOVUPS Y3, 96(DI)
+	VMOVUPS Y3, 96(AX)
 	VMULPS  Y4, Y8, Y4
-	VMOVUPS Y4, 128(DI)
+	VMOVUPS Y4, 128(AX)
 	VMULPS  Y5, Y8, Y5
-	VMOVUPS Y5, 160(DI)
+	VMOVUPS Y5, 160(AX)
 	VMULPS  Y6, Y8, Y6
-	VMOVUPS Y6, 192(DI)
+	VMOVUPS Y6, 192(AX)
 	VMULPS  Y7, Y8, Y7
-	VMOVUPS Y7, 224(DI)
-	ADDQ    R8, DI
+	VMOVUPS Y7, 224(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
@@ -2430,20 +2866,20 @@ fold:
 	VZEROUPPER
 	RET
 
-// func tile1x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile1x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile1x1F64AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile1x1F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   bs+40(FP), SI
-	MOVQ   c+48(FP), DI
-	MOVQ   cs+56(FP), R8
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
-	VPXORQ Z0, Z0, Z0
 
 loop:
 	VBROADCASTSD (CX), Z1
@@ -2453,40 +2889,53 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z1
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z1
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD.Z    (DI), K1, Z2
+	VMOVUPD.Z    (AX), K1, Z2
 	VFMADD231PD  Z0, Z1, Z2
-	VMOVUPD      Z2, K1, (DI)
-	ADDQ         R8, DI
-	VZEROUPPER
-	RET
+	VMOVUPD      Z2, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z1, Z0
-	VMOVUPD Z0, K1, (DI)
-	ADDQ    R8, DI
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile1x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile1x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile1x2F64AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile1x2F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   bs+40(FP), SI
-	MOVQ   c+48(FP), DI
-	MOVQ   cs+56(FP), R8
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
 
 loop:
 	VBROADCASTSD (CX), Z2
@@ -2497,46 +2946,59 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z2
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z2
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (DI), Z3
+	VMOVUPD      (AX), Z3
 	VFMADD231PD  Z0, Z2, Z3
-	VMOVUPD      Z3, (DI)
-	VMOVUPD.Z    64(DI), K1, Z0
-	VFMADD231PD  Z1, Z2, Z0
-	VMOVUPD      Z0, K1, 64(DI)
-	ADDQ         R8, DI
-	VZEROUPPER
-	RET
+	VMOVUPD      Z3, (AX)
+	VMOVUPD.Z    64(AX), K1, Z3
+	VFMADD231PD  Z1, Z2, Z3
+	VMOVUPD      Z3, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z2, Z0
-	VMOVUPD Z0, (DI)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z2, Z1
-	VMOVUPD Z1, K1, 64(DI)
-	ADDQ    R8, DI
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile1x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile1x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile1x3F64AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile1x3F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   bs+40(FP), SI
-	MOVQ   c+48(FP), DI
-	MOVQ   cs+56(FP), R8
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
 
 loop:
 	VBROADCASTSD (CX), Z3
@@ -2548,50 +3010,63 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z3
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z3
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (DI), Z4
+	VMOVUPD      (AX), Z4
 	VFMADD231PD  Z0, Z3, Z4
-	VMOVUPD      Z4, (DI)
-	VMOVUPD      64(DI), Z0
-	VFMADD231PD  Z1, Z3, Z0
-	VMOVUPD      Z0, 64(DI)
-	VMOVUPD.Z    128(DI), K1, Z0
-	VFMADD231PD  Z2, Z3, Z0
-	VMOVUPD      Z0, K1, 128(DI)
-	ADDQ         R8, DI
-	VZEROUPPER
-	RET
+	VMOVUPD      Z4, (AX)
+	VMOVUPD      64(AX), Z4
+	VFMADD231PD  Z1, Z3, Z4
+	VMOVUPD      Z4, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z4
+	VFMADD231PD  Z2, Z3, Z4
+	VMOVUPD      Z4, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z3, Z0
-	VMOVUPD Z0, (DI)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z3, Z1
-	VMOVUPD Z1, 64(DI)
+	VMOVUPD Z1, 64(AX)
 	VMULPD  Z2, Z3, Z2
-	VMOVUPD Z2, K1, 128(DI)
-	ADDQ    R8, DI
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile2x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile2x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile2x1F64AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile2x1F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), R10
-	KMOVW  R10, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
 
 loop:
 	VMOVUPD.Z    (SI), K1, Z2
@@ -2603,49 +3078,62 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z2
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z2
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD.Z    (R8), K1, Z3
+	VMOVUPD.Z    (AX), K1, Z3
 	VFMADD231PD  Z0, Z2, Z3
-	VMOVUPD      Z3, K1, (R8)
-	ADDQ         R9, R8
-	VMOVUPD.Z    (R8), K1, Z0
-	VFMADD231PD  Z1, Z2, Z0
-	VMOVUPD      Z0, K1, (R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPD      Z3, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z3
+	VFMADD231PD  Z1, Z2, Z3
+	VMOVUPD      Z3, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z2, Z0
-	VMOVUPD Z0, K1, (R8)
-	ADDQ    R9, R8
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z1, Z2, Z1
-	VMOVUPD Z1, K1, (R8)
-	ADDQ    R9, R8
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile2x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile2x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile2x2F64AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile2x2F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), R10
-	KMOVW  R10, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
 
 loop:
 	VMOVUPD      (SI), Z4
@@ -2660,61 +3148,74 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z4
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z4
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R8), Z5
+	VMOVUPD      (AX), Z5
 	VFMADD231PD  Z0, Z4, Z5
-	VMOVUPD      Z5, (R8)
-	VMOVUPD.Z    64(R8), K1, Z0
-	VFMADD231PD  Z1, Z4, Z0
-	VMOVUPD      Z0, K1, 64(R8)
-	ADDQ         R9, R8
-	VMOVUPD      (R8), Z0
-	VFMADD231PD  Z2, Z4, Z0
-	VMOVUPD      Z0, (R8)
-	VMOVUPD.Z    64(R8), K1, Z0
-	VFMADD231PD  Z3, Z4, Z0
-	VMOVUPD      Z0, K1, 64(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPD      Z5, (AX)
+	VMOVUPD.Z    64(AX), K1, Z5
+	VFMADD231PD  Z1, Z4, Z5
+	VMOVUPD      Z5, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z5
+	VFMADD231PD  Z2, Z4, Z5
+	VMOVUPD      Z5, (AX)
+	VMOVUPD.Z    64(AX), K1, Z5
+	VFMADD231PD  Z3, Z4, Z5
+	VMOVUPD      Z5, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z4, Z0
-	VMOVUPD Z0, (R8)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z4, Z1
-	VMOVUPD Z1, K1, 64(R8)
-	ADDQ    R9, R8
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z4, Z2
-	VMOVUPD Z2, (R8)
+	VMOVUPD Z2, (AX)
 	VMULPD  Z3, Z4, Z3
-	VMOVUPD Z3, K1, 64(R8)
-	ADDQ    R9, R8
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile2x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile2x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile2x3F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), R10
-	KMOVW  R10, K1
+TEXT ·tile2x3F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
 	VPXORQ Z5, Z5, Z5
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   bs+40(FP), DI
 
 loop:
 	VMOVUPD      (SI), Z6
@@ -2732,68 +3233,81 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R8), Z7
+	VMOVUPD      (AX), Z7
 	VFMADD231PD  Z0, Z6, Z7
-	VMOVUPD      Z7, (R8)
-	VMOVUPD      64(R8), Z0
-	VFMADD231PD  Z1, Z6, Z0
-	VMOVUPD      Z0, 64(R8)
-	VMOVUPD.Z    128(R8), K1, Z0
-	VFMADD231PD  Z2, Z6, Z0
-	VMOVUPD      Z0, K1, 128(R8)
-	ADDQ         R9, R8
-	VMOVUPD      (R8), Z0
-	VFMADD231PD  Z3, Z6, Z0
-	VMOVUPD      Z0, (R8)
-	VMOVUPD      64(R8), Z0
-	VFMADD231PD  Z4, Z6, Z0
-	VMOVUPD      Z0, 64(R8)
-	VMOVUPD.Z    128(R8), K1, Z0
-	VFMADD231PD  Z5, Z6, Z0
-	VMOVUPD      Z0, K1, 128(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPD      Z7, (AX)
+	VMOVUPD      64(AX), Z7
+	VFMADD231PD  Z1, Z6, Z7
+	VMOVUPD      Z7, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z7
+	VFMADD231PD  Z2, Z6, Z7
+	VMOVUPD      Z7, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z7
+	VFMADD231PD  Z3, Z6, Z7
+	VMOVUPD      Z7, (AX)
+	VMOVUPD      64(AX), Z7
+	VFMADD231PD  Z4, Z6, Z7
+	VMOVUPD      Z7, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z7
+	VFMADD231PD  Z5, Z6, Z7
+	VMOVUPD      Z7, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z6, Z0
-	VMOVUPD Z0, (R8)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z6, Z1
-	VMOVUPD Z1, 64(R8)
+	VMOVUPD Z1, 64(AX)
 	VMULPD  Z2, Z6, Z2
-	VMOVUPD Z2, K1, 128(R8)
-	ADDQ    R9, R8
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z6, Z3
-	VMOVUPD Z3, (R8)
+	VMOVUPD Z3, (AX)
 	VMULPD  Z4, Z6, Z4
-	VMOVUPD Z4, 64(R8)
+	VMOVUPD Z4, 64(AX)
 	VMULPD  Z5, Z6, Z5
-	VMOVUPD Z5, K1, 128(R8)
-	ADDQ    R9, R8
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile3x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile3x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile3x1F64AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile3x1F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), R10
-	KMOVW  R10, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
 
 loop:
 	VMOVUPD.Z    (SI), K1, Z3
@@ -2807,58 +3321,71 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z3
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z3
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD.Z    (R8), K1, Z4
+	VMOVUPD.Z    (AX), K1, Z4
 	VFMADD231PD  Z0, Z3, Z4
-	VMOVUPD      Z4, K1, (R8)
-	ADDQ         R9, R8
-	VMOVUPD.Z    (R8), K1, Z0
-	VFMADD231PD  Z1, Z3, Z0
-	VMOVUPD      Z0, K1, (R8)
-	ADDQ         R9, R8
-	VMOVUPD.Z    (R8), K1, Z0
-	VFMADD231PD  Z2, Z3, Z0
-	VMOVUPD      Z0, K1, (R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPD      Z4, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z4
+	VFMADD231PD  Z1, Z3, Z4
+	VMOVUPD      Z4, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z4
+	VFMADD231PD  Z2, Z3, Z4
+	VMOVUPD      Z4, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z3, Z0
-	VMOVUPD Z0, K1, (R8)
-	ADDQ    R9, R8
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z1, Z3, Z1
-	VMOVUPD Z1, K1, (R8)
-	ADDQ    R9, R8
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z3, Z2
-	VMOVUPD Z2, K1, (R8)
-	ADDQ    R9, R8
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile3x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile3x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile3x2F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), R10
-	KMOVW  R10, K1
+TEXT ·tile3x2F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
 	VPXORQ Z5, Z5, Z5
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   bs+40(FP), DI
 
 loop:
 	VMOVUPD      (SI), Z6
@@ -2876,67 +3403,74 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R8), Z7
+	VMOVUPD      (AX), Z7
 	VFMADD231PD  Z0, Z6, Z7
-	VMOVUPD      Z7, (R8)
-	VMOVUPD.Z    64(R8), K1, Z0
-	VFMADD231PD  Z1, Z6, Z0
-	VMOVUPD      Z0, K1, 64(R8)
-	ADDQ         R9, R8
-	VMOVUPD      (R8), Z0
-	VFMADD231PD  Z2, Z6, Z0
-	VMOVUPD      Z0, (R8)
-	VMOVUPD.Z    64(R8), K1, Z0
-	VFMADD231PD  Z3, Z6, Z0
-	VMOVUPD      Z0, K1, 64(R8)
-	ADDQ         R9, R8
-	VMOVUPD      (R8), Z0
-	VFMADD231PD  Z4, Z6, Z0
-	VMOVUPD      Z0, (R8)
-	VMOVUPD.Z    64(R8), K1, Z0
-	VFMADD231PD  Z5, Z6, Z0
-	VMOVUPD      Z0, K1, 64(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPD      Z7, (AX)
+	VMOVUPD.Z    64(AX), K1, Z7
+	VFMADD231PD  Z1, Z6, Z7
+	VMOVUPD      Z7, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z7
+	VFMADD231PD  Z2, Z6, Z7
+	VMOVUPD      Z7, (AX)
+	VMOVUPD.Z    64(AX), K1, Z7
+	VFMADD231PD  Z3, Z6, Z7
+	VMOVUPD      Z7, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z7
+	VFMADD231PD  Z4, Z6, Z7
+	VMOVUPD      Z7, (AX)
+	VMOVUPD.Z    64(AX), K1, Z7
+	VFMADD231PD  Z5, Z6, Z7
+	VMOVUPD      Z7, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z6, Z0
-	VMOVUPD Z0, (R8)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z6, Z1
-	VMOVUPD Z1, K1, 64(R8)
-	ADDQ    R9, R8
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z6, Z2
-	VMOVUPD Z2, (R8)
+	VMOVUPD Z2, (AX)
 	VMULPD  Z3, Z6, Z3
-	VMOVUPD Z3, K1, 64(R8)
-	ADDQ    R9, R8
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z6, Z4
-	VMOVUPD Z4, (R8)
+	VMOVUPD Z4, (AX)
 	VMULPD  Z5, Z6, Z5
-	VMOVUPD Z5, K1, 64(R8)
-	ADDQ    R9, R8
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile3x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile3x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile3x3F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), R10
-	KMOVW  R10, K1
+TEXT ·tile3x3F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -2946,6 +3480,12 @@ TEXT ·tile3x3F64AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   bs+40(FP), DI
 
 loop:
 	VMOVUPD      (SI), Z9
@@ -2967,72 +3507,93 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z9
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z9
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R8), Z10
+	VMOVUPD      (AX), Z10
 	VFMADD231PD  Z0, Z9, Z10
-	VMOVUPD      Z10, (R8)
-	VMOVUPD      64(R8), Z0
-	VFMADD231PD  Z1, Z9, Z0
-	VMOVUPD      Z0, 64(R8)
-	VMOVUPD.Z    128(R8), K1, Z0
-	VFMADD231PD  Z2, Z9, Z0
-	VMOVUPD      Z0, K1, 128(R8)
-	ADDQ         R9, R8
-	VMOVUPD      (R8), Z0
-	VFMADD231PD  Z3, Z9, Z0
-	VMOVUPD      Z0, (R8)
-	VMOVUPD      64(R8), Z0
-	VFMADD231PD  Z4, Z9, Z0
-	VMOVUPD      Z0, 64(R8)
-	VMOVUPD.Z    128(R8), K1, Z0
-	VFMADD231PD  Z5, Z9, Z0
-	VMOVUPD      Z0, K1, 128(R8)
-	ADDQ         R9, R8
-	VMOVUPD      (R8), Z0
-	VFMADD231PD  Z6, Z9, Z0
-	VMOVUPD      Z0, (R8)
-	VMOVUPD      64(R8), Z0
-	VFMADD231PD  Z7, Z9, Z0
-	VMOVUPD      Z0, 64(R8)
-	VMOVUPD.Z    128(R8), K1, Z0
-	VFMADD231PD  Z8, Z9, Z0
-	VMOVUPD      Z0, K1, 128(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPD      Z10, (AX)
+	VMOVUPD      64(AX), Z10
+	VFMADD231PD  Z1, Z9, Z10
+	VMOVUPD      Z10, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z10
+	VFMADD231PD  Z2, Z9, Z10
+	VMOVUPD      Z10, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z10
+	VFMADD231PD  Z3, Z9, Z10
+	VMOVUPD      Z10, (AX)
+	VMOVUPD      64(AX), Z10
+	VFMADD231PD  Z4, Z9, Z10
+	VMOVUPD      Z10, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z10
+	VFMADD231PD  Z5, Z9, Z10
+	VMOVUPD      Z10, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z10
+	VFMADD231PD  Z6, Z9, Z10
+	VMOVUPD      Z10, (AX)
+	VMOVUPD      64(AX), Z10
+	VFMADD231PD  Z7, Z9, Z10
+	VMOVUPD      Z10, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z10
+	VFMADD231PD  Z8, Z9, Z10
+	VMOVUPD      Z10, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z9, Z0
-	VMOVUPD Z0, (R8)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z9, Z1
-	VMOVUPD Z1, 64(R8)
+	VMOVUPD Z1, 64(AX)
 	VMULPD  Z2, Z9, Z2
-	VMOVUPD Z2, K1, 128(R8)
-	ADDQ    R9, R8
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z9, Z3
-	VMOVUPD Z3, (R8)
+	VMOVUPD Z3, (AX)
 	VMULPD  Z4, Z9, Z4
-	VMOVUPD Z4, 64(R8)
+	VMOVUPD Z4, 64(AX)
 	VMULPD  Z5, Z9, Z5
-	VMOVUPD Z5, K1, 128(R8)
-	ADDQ    R9, R8
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z9, Z6
-	VMOVUPD Z6, (R8)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z9, Z7
-	VMOVUPD Z7, 64(R8)
+	VMOVUPD Z7, 64(AX)
 	VMULPD  Z8, Z9, Z8
-	VMOVUPD Z8, K1, 128(R8)
-	ADDQ    R9, R8
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile4x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile4x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile4x1F64AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile4x1F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -3041,14 +3602,6 @@ TEXT ·tile4x1F64AVX512(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R11
-	KMOVW  R11, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
 
 loop:
 	VMOVUPD.Z    (DI), K1, Z4
@@ -3065,61 +3618,66 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z4
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z4
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD.Z    (R9), K1, Z5
+	VMOVUPD.Z    (AX), K1, Z5
 	VFMADD231PD  Z0, Z4, Z5
-	VMOVUPD      Z5, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPD.Z    (R9), K1, Z0
-	VFMADD231PD  Z1, Z4, Z0
-	VMOVUPD      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPD.Z    (R9), K1, Z0
-	VFMADD231PD  Z2, Z4, Z0
-	VMOVUPD      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPD.Z    (R9), K1, Z0
-	VFMADD231PD  Z3, Z4, Z0
-	VMOVUPD      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Z5, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z5
+	VFMADD231PD  Z1, Z4, Z5
+	VMOVUPD      Z5, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z5
+	VFMADD231PD  Z2, Z4, Z5
+	VMOVUPD      Z5, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z5
+	VFMADD231PD  Z3, Z4, Z5
+	VMOVUPD      Z5, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z4, Z0
-	VMOVUPD Z0, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z1, Z4, Z1
-	VMOVUPD Z1, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z4, Z2
-	VMOVUPD Z2, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z4, Z3
-	VMOVUPD Z3, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile4x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile4x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile4x2F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), BX
-	MOVQ   acs+24(FP), SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R11
-	KMOVW  R11, K1
+TEXT ·tile4x2F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -3128,6 +3686,14 @@ TEXT ·tile4x2F64AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
 
 loop:
 	VMOVUPD      (DI), Z8
@@ -3149,110 +3715,106 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z8
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z8
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Z9
+	VMOVUPD      (AX), Z9
 	VFMADD231PD  Z0, Z8, Z9
-	VMOVUPD      Z9, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
-	VFMADD231PD  Z1, Z8, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z2, Z8, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
-	VFMADD231PD  Z3, Z8, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z4, Z8, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
-	VFMADD231PD  Z5, Z8, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z6, Z8, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
-	VFMADD231PD  Z7, Z8, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Z9, (AX)
+	VMOVUPD.Z    64(AX), K1, Z9
+	VFMADD231PD  Z1, Z8, Z9
+	VMOVUPD      Z9, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z9
+	VFMADD231PD  Z2, Z8, Z9
+	VMOVUPD      Z9, (AX)
+	VMOVUPD.Z    64(AX), K1, Z9
+	VFMADD231PD  Z3, Z8, Z9
+	VMOVUPD      Z9, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z9
+	VFMADD231PD  Z4, Z8, Z9
+	VMOVUPD      Z9, (AX)
+	VMOVUPD.Z    64(AX), K1, Z9
+	VFMADD231PD  Z5, Z8, Z9
+	VMOVUPD      Z9, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z9
+	VFMADD231PD  Z6, Z8, Z9
+	VMOVUPD      Z9, (AX)
+	VMOVUPD.Z    64(AX), K1, Z9
+	VFMADD231PD  Z7, Z8, Z9
+	VMOVUPD      Z9, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z8, Z0
-	VMOVUPD Z0, (R9)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z8, Z1
-	VMOVUPD Z1, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z8, Z2
-	VMOVUPD Z2, (R9)
+	VMOVUPD Z2, (AX)
 	VMULPD  Z3, Z8, Z3
-	VMOVUPD Z3, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z8, Z4
-	VMOVUPD Z4, (R9)
+	VMOVUPD Z4, (AX)
 	VMULPD  Z5, Z8, Z5
-	VMOVUPD Z5, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z8, Z6
-	VMOVUPD Z6, (R9)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z8, Z7
-	VMOVUPD Z7, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile4x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·tile4x3F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bs+40(FP), R8
-	MOVQ       c+48(FP), R9
-	MOVQ       cs+56(FP), R10
-	MOVQ       mask+80(FP), R11
-	KMOVW      R11, K1
-	MOVQ       R9, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
+// func tile4x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
+// Requires: AVX, AVX512F
+TEXT ·tile4x3F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
 
 loop:
 	VMOVUPD      (DI), Z12
@@ -3279,89 +3841,111 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z12
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z12
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Z13
+	VMOVUPD      (AX), Z13
 	VFMADD231PD  Z0, Z12, Z13
-	VMOVUPD      Z13, (R9)
-	VMOVUPD      64(R9), Z0
-	VFMADD231PD  Z1, Z12, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
-	VFMADD231PD  Z2, Z12, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z3, Z12, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD      64(R9), Z0
-	VFMADD231PD  Z4, Z12, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
-	VFMADD231PD  Z5, Z12, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z6, Z12, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD      64(R9), Z0
-	VFMADD231PD  Z7, Z12, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
-	VFMADD231PD  Z8, Z12, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z9, Z12, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD      64(R9), Z0
-	VFMADD231PD  Z10, Z12, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
-	VFMADD231PD  Z11, Z12, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Z13, (AX)
+	VMOVUPD      64(AX), Z13
+	VFMADD231PD  Z1, Z12, Z13
+	VMOVUPD      Z13, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z13
+	VFMADD231PD  Z2, Z12, Z13
+	VMOVUPD      Z13, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z13
+	VFMADD231PD  Z3, Z12, Z13
+	VMOVUPD      Z13, (AX)
+	VMOVUPD      64(AX), Z13
+	VFMADD231PD  Z4, Z12, Z13
+	VMOVUPD      Z13, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z13
+	VFMADD231PD  Z5, Z12, Z13
+	VMOVUPD      Z13, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z13
+	VFMADD231PD  Z6, Z12, Z13
+	VMOVUPD      Z13, (AX)
+	VMOVUPD      64(AX), Z13
+	VFMADD231PD  Z7, Z12, Z13
+	VMOVUPD      Z13, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z13
+	VFMADD231PD  Z8, Z12, Z13
+	VMOVUPD      Z13, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z13
+	VFMADD231PD  Z9, Z12, Z13
+	VMOVUPD      Z13, (AX)
+	VMOVUPD      64(AX), Z13
+	VFMADD231PD  Z10, Z12, Z13
+	VMOVUPD      Z13, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z13
+	VFMADD231PD  Z11, Z12, Z13
+	VMOVUPD      Z13, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z12, Z0
-	VMOVUPD Z0, (R9)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z12, Z1
-	VMOVUPD Z1, 64(R9)
+	VMOVUPD Z1, 64(AX)
 	VMULPD  Z2, Z12, Z2
-	VMOVUPD Z2, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z12, Z3
-	VMOVUPD Z3, (R9)
+	VMOVUPD Z3, (AX)
 	VMULPD  Z4, Z12, Z4
-	VMOVUPD Z4, 64(R9)
+	VMOVUPD Z4, 64(AX)
 	VMULPD  Z5, Z12, Z5
-	VMOVUPD Z5, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z12, Z6
-	VMOVUPD Z6, (R9)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z12, Z7
-	VMOVUPD Z7, 64(R9)
+	VMOVUPD Z7, 64(AX)
 	VMULPD  Z8, Z12, Z8
-	VMOVUPD Z8, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z9, Z12, Z9
-	VMOVUPD Z9, (R9)
+	VMOVUPD Z9, (AX)
 	VMULPD  Z10, Z12, Z10
-	VMOVUPD Z10, 64(R9)
+	VMOVUPD Z10, 64(AX)
 	VMULPD  Z11, Z12, Z11
-	VMOVUPD Z11, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z11, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile5x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile5x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile5x1F64AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile5x1F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -3370,15 +3954,6 @@ TEXT ·tile5x1F64AVX512(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R11
-	KMOVW  R11, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
 
 loop:
 	VMOVUPD.Z    (DI), K1, Z5
@@ -3397,68 +3972,73 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z5
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z5
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD.Z    (R9), K1, Z6
+	VMOVUPD.Z    (AX), K1, Z6
 	VFMADD231PD  Z0, Z5, Z6
-	VMOVUPD      Z6, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPD.Z    (R9), K1, Z0
-	VFMADD231PD  Z1, Z5, Z0
-	VMOVUPD      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPD.Z    (R9), K1, Z0
-	VFMADD231PD  Z2, Z5, Z0
-	VMOVUPD      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPD.Z    (R9), K1, Z0
-	VFMADD231PD  Z3, Z5, Z0
-	VMOVUPD      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPD.Z    (R9), K1, Z0
-	VFMADD231PD  Z4, Z5, Z0
-	VMOVUPD      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Z6, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z6
+	VFMADD231PD  Z1, Z5, Z6
+	VMOVUPD      Z6, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z6
+	VFMADD231PD  Z2, Z5, Z6
+	VMOVUPD      Z6, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z6
+	VFMADD231PD  Z3, Z5, Z6
+	VMOVUPD      Z6, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z6
+	VFMADD231PD  Z4, Z5, Z6
+	VMOVUPD      Z6, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z5, Z0
-	VMOVUPD Z0, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z1, Z5, Z1
-	VMOVUPD Z1, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z5, Z2
-	VMOVUPD Z2, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z5, Z3
-	VMOVUPD Z3, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z5, Z4
-	VMOVUPD Z4, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile5x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile5x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile5x2F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), BX
-	MOVQ   acs+24(FP), SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R11
-	KMOVW  R11, K1
+TEXT ·tile5x2F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -3469,6 +4049,14 @@ TEXT ·tile5x2F64AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
 	VPXORQ Z9, Z9, Z9
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
 
 loop:
 	VMOVUPD      (DI), Z10
@@ -3493,129 +4081,121 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z10
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z10
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Z11
+	VMOVUPD      (AX), Z11
 	VFMADD231PD  Z0, Z10, Z11
-	VMOVUPD      Z11, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
-	VFMADD231PD  Z1, Z10, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z2, Z10, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
-	VFMADD231PD  Z3, Z10, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z4, Z10, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
-	VFMADD231PD  Z5, Z10, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z6, Z10, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
-	VFMADD231PD  Z7, Z10, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z8, Z10, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
-	VFMADD231PD  Z9, Z10, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Z11, (AX)
+	VMOVUPD.Z    64(AX), K1, Z11
+	VFMADD231PD  Z1, Z10, Z11
+	VMOVUPD      Z11, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z11
+	VFMADD231PD  Z2, Z10, Z11
+	VMOVUPD      Z11, (AX)
+	VMOVUPD.Z    64(AX), K1, Z11
+	VFMADD231PD  Z3, Z10, Z11
+	VMOVUPD      Z11, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z11
+	VFMADD231PD  Z4, Z10, Z11
+	VMOVUPD      Z11, (AX)
+	VMOVUPD.Z    64(AX), K1, Z11
+	VFMADD231PD  Z5, Z10, Z11
+	VMOVUPD      Z11, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z11
+	VFMADD231PD  Z6, Z10, Z11
+	VMOVUPD      Z11, (AX)
+	VMOVUPD.Z    64(AX), K1, Z11
+	VFMADD231PD  Z7, Z10, Z11
+	VMOVUPD      Z11, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z11
+	VFMADD231PD  Z8, Z10, Z11
+	VMOVUPD      Z11, (AX)
+	VMOVUPD.Z    64(AX), K1, Z11
+	VFMADD231PD  Z9, Z10, Z11
+	VMOVUPD      Z11, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z10, Z0
-	VMOVUPD Z0, (R9)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z10, Z1
-	VMOVUPD Z1, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z10, Z2
-	VMOVUPD Z2, (R9)
+	VMOVUPD Z2, (AX)
 	VMULPD  Z3, Z10, Z3
-	VMOVUPD Z3, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z10, Z4
-	VMOVUPD Z4, (R9)
+	VMOVUPD Z4, (AX)
 	VMULPD  Z5, Z10, Z5
-	VMOVUPD Z5, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z10, Z6
-	VMOVUPD Z6, (R9)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z10, Z7
-	VMOVUPD Z7, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z8, Z10, Z8
-	VMOVUPD Z8, (R9)
+	VMOVUPD Z8, (AX)
 	VMULPD  Z9, Z10, Z9
-	VMOVUPD Z9, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile5x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·tile5x3F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bs+40(FP), R8
-	MOVQ       c+48(FP), R9
-	MOVQ       cs+56(FP), R10
-	MOVQ       mask+80(FP), R11
-	KMOVW      R11, K1
-	MOVQ       R9, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
+// func tile5x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
+// Requires: AVX, AVX512F
+TEXT ·tile5x3F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
 
 loop:
 	VMOVUPD      (DI), Z15
@@ -3646,106 +4226,129 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z15
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z15
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Z16
+	VMOVUPD      (AX), Z16
 	VFMADD231PD  Z0, Z15, Z16
-	VMOVUPD      Z16, (R9)
-	VMOVUPD      64(R9), Z0
-	VFMADD231PD  Z1, Z15, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
-	VFMADD231PD  Z2, Z15, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z3, Z15, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD      64(R9), Z0
-	VFMADD231PD  Z4, Z15, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
-	VFMADD231PD  Z5, Z15, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z6, Z15, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD      64(R9), Z0
-	VFMADD231PD  Z7, Z15, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
-	VFMADD231PD  Z8, Z15, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z9, Z15, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD      64(R9), Z0
-	VFMADD231PD  Z10, Z15, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
-	VFMADD231PD  Z11, Z15, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z12, Z15, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD      64(R9), Z0
-	VFMADD231PD  Z13, Z15, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
-	VFMADD231PD  Z14, Z15, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Z16, (AX)
+	VMOVUPD      64(AX), Z16
+	VFMADD231PD  Z1, Z15, Z16
+	VMOVUPD      Z16, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z16
+	VFMADD231PD  Z2, Z15, Z16
+	VMOVUPD      Z16, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z16
+	VFMADD231PD  Z3, Z15, Z16
+	VMOVUPD      Z16, (AX)
+	VMOVUPD      64(AX), Z16
+	VFMADD231PD  Z4, Z15, Z16
+	VMOVUPD      Z16, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z16
+	VFMADD231PD  Z5, Z15, Z16
+	VMOVUPD      Z16, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z16
+	VFMADD231PD  Z6, Z15, Z16
+	VMOVUPD      Z16, (AX)
+	VMOVUPD      64(AX), Z16
+	VFMADD231PD  Z7, Z15, Z16
+	VMOVUPD      Z16, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z16
+	VFMADD231PD  Z8, Z15, Z16
+	VMOVUPD      Z16, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z16
+	VFMADD231PD  Z9, Z15, Z16
+	VMOVUPD      Z16, (AX)
+	VMOVUPD      64(AX), Z16
+	VFMADD231PD  Z10, Z15, Z16
+	VMOVUPD      Z16, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z16
+	VFMADD231PD  Z11, Z15, Z16
+	VMOVUPD      Z16, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z16
+	VFMADD231PD  Z12, Z15, Z16
+	VMOVUPD      Z16, (AX)
+	VMOVUPD      64(AX), Z16
+	VFMADD231PD  Z13, Z15, Z16
+	VMOVUPD      Z16, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z16
+	VFMADD231PD  Z14, Z15, Z16
+	VMOVUPD      Z16, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z15, Z0
-	VMOVUPD Z0, (R9)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z15, Z1
-	VMOVUPD Z1, 64(R9)
+	VMOVUPD Z1, 64(AX)
 	VMULPD  Z2, Z15, Z2
-	VMOVUPD Z2, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z15, Z3
-	VMOVUPD Z3, (R9)
+	VMOVUPD Z3, (AX)
 	VMULPD  Z4, Z15, Z4
-	VMOVUPD Z4, 64(R9)
+	VMOVUPD Z4, 64(AX)
 	VMULPD  Z5, Z15, Z5
-	VMOVUPD Z5, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z15, Z6
-	VMOVUPD Z6, (R9)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z15, Z7
-	VMOVUPD Z7, 64(R9)
+	VMOVUPD Z7, 64(AX)
 	VMULPD  Z8, Z15, Z8
-	VMOVUPD Z8, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z9, Z15, Z9
-	VMOVUPD Z9, (R9)
+	VMOVUPD Z9, (AX)
 	VMULPD  Z10, Z15, Z10
-	VMOVUPD Z10, 64(R9)
+	VMOVUPD Z10, 64(AX)
 	VMULPD  Z11, Z15, Z11
-	VMOVUPD Z11, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z11, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z12, Z15, Z12
-	VMOVUPD Z12, (R9)
+	VMOVUPD Z12, (AX)
 	VMULPD  Z13, Z15, Z13
-	VMOVUPD Z13, 64(R9)
+	VMOVUPD Z13, 64(AX)
 	VMULPD  Z14, Z15, Z14
-	VMOVUPD Z14, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z14, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile6x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile6x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile6x1F64AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile6x1F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -3754,16 +4357,6 @@ TEXT ·tile6x1F64AVX512(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R11
-	KMOVW  R11, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
 
 loop:
 	VMOVUPD.Z    (DI), K1, Z6
@@ -3784,106 +4377,100 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD.Z    (R9), K1, Z7
+	VMOVUPD.Z    (AX), K1, Z7
 	VFMADD231PD  Z0, Z6, Z7
-	VMOVUPD      Z7, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPD.Z    (R9), K1, Z0
-	VFMADD231PD  Z1, Z6, Z0
-	VMOVUPD      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPD.Z    (R9), K1, Z0
-	VFMADD231PD  Z2, Z6, Z0
-	VMOVUPD      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPD.Z    (R9), K1, Z0
-	VFMADD231PD  Z3, Z6, Z0
-	VMOVUPD      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPD.Z    (R9), K1, Z0
-	VFMADD231PD  Z4, Z6, Z0
-	VMOVUPD      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPD.Z    (R9), K1, Z0
-	VFMADD231PD  Z5, Z6, Z0
-	VMOVUPD      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Z7, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z7
+	VFMADD231PD  Z1, Z6, Z7
+	VMOVUPD      Z7, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z7
+	VFMADD231PD  Z2, Z6, Z7
+	VMOVUPD      Z7, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z7
+	VFMADD231PD  Z3, Z6, Z7
+	VMOVUPD      Z7, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z7
+	VFMADD231PD  Z4, Z6, Z7
+	VMOVUPD      Z7, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z7
+	VFMADD231PD  Z5, Z6, Z7
+	VMOVUPD      Z7, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z6, Z0
-	VMOVUPD Z0, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z1, Z6, Z1
-	VMOVUPD Z1, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z6, Z2
-	VMOVUPD Z2, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z6, Z3
-	VMOVUPD Z3, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z6, Z4
-	VMOVUPD Z4, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z5, Z6, Z5
-	VMOVUPD Z5, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile6x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·tile6x2F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bs+40(FP), R8
-	MOVQ       c+48(FP), R9
-	MOVQ       cs+56(FP), R10
-	MOVQ       mask+80(FP), R11
-	KMOVW      R11, K1
-	MOVQ       R9, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
+// func tile6x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
+// Requires: AVX, AVX512F
+TEXT ·tile6x2F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
 
 loop:
 	VMOVUPD      (DI), Z12
@@ -3911,148 +4498,136 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z12
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z12
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Z13
+	VMOVUPD      (AX), Z13
 	VFMADD231PD  Z0, Z12, Z13
-	VMOVUPD      Z13, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
-	VFMADD231PD  Z1, Z12, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z2, Z12, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
-	VFMADD231PD  Z3, Z12, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z4, Z12, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
-	VFMADD231PD  Z5, Z12, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z6, Z12, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
-	VFMADD231PD  Z7, Z12, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z8, Z12, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
-	VFMADD231PD  Z9, Z12, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z10, Z12, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
-	VFMADD231PD  Z11, Z12, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Z13, (AX)
+	VMOVUPD.Z    64(AX), K1, Z13
+	VFMADD231PD  Z1, Z12, Z13
+	VMOVUPD      Z13, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z13
+	VFMADD231PD  Z2, Z12, Z13
+	VMOVUPD      Z13, (AX)
+	VMOVUPD.Z    64(AX), K1, Z13
+	VFMADD231PD  Z3, Z12, Z13
+	VMOVUPD      Z13, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z13
+	VFMADD231PD  Z4, Z12, Z13
+	VMOVUPD      Z13, (AX)
+	VMOVUPD.Z    64(AX), K1, Z13
+	VFMADD231PD  Z5, Z12, Z13
+	VMOVUPD      Z13, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z13
+	VFMADD231PD  Z6, Z12, Z13
+	VMOVUPD      Z13, (AX)
+	VMOVUPD.Z    64(AX), K1, Z13
+	VFMADD231PD  Z7, Z12, Z13
+	VMOVUPD      Z13, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z13
+	VFMADD231PD  Z8, Z12, Z13
+	VMOVUPD      Z13, (AX)
+	VMOVUPD.Z    64(AX), K1, Z13
+	VFMADD231PD  Z9, Z12, Z13
+	VMOVUPD      Z13, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z13
+	VFMADD231PD  Z10, Z12, Z13
+	VMOVUPD      Z13, (AX)
+	VMOVUPD.Z    64(AX), K1, Z13
+	VFMADD231PD  Z11, Z12, Z13
+	VMOVUPD      Z13, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z12, Z0
-	VMOVUPD Z0, (R9)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z12, Z1
-	VMOVUPD Z1, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z12, Z2
-	VMOVUPD Z2, (R9)
+	VMOVUPD Z2, (AX)
 	VMULPD  Z3, Z12, Z3
-	VMOVUPD Z3, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z12, Z4
-	VMOVUPD Z4, (R9)
+	VMOVUPD Z4, (AX)
 	VMULPD  Z5, Z12, Z5
-	VMOVUPD Z5, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z12, Z6
-	VMOVUPD Z6, (R9)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z12, Z7
-	VMOVUPD Z7, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z8, Z12, Z8
-	VMOVUPD Z8, (R9)
+	VMOVUPD Z8, (AX)
 	VMULPD  Z9, Z12, Z9
-	VMOVUPD Z9, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z10, Z12, Z10
-	VMOVUPD Z10, (R9)
+	VMOVUPD Z10, (AX)
 	VMULPD  Z11, Z12, Z11
-	VMOVUPD Z11, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile6x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·tile6x3F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bs+40(FP), R8
-	MOVQ       c+48(FP), R9
-	MOVQ       cs+56(FP), R10
-	MOVQ       mask+80(FP), R11
-	KMOVW      R11, K1
-	MOVQ       R9, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
-	VPXORQ     Z15, Z15, Z15
-	VPXORQ     Z16, Z16, Z16
-	VPXORQ     Z17, Z17, Z17
+// func tile6x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
+// Requires: AVX, AVX512F
+TEXT ·tile6x3F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	VPXORQ Z16, Z16, Z16
+	VPXORQ Z17, Z17, Z17
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
 
 loop:
 	VMOVUPD      (DI), Z18
@@ -4087,123 +4662,147 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z18
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z18
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Z19
+	VMOVUPD      (AX), Z19
 	VFMADD231PD  Z0, Z18, Z19
-	VMOVUPD      Z19, (R9)
-	VMOVUPD      64(R9), Z0
-	VFMADD231PD  Z1, Z18, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
-	VFMADD231PD  Z2, Z18, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z3, Z18, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD      64(R9), Z0
-	VFMADD231PD  Z4, Z18, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
-	VFMADD231PD  Z5, Z18, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z6, Z18, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD      64(R9), Z0
-	VFMADD231PD  Z7, Z18, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
-	VFMADD231PD  Z8, Z18, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z9, Z18, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD      64(R9), Z0
-	VFMADD231PD  Z10, Z18, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
-	VFMADD231PD  Z11, Z18, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z12, Z18, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD      64(R9), Z0
-	VFMADD231PD  Z13, Z18, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
-	VFMADD231PD  Z14, Z18, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
-	VFMADD231PD  Z15, Z18, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD      64(R9), Z0
-	VFMADD231PD  Z16, Z18, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
-	VFMADD231PD  Z17, Z18, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Z19, (AX)
+	VMOVUPD      64(AX), Z19
+	VFMADD231PD  Z1, Z18, Z19
+	VMOVUPD      Z19, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z19
+	VFMADD231PD  Z2, Z18, Z19
+	VMOVUPD      Z19, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z19
+	VFMADD231PD  Z3, Z18, Z19
+	VMOVUPD      Z19, (AX)
+	VMOVUPD      64(AX), Z19
+	VFMADD231PD  Z4, Z18, Z19
+	VMOVUPD      Z19, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z19
+	VFMADD231PD  Z5, Z18, Z19
+	VMOVUPD      Z19, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z19
+	VFMADD231PD  Z6, Z18, Z19
+	VMOVUPD      Z19, (AX)
+	VMOVUPD      64(AX), Z19
+	VFMADD231PD  Z7, Z18, Z19
+	VMOVUPD      Z19, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z19
+	VFMADD231PD  Z8, Z18, Z19
+	VMOVUPD      Z19, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z19
+	VFMADD231PD  Z9, Z18, Z19
+	VMOVUPD      Z19, (AX)
+	VMOVUPD      64(AX), Z19
+	VFMADD231PD  Z10, Z18, Z19
+	VMOVUPD      Z19, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z19
+	VFMADD231PD  Z11, Z18, Z19
+	VMOVUPD      Z19, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z19
+	VFMADD231PD  Z12, Z18, Z19
+	VMOVUPD      Z19, (AX)
+	VMOVUPD      64(AX), Z19
+	VFMADD231PD  Z13, Z18, Z19
+	VMOVUPD      Z19, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z19
+	VFMADD231PD  Z14, Z18, Z19
+	VMOVUPD      Z19, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z19
+	VFMADD231PD  Z15, Z18, Z19
+	VMOVUPD      Z19, (AX)
+	VMOVUPD      64(AX), Z19
+	VFMADD231PD  Z16, Z18, Z19
+	VMOVUPD      Z19, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z19
+	VFMADD231PD  Z17, Z18, Z19
+	VMOVUPD      Z19, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z18, Z0
-	VMOVUPD Z0, (R9)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z18, Z1
-	VMOVUPD Z1, 64(R9)
+	VMOVUPD Z1, 64(AX)
 	VMULPD  Z2, Z18, Z2
-	VMOVUPD Z2, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z18, Z3
-	VMOVUPD Z3, (R9)
+	VMOVUPD Z3, (AX)
 	VMULPD  Z4, Z18, Z4
-	VMOVUPD Z4, 64(R9)
+	VMOVUPD Z4, 64(AX)
 	VMULPD  Z5, Z18, Z5
-	VMOVUPD Z5, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z18, Z6
-	VMOVUPD Z6, (R9)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z18, Z7
-	VMOVUPD Z7, 64(R9)
+	VMOVUPD Z7, 64(AX)
 	VMULPD  Z8, Z18, Z8
-	VMOVUPD Z8, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z9, Z18, Z9
-	VMOVUPD Z9, (R9)
+	VMOVUPD Z9, (AX)
 	VMULPD  Z10, Z18, Z10
-	VMOVUPD Z10, 64(R9)
+	VMOVUPD Z10, 64(AX)
 	VMULPD  Z11, Z18, Z11
-	VMOVUPD Z11, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z11, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z12, Z18, Z12
-	VMOVUPD Z12, (R9)
+	VMOVUPD Z12, (AX)
 	VMULPD  Z13, Z18, Z13
-	VMOVUPD Z13, 64(R9)
+	VMOVUPD Z13, 64(AX)
 	VMULPD  Z14, Z18, Z14
-	VMOVUPD Z14, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z14, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z15, Z18, Z15
-	VMOVUPD Z15, (R9)
+	VMOVUPD Z15, (AX)
 	VMULPD  Z16, Z18, Z16
-	VMOVUPD Z16, 64(R9)
+	VMOVUPD Z16, 64(AX)
 	VMULPD  Z17, Z18, Z17
-	VMOVUPD Z17, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z17, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile7x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile7x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile7x1F64AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile7x1F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -4212,17 +4811,6 @@ TEXT ·tile7x1F64AVX512(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), DI
 	MOVQ   b+32(FP), R8
 	MOVQ   bs+40(FP), R9
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	MOVQ   mask+80(FP), R12
-	KMOVW  R12, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
 
 loop:
 	VMOVUPD.Z    (R8), K1, Z7
@@ -4245,118 +4833,109 @@ loop:
 	ADDQ         R9, R8
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z7
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z7
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD.Z    (R10), K1, Z8
+	VMOVUPD.Z    (AX), K1, Z8
 	VFMADD231PD  Z0, Z7, Z8
-	VMOVUPD      Z8, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
-	VFMADD231PD  Z1, Z7, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
-	VFMADD231PD  Z2, Z7, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
-	VFMADD231PD  Z3, Z7, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
-	VFMADD231PD  Z4, Z7, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
-	VFMADD231PD  Z5, Z7, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
-	VFMADD231PD  Z6, Z7, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Z8, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z8
+	VFMADD231PD  Z1, Z7, Z8
+	VMOVUPD      Z8, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z8
+	VFMADD231PD  Z2, Z7, Z8
+	VMOVUPD      Z8, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z8
+	VFMADD231PD  Z3, Z7, Z8
+	VMOVUPD      Z8, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z8
+	VFMADD231PD  Z4, Z7, Z8
+	VMOVUPD      Z8, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z8
+	VFMADD231PD  Z5, Z7, Z8
+	VMOVUPD      Z8, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z8
+	VFMADD231PD  Z6, Z7, Z8
+	VMOVUPD      Z8, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z7, Z0
-	VMOVUPD Z0, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z1, Z7, Z1
-	VMOVUPD Z1, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z7, Z2
-	VMOVUPD Z2, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z7, Z3
-	VMOVUPD Z3, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z7, Z4
-	VMOVUPD Z4, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z5, Z7, Z5
-	VMOVUPD Z5, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z7, Z6
-	VMOVUPD Z6, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile7x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·tile7x2F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), SI
-	MOVQ       acs+24(FP), DI
-	MOVQ       b+32(FP), R8
-	MOVQ       bs+40(FP), R9
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       mask+80(FP), R12
-	KMOVW      R12, K1
-	MOVQ       R10, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
+// func tile7x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
+// Requires: AVX, AVX512F
+TEXT ·tile7x2F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   bs+40(FP), R9
 
 loop:
 	VMOVUPD      (R8), Z14
@@ -4387,167 +4966,151 @@ loop:
 	ADDQ         R9, R8
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z14
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z14
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R10), Z15
+	VMOVUPD      (AX), Z15
 	VFMADD231PD  Z0, Z14, Z15
-	VMOVUPD      Z15, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
-	VFMADD231PD  Z1, Z14, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z2, Z14, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
-	VFMADD231PD  Z3, Z14, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z4, Z14, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
-	VFMADD231PD  Z5, Z14, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z6, Z14, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
-	VFMADD231PD  Z7, Z14, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z8, Z14, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
-	VFMADD231PD  Z9, Z14, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z10, Z14, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
-	VFMADD231PD  Z11, Z14, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z12, Z14, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
-	VFMADD231PD  Z13, Z14, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Z15, (AX)
+	VMOVUPD.Z    64(AX), K1, Z15
+	VFMADD231PD  Z1, Z14, Z15
+	VMOVUPD      Z15, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z15
+	VFMADD231PD  Z2, Z14, Z15
+	VMOVUPD      Z15, (AX)
+	VMOVUPD.Z    64(AX), K1, Z15
+	VFMADD231PD  Z3, Z14, Z15
+	VMOVUPD      Z15, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z15
+	VFMADD231PD  Z4, Z14, Z15
+	VMOVUPD      Z15, (AX)
+	VMOVUPD.Z    64(AX), K1, Z15
+	VFMADD231PD  Z5, Z14, Z15
+	VMOVUPD      Z15, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z15
+	VFMADD231PD  Z6, Z14, Z15
+	VMOVUPD      Z15, (AX)
+	VMOVUPD.Z    64(AX), K1, Z15
+	VFMADD231PD  Z7, Z14, Z15
+	VMOVUPD      Z15, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z15
+	VFMADD231PD  Z8, Z14, Z15
+	VMOVUPD      Z15, (AX)
+	VMOVUPD.Z    64(AX), K1, Z15
+	VFMADD231PD  Z9, Z14, Z15
+	VMOVUPD      Z15, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z15
+	VFMADD231PD  Z10, Z14, Z15
+	VMOVUPD      Z15, (AX)
+	VMOVUPD.Z    64(AX), K1, Z15
+	VFMADD231PD  Z11, Z14, Z15
+	VMOVUPD      Z15, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z15
+	VFMADD231PD  Z12, Z14, Z15
+	VMOVUPD      Z15, (AX)
+	VMOVUPD.Z    64(AX), K1, Z15
+	VFMADD231PD  Z13, Z14, Z15
+	VMOVUPD      Z15, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z14, Z0
-	VMOVUPD Z0, (R10)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z14, Z1
-	VMOVUPD Z1, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z14, Z2
-	VMOVUPD Z2, (R10)
+	VMOVUPD Z2, (AX)
 	VMULPD  Z3, Z14, Z3
-	VMOVUPD Z3, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z14, Z4
-	VMOVUPD Z4, (R10)
+	VMOVUPD Z4, (AX)
 	VMULPD  Z5, Z14, Z5
-	VMOVUPD Z5, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z14, Z6
-	VMOVUPD Z6, (R10)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z14, Z7
-	VMOVUPD Z7, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z8, Z14, Z8
-	VMOVUPD Z8, (R10)
+	VMOVUPD Z8, (AX)
 	VMULPD  Z9, Z14, Z9
-	VMOVUPD Z9, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z10, Z14, Z10
-	VMOVUPD Z10, (R10)
+	VMOVUPD Z10, (AX)
 	VMULPD  Z11, Z14, Z11
-	VMOVUPD Z11, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z12, Z14, Z12
-	VMOVUPD Z12, (R10)
+	VMOVUPD Z12, (AX)
 	VMULPD  Z13, Z14, Z13
-	VMOVUPD Z13, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile7x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·tile7x3F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), SI
-	MOVQ       acs+24(FP), DI
-	MOVQ       b+32(FP), R8
-	MOVQ       bs+40(FP), R9
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       mask+80(FP), R12
-	KMOVW      R12, K1
-	MOVQ       R10, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
-	VPXORQ     Z15, Z15, Z15
-	VPXORQ     Z16, Z16, Z16
-	VPXORQ     Z17, Z17, Z17
-	VPXORQ     Z18, Z18, Z18
-	VPXORQ     Z19, Z19, Z19
-	VPXORQ     Z20, Z20, Z20
+// func tile7x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
+// Requires: AVX, AVX512F
+TEXT ·tile7x3F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	VPXORQ Z16, Z16, Z16
+	VPXORQ Z17, Z17, Z17
+	VPXORQ Z18, Z18, Z18
+	VPXORQ Z19, Z19, Z19
+	VPXORQ Z20, Z20, Z20
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   bs+40(FP), R9
 
 loop:
 	VMOVUPD      (R8), Z21
@@ -4586,152 +5149,157 @@ loop:
 	ADDQ         R9, R8
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z21
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z21
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R10), Z22
+	VMOVUPD      (AX), Z22
 	VFMADD231PD  Z0, Z21, Z22
-	VMOVUPD      Z22, (R10)
-	VMOVUPD      64(R10), Z0
-	VFMADD231PD  Z1, Z21, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
-	VFMADD231PD  Z2, Z21, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z3, Z21, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
-	VFMADD231PD  Z4, Z21, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
-	VFMADD231PD  Z5, Z21, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z6, Z21, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
-	VFMADD231PD  Z7, Z21, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
-	VFMADD231PD  Z8, Z21, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z9, Z21, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
-	VFMADD231PD  Z10, Z21, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
-	VFMADD231PD  Z11, Z21, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z12, Z21, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
-	VFMADD231PD  Z13, Z21, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
-	VFMADD231PD  Z14, Z21, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z15, Z21, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
-	VFMADD231PD  Z16, Z21, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
-	VFMADD231PD  Z17, Z21, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z18, Z21, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
-	VFMADD231PD  Z19, Z21, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
-	VFMADD231PD  Z20, Z21, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Z22, (AX)
+	VMOVUPD      64(AX), Z22
+	VFMADD231PD  Z1, Z21, Z22
+	VMOVUPD      Z22, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z22
+	VFMADD231PD  Z2, Z21, Z22
+	VMOVUPD      Z22, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z22
+	VFMADD231PD  Z3, Z21, Z22
+	VMOVUPD      Z22, (AX)
+	VMOVUPD      64(AX), Z22
+	VFMADD231PD  Z4, Z21, Z22
+	VMOVUPD      Z22, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z22
+	VFMADD231PD  Z5, Z21, Z22
+	VMOVUPD      Z22, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z22
+	VFMADD231PD  Z6, Z21, Z22
+	VMOVUPD      Z22, (AX)
+	VMOVUPD      64(AX), Z22
+	VFMADD231PD  Z7, Z21, Z22
+	VMOVUPD      Z22, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z22
+	VFMADD231PD  Z8, Z21, Z22
+	VMOVUPD      Z22, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z22
+	VFMADD231PD  Z9, Z21, Z22
+	VMOVUPD      Z22, (AX)
+	VMOVUPD      64(AX), Z22
+	VFMADD231PD  Z10, Z21, Z22
+	VMOVUPD      Z22, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z22
+	VFMADD231PD  Z11, Z21, Z22
+	VMOVUPD      Z22, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z22
+	VFMADD231PD  Z12, Z21, Z22
+	VMOVUPD      Z22, (AX)
+	VMOVUPD      64(AX), Z22
+	VFMADD231PD  Z13, Z21, Z22
+	VMOVUPD      Z22, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z22
+	VFMADD231PD  Z14, Z21, Z22
+	VMOVUPD      Z22, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z22
+	VFMADD231PD  Z15, Z21, Z22
+	VMOVUPD      Z22, (AX)
+	VMOVUPD      64(AX), Z22
+	VFMADD231PD  Z16, Z21, Z22
+	VMOVUPD      Z22, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z22
+	VFMADD231PD  Z17, Z21, Z22
+	VMOVUPD      Z22, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z22
+	VFMADD231PD  Z18, Z21, Z22
+	VMOVUPD      Z22, (AX)
+	VMOVUPD      64(AX), Z22
+	VFMADD231PD  Z19, Z21, Z22
+	VMOVUPD      Z22, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z22
+	VFMADD231PD  Z20, Z21, Z22
+	VMOVUPD      Z22, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z21, Z0
-	VMOVUPD Z0, (R10)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z21, Z1
-	VMOVUPD Z1, 64(R10)
+	VMOVUPD Z1, 64(AX)
 	VMULPD  Z2, Z21, Z2
-	VMOVUPD Z2, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z21, Z3
-	VMOVUPD Z3, (R10)
+	VMOVUPD Z3, (AX)
 	VMULPD  Z4, Z21, Z4
-	VMOVUPD Z4, 64(R10)
+	VMOVUPD Z4, 64(AX)
 	VMULPD  Z5, Z21, Z5
-	VMOVUPD Z5, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z21, Z6
-	VMOVUPD Z6, (R10)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z21, Z7
-	VMOVUPD Z7, 64(R10)
+	VMOVUPD Z7, 64(AX)
 	VMULPD  Z8, Z21, Z8
-	VMOVUPD Z8, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z9, Z21, Z9
-	VMOVUPD Z9, (R10)
+	VMOVUPD Z9, (AX)
 	VMULPD  Z10, Z21, Z10
-	VMOVUPD Z10, 64(R10)
+	VMOVUPD Z10, 64(AX)
 	VMULPD  Z11, Z21, Z11
-	VMOVUPD Z11, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z11, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z12, Z21, Z12
-	VMOVUPD Z12, (R10)
+	VMOVUPD Z12, (AX)
 	VMULPD  Z13, Z21, Z13
-	VMOVUPD Z13, 64(R10)
+	VMOVUPD Z13, 64(AX)
 	VMULPD  Z14, Z21, Z14
-	VMOVUPD Z14, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z14, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z15, Z21, Z15
-	VMOVUPD Z15, (R10)
+	VMOVUPD Z15, (AX)
 	VMULPD  Z16, Z21, Z16
-	VMOVUPD Z16, 64(R10)
+	VMOVUPD Z16, 64(AX)
 	VMULPD  Z17, Z21, Z17
-	VMOVUPD Z17, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z17, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z18, Z21, Z18
-	VMOVUPD Z18, (R10)
+	VMOVUPD Z18, (AX)
 	VMULPD  Z19, Z21, Z19
-	VMOVUPD Z19, 64(R10)
+	VMOVUPD Z19, 64(AX)
 	VMULPD  Z20, Z21, Z20
-	VMOVUPD Z20, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z20, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile8x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile8x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile8x1F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), SI
-	MOVQ   acs+24(FP), DI
-	MOVQ   b+32(FP), R8
-	MOVQ   bs+40(FP), R9
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	MOVQ   mask+80(FP), R12
-	KMOVW  R12, K1
+TEXT ·tile8x1F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -4740,6 +5308,14 @@ TEXT ·tile8x1F64AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   bs+40(FP), R9
 
 loop:
 	VMOVUPD.Z    (R8), K1, Z8
@@ -4764,130 +5340,266 @@ loop:
 	ADDQ         R9, R8
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z8
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z8
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD.Z    (R10), K1, Z9
+	VMOVUPD.Z    (AX), K1, Z9
 	VFMADD231PD  Z0, Z8, Z9
-	VMOVUPD      Z9, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
-	VFMADD231PD  Z1, Z8, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
-	VFMADD231PD  Z2, Z8, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
-	VFMADD231PD  Z3, Z8, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
-	VFMADD231PD  Z4, Z8, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
-	VFMADD231PD  Z5, Z8, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
-	VFMADD231PD  Z6, Z8, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
-	VFMADD231PD  Z7, Z8, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Z9, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z9
+	VFMADD231PD  Z1, Z8, Z9
+	VMOVUPD      Z9, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z9
+	VFMADD231PD  Z2, Z8, Z9
+	VMOVUPD      Z9, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z9
+	VFMADD231PD  Z3, Z8, Z9
+	VMOVUPD      Z9, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z9
+	VFMADD231PD  Z4, Z8, Z9
+	VMOVUPD      Z9, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z9
+	VFMADD231PD  Z5, Z8, Z9
+	VMOVUPD      Z9, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z9
+	VFMADD231PD  Z6, Z8, Z9
+	VMOVUPD      Z9, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z9
+	VFMADD231PD  Z7, Z8, Z9
+	VMOVUPD      Z9, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z8, Z0
-	VMOVUPD Z0, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z1, Z8, Z1
-	VMOVUPD Z1, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z8, Z2
-	VMOVUPD Z2, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z8, Z3
-	VMOVUPD Z3, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z8, Z4
-	VMOVUPD Z4, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z5, Z8, Z5
-	VMOVUPD Z5, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z8, Z6
-	VMOVUPD Z6, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z7, Z8, Z7
-	VMOVUPD Z7, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z7, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile8x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile8x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile8x2F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), SI
-	MOVQ       acs+24(FP), DI
-	MOVQ       b+32(FP), R8
-	MOVQ       bs+40(FP), R9
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       mask+80(FP), R12
-	KMOVW      R12, K1
-	MOVQ       R10, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
-	VPXORQ     Z15, Z15, Z15
+TEXT ·tile8x2F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   bs+40(FP), R9
+	CMPQ   AX, $0x00000010
+	JLE    loop
+	SUBQ   $0x00000010, AX
+	MOVQ   $0x00000008, R10
+	MOVQ   c+48(FP), R11
+	MOVQ   cs+56(FP), R12
+
+old:
+	VMOVUPD      (R8), Z16
+	VMOVUPD.Z    64(R8), K1, Z17
+	VBROADCASTSD (CX), Z18
+	VFMADD231PD  Z16, Z18, Z0
+	VFMADD231PD  Z17, Z18, Z1
+	VBROADCASTSD (CX)(DX*1), Z18
+	VFMADD231PD  Z16, Z18, Z2
+	VFMADD231PD  Z17, Z18, Z3
+	VBROADCASTSD (CX)(DX*2), Z18
+	VFMADD231PD  Z16, Z18, Z4
+	VFMADD231PD  Z17, Z18, Z5
+	VBROADCASTSD (SI), Z18
+	VFMADD231PD  Z16, Z18, Z6
+	VFMADD231PD  Z17, Z18, Z7
+	VBROADCASTSD (CX)(DX*4), Z18
+	VFMADD231PD  Z16, Z18, Z8
+	VFMADD231PD  Z17, Z18, Z9
+	VBROADCASTSD (SI)(DX*2), Z18
+	VFMADD231PD  Z16, Z18, Z10
+	VFMADD231PD  Z17, Z18, Z11
+	VBROADCASTSD (CX)(BX*2), Z18
+	VFMADD231PD  Z16, Z18, Z12
+	VFMADD231PD  Z17, Z18, Z13
+	VBROADCASTSD (SI)(DX*4), Z18
+	VFMADD231PD  Z16, Z18, Z14
+	VFMADD231PD  Z17, Z18, Z15
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT0   (R11)
+	VMOVUPD      (R8), Z16
+	VMOVUPD.Z    64(R8), K1, Z17
+	VBROADCASTSD (CX), Z18
+	VFMADD231PD  Z16, Z18, Z0
+	VFMADD231PD  Z17, Z18, Z1
+	VBROADCASTSD (CX)(DX*1), Z18
+	VFMADD231PD  Z16, Z18, Z2
+	VFMADD231PD  Z17, Z18, Z3
+	VBROADCASTSD (CX)(DX*2), Z18
+	VFMADD231PD  Z16, Z18, Z4
+	VFMADD231PD  Z17, Z18, Z5
+	VBROADCASTSD (SI), Z18
+	VFMADD231PD  Z16, Z18, Z6
+	VFMADD231PD  Z17, Z18, Z7
+	VBROADCASTSD (CX)(DX*4), Z18
+	VFMADD231PD  Z16, Z18, Z8
+	VFMADD231PD  Z17, Z18, Z9
+	VBROADCASTSD (SI)(DX*2), Z18
+	VFMADD231PD  Z16, Z18, Z10
+	VFMADD231PD  Z17, Z18, Z11
+	VBROADCASTSD (CX)(BX*2), Z18
+	VFMADD231PD  Z16, Z18, Z12
+	VFMADD231PD  Z17, Z18, Z13
+	VBROADCASTSD (SI)(DX*4), Z18
+	VFMADD231PD  Z16, Z18, Z14
+	VFMADD231PD  Z17, Z18, Z15
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT0   64(R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          old
+	MOVQ         fetch+120(FP), R10
+	TESTQ        R10, R10
+	JZ           loop
+	IMUL3Q       $0x02, R10, R11
+	SUBQ         R11, AX
+	MOVQ         next+104(FP), R11
+	MOVQ         ns+112(FP), R12
+
+next:
+	VMOVUPD      (R8), Z16
+	VMOVUPD.Z    64(R8), K1, Z17
+	VBROADCASTSD (CX), Z18
+	VFMADD231PD  Z16, Z18, Z0
+	VFMADD231PD  Z17, Z18, Z1
+	VBROADCASTSD (CX)(DX*1), Z18
+	VFMADD231PD  Z16, Z18, Z2
+	VFMADD231PD  Z17, Z18, Z3
+	VBROADCASTSD (CX)(DX*2), Z18
+	VFMADD231PD  Z16, Z18, Z4
+	VFMADD231PD  Z17, Z18, Z5
+	VBROADCASTSD (SI), Z18
+	VFMADD231PD  Z16, Z18, Z6
+	VFMADD231PD  Z17, Z18, Z7
+	VBROADCASTSD (CX)(DX*4), Z18
+	VFMADD231PD  Z16, Z18, Z8
+	VFMADD231PD  Z17, Z18, Z9
+	VBROADCASTSD (SI)(DX*2), Z18
+	VFMADD231PD  Z16, Z18, Z10
+	VFMADD231PD  Z17, Z18, Z11
+	VBROADCASTSD (CX)(BX*2), Z18
+	VFMADD231PD  Z16, Z18, Z12
+	VFMADD231PD  Z17, Z18, Z13
+	VBROADCASTSD (SI)(DX*4), Z18
+	VFMADD231PD  Z16, Z18, Z14
+	VFMADD231PD  Z17, Z18, Z15
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT1   (R11)
+	VMOVUPD      (R8), Z16
+	VMOVUPD.Z    64(R8), K1, Z17
+	VBROADCASTSD (CX), Z18
+	VFMADD231PD  Z16, Z18, Z0
+	VFMADD231PD  Z17, Z18, Z1
+	VBROADCASTSD (CX)(DX*1), Z18
+	VFMADD231PD  Z16, Z18, Z2
+	VFMADD231PD  Z17, Z18, Z3
+	VBROADCASTSD (CX)(DX*2), Z18
+	VFMADD231PD  Z16, Z18, Z4
+	VFMADD231PD  Z17, Z18, Z5
+	VBROADCASTSD (SI), Z18
+	VFMADD231PD  Z16, Z18, Z6
+	VFMADD231PD  Z17, Z18, Z7
+	VBROADCASTSD (CX)(DX*4), Z18
+	VFMADD231PD  Z16, Z18, Z8
+	VFMADD231PD  Z17, Z18, Z9
+	VBROADCASTSD (SI)(DX*2), Z18
+	VFMADD231PD  Z16, Z18, Z10
+	VFMADD231PD  Z17, Z18, Z11
+	VBROADCASTSD (CX)(BX*2), Z18
+	VFMADD231PD  Z16, Z18, Z12
+	VFMADD231PD  Z17, Z18, Z13
+	VBROADCASTSD (SI)(DX*4), Z18
+	VFMADD231PD  Z16, Z18, Z14
+	VFMADD231PD  Z17, Z18, Z15
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT1   64(R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          next
+	MOVQ         R11, next+104(FP)
 
 loop:
 	VMOVUPD      (R8), Z16
@@ -4916,191 +5628,436 @@ loop:
 	VBROADCASTSD (SI)(DX*4), Z18
 	VFMADD231PD  Z16, Z18, Z14
 	VFMADD231PD  Z17, Z18, Z15
+	PREFETCHT0   (CX)(DI*8)
 	ADDQ         DI, CX
 	ADDQ         DI, SI
 	ADDQ         R9, R8
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z16
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z16
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R10), Z17
+	VMOVUPD      (AX), Z17
 	VFMADD231PD  Z0, Z16, Z17
-	VMOVUPD      Z17, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
-	VFMADD231PD  Z1, Z16, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z2, Z16, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
-	VFMADD231PD  Z3, Z16, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z4, Z16, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
-	VFMADD231PD  Z5, Z16, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z6, Z16, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
-	VFMADD231PD  Z7, Z16, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z8, Z16, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
-	VFMADD231PD  Z9, Z16, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z10, Z16, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
-	VFMADD231PD  Z11, Z16, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z12, Z16, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
-	VFMADD231PD  Z13, Z16, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z14, Z16, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
-	VFMADD231PD  Z15, Z16, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Z17, (AX)
+	VMOVUPD.Z    64(AX), K1, Z17
+	VFMADD231PD  Z1, Z16, Z17
+	VMOVUPD      Z17, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z17
+	VFMADD231PD  Z2, Z16, Z17
+	VMOVUPD      Z17, (AX)
+	VMOVUPD.Z    64(AX), K1, Z17
+	VFMADD231PD  Z3, Z16, Z17
+	VMOVUPD      Z17, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z17
+	VFMADD231PD  Z4, Z16, Z17
+	VMOVUPD      Z17, (AX)
+	VMOVUPD.Z    64(AX), K1, Z17
+	VFMADD231PD  Z5, Z16, Z17
+	VMOVUPD      Z17, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z17
+	VFMADD231PD  Z6, Z16, Z17
+	VMOVUPD      Z17, (AX)
+	VMOVUPD.Z    64(AX), K1, Z17
+	VFMADD231PD  Z7, Z16, Z17
+	VMOVUPD      Z17, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z17
+	VFMADD231PD  Z8, Z16, Z17
+	VMOVUPD      Z17, (AX)
+	VMOVUPD.Z    64(AX), K1, Z17
+	VFMADD231PD  Z9, Z16, Z17
+	VMOVUPD      Z17, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z17
+	VFMADD231PD  Z10, Z16, Z17
+	VMOVUPD      Z17, (AX)
+	VMOVUPD.Z    64(AX), K1, Z17
+	VFMADD231PD  Z11, Z16, Z17
+	VMOVUPD      Z17, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z17
+	VFMADD231PD  Z12, Z16, Z17
+	VMOVUPD      Z17, (AX)
+	VMOVUPD.Z    64(AX), K1, Z17
+	VFMADD231PD  Z13, Z16, Z17
+	VMOVUPD      Z17, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z17
+	VFMADD231PD  Z14, Z16, Z17
+	VMOVUPD      Z17, (AX)
+	VMOVUPD.Z    64(AX), K1, Z17
+	VFMADD231PD  Z15, Z16, Z17
+	VMOVUPD      Z17, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z16, Z0
-	VMOVUPD Z0, (R10)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z16, Z1
-	VMOVUPD Z1, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z16, Z2
-	VMOVUPD Z2, (R10)
+	VMOVUPD Z2, (AX)
 	VMULPD  Z3, Z16, Z3
-	VMOVUPD Z3, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z16, Z4
-	VMOVUPD Z4, (R10)
+	VMOVUPD Z4, (AX)
 	VMULPD  Z5, Z16, Z5
-	VMOVUPD Z5, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z16, Z6
-	VMOVUPD Z6, (R10)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z16, Z7
-	VMOVUPD Z7, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z8, Z16, Z8
-	VMOVUPD Z8, (R10)
+	VMOVUPD Z8, (AX)
 	VMULPD  Z9, Z16, Z9
-	VMOVUPD Z9, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z10, Z16, Z10
-	VMOVUPD Z10, (R10)
+	VMOVUPD Z10, (AX)
 	VMULPD  Z11, Z16, Z11
-	VMOVUPD Z11, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z12, Z16, Z12
-	VMOVUPD Z12, (R10)
+	VMOVUPD Z12, (AX)
 	VMULPD  Z13, Z16, Z13
-	VMOVUPD Z13, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z14, Z16, Z14
-	VMOVUPD Z14, (R10)
+	VMOVUPD Z14, (AX)
 	VMULPD  Z15, Z16, Z15
-	VMOVUPD Z15, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z15, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile8x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile8x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile8x3F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), SI
-	MOVQ       acs+24(FP), DI
-	MOVQ       b+32(FP), R8
-	MOVQ       bs+40(FP), R9
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       mask+80(FP), R12
-	KMOVW      R12, K1
-	MOVQ       R10, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
-	VPXORQ     Z15, Z15, Z15
-	VPXORQ     Z16, Z16, Z16
-	VPXORQ     Z17, Z17, Z17
-	VPXORQ     Z18, Z18, Z18
-	VPXORQ     Z19, Z19, Z19
-	VPXORQ     Z20, Z20, Z20
-	VPXORQ     Z21, Z21, Z21
-	VPXORQ     Z22, Z22, Z22
-	VPXORQ     Z23, Z23, Z23
+TEXT ·tile8x3F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	VPXORQ Z16, Z16, Z16
+	VPXORQ Z17, Z17, Z17
+	VPXORQ Z18, Z18, Z18
+	VPXORQ Z19, Z19, Z19
+	VPXORQ Z20, Z20, Z20
+	VPXORQ Z21, Z21, Z21
+	VPXORQ Z22, Z22, Z22
+	VPXORQ Z23, Z23, Z23
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   bs+40(FP), R9
+	CMPQ   AX, $0x00000018
+	JLE    loop
+	SUBQ   $0x00000018, AX
+	MOVQ   $0x00000008, R10
+	MOVQ   c+48(FP), R11
+	MOVQ   cs+56(FP), R12
+
+old:
+	VMOVUPD      (R8), Z24
+	VMOVUPD      64(R8), Z25
+	VMOVUPD.Z    128(R8), K1, Z26
+	VBROADCASTSD (CX), Z27
+	VFMADD231PD  Z24, Z27, Z0
+	VFMADD231PD  Z25, Z27, Z1
+	VFMADD231PD  Z26, Z27, Z2
+	VBROADCASTSD (CX)(DX*1), Z27
+	VFMADD231PD  Z24, Z27, Z3
+	VFMADD231PD  Z25, Z27, Z4
+	VFMADD231PD  Z26, Z27, Z5
+	VBROADCASTSD (CX)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z6
+	VFMADD231PD  Z25, Z27, Z7
+	VFMADD231PD  Z26, Z27, Z8
+	VBROADCASTSD (SI), Z27
+	VFMADD231PD  Z24, Z27, Z9
+	VFMADD231PD  Z25, Z27, Z10
+	VFMADD231PD  Z26, Z27, Z11
+	VBROADCASTSD (CX)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z12
+	VFMADD231PD  Z25, Z27, Z13
+	VFMADD231PD  Z26, Z27, Z14
+	VBROADCASTSD (SI)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z15
+	VFMADD231PD  Z25, Z27, Z16
+	VFMADD231PD  Z26, Z27, Z17
+	VBROADCASTSD (CX)(BX*2), Z27
+	VFMADD231PD  Z24, Z27, Z18
+	VFMADD231PD  Z25, Z27, Z19
+	VFMADD231PD  Z26, Z27, Z20
+	VBROADCASTSD (SI)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z21
+	VFMADD231PD  Z25, Z27, Z22
+	VFMADD231PD  Z26, Z27, Z23
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT0   (R11)
+	VMOVUPD      (R8), Z24
+	VMOVUPD      64(R8), Z25
+	VMOVUPD.Z    128(R8), K1, Z26
+	VBROADCASTSD (CX), Z27
+	VFMADD231PD  Z24, Z27, Z0
+	VFMADD231PD  Z25, Z27, Z1
+	VFMADD231PD  Z26, Z27, Z2
+	VBROADCASTSD (CX)(DX*1), Z27
+	VFMADD231PD  Z24, Z27, Z3
+	VFMADD231PD  Z25, Z27, Z4
+	VFMADD231PD  Z26, Z27, Z5
+	VBROADCASTSD (CX)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z6
+	VFMADD231PD  Z25, Z27, Z7
+	VFMADD231PD  Z26, Z27, Z8
+	VBROADCASTSD (SI), Z27
+	VFMADD231PD  Z24, Z27, Z9
+	VFMADD231PD  Z25, Z27, Z10
+	VFMADD231PD  Z26, Z27, Z11
+	VBROADCASTSD (CX)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z12
+	VFMADD231PD  Z25, Z27, Z13
+	VFMADD231PD  Z26, Z27, Z14
+	VBROADCASTSD (SI)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z15
+	VFMADD231PD  Z25, Z27, Z16
+	VFMADD231PD  Z26, Z27, Z17
+	VBROADCASTSD (CX)(BX*2), Z27
+	VFMADD231PD  Z24, Z27, Z18
+	VFMADD231PD  Z25, Z27, Z19
+	VFMADD231PD  Z26, Z27, Z20
+	VBROADCASTSD (SI)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z21
+	VFMADD231PD  Z25, Z27, Z22
+	VFMADD231PD  Z26, Z27, Z23
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT0   64(R11)
+	VMOVUPD      (R8), Z24
+	VMOVUPD      64(R8), Z25
+	VMOVUPD.Z    128(R8), K1, Z26
+	VBROADCASTSD (CX), Z27
+	VFMADD231PD  Z24, Z27, Z0
+	VFMADD231PD  Z25, Z27, Z1
+	VFMADD231PD  Z26, Z27, Z2
+	VBROADCASTSD (CX)(DX*1), Z27
+	VFMADD231PD  Z24, Z27, Z3
+	VFMADD231PD  Z25, Z27, Z4
+	VFMADD231PD  Z26, Z27, Z5
+	VBROADCASTSD (CX)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z6
+	VFMADD231PD  Z25, Z27, Z7
+	VFMADD231PD  Z26, Z27, Z8
+	VBROADCASTSD (SI), Z27
+	VFMADD231PD  Z24, Z27, Z9
+	VFMADD231PD  Z25, Z27, Z10
+	VFMADD231PD  Z26, Z27, Z11
+	VBROADCASTSD (CX)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z12
+	VFMADD231PD  Z25, Z27, Z13
+	VFMADD231PD  Z26, Z27, Z14
+	VBROADCASTSD (SI)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z15
+	VFMADD231PD  Z25, Z27, Z16
+	VFMADD231PD  Z26, Z27, Z17
+	VBROADCASTSD (CX)(BX*2), Z27
+	VFMADD231PD  Z24, Z27, Z18
+	VFMADD231PD  Z25, Z27, Z19
+	VFMADD231PD  Z26, Z27, Z20
+	VBROADCASTSD (SI)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z21
+	VFMADD231PD  Z25, Z27, Z22
+	VFMADD231PD  Z26, Z27, Z23
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT0   128(R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          old
+	MOVQ         fetch+120(FP), R10
+	TESTQ        R10, R10
+	JZ           loop
+	IMUL3Q       $0x03, R10, R11
+	SUBQ         R11, AX
+	MOVQ         next+104(FP), R11
+	MOVQ         ns+112(FP), R12
+
+next:
+	VMOVUPD      (R8), Z24
+	VMOVUPD      64(R8), Z25
+	VMOVUPD.Z    128(R8), K1, Z26
+	VBROADCASTSD (CX), Z27
+	VFMADD231PD  Z24, Z27, Z0
+	VFMADD231PD  Z25, Z27, Z1
+	VFMADD231PD  Z26, Z27, Z2
+	VBROADCASTSD (CX)(DX*1), Z27
+	VFMADD231PD  Z24, Z27, Z3
+	VFMADD231PD  Z25, Z27, Z4
+	VFMADD231PD  Z26, Z27, Z5
+	VBROADCASTSD (CX)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z6
+	VFMADD231PD  Z25, Z27, Z7
+	VFMADD231PD  Z26, Z27, Z8
+	VBROADCASTSD (SI), Z27
+	VFMADD231PD  Z24, Z27, Z9
+	VFMADD231PD  Z25, Z27, Z10
+	VFMADD231PD  Z26, Z27, Z11
+	VBROADCASTSD (CX)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z12
+	VFMADD231PD  Z25, Z27, Z13
+	VFMADD231PD  Z26, Z27, Z14
+	VBROADCASTSD (SI)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z15
+	VFMADD231PD  Z25, Z27, Z16
+	VFMADD231PD  Z26, Z27, Z17
+	VBROADCASTSD (CX)(BX*2), Z27
+	VFMADD231PD  Z24, Z27, Z18
+	VFMADD231PD  Z25, Z27, Z19
+	VFMADD231PD  Z26, Z27, Z20
+	VBROADCASTSD (SI)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z21
+	VFMADD231PD  Z25, Z27, Z22
+	VFMADD231PD  Z26, Z27, Z23
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT1   (R11)
+	VMOVUPD      (R8), Z24
+	VMOVUPD      64(R8), Z25
+	VMOVUPD.Z    128(R8), K1, Z26
+	VBROADCASTSD (CX), Z27
+	VFMADD231PD  Z24, Z27, Z0
+	VFMADD231PD  Z25, Z27, Z1
+	VFMADD231PD  Z26, Z27, Z2
+	VBROADCASTSD (CX)(DX*1), Z27
+	VFMADD231PD  Z24, Z27, Z3
+	VFMADD231PD  Z25, Z27, Z4
+	VFMADD231PD  Z26, Z27, Z5
+	VBROADCASTSD (CX)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z6
+	VFMADD231PD  Z25, Z27, Z7
+	VFMADD231PD  Z26, Z27, Z8
+	VBROADCASTSD (SI), Z27
+	VFMADD231PD  Z24, Z27, Z9
+	VFMADD231PD  Z25, Z27, Z10
+	VFMADD231PD  Z26, Z27, Z11
+	VBROADCASTSD (CX)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z12
+	VFMADD231PD  Z25, Z27, Z13
+	VFMADD231PD  Z26, Z27, Z14
+	VBROADCASTSD (SI)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z15
+	VFMADD231PD  Z25, Z27, Z16
+	VFMADD231PD  Z26, Z27, Z17
+	VBROADCASTSD (CX)(BX*2), Z27
+	VFMADD231PD  Z24, Z27, Z18
+	VFMADD231PD  Z25, Z27, Z19
+	VFMADD231PD  Z26, Z27, Z20
+	VBROADCASTSD (SI)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z21
+	VFMADD231PD  Z25, Z27, Z22
+	VFMADD231PD  Z26, Z27, Z23
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT1   64(R11)
+	VMOVUPD      (R8), Z24
+	VMOVUPD      64(R8), Z25
+	VMOVUPD.Z    128(R8), K1, Z26
+	VBROADCASTSD (CX), Z27
+	VFMADD231PD  Z24, Z27, Z0
+	VFMADD231PD  Z25, Z27, Z1
+	VFMADD231PD  Z26, Z27, Z2
+	VBROADCASTSD (CX)(DX*1), Z27
+	VFMADD231PD  Z24, Z27, Z3
+	VFMADD231PD  Z25, Z27, Z4
+	VFMADD231PD  Z26, Z27, Z5
+	VBROADCASTSD (CX)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z6
+	VFMADD231PD  Z25, Z27, Z7
+	VFMADD231PD  Z26, Z27, Z8
+	VBROADCASTSD (SI), Z27
+	VFMADD231PD  Z24, Z27, Z9
+	VFMADD231PD  Z25, Z27, Z10
+	VFMADD231PD  Z26, Z27, Z11
+	VBROADCASTSD (CX)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z12
+	VFMADD231PD  Z25, Z27, Z13
+	VFMADD231PD  Z26, Z27, Z14
+	VBROADCASTSD (SI)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z15
+	VFMADD231PD  Z25, Z27, Z16
+	VFMADD231PD  Z26, Z27, Z17
+	VBROADCASTSD (CX)(BX*2), Z27
+	VFMADD231PD  Z24, Z27, Z18
+	VFMADD231PD  Z25, Z27, Z19
+	VFMADD231PD  Z26, Z27, Z20
+	VBROADCASTSD (SI)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z21
+	VFMADD231PD  Z25, Z27, Z22
+	VFMADD231PD  Z26, Z27, Z23
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT1   128(R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          next
+	MOVQ         R11, next+104(FP)
 
 loop:
 	VMOVUPD      (R8), Z24
@@ -5138,172 +6095,180 @@ loop:
 	VFMADD231PD  Z24, Z27, Z21
 	VFMADD231PD  Z25, Z27, Z22
 	VFMADD231PD  Z26, Z27, Z23
+	PREFETCHT0   (CX)(DI*8)
 	ADDQ         DI, CX
 	ADDQ         DI, SI
 	ADDQ         R9, R8
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z24
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z24
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R10), Z25
+	VMOVUPD      (AX), Z25
 	VFMADD231PD  Z0, Z24, Z25
-	VMOVUPD      Z25, (R10)
-	VMOVUPD      64(R10), Z0
-	VFMADD231PD  Z1, Z24, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
-	VFMADD231PD  Z2, Z24, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z3, Z24, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
-	VFMADD231PD  Z4, Z24, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
-	VFMADD231PD  Z5, Z24, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z6, Z24, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
-	VFMADD231PD  Z7, Z24, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
-	VFMADD231PD  Z8, Z24, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z9, Z24, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
-	VFMADD231PD  Z10, Z24, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
-	VFMADD231PD  Z11, Z24, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z12, Z24, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
-	VFMADD231PD  Z13, Z24, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
-	VFMADD231PD  Z14, Z24, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z15, Z24, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
-	VFMADD231PD  Z16, Z24, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
-	VFMADD231PD  Z17, Z24, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z18, Z24, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
-	VFMADD231PD  Z19, Z24, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
-	VFMADD231PD  Z20, Z24, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
-	VFMADD231PD  Z21, Z24, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
-	VFMADD231PD  Z22, Z24, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
-	VFMADD231PD  Z23, Z24, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Z25, (AX)
+	VMOVUPD      64(AX), Z25
+	VFMADD231PD  Z1, Z24, Z25
+	VMOVUPD      Z25, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z25
+	VFMADD231PD  Z2, Z24, Z25
+	VMOVUPD      Z25, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z25
+	VFMADD231PD  Z3, Z24, Z25
+	VMOVUPD      Z25, (AX)
+	VMOVUPD      64(AX), Z25
+	VFMADD231PD  Z4, Z24, Z25
+	VMOVUPD      Z25, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z25
+	VFMADD231PD  Z5, Z24, Z25
+	VMOVUPD      Z25, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z25
+	VFMADD231PD  Z6, Z24, Z25
+	VMOVUPD      Z25, (AX)
+	VMOVUPD      64(AX), Z25
+	VFMADD231PD  Z7, Z24, Z25
+	VMOVUPD      Z25, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z25
+	VFMADD231PD  Z8, Z24, Z25
+	VMOVUPD      Z25, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z25
+	VFMADD231PD  Z9, Z24, Z25
+	VMOVUPD      Z25, (AX)
+	VMOVUPD      64(AX), Z25
+	VFMADD231PD  Z10, Z24, Z25
+	VMOVUPD      Z25, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z25
+	VFMADD231PD  Z11, Z24, Z25
+	VMOVUPD      Z25, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z25
+	VFMADD231PD  Z12, Z24, Z25
+	VMOVUPD      Z25, (AX)
+	VMOVUPD      64(AX), Z25
+	VFMADD231PD  Z13, Z24, Z25
+	VMOVUPD      Z25, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z25
+	VFMADD231PD  Z14, Z24, Z25
+	VMOVUPD      Z25, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z25
+	VFMADD231PD  Z15, Z24, Z25
+	VMOVUPD      Z25, (AX)
+	VMOVUPD      64(AX), Z25
+	VFMADD231PD  Z16, Z24, Z25
+	VMOVUPD      Z25, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z25
+	VFMADD231PD  Z17, Z24, Z25
+	VMOVUPD      Z25, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z25
+	VFMADD231PD  Z18, Z24, Z25
+	VMOVUPD      Z25, (AX)
+	VMOVUPD      64(AX), Z25
+	VFMADD231PD  Z19, Z24, Z25
+	VMOVUPD      Z25, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z25
+	VFMADD231PD  Z20, Z24, Z25
+	VMOVUPD      Z25, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z25
+	VFMADD231PD  Z21, Z24, Z25
+	VMOVUPD      Z25, (AX)
+	VMOVUPD      64(AX), Z25
+	VFMADD231PD  Z22, Z24, Z25
+	VMOVUPD      Z25, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z25
+	VFMADD231PD  Z23, Z24, Z25
+	VMOVUPD      Z25, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z24, Z0
-	VMOVUPD Z0, (R10)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z24, Z1
-	VMOVUPD Z1, 64(R10)
+	VMOVUPD Z1, 64(AX)
 	VMULPD  Z2, Z24, Z2
-	VMOVUPD Z2, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z24, Z3
-	VMOVUPD Z3, (R10)
+	VMOVUPD Z3, (AX)
 	VMULPD  Z4, Z24, Z4
-	VMOVUPD Z4, 64(R10)
+	VMOVUPD Z4, 64(AX)
 	VMULPD  Z5, Z24, Z5
-	VMOVUPD Z5, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z24, Z6
-	VMOVUPD Z6, (R10)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z24, Z7
-	VMOVUPD Z7, 64(R10)
+	VMOVUPD Z7, 64(AX)
 	VMULPD  Z8, Z24, Z8
-	VMOVUPD Z8, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z9, Z24, Z9
-	VMOVUPD Z9, (R10)
+	VMOVUPD Z9, (AX)
 	VMULPD  Z10, Z24, Z10
-	VMOVUPD Z10, 64(R10)
+	VMOVUPD Z10, 64(AX)
 	VMULPD  Z11, Z24, Z11
-	VMOVUPD Z11, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z11, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z12, Z24, Z12
-	VMOVUPD Z12, (R10)
+	VMOVUPD Z12, (AX)
 	VMULPD  Z13, Z24, Z13
-	VMOVUPD Z13, 64(R10)
+	VMOVUPD Z13, 64(AX)
 	VMULPD  Z14, Z24, Z14
-	VMOVUPD Z14, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z14, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z15, Z24, Z15
-	VMOVUPD Z15, (R10)
+	VMOVUPD Z15, (AX)
 	VMULPD  Z16, Z24, Z16
-	VMOVUPD Z16, 64(R10)
+	VMOVUPD Z16, 64(AX)
 	VMULPD  Z17, Z24, Z17
-	VMOVUPD Z17, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z17, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z18, Z24, Z18
-	VMOVUPD Z18, (R10)
+	VMOVUPD Z18, (AX)
 	VMULPD  Z19, Z24, Z19
-	VMOVUPD Z19, 64(R10)
+	VMOVUPD Z19, 64(AX)
 	VMULPD  Z20, Z24, Z20
-	VMOVUPD Z20, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z20, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z21, Z24, Z21
-	VMOVUPD Z21, (R10)
+	VMOVUPD Z21, (AX)
 	VMULPD  Z22, Z24, Z22
-	VMOVUPD Z22, 64(R10)
+	VMOVUPD Z22, 64(AX)
 	VMULPD  Z23, Z24, Z23
-	VMOVUPD Z23, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z23, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile1x8F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+// func tile1x8F64AVX512(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile1x8F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), DX
-	MOVQ   b+32(FP), BX
-	MOVQ   bs+40(FP), SI
-	MOVQ   c+48(FP), DI
-	MOVQ   cs+56(FP), R8
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
+TEXT ·tile1x8F64AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -5312,6 +6277,12 @@ TEXT ·tile1x8F64AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), DX
+	MOVQ   b+32(FP), BX
+	MOVQ   bs+40(FP), SI
 
 loop:
 	VBROADCASTSD (CX), Z8
@@ -5328,57 +6299,70 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z8
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z8
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (DI), Z9
+	VMOVUPD      (AX), Z9
 	VFMADD231PD  Z0, Z8, Z9
-	VMOVUPD      Z9, (DI)
-	VMOVUPD      64(DI), Z0
-	VFMADD231PD  Z1, Z8, Z0
-	VMOVUPD      Z0, 64(DI)
-	VMOVUPD      128(DI), Z0
-	VFMADD231PD  Z2, Z8, Z0
-	VMOVUPD      Z0, 128(DI)
-	VMOVUPD      192(DI), Z0
-	VFMADD231PD  Z3, Z8, Z0
-	VMOVUPD      Z0, 192(DI)
-	VMOVUPD      256(DI), Z0
-	VFMADD231PD  Z4, Z8, Z0
-	VMOVUPD      Z0, 256(DI)
-	VMOVUPD      320(DI), Z0
-	VFMADD231PD  Z5, Z8, Z0
-	VMOVUPD      Z0, 320(DI)
-	VMOVUPD      384(DI), Z0
-	VFMADD231PD  Z6, Z8, Z0
-	VMOVUPD      Z0, 384(DI)
-	VMOVUPD.Z    448(DI), K1, Z0
-	VFMADD231PD  Z7, Z8, Z0
-	VMOVUPD      Z0, K1, 448(DI)
-	ADDQ         R8, DI
-	VZEROUPPER
-	RET
+	VMOVUPD      Z9, (AX)
+	VMOVUPD      64(AX), Z9
+	VFMADD231PD  Z1, Z8, Z9
+	VMOVUPD      Z9, 64(AX)
+	VMOVUPD      128(AX), Z9
+	VFMADD231PD  Z2, Z8, Z9
+	VMOVUPD      Z9, 128(AX)
+	VMOVUPD      192(AX), Z9
+	VFMADD231PD  Z3, Z8, Z9
+	VMOVUPD      Z9, 192(AX)
+	VMOVUPD      256(AX), Z9
+	VFMADD231PD  Z4, Z8, Z9
+	VMOVUPD      Z9, 256(AX)
+	VMOVUPD      320(AX), Z9
+	VFMADD231PD  Z5, Z8, Z9
+	VMOVUPD      Z9, 320(AX)
+	VMOVUPD      384(AX), Z9
+	VFMADD231PD  Z6, Z8, Z9
+	VMOVUPD      Z9, 384(AX)
+	VMOVUPD.Z    448(AX), K1, Z9
+	VFMADD231PD  Z7, Z8, Z9
+	VMOVUPD      Z9, K1, 448(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z8, Z0
-	VMOVUPD Z0, (DI)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z8, Z1
-	VMOVUPD Z1, 64(DI)
+	VMOVUPD Z1, 64(AX)
 	VMULPD  Z2, Z8, Z2
-	VMOVUPD Z2, 128(DI)
+	VMOVUPD Z2, 128(AX)
 	VMULPD  Z3, Z8, Z3
-	VMOVUPD Z3, 192(DI)
+	VMOVUPD Z3, 192(AX)
 	VMULPD  Z4, Z8, Z4
-	VMOVUPD Z4, 256(DI)
+	VMOVUPD Z4, 256(AX)
 	VMULPD  Z5, Z8, Z5
-	VMOVUPD Z5, 320(DI)
+	VMOVUPD Z5, 320(AX)
 	VMULPD  Z6, Z8, Z6
-	VMOVUPD Z6, 384(DI)
+	VMOVUPD Z6, 384(AX)
 	VMULPD  Z7, Z8, Z7
-	VMOVUPD Z7, K1, 448(DI)
-	ADDQ    R8, DI
+	VMOVUPD Z7, K1, 448(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
@@ -5546,20 +6530,20 @@ fold:
 	VZEROUPPER
 	RET
 
-// func tile1x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile1x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile1x1F32AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile1x1F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   bs+40(FP), SI
-	MOVQ   c+48(FP), DI
-	MOVQ   cs+56(FP), R8
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
-	VPXORQ Z0, Z0, Z0
 
 loop:
 	VBROADCASTSS (CX), Z1
@@ -5569,40 +6553,53 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z1
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z1
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS.Z    (DI), K1, Z2
+	VMOVUPS.Z    (AX), K1, Z2
 	VFMADD231PS  Z0, Z1, Z2
-	VMOVUPS      Z2, K1, (DI)
-	ADDQ         R8, DI
-	VZEROUPPER
-	RET
+	VMOVUPS      Z2, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z1, Z0
-	VMOVUPS Z0, K1, (DI)
-	ADDQ    R8, DI
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile1x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile1x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile1x2F32AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile1x2F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   bs+40(FP), SI
-	MOVQ   c+48(FP), DI
-	MOVQ   cs+56(FP), R8
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
 
 loop:
 	VBROADCASTSS (CX), Z2
@@ -5613,46 +6610,59 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z2
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z2
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (DI), Z3
+	VMOVUPS      (AX), Z3
 	VFMADD231PS  Z0, Z2, Z3
-	VMOVUPS      Z3, (DI)
-	VMOVUPS.Z    64(DI), K1, Z0
-	VFMADD231PS  Z1, Z2, Z0
-	VMOVUPS      Z0, K1, 64(DI)
-	ADDQ         R8, DI
-	VZEROUPPER
-	RET
+	VMOVUPS      Z3, (AX)
+	VMOVUPS.Z    64(AX), K1, Z3
+	VFMADD231PS  Z1, Z2, Z3
+	VMOVUPS      Z3, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z2, Z0
-	VMOVUPS Z0, (DI)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z2, Z1
-	VMOVUPS Z1, K1, 64(DI)
-	ADDQ    R8, DI
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile1x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile1x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile1x3F32AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile1x3F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   bs+40(FP), SI
-	MOVQ   c+48(FP), DI
-	MOVQ   cs+56(FP), R8
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
 
 loop:
 	VBROADCASTSS (CX), Z3
@@ -5664,50 +6674,63 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z3
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z3
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (DI), Z4
+	VMOVUPS      (AX), Z4
 	VFMADD231PS  Z0, Z3, Z4
-	VMOVUPS      Z4, (DI)
-	VMOVUPS      64(DI), Z0
-	VFMADD231PS  Z1, Z3, Z0
-	VMOVUPS      Z0, 64(DI)
-	VMOVUPS.Z    128(DI), K1, Z0
-	VFMADD231PS  Z2, Z3, Z0
-	VMOVUPS      Z0, K1, 128(DI)
-	ADDQ         R8, DI
-	VZEROUPPER
-	RET
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      64(AX), Z4
+	VFMADD231PS  Z1, Z3, Z4
+	VMOVUPS      Z4, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z4
+	VFMADD231PS  Z2, Z3, Z4
+	VMOVUPS      Z4, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z3, Z0
-	VMOVUPS Z0, (DI)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z3, Z1
-	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z1, 64(AX)
 	VMULPS  Z2, Z3, Z2
-	VMOVUPS Z2, K1, 128(DI)
-	ADDQ    R8, DI
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile2x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile2x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile2x1F32AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile2x1F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), R10
-	KMOVW  R10, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
 
 loop:
 	VMOVUPS.Z    (SI), K1, Z2
@@ -5719,49 +6742,62 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z2
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z2
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS.Z    (R8), K1, Z3
+	VMOVUPS.Z    (AX), K1, Z3
 	VFMADD231PS  Z0, Z2, Z3
-	VMOVUPS      Z3, K1, (R8)
-	ADDQ         R9, R8
-	VMOVUPS.Z    (R8), K1, Z0
-	VFMADD231PS  Z1, Z2, Z0
-	VMOVUPS      Z0, K1, (R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPS      Z3, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z3
+	VFMADD231PS  Z1, Z2, Z3
+	VMOVUPS      Z3, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z2, Z0
-	VMOVUPS Z0, K1, (R8)
-	ADDQ    R9, R8
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z1, Z2, Z1
-	VMOVUPS Z1, K1, (R8)
-	ADDQ    R9, R8
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile2x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile2x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile2x2F32AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile2x2F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), R10
-	KMOVW  R10, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
 
 loop:
 	VMOVUPS      (SI), Z4
@@ -5776,61 +6812,74 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z4
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z4
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R8), Z5
+	VMOVUPS      (AX), Z5
 	VFMADD231PS  Z0, Z4, Z5
-	VMOVUPS      Z5, (R8)
-	VMOVUPS.Z    64(R8), K1, Z0
-	VFMADD231PS  Z1, Z4, Z0
-	VMOVUPS      Z0, K1, 64(R8)
-	ADDQ         R9, R8
-	VMOVUPS      (R8), Z0
-	VFMADD231PS  Z2, Z4, Z0
-	VMOVUPS      Z0, (R8)
-	VMOVUPS.Z    64(R8), K1, Z0
-	VFMADD231PS  Z3, Z4, Z0
-	VMOVUPS      Z0, K1, 64(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPS      Z5, (AX)
+	VMOVUPS.Z    64(AX), K1, Z5
+	VFMADD231PS  Z1, Z4, Z5
+	VMOVUPS      Z5, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMOVUPS      Z5, (AX)
+	VMOVUPS.Z    64(AX), K1, Z5
+	VFMADD231PS  Z3, Z4, Z5
+	VMOVUPS      Z5, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z4, Z0
-	VMOVUPS Z0, (R8)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z4, Z1
-	VMOVUPS Z1, K1, 64(R8)
-	ADDQ    R9, R8
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z4, Z2
-	VMOVUPS Z2, (R8)
+	VMOVUPS Z2, (AX)
 	VMULPS  Z3, Z4, Z3
-	VMOVUPS Z3, K1, 64(R8)
-	ADDQ    R9, R8
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile2x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile2x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile2x3F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), R10
-	KMOVW  R10, K1
+TEXT ·tile2x3F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
 	VPXORQ Z5, Z5, Z5
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   bs+40(FP), DI
 
 loop:
 	VMOVUPS      (SI), Z6
@@ -5848,68 +6897,81 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R8), Z7
+	VMOVUPS      (AX), Z7
 	VFMADD231PS  Z0, Z6, Z7
-	VMOVUPS      Z7, (R8)
-	VMOVUPS      64(R8), Z0
-	VFMADD231PS  Z1, Z6, Z0
-	VMOVUPS      Z0, 64(R8)
-	VMOVUPS.Z    128(R8), K1, Z0
-	VFMADD231PS  Z2, Z6, Z0
-	VMOVUPS      Z0, K1, 128(R8)
-	ADDQ         R9, R8
-	VMOVUPS      (R8), Z0
-	VFMADD231PS  Z3, Z6, Z0
-	VMOVUPS      Z0, (R8)
-	VMOVUPS      64(R8), Z0
-	VFMADD231PS  Z4, Z6, Z0
-	VMOVUPS      Z0, 64(R8)
-	VMOVUPS.Z    128(R8), K1, Z0
-	VFMADD231PS  Z5, Z6, Z0
-	VMOVUPS      Z0, K1, 128(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPS      Z7, (AX)
+	VMOVUPS      64(AX), Z7
+	VFMADD231PS  Z1, Z6, Z7
+	VMOVUPS      Z7, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z7
+	VFMADD231PS  Z2, Z6, Z7
+	VMOVUPS      Z7, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z7
+	VFMADD231PS  Z3, Z6, Z7
+	VMOVUPS      Z7, (AX)
+	VMOVUPS      64(AX), Z7
+	VFMADD231PS  Z4, Z6, Z7
+	VMOVUPS      Z7, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z7
+	VFMADD231PS  Z5, Z6, Z7
+	VMOVUPS      Z7, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z6, Z0
-	VMOVUPS Z0, (R8)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z6, Z1
-	VMOVUPS Z1, 64(R8)
+	VMOVUPS Z1, 64(AX)
 	VMULPS  Z2, Z6, Z2
-	VMOVUPS Z2, K1, 128(R8)
-	ADDQ    R9, R8
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z6, Z3
-	VMOVUPS Z3, (R8)
+	VMOVUPS Z3, (AX)
 	VMULPS  Z4, Z6, Z4
-	VMOVUPS Z4, 64(R8)
+	VMOVUPS Z4, 64(AX)
 	VMULPS  Z5, Z6, Z5
-	VMOVUPS Z5, K1, 128(R8)
-	ADDQ    R9, R8
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile3x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile3x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile3x1F32AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile3x1F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), R10
-	KMOVW  R10, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
 
 loop:
 	VMOVUPS.Z    (SI), K1, Z3
@@ -5923,58 +6985,71 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z3
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z3
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS.Z    (R8), K1, Z4
+	VMOVUPS.Z    (AX), K1, Z4
 	VFMADD231PS  Z0, Z3, Z4
-	VMOVUPS      Z4, K1, (R8)
-	ADDQ         R9, R8
-	VMOVUPS.Z    (R8), K1, Z0
-	VFMADD231PS  Z1, Z3, Z0
-	VMOVUPS      Z0, K1, (R8)
-	ADDQ         R9, R8
-	VMOVUPS.Z    (R8), K1, Z0
-	VFMADD231PS  Z2, Z3, Z0
-	VMOVUPS      Z0, K1, (R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPS      Z4, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z4
+	VFMADD231PS  Z1, Z3, Z4
+	VMOVUPS      Z4, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z4
+	VFMADD231PS  Z2, Z3, Z4
+	VMOVUPS      Z4, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z3, Z0
-	VMOVUPS Z0, K1, (R8)
-	ADDQ    R9, R8
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z1, Z3, Z1
-	VMOVUPS Z1, K1, (R8)
-	ADDQ    R9, R8
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z3, Z2
-	VMOVUPS Z2, K1, (R8)
-	ADDQ    R9, R8
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile3x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile3x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile3x2F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), R10
-	KMOVW  R10, K1
+TEXT ·tile3x2F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
 	VPXORQ Z5, Z5, Z5
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   bs+40(FP), DI
 
 loop:
 	VMOVUPS      (SI), Z6
@@ -5992,67 +7067,74 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R8), Z7
+	VMOVUPS      (AX), Z7
 	VFMADD231PS  Z0, Z6, Z7
-	VMOVUPS      Z7, (R8)
-	VMOVUPS.Z    64(R8), K1, Z0
-	VFMADD231PS  Z1, Z6, Z0
-	VMOVUPS      Z0, K1, 64(R8)
-	ADDQ         R9, R8
-	VMOVUPS      (R8), Z0
-	VFMADD231PS  Z2, Z6, Z0
-	VMOVUPS      Z0, (R8)
-	VMOVUPS.Z    64(R8), K1, Z0
-	VFMADD231PS  Z3, Z6, Z0
-	VMOVUPS      Z0, K1, 64(R8)
-	ADDQ         R9, R8
-	VMOVUPS      (R8), Z0
-	VFMADD231PS  Z4, Z6, Z0
-	VMOVUPS      Z0, (R8)
-	VMOVUPS.Z    64(R8), K1, Z0
-	VFMADD231PS  Z5, Z6, Z0
-	VMOVUPS      Z0, K1, 64(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPS      Z7, (AX)
+	VMOVUPS.Z    64(AX), K1, Z7
+	VFMADD231PS  Z1, Z6, Z7
+	VMOVUPS      Z7, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z7
+	VFMADD231PS  Z2, Z6, Z7
+	VMOVUPS      Z7, (AX)
+	VMOVUPS.Z    64(AX), K1, Z7
+	VFMADD231PS  Z3, Z6, Z7
+	VMOVUPS      Z7, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z7
+	VFMADD231PS  Z4, Z6, Z7
+	VMOVUPS      Z7, (AX)
+	VMOVUPS.Z    64(AX), K1, Z7
+	VFMADD231PS  Z5, Z6, Z7
+	VMOVUPS      Z7, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z6, Z0
-	VMOVUPS Z0, (R8)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z6, Z1
-	VMOVUPS Z1, K1, 64(R8)
-	ADDQ    R9, R8
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z6, Z2
-	VMOVUPS Z2, (R8)
+	VMOVUPS Z2, (AX)
 	VMULPS  Z3, Z6, Z3
-	VMOVUPS Z3, K1, 64(R8)
-	ADDQ    R9, R8
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z6, Z4
-	VMOVUPS Z4, (R8)
+	VMOVUPS Z4, (AX)
 	VMULPS  Z5, Z6, Z5
-	VMOVUPS Z5, K1, 64(R8)
-	ADDQ    R9, R8
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile3x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile3x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile3x3F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   bs+40(FP), DI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), R10
-	KMOVW  R10, K1
+TEXT ·tile3x3F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -6062,6 +7144,12 @@ TEXT ·tile3x3F32AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   bs+40(FP), DI
 
 loop:
 	VMOVUPS      (SI), Z9
@@ -6083,72 +7171,93 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z9
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z9
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R8), Z10
+	VMOVUPS      (AX), Z10
 	VFMADD231PS  Z0, Z9, Z10
-	VMOVUPS      Z10, (R8)
-	VMOVUPS      64(R8), Z0
-	VFMADD231PS  Z1, Z9, Z0
-	VMOVUPS      Z0, 64(R8)
-	VMOVUPS.Z    128(R8), K1, Z0
-	VFMADD231PS  Z2, Z9, Z0
-	VMOVUPS      Z0, K1, 128(R8)
-	ADDQ         R9, R8
-	VMOVUPS      (R8), Z0
-	VFMADD231PS  Z3, Z9, Z0
-	VMOVUPS      Z0, (R8)
-	VMOVUPS      64(R8), Z0
-	VFMADD231PS  Z4, Z9, Z0
-	VMOVUPS      Z0, 64(R8)
-	VMOVUPS.Z    128(R8), K1, Z0
-	VFMADD231PS  Z5, Z9, Z0
-	VMOVUPS      Z0, K1, 128(R8)
-	ADDQ         R9, R8
-	VMOVUPS      (R8), Z0
-	VFMADD231PS  Z6, Z9, Z0
-	VMOVUPS      Z0, (R8)
-	VMOVUPS      64(R8), Z0
-	VFMADD231PS  Z7, Z9, Z0
-	VMOVUPS      Z0, 64(R8)
-	VMOVUPS.Z    128(R8), K1, Z0
-	VFMADD231PS  Z8, Z9, Z0
-	VMOVUPS      Z0, K1, 128(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      64(AX), Z10
+	VFMADD231PS  Z1, Z9, Z10
+	VMOVUPS      Z10, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z10
+	VFMADD231PS  Z2, Z9, Z10
+	VMOVUPS      Z10, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z10
+	VFMADD231PS  Z3, Z9, Z10
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      64(AX), Z10
+	VFMADD231PS  Z4, Z9, Z10
+	VMOVUPS      Z10, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z10
+	VFMADD231PS  Z5, Z9, Z10
+	VMOVUPS      Z10, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z10
+	VFMADD231PS  Z6, Z9, Z10
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      64(AX), Z10
+	VFMADD231PS  Z7, Z9, Z10
+	VMOVUPS      Z10, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z10
+	VFMADD231PS  Z8, Z9, Z10
+	VMOVUPS      Z10, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z9, Z0
-	VMOVUPS Z0, (R8)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z9, Z1
-	VMOVUPS Z1, 64(R8)
+	VMOVUPS Z1, 64(AX)
 	VMULPS  Z2, Z9, Z2
-	VMOVUPS Z2, K1, 128(R8)
-	ADDQ    R9, R8
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z9, Z3
-	VMOVUPS Z3, (R8)
+	VMOVUPS Z3, (AX)
 	VMULPS  Z4, Z9, Z4
-	VMOVUPS Z4, 64(R8)
+	VMOVUPS Z4, 64(AX)
 	VMULPS  Z5, Z9, Z5
-	VMOVUPS Z5, K1, 128(R8)
-	ADDQ    R9, R8
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z9, Z6
-	VMOVUPS Z6, (R8)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z9, Z7
-	VMOVUPS Z7, 64(R8)
+	VMOVUPS Z7, 64(AX)
 	VMULPS  Z8, Z9, Z8
-	VMOVUPS Z8, K1, 128(R8)
-	ADDQ    R9, R8
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile4x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile4x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile4x1F32AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile4x1F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -6157,14 +7266,6 @@ TEXT ·tile4x1F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R11
-	KMOVW  R11, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
 
 loop:
 	VMOVUPS.Z    (DI), K1, Z4
@@ -6181,61 +7282,66 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z4
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z4
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS.Z    (R9), K1, Z5
+	VMOVUPS.Z    (AX), K1, Z5
 	VFMADD231PS  Z0, Z4, Z5
-	VMOVUPS      Z5, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPS.Z    (R9), K1, Z0
-	VFMADD231PS  Z1, Z4, Z0
-	VMOVUPS      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPS.Z    (R9), K1, Z0
-	VFMADD231PS  Z2, Z4, Z0
-	VMOVUPS      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPS.Z    (R9), K1, Z0
-	VFMADD231PS  Z3, Z4, Z0
-	VMOVUPS      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Z5, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z5
+	VFMADD231PS  Z1, Z4, Z5
+	VMOVUPS      Z5, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z5
+	VFMADD231PS  Z2, Z4, Z5
+	VMOVUPS      Z5, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z5
+	VFMADD231PS  Z3, Z4, Z5
+	VMOVUPS      Z5, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z4, Z0
-	VMOVUPS Z0, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z1, Z4, Z1
-	VMOVUPS Z1, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z4, Z2
-	VMOVUPS Z2, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z4, Z3
-	VMOVUPS Z3, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile4x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile4x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile4x2F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), BX
-	MOVQ   acs+24(FP), SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R11
-	KMOVW  R11, K1
+TEXT ·tile4x2F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -6244,6 +7350,14 @@ TEXT ·tile4x2F32AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
 
 loop:
 	VMOVUPS      (DI), Z8
@@ -6265,110 +7379,106 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z8
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z8
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Z9
+	VMOVUPS      (AX), Z9
 	VFMADD231PS  Z0, Z8, Z9
-	VMOVUPS      Z9, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
-	VFMADD231PS  Z1, Z8, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z2, Z8, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
-	VFMADD231PS  Z3, Z8, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z4, Z8, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
-	VFMADD231PS  Z5, Z8, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z6, Z8, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
-	VFMADD231PS  Z7, Z8, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Z9, (AX)
+	VMOVUPS.Z    64(AX), K1, Z9
+	VFMADD231PS  Z1, Z8, Z9
+	VMOVUPS      Z9, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z9
+	VFMADD231PS  Z2, Z8, Z9
+	VMOVUPS      Z9, (AX)
+	VMOVUPS.Z    64(AX), K1, Z9
+	VFMADD231PS  Z3, Z8, Z9
+	VMOVUPS      Z9, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z9
+	VFMADD231PS  Z4, Z8, Z9
+	VMOVUPS      Z9, (AX)
+	VMOVUPS.Z    64(AX), K1, Z9
+	VFMADD231PS  Z5, Z8, Z9
+	VMOVUPS      Z9, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z9
+	VFMADD231PS  Z6, Z8, Z9
+	VMOVUPS      Z9, (AX)
+	VMOVUPS.Z    64(AX), K1, Z9
+	VFMADD231PS  Z7, Z8, Z9
+	VMOVUPS      Z9, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z8, Z0
-	VMOVUPS Z0, (R9)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z8, Z1
-	VMOVUPS Z1, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z8, Z2
-	VMOVUPS Z2, (R9)
+	VMOVUPS Z2, (AX)
 	VMULPS  Z3, Z8, Z3
-	VMOVUPS Z3, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z8, Z4
-	VMOVUPS Z4, (R9)
+	VMOVUPS Z4, (AX)
 	VMULPS  Z5, Z8, Z5
-	VMOVUPS Z5, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z8, Z6
-	VMOVUPS Z6, (R9)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z8, Z7
-	VMOVUPS Z7, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile4x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·tile4x3F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bs+40(FP), R8
-	MOVQ       c+48(FP), R9
-	MOVQ       cs+56(FP), R10
-	MOVQ       mask+80(FP), R11
-	KMOVW      R11, K1
-	MOVQ       R9, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
+// func tile4x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
+// Requires: AVX, AVX512F
+TEXT ·tile4x3F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
 
 loop:
 	VMOVUPS      (DI), Z12
@@ -6395,89 +7505,111 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z12
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z12
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Z13
+	VMOVUPS      (AX), Z13
 	VFMADD231PS  Z0, Z12, Z13
-	VMOVUPS      Z13, (R9)
-	VMOVUPS      64(R9), Z0
-	VFMADD231PS  Z1, Z12, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
-	VFMADD231PS  Z2, Z12, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z3, Z12, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS      64(R9), Z0
-	VFMADD231PS  Z4, Z12, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
-	VFMADD231PS  Z5, Z12, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z6, Z12, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS      64(R9), Z0
-	VFMADD231PS  Z7, Z12, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
-	VFMADD231PS  Z8, Z12, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z9, Z12, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS      64(R9), Z0
-	VFMADD231PS  Z10, Z12, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
-	VFMADD231PS  Z11, Z12, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Z13, (AX)
+	VMOVUPS      64(AX), Z13
+	VFMADD231PS  Z1, Z12, Z13
+	VMOVUPS      Z13, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z13
+	VFMADD231PS  Z2, Z12, Z13
+	VMOVUPS      Z13, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z13
+	VFMADD231PS  Z3, Z12, Z13
+	VMOVUPS      Z13, (AX)
+	VMOVUPS      64(AX), Z13
+	VFMADD231PS  Z4, Z12, Z13
+	VMOVUPS      Z13, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z13
+	VFMADD231PS  Z5, Z12, Z13
+	VMOVUPS      Z13, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z13
+	VFMADD231PS  Z6, Z12, Z13
+	VMOVUPS      Z13, (AX)
+	VMOVUPS      64(AX), Z13
+	VFMADD231PS  Z7, Z12, Z13
+	VMOVUPS      Z13, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z13
+	VFMADD231PS  Z8, Z12, Z13
+	VMOVUPS      Z13, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z13
+	VFMADD231PS  Z9, Z12, Z13
+	VMOVUPS      Z13, (AX)
+	VMOVUPS      64(AX), Z13
+	VFMADD231PS  Z10, Z12, Z13
+	VMOVUPS      Z13, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z13
+	VFMADD231PS  Z11, Z12, Z13
+	VMOVUPS      Z13, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z12, Z0
-	VMOVUPS Z0, (R9)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z12, Z1
-	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z1, 64(AX)
 	VMULPS  Z2, Z12, Z2
-	VMOVUPS Z2, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z12, Z3
-	VMOVUPS Z3, (R9)
+	VMOVUPS Z3, (AX)
 	VMULPS  Z4, Z12, Z4
-	VMOVUPS Z4, 64(R9)
+	VMOVUPS Z4, 64(AX)
 	VMULPS  Z5, Z12, Z5
-	VMOVUPS Z5, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z12, Z6
-	VMOVUPS Z6, (R9)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z12, Z7
-	VMOVUPS Z7, 64(R9)
+	VMOVUPS Z7, 64(AX)
 	VMULPS  Z8, Z12, Z8
-	VMOVUPS Z8, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z9, Z12, Z9
-	VMOVUPS Z9, (R9)
+	VMOVUPS Z9, (AX)
 	VMULPS  Z10, Z12, Z10
-	VMOVUPS Z10, 64(R9)
+	VMOVUPS Z10, 64(AX)
 	VMULPS  Z11, Z12, Z11
-	VMOVUPS Z11, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z11, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile5x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile5x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile5x1F32AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile5x1F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -6486,15 +7618,6 @@ TEXT ·tile5x1F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R11
-	KMOVW  R11, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
 
 loop:
 	VMOVUPS.Z    (DI), K1, Z5
@@ -6513,68 +7636,73 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z5
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z5
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS.Z    (R9), K1, Z6
+	VMOVUPS.Z    (AX), K1, Z6
 	VFMADD231PS  Z0, Z5, Z6
-	VMOVUPS      Z6, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPS.Z    (R9), K1, Z0
-	VFMADD231PS  Z1, Z5, Z0
-	VMOVUPS      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPS.Z    (R9), K1, Z0
-	VFMADD231PS  Z2, Z5, Z0
-	VMOVUPS      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPS.Z    (R9), K1, Z0
-	VFMADD231PS  Z3, Z5, Z0
-	VMOVUPS      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPS.Z    (R9), K1, Z0
-	VFMADD231PS  Z4, Z5, Z0
-	VMOVUPS      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Z6, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z6
+	VFMADD231PS  Z1, Z5, Z6
+	VMOVUPS      Z6, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z6
+	VFMADD231PS  Z2, Z5, Z6
+	VMOVUPS      Z6, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z6
+	VFMADD231PS  Z3, Z5, Z6
+	VMOVUPS      Z6, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z6
+	VFMADD231PS  Z4, Z5, Z6
+	VMOVUPS      Z6, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z5, Z0
-	VMOVUPS Z0, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z1, Z5, Z1
-	VMOVUPS Z1, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z5, Z2
-	VMOVUPS Z2, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z5, Z3
-	VMOVUPS Z3, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z5, Z4
-	VMOVUPS Z4, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile5x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile5x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile5x2F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), BX
-	MOVQ   acs+24(FP), SI
-	MOVQ   b+32(FP), DI
-	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R11
-	KMOVW  R11, K1
+TEXT ·tile5x2F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -6585,6 +7713,14 @@ TEXT ·tile5x2F32AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
 	VPXORQ Z9, Z9, Z9
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
 
 loop:
 	VMOVUPS      (DI), Z10
@@ -6609,129 +7745,121 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z10
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z10
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Z11
+	VMOVUPS      (AX), Z11
 	VFMADD231PS  Z0, Z10, Z11
-	VMOVUPS      Z11, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
-	VFMADD231PS  Z1, Z10, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z2, Z10, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
-	VFMADD231PS  Z3, Z10, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z4, Z10, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
-	VFMADD231PS  Z5, Z10, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z6, Z10, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
-	VFMADD231PS  Z7, Z10, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z8, Z10, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
-	VFMADD231PS  Z9, Z10, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Z11, (AX)
+	VMOVUPS.Z    64(AX), K1, Z11
+	VFMADD231PS  Z1, Z10, Z11
+	VMOVUPS      Z11, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z11
+	VFMADD231PS  Z2, Z10, Z11
+	VMOVUPS      Z11, (AX)
+	VMOVUPS.Z    64(AX), K1, Z11
+	VFMADD231PS  Z3, Z10, Z11
+	VMOVUPS      Z11, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z11
+	VFMADD231PS  Z4, Z10, Z11
+	VMOVUPS      Z11, (AX)
+	VMOVUPS.Z    64(AX), K1, Z11
+	VFMADD231PS  Z5, Z10, Z11
+	VMOVUPS      Z11, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z11
+	VFMADD231PS  Z6, Z10, Z11
+	VMOVUPS      Z11, (AX)
+	VMOVUPS.Z    64(AX), K1, Z11
+	VFMADD231PS  Z7, Z10, Z11
+	VMOVUPS      Z11, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z11
+	VFMADD231PS  Z8, Z10, Z11
+	VMOVUPS      Z11, (AX)
+	VMOVUPS.Z    64(AX), K1, Z11
+	VFMADD231PS  Z9, Z10, Z11
+	VMOVUPS      Z11, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z10, Z0
-	VMOVUPS Z0, (R9)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z10, Z1
-	VMOVUPS Z1, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z10, Z2
-	VMOVUPS Z2, (R9)
+	VMOVUPS Z2, (AX)
 	VMULPS  Z3, Z10, Z3
-	VMOVUPS Z3, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z10, Z4
-	VMOVUPS Z4, (R9)
+	VMOVUPS Z4, (AX)
 	VMULPS  Z5, Z10, Z5
-	VMOVUPS Z5, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z10, Z6
-	VMOVUPS Z6, (R9)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z10, Z7
-	VMOVUPS Z7, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z8, Z10, Z8
-	VMOVUPS Z8, (R9)
+	VMOVUPS Z8, (AX)
 	VMULPS  Z9, Z10, Z9
-	VMOVUPS Z9, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile5x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·tile5x3F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bs+40(FP), R8
-	MOVQ       c+48(FP), R9
-	MOVQ       cs+56(FP), R10
-	MOVQ       mask+80(FP), R11
-	KMOVW      R11, K1
-	MOVQ       R9, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
+// func tile5x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
+// Requires: AVX, AVX512F
+TEXT ·tile5x3F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
 
 loop:
 	VMOVUPS      (DI), Z15
@@ -6762,106 +7890,129 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z15
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z15
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Z16
+	VMOVUPS      (AX), Z16
 	VFMADD231PS  Z0, Z15, Z16
-	VMOVUPS      Z16, (R9)
-	VMOVUPS      64(R9), Z0
-	VFMADD231PS  Z1, Z15, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
-	VFMADD231PS  Z2, Z15, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z3, Z15, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS      64(R9), Z0
-	VFMADD231PS  Z4, Z15, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
-	VFMADD231PS  Z5, Z15, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z6, Z15, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS      64(R9), Z0
-	VFMADD231PS  Z7, Z15, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
-	VFMADD231PS  Z8, Z15, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z9, Z15, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS      64(R9), Z0
-	VFMADD231PS  Z10, Z15, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
-	VFMADD231PS  Z11, Z15, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z12, Z15, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS      64(R9), Z0
-	VFMADD231PS  Z13, Z15, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
-	VFMADD231PS  Z14, Z15, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Z16, (AX)
+	VMOVUPS      64(AX), Z16
+	VFMADD231PS  Z1, Z15, Z16
+	VMOVUPS      Z16, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z16
+	VFMADD231PS  Z2, Z15, Z16
+	VMOVUPS      Z16, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z16
+	VFMADD231PS  Z3, Z15, Z16
+	VMOVUPS      Z16, (AX)
+	VMOVUPS      64(AX), Z16
+	VFMADD231PS  Z4, Z15, Z16
+	VMOVUPS      Z16, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z16
+	VFMADD231PS  Z5, Z15, Z16
+	VMOVUPS      Z16, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z16
+	VFMADD231PS  Z6, Z15, Z16
+	VMOVUPS      Z16, (AX)
+	VMOVUPS      64(AX), Z16
+	VFMADD231PS  Z7, Z15, Z16
+	VMOVUPS      Z16, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z16
+	VFMADD231PS  Z8, Z15, Z16
+	VMOVUPS      Z16, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z16
+	VFMADD231PS  Z9, Z15, Z16
+	VMOVUPS      Z16, (AX)
+	VMOVUPS      64(AX), Z16
+	VFMADD231PS  Z10, Z15, Z16
+	VMOVUPS      Z16, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z16
+	VFMADD231PS  Z11, Z15, Z16
+	VMOVUPS      Z16, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z16
+	VFMADD231PS  Z12, Z15, Z16
+	VMOVUPS      Z16, (AX)
+	VMOVUPS      64(AX), Z16
+	VFMADD231PS  Z13, Z15, Z16
+	VMOVUPS      Z16, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z16
+	VFMADD231PS  Z14, Z15, Z16
+	VMOVUPS      Z16, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z15, Z0
-	VMOVUPS Z0, (R9)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z15, Z1
-	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z1, 64(AX)
 	VMULPS  Z2, Z15, Z2
-	VMOVUPS Z2, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z15, Z3
-	VMOVUPS Z3, (R9)
+	VMOVUPS Z3, (AX)
 	VMULPS  Z4, Z15, Z4
-	VMOVUPS Z4, 64(R9)
+	VMOVUPS Z4, 64(AX)
 	VMULPS  Z5, Z15, Z5
-	VMOVUPS Z5, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z15, Z6
-	VMOVUPS Z6, (R9)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z15, Z7
-	VMOVUPS Z7, 64(R9)
+	VMOVUPS Z7, 64(AX)
 	VMULPS  Z8, Z15, Z8
-	VMOVUPS Z8, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z9, Z15, Z9
-	VMOVUPS Z9, (R9)
+	VMOVUPS Z9, (AX)
 	VMULPS  Z10, Z15, Z10
-	VMOVUPS Z10, 64(R9)
+	VMOVUPS Z10, 64(AX)
 	VMULPS  Z11, Z15, Z11
-	VMOVUPS Z11, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z11, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z12, Z15, Z12
-	VMOVUPS Z12, (R9)
+	VMOVUPS Z12, (AX)
 	VMULPS  Z13, Z15, Z13
-	VMOVUPS Z13, 64(R9)
+	VMOVUPS Z13, 64(AX)
 	VMULPS  Z14, Z15, Z14
-	VMOVUPS Z14, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z14, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile6x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile6x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile6x1F32AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile6x1F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -6870,16 +8021,6 @@ TEXT ·tile6x1F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   bs+40(FP), R8
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R11
-	KMOVW  R11, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
 
 loop:
 	VMOVUPS.Z    (DI), K1, Z6
@@ -6900,106 +8041,100 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS.Z    (R9), K1, Z7
+	VMOVUPS.Z    (AX), K1, Z7
 	VFMADD231PS  Z0, Z6, Z7
-	VMOVUPS      Z7, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPS.Z    (R9), K1, Z0
-	VFMADD231PS  Z1, Z6, Z0
-	VMOVUPS      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPS.Z    (R9), K1, Z0
-	VFMADD231PS  Z2, Z6, Z0
-	VMOVUPS      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPS.Z    (R9), K1, Z0
-	VFMADD231PS  Z3, Z6, Z0
-	VMOVUPS      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPS.Z    (R9), K1, Z0
-	VFMADD231PS  Z4, Z6, Z0
-	VMOVUPS      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPS.Z    (R9), K1, Z0
-	VFMADD231PS  Z5, Z6, Z0
-	VMOVUPS      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Z7, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z7
+	VFMADD231PS  Z1, Z6, Z7
+	VMOVUPS      Z7, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z7
+	VFMADD231PS  Z2, Z6, Z7
+	VMOVUPS      Z7, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z7
+	VFMADD231PS  Z3, Z6, Z7
+	VMOVUPS      Z7, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z7
+	VFMADD231PS  Z4, Z6, Z7
+	VMOVUPS      Z7, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z7
+	VFMADD231PS  Z5, Z6, Z7
+	VMOVUPS      Z7, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z6, Z0
-	VMOVUPS Z0, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z1, Z6, Z1
-	VMOVUPS Z1, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z6, Z2
-	VMOVUPS Z2, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z6, Z3
-	VMOVUPS Z3, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z6, Z4
-	VMOVUPS Z4, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z5, Z6, Z5
-	VMOVUPS Z5, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile6x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·tile6x2F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bs+40(FP), R8
-	MOVQ       c+48(FP), R9
-	MOVQ       cs+56(FP), R10
-	MOVQ       mask+80(FP), R11
-	KMOVW      R11, K1
-	MOVQ       R9, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	ADDQ       R10, R11
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
+// func tile6x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
+// Requires: AVX, AVX512F
+TEXT ·tile6x2F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
 
 loop:
 	VMOVUPS      (DI), Z12
@@ -7027,148 +8162,136 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z12
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z12
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Z13
+	VMOVUPS      (AX), Z13
 	VFMADD231PS  Z0, Z12, Z13
-	VMOVUPS      Z13, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
-	VFMADD231PS  Z1, Z12, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z2, Z12, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
-	VFMADD231PS  Z3, Z12, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z4, Z12, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
-	VFMADD231PS  Z5, Z12, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z6, Z12, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
-	VFMADD231PS  Z7, Z12, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z8, Z12, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
-	VFMADD231PS  Z9, Z12, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z10, Z12, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
-	VFMADD231PS  Z11, Z12, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Z13, (AX)
+	VMOVUPS.Z    64(AX), K1, Z13
+	VFMADD231PS  Z1, Z12, Z13
+	VMOVUPS      Z13, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z13
+	VFMADD231PS  Z2, Z12, Z13
+	VMOVUPS      Z13, (AX)
+	VMOVUPS.Z    64(AX), K1, Z13
+	VFMADD231PS  Z3, Z12, Z13
+	VMOVUPS      Z13, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z13
+	VFMADD231PS  Z4, Z12, Z13
+	VMOVUPS      Z13, (AX)
+	VMOVUPS.Z    64(AX), K1, Z13
+	VFMADD231PS  Z5, Z12, Z13
+	VMOVUPS      Z13, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z13
+	VFMADD231PS  Z6, Z12, Z13
+	VMOVUPS      Z13, (AX)
+	VMOVUPS.Z    64(AX), K1, Z13
+	VFMADD231PS  Z7, Z12, Z13
+	VMOVUPS      Z13, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z13
+	VFMADD231PS  Z8, Z12, Z13
+	VMOVUPS      Z13, (AX)
+	VMOVUPS.Z    64(AX), K1, Z13
+	VFMADD231PS  Z9, Z12, Z13
+	VMOVUPS      Z13, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z13
+	VFMADD231PS  Z10, Z12, Z13
+	VMOVUPS      Z13, (AX)
+	VMOVUPS.Z    64(AX), K1, Z13
+	VFMADD231PS  Z11, Z12, Z13
+	VMOVUPS      Z13, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z12, Z0
-	VMOVUPS Z0, (R9)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z12, Z1
-	VMOVUPS Z1, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z12, Z2
-	VMOVUPS Z2, (R9)
+	VMOVUPS Z2, (AX)
 	VMULPS  Z3, Z12, Z3
-	VMOVUPS Z3, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z12, Z4
-	VMOVUPS Z4, (R9)
+	VMOVUPS Z4, (AX)
 	VMULPS  Z5, Z12, Z5
-	VMOVUPS Z5, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z12, Z6
-	VMOVUPS Z6, (R9)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z12, Z7
-	VMOVUPS Z7, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z8, Z12, Z8
-	VMOVUPS Z8, (R9)
+	VMOVUPS Z8, (AX)
 	VMULPS  Z9, Z12, Z9
-	VMOVUPS Z9, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z10, Z12, Z10
-	VMOVUPS Z10, (R9)
+	VMOVUPS Z10, (AX)
 	VMULPS  Z11, Z12, Z11
-	VMOVUPS Z11, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile6x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·tile6x3F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       bs+40(FP), R8
-	MOVQ       c+48(FP), R9
-	MOVQ       cs+56(FP), R10
-	MOVQ       mask+80(FP), R11
-	KMOVW      R11, K1
-	MOVQ       R9, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	PREFETCHT0 (R11)
-	PREFETCHT0 64(R11)
-	PREFETCHT0 128(R11)
-	ADDQ       R10, R11
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
-	VPXORQ     Z15, Z15, Z15
-	VPXORQ     Z16, Z16, Z16
-	VPXORQ     Z17, Z17, Z17
+// func tile6x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
+// Requires: AVX, AVX512F
+TEXT ·tile6x3F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	VPXORQ Z16, Z16, Z16
+	VPXORQ Z17, Z17, Z17
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   bs+40(FP), R8
 
 loop:
 	VMOVUPS      (DI), Z18
@@ -7203,123 +8326,147 @@ loop:
 	ADDQ         R8, DI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z18
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z18
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Z19
+	VMOVUPS      (AX), Z19
 	VFMADD231PS  Z0, Z18, Z19
-	VMOVUPS      Z19, (R9)
-	VMOVUPS      64(R9), Z0
-	VFMADD231PS  Z1, Z18, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
-	VFMADD231PS  Z2, Z18, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z3, Z18, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS      64(R9), Z0
-	VFMADD231PS  Z4, Z18, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
-	VFMADD231PS  Z5, Z18, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z6, Z18, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS      64(R9), Z0
-	VFMADD231PS  Z7, Z18, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
-	VFMADD231PS  Z8, Z18, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z9, Z18, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS      64(R9), Z0
-	VFMADD231PS  Z10, Z18, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
-	VFMADD231PS  Z11, Z18, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z12, Z18, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS      64(R9), Z0
-	VFMADD231PS  Z13, Z18, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
-	VFMADD231PS  Z14, Z18, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
-	VFMADD231PS  Z15, Z18, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS      64(R9), Z0
-	VFMADD231PS  Z16, Z18, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
-	VFMADD231PS  Z17, Z18, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Z19, (AX)
+	VMOVUPS      64(AX), Z19
+	VFMADD231PS  Z1, Z18, Z19
+	VMOVUPS      Z19, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z19
+	VFMADD231PS  Z2, Z18, Z19
+	VMOVUPS      Z19, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z19
+	VFMADD231PS  Z3, Z18, Z19
+	VMOVUPS      Z19, (AX)
+	VMOVUPS      64(AX), Z19
+	VFMADD231PS  Z4, Z18, Z19
+	VMOVUPS      Z19, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z19
+	VFMADD231PS  Z5, Z18, Z19
+	VMOVUPS      Z19, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z19
+	VFMADD231PS  Z6, Z18, Z19
+	VMOVUPS      Z19, (AX)
+	VMOVUPS      64(AX), Z19
+	VFMADD231PS  Z7, Z18, Z19
+	VMOVUPS      Z19, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z19
+	VFMADD231PS  Z8, Z18, Z19
+	VMOVUPS      Z19, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z19
+	VFMADD231PS  Z9, Z18, Z19
+	VMOVUPS      Z19, (AX)
+	VMOVUPS      64(AX), Z19
+	VFMADD231PS  Z10, Z18, Z19
+	VMOVUPS      Z19, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z19
+	VFMADD231PS  Z11, Z18, Z19
+	VMOVUPS      Z19, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z19
+	VFMADD231PS  Z12, Z18, Z19
+	VMOVUPS      Z19, (AX)
+	VMOVUPS      64(AX), Z19
+	VFMADD231PS  Z13, Z18, Z19
+	VMOVUPS      Z19, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z19
+	VFMADD231PS  Z14, Z18, Z19
+	VMOVUPS      Z19, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z19
+	VFMADD231PS  Z15, Z18, Z19
+	VMOVUPS      Z19, (AX)
+	VMOVUPS      64(AX), Z19
+	VFMADD231PS  Z16, Z18, Z19
+	VMOVUPS      Z19, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z19
+	VFMADD231PS  Z17, Z18, Z19
+	VMOVUPS      Z19, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z18, Z0
-	VMOVUPS Z0, (R9)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z18, Z1
-	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z1, 64(AX)
 	VMULPS  Z2, Z18, Z2
-	VMOVUPS Z2, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z18, Z3
-	VMOVUPS Z3, (R9)
+	VMOVUPS Z3, (AX)
 	VMULPS  Z4, Z18, Z4
-	VMOVUPS Z4, 64(R9)
+	VMOVUPS Z4, 64(AX)
 	VMULPS  Z5, Z18, Z5
-	VMOVUPS Z5, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z18, Z6
-	VMOVUPS Z6, (R9)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z18, Z7
-	VMOVUPS Z7, 64(R9)
+	VMOVUPS Z7, 64(AX)
 	VMULPS  Z8, Z18, Z8
-	VMOVUPS Z8, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z9, Z18, Z9
-	VMOVUPS Z9, (R9)
+	VMOVUPS Z9, (AX)
 	VMULPS  Z10, Z18, Z10
-	VMOVUPS Z10, 64(R9)
+	VMOVUPS Z10, 64(AX)
 	VMULPS  Z11, Z18, Z11
-	VMOVUPS Z11, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z11, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z12, Z18, Z12
-	VMOVUPS Z12, (R9)
+	VMOVUPS Z12, (AX)
 	VMULPS  Z13, Z18, Z13
-	VMOVUPS Z13, 64(R9)
+	VMOVUPS Z13, 64(AX)
 	VMULPS  Z14, Z18, Z14
-	VMOVUPS Z14, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z14, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z15, Z18, Z15
-	VMOVUPS Z15, (R9)
+	VMOVUPS Z15, (AX)
 	VMULPS  Z16, Z18, Z16
-	VMOVUPS Z16, 64(R9)
+	VMOVUPS Z16, 64(AX)
 	VMULPS  Z17, Z18, Z17
-	VMOVUPS Z17, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z17, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile7x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile7x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile7x1F32AVX512(SB), NOSPLIT, $0-88
+TEXT ·tile7x1F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -7328,17 +8475,6 @@ TEXT ·tile7x1F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), DI
 	MOVQ   b+32(FP), R8
 	MOVQ   bs+40(FP), R9
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	MOVQ   mask+80(FP), R12
-	KMOVW  R12, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
 
 loop:
 	VMOVUPS.Z    (R8), K1, Z7
@@ -7361,118 +8497,109 @@ loop:
 	ADDQ         R9, R8
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z7
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z7
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS.Z    (R10), K1, Z8
+	VMOVUPS.Z    (AX), K1, Z8
 	VFMADD231PS  Z0, Z7, Z8
-	VMOVUPS      Z8, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
-	VFMADD231PS  Z1, Z7, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
-	VFMADD231PS  Z2, Z7, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
-	VFMADD231PS  Z3, Z7, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
-	VFMADD231PS  Z4, Z7, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
-	VFMADD231PS  Z5, Z7, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
-	VFMADD231PS  Z6, Z7, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Z8, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z8
+	VFMADD231PS  Z1, Z7, Z8
+	VMOVUPS      Z8, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z8
+	VFMADD231PS  Z2, Z7, Z8
+	VMOVUPS      Z8, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z8
+	VFMADD231PS  Z3, Z7, Z8
+	VMOVUPS      Z8, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z8
+	VFMADD231PS  Z4, Z7, Z8
+	VMOVUPS      Z8, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z8
+	VFMADD231PS  Z5, Z7, Z8
+	VMOVUPS      Z8, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z8
+	VFMADD231PS  Z6, Z7, Z8
+	VMOVUPS      Z8, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z7, Z0
-	VMOVUPS Z0, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z1, Z7, Z1
-	VMOVUPS Z1, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z7, Z2
-	VMOVUPS Z2, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z7, Z3
-	VMOVUPS Z3, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z7, Z4
-	VMOVUPS Z4, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z5, Z7, Z5
-	VMOVUPS Z5, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z7, Z6
-	VMOVUPS Z6, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile7x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·tile7x2F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), SI
-	MOVQ       acs+24(FP), DI
-	MOVQ       b+32(FP), R8
-	MOVQ       bs+40(FP), R9
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       mask+80(FP), R12
-	KMOVW      R12, K1
-	MOVQ       R10, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
+// func tile7x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
+// Requires: AVX, AVX512F
+TEXT ·tile7x2F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   bs+40(FP), R9
 
 loop:
 	VMOVUPS      (R8), Z14
@@ -7503,167 +8630,151 @@ loop:
 	ADDQ         R9, R8
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z14
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z14
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R10), Z15
+	VMOVUPS      (AX), Z15
 	VFMADD231PS  Z0, Z14, Z15
-	VMOVUPS      Z15, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
-	VFMADD231PS  Z1, Z14, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z2, Z14, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
-	VFMADD231PS  Z3, Z14, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z4, Z14, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
-	VFMADD231PS  Z5, Z14, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z6, Z14, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
-	VFMADD231PS  Z7, Z14, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z8, Z14, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
-	VFMADD231PS  Z9, Z14, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z10, Z14, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
-	VFMADD231PS  Z11, Z14, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z12, Z14, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
-	VFMADD231PS  Z13, Z14, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Z15, (AX)
+	VMOVUPS.Z    64(AX), K1, Z15
+	VFMADD231PS  Z1, Z14, Z15
+	VMOVUPS      Z15, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z15
+	VFMADD231PS  Z2, Z14, Z15
+	VMOVUPS      Z15, (AX)
+	VMOVUPS.Z    64(AX), K1, Z15
+	VFMADD231PS  Z3, Z14, Z15
+	VMOVUPS      Z15, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z15
+	VFMADD231PS  Z4, Z14, Z15
+	VMOVUPS      Z15, (AX)
+	VMOVUPS.Z    64(AX), K1, Z15
+	VFMADD231PS  Z5, Z14, Z15
+	VMOVUPS      Z15, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z15
+	VFMADD231PS  Z6, Z14, Z15
+	VMOVUPS      Z15, (AX)
+	VMOVUPS.Z    64(AX), K1, Z15
+	VFMADD231PS  Z7, Z14, Z15
+	VMOVUPS      Z15, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z15
+	VFMADD231PS  Z8, Z14, Z15
+	VMOVUPS      Z15, (AX)
+	VMOVUPS.Z    64(AX), K1, Z15
+	VFMADD231PS  Z9, Z14, Z15
+	VMOVUPS      Z15, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z15
+	VFMADD231PS  Z10, Z14, Z15
+	VMOVUPS      Z15, (AX)
+	VMOVUPS.Z    64(AX), K1, Z15
+	VFMADD231PS  Z11, Z14, Z15
+	VMOVUPS      Z15, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z15
+	VFMADD231PS  Z12, Z14, Z15
+	VMOVUPS      Z15, (AX)
+	VMOVUPS.Z    64(AX), K1, Z15
+	VFMADD231PS  Z13, Z14, Z15
+	VMOVUPS      Z15, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z14, Z0
-	VMOVUPS Z0, (R10)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z14, Z1
-	VMOVUPS Z1, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z14, Z2
-	VMOVUPS Z2, (R10)
+	VMOVUPS Z2, (AX)
 	VMULPS  Z3, Z14, Z3
-	VMOVUPS Z3, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z14, Z4
-	VMOVUPS Z4, (R10)
+	VMOVUPS Z4, (AX)
 	VMULPS  Z5, Z14, Z5
-	VMOVUPS Z5, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z14, Z6
-	VMOVUPS Z6, (R10)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z14, Z7
-	VMOVUPS Z7, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z8, Z14, Z8
-	VMOVUPS Z8, (R10)
+	VMOVUPS Z8, (AX)
 	VMULPS  Z9, Z14, Z9
-	VMOVUPS Z9, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z10, Z14, Z10
-	VMOVUPS Z10, (R10)
+	VMOVUPS Z10, (AX)
 	VMULPS  Z11, Z14, Z11
-	VMOVUPS Z11, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z12, Z14, Z12
-	VMOVUPS Z12, (R10)
+	VMOVUPS Z12, (AX)
 	VMULPS  Z13, Z14, Z13
-	VMOVUPS Z13, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile7x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·tile7x3F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), SI
-	MOVQ       acs+24(FP), DI
-	MOVQ       b+32(FP), R8
-	MOVQ       bs+40(FP), R9
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       mask+80(FP), R12
-	KMOVW      R12, K1
-	MOVQ       R10, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
-	VPXORQ     Z15, Z15, Z15
-	VPXORQ     Z16, Z16, Z16
-	VPXORQ     Z17, Z17, Z17
-	VPXORQ     Z18, Z18, Z18
-	VPXORQ     Z19, Z19, Z19
-	VPXORQ     Z20, Z20, Z20
+// func tile7x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
+// Requires: AVX, AVX512F
+TEXT ·tile7x3F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	VPXORQ Z16, Z16, Z16
+	VPXORQ Z17, Z17, Z17
+	VPXORQ Z18, Z18, Z18
+	VPXORQ Z19, Z19, Z19
+	VPXORQ Z20, Z20, Z20
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   bs+40(FP), R9
 
 loop:
 	VMOVUPS      (R8), Z21
@@ -7702,152 +8813,157 @@ loop:
 	ADDQ         R9, R8
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z21
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z21
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R10), Z22
+	VMOVUPS      (AX), Z22
 	VFMADD231PS  Z0, Z21, Z22
-	VMOVUPS      Z22, (R10)
-	VMOVUPS      64(R10), Z0
-	VFMADD231PS  Z1, Z21, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
-	VFMADD231PS  Z2, Z21, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z3, Z21, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
-	VFMADD231PS  Z4, Z21, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
-	VFMADD231PS  Z5, Z21, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z6, Z21, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
-	VFMADD231PS  Z7, Z21, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
-	VFMADD231PS  Z8, Z21, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z9, Z21, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
-	VFMADD231PS  Z10, Z21, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
-	VFMADD231PS  Z11, Z21, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z12, Z21, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
-	VFMADD231PS  Z13, Z21, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
-	VFMADD231PS  Z14, Z21, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z15, Z21, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
-	VFMADD231PS  Z16, Z21, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
-	VFMADD231PS  Z17, Z21, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z18, Z21, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
-	VFMADD231PS  Z19, Z21, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
-	VFMADD231PS  Z20, Z21, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Z22, (AX)
+	VMOVUPS      64(AX), Z22
+	VFMADD231PS  Z1, Z21, Z22
+	VMOVUPS      Z22, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z22
+	VFMADD231PS  Z2, Z21, Z22
+	VMOVUPS      Z22, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z22
+	VFMADD231PS  Z3, Z21, Z22
+	VMOVUPS      Z22, (AX)
+	VMOVUPS      64(AX), Z22
+	VFMADD231PS  Z4, Z21, Z22
+	VMOVUPS      Z22, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z22
+	VFMADD231PS  Z5, Z21, Z22
+	VMOVUPS      Z22, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z22
+	VFMADD231PS  Z6, Z21, Z22
+	VMOVUPS      Z22, (AX)
+	VMOVUPS      64(AX), Z22
+	VFMADD231PS  Z7, Z21, Z22
+	VMOVUPS      Z22, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z22
+	VFMADD231PS  Z8, Z21, Z22
+	VMOVUPS      Z22, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z22
+	VFMADD231PS  Z9, Z21, Z22
+	VMOVUPS      Z22, (AX)
+	VMOVUPS      64(AX), Z22
+	VFMADD231PS  Z10, Z21, Z22
+	VMOVUPS      Z22, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z22
+	VFMADD231PS  Z11, Z21, Z22
+	VMOVUPS      Z22, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z22
+	VFMADD231PS  Z12, Z21, Z22
+	VMOVUPS      Z22, (AX)
+	VMOVUPS      64(AX), Z22
+	VFMADD231PS  Z13, Z21, Z22
+	VMOVUPS      Z22, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z22
+	VFMADD231PS  Z14, Z21, Z22
+	VMOVUPS      Z22, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z22
+	VFMADD231PS  Z15, Z21, Z22
+	VMOVUPS      Z22, (AX)
+	VMOVUPS      64(AX), Z22
+	VFMADD231PS  Z16, Z21, Z22
+	VMOVUPS      Z22, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z22
+	VFMADD231PS  Z17, Z21, Z22
+	VMOVUPS      Z22, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z22
+	VFMADD231PS  Z18, Z21, Z22
+	VMOVUPS      Z22, (AX)
+	VMOVUPS      64(AX), Z22
+	VFMADD231PS  Z19, Z21, Z22
+	VMOVUPS      Z22, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z22
+	VFMADD231PS  Z20, Z21, Z22
+	VMOVUPS      Z22, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z21, Z0
-	VMOVUPS Z0, (R10)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z21, Z1
-	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z1, 64(AX)
 	VMULPS  Z2, Z21, Z2
-	VMOVUPS Z2, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z21, Z3
-	VMOVUPS Z3, (R10)
+	VMOVUPS Z3, (AX)
 	VMULPS  Z4, Z21, Z4
-	VMOVUPS Z4, 64(R10)
+	VMOVUPS Z4, 64(AX)
 	VMULPS  Z5, Z21, Z5
-	VMOVUPS Z5, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z21, Z6
-	VMOVUPS Z6, (R10)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z21, Z7
-	VMOVUPS Z7, 64(R10)
+	VMOVUPS Z7, 64(AX)
 	VMULPS  Z8, Z21, Z8
-	VMOVUPS Z8, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z9, Z21, Z9
-	VMOVUPS Z9, (R10)
+	VMOVUPS Z9, (AX)
 	VMULPS  Z10, Z21, Z10
-	VMOVUPS Z10, 64(R10)
+	VMOVUPS Z10, 64(AX)
 	VMULPS  Z11, Z21, Z11
-	VMOVUPS Z11, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z11, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z12, Z21, Z12
-	VMOVUPS Z12, (R10)
+	VMOVUPS Z12, (AX)
 	VMULPS  Z13, Z21, Z13
-	VMOVUPS Z13, 64(R10)
+	VMOVUPS Z13, 64(AX)
 	VMULPS  Z14, Z21, Z14
-	VMOVUPS Z14, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z14, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z15, Z21, Z15
-	VMOVUPS Z15, (R10)
+	VMOVUPS Z15, (AX)
 	VMULPS  Z16, Z21, Z16
-	VMOVUPS Z16, 64(R10)
+	VMOVUPS Z16, 64(AX)
 	VMULPS  Z17, Z21, Z17
-	VMOVUPS Z17, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z17, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z18, Z21, Z18
-	VMOVUPS Z18, (R10)
+	VMOVUPS Z18, (AX)
 	VMULPS  Z19, Z21, Z19
-	VMOVUPS Z19, 64(R10)
+	VMOVUPS Z19, 64(AX)
 	VMULPS  Z20, Z21, Z20
-	VMOVUPS Z20, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z20, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile8x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile8x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile8x1F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), SI
-	MOVQ   acs+24(FP), DI
-	MOVQ   b+32(FP), R8
-	MOVQ   bs+40(FP), R9
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	MOVQ   mask+80(FP), R12
-	KMOVW  R12, K1
+TEXT ·tile8x1F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -7856,6 +8972,14 @@ TEXT ·tile8x1F32AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   bs+40(FP), R9
 
 loop:
 	VMOVUPS.Z    (R8), K1, Z8
@@ -7880,130 +9004,266 @@ loop:
 	ADDQ         R9, R8
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z8
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z8
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS.Z    (R10), K1, Z9
+	VMOVUPS.Z    (AX), K1, Z9
 	VFMADD231PS  Z0, Z8, Z9
-	VMOVUPS      Z9, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
-	VFMADD231PS  Z1, Z8, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
-	VFMADD231PS  Z2, Z8, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
-	VFMADD231PS  Z3, Z8, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
-	VFMADD231PS  Z4, Z8, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
-	VFMADD231PS  Z5, Z8, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
-	VFMADD231PS  Z6, Z8, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
-	VFMADD231PS  Z7, Z8, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Z9, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z9
+	VFMADD231PS  Z1, Z8, Z9
+	VMOVUPS      Z9, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z9
+	VFMADD231PS  Z2, Z8, Z9
+	VMOVUPS      Z9, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z9
+	VFMADD231PS  Z3, Z8, Z9
+	VMOVUPS      Z9, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z9
+	VFMADD231PS  Z4, Z8, Z9
+	VMOVUPS      Z9, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z9
+	VFMADD231PS  Z5, Z8, Z9
+	VMOVUPS      Z9, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z9
+	VFMADD231PS  Z6, Z8, Z9
+	VMOVUPS      Z9, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z9
+	VFMADD231PS  Z7, Z8, Z9
+	VMOVUPS      Z9, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z8, Z0
-	VMOVUPS Z0, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z1, Z8, Z1
-	VMOVUPS Z1, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z8, Z2
-	VMOVUPS Z2, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z8, Z3
-	VMOVUPS Z3, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z8, Z4
-	VMOVUPS Z4, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z5, Z8, Z5
-	VMOVUPS Z5, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z8, Z6
-	VMOVUPS Z6, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z7, Z8, Z7
-	VMOVUPS Z7, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile8x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile8x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile8x2F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), SI
-	MOVQ       acs+24(FP), DI
-	MOVQ       b+32(FP), R8
-	MOVQ       bs+40(FP), R9
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       mask+80(FP), R12
-	KMOVW      R12, K1
-	MOVQ       R10, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	ADDQ       R11, R12
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
-	VPXORQ     Z15, Z15, Z15
+TEXT ·tile8x2F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   bs+40(FP), R9
+	CMPQ   AX, $0x00000010
+	JLE    loop
+	SUBQ   $0x00000010, AX
+	MOVQ   $0x00000008, R10
+	MOVQ   c+48(FP), R11
+	MOVQ   cs+56(FP), R12
+
+old:
+	VMOVUPS      (R8), Z16
+	VMOVUPS.Z    64(R8), K1, Z17
+	VBROADCASTSS (CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS (CX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z2
+	VFMADD231PS  Z17, Z18, Z3
+	VBROADCASTSS (CX)(DX*2), Z18
+	VFMADD231PS  Z16, Z18, Z4
+	VFMADD231PS  Z17, Z18, Z5
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z16, Z18, Z6
+	VFMADD231PS  Z17, Z18, Z7
+	VBROADCASTSS (CX)(DX*4), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS (SI)(DX*2), Z18
+	VFMADD231PS  Z16, Z18, Z10
+	VFMADD231PS  Z17, Z18, Z11
+	VBROADCASTSS (CX)(BX*2), Z18
+	VFMADD231PS  Z16, Z18, Z12
+	VFMADD231PS  Z17, Z18, Z13
+	VBROADCASTSS (SI)(DX*4), Z18
+	VFMADD231PS  Z16, Z18, Z14
+	VFMADD231PS  Z17, Z18, Z15
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT0   (R11)
+	VMOVUPS      (R8), Z16
+	VMOVUPS.Z    64(R8), K1, Z17
+	VBROADCASTSS (CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS (CX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z2
+	VFMADD231PS  Z17, Z18, Z3
+	VBROADCASTSS (CX)(DX*2), Z18
+	VFMADD231PS  Z16, Z18, Z4
+	VFMADD231PS  Z17, Z18, Z5
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z16, Z18, Z6
+	VFMADD231PS  Z17, Z18, Z7
+	VBROADCASTSS (CX)(DX*4), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS (SI)(DX*2), Z18
+	VFMADD231PS  Z16, Z18, Z10
+	VFMADD231PS  Z17, Z18, Z11
+	VBROADCASTSS (CX)(BX*2), Z18
+	VFMADD231PS  Z16, Z18, Z12
+	VFMADD231PS  Z17, Z18, Z13
+	VBROADCASTSS (SI)(DX*4), Z18
+	VFMADD231PS  Z16, Z18, Z14
+	VFMADD231PS  Z17, Z18, Z15
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT0   64(R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          old
+	MOVQ         fetch+120(FP), R10
+	TESTQ        R10, R10
+	JZ           loop
+	IMUL3Q       $0x02, R10, R11
+	SUBQ         R11, AX
+	MOVQ         next+104(FP), R11
+	MOVQ         ns+112(FP), R12
+
+next:
+	VMOVUPS      (R8), Z16
+	VMOVUPS.Z    64(R8), K1, Z17
+	VBROADCASTSS (CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS (CX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z2
+	VFMADD231PS  Z17, Z18, Z3
+	VBROADCASTSS (CX)(DX*2), Z18
+	VFMADD231PS  Z16, Z18, Z4
+	VFMADD231PS  Z17, Z18, Z5
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z16, Z18, Z6
+	VFMADD231PS  Z17, Z18, Z7
+	VBROADCASTSS (CX)(DX*4), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS (SI)(DX*2), Z18
+	VFMADD231PS  Z16, Z18, Z10
+	VFMADD231PS  Z17, Z18, Z11
+	VBROADCASTSS (CX)(BX*2), Z18
+	VFMADD231PS  Z16, Z18, Z12
+	VFMADD231PS  Z17, Z18, Z13
+	VBROADCASTSS (SI)(DX*4), Z18
+	VFMADD231PS  Z16, Z18, Z14
+	VFMADD231PS  Z17, Z18, Z15
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT1   (R11)
+	VMOVUPS      (R8), Z16
+	VMOVUPS.Z    64(R8), K1, Z17
+	VBROADCASTSS (CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS (CX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z2
+	VFMADD231PS  Z17, Z18, Z3
+	VBROADCASTSS (CX)(DX*2), Z18
+	VFMADD231PS  Z16, Z18, Z4
+	VFMADD231PS  Z17, Z18, Z5
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z16, Z18, Z6
+	VFMADD231PS  Z17, Z18, Z7
+	VBROADCASTSS (CX)(DX*4), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS (SI)(DX*2), Z18
+	VFMADD231PS  Z16, Z18, Z10
+	VFMADD231PS  Z17, Z18, Z11
+	VBROADCASTSS (CX)(BX*2), Z18
+	VFMADD231PS  Z16, Z18, Z12
+	VFMADD231PS  Z17, Z18, Z13
+	VBROADCASTSS (SI)(DX*4), Z18
+	VFMADD231PS  Z16, Z18, Z14
+	VFMADD231PS  Z17, Z18, Z15
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT1   64(R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          next
+	MOVQ         R11, next+104(FP)
 
 loop:
 	VMOVUPS      (R8), Z16
@@ -8032,191 +9292,436 @@ loop:
 	VBROADCASTSS (SI)(DX*4), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
+	PREFETCHT0   (CX)(DI*8)
 	ADDQ         DI, CX
 	ADDQ         DI, SI
 	ADDQ         R9, R8
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z16
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z16
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R10), Z17
+	VMOVUPS      (AX), Z17
 	VFMADD231PS  Z0, Z16, Z17
-	VMOVUPS      Z17, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
-	VFMADD231PS  Z1, Z16, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z2, Z16, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
-	VFMADD231PS  Z3, Z16, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z4, Z16, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
-	VFMADD231PS  Z5, Z16, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z6, Z16, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
-	VFMADD231PS  Z7, Z16, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z8, Z16, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
-	VFMADD231PS  Z9, Z16, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z10, Z16, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
-	VFMADD231PS  Z11, Z16, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z12, Z16, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
-	VFMADD231PS  Z13, Z16, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z14, Z16, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
-	VFMADD231PS  Z15, Z16, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Z17, (AX)
+	VMOVUPS.Z    64(AX), K1, Z17
+	VFMADD231PS  Z1, Z16, Z17
+	VMOVUPS      Z17, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z17
+	VFMADD231PS  Z2, Z16, Z17
+	VMOVUPS      Z17, (AX)
+	VMOVUPS.Z    64(AX), K1, Z17
+	VFMADD231PS  Z3, Z16, Z17
+	VMOVUPS      Z17, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z17
+	VFMADD231PS  Z4, Z16, Z17
+	VMOVUPS      Z17, (AX)
+	VMOVUPS.Z    64(AX), K1, Z17
+	VFMADD231PS  Z5, Z16, Z17
+	VMOVUPS      Z17, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z17
+	VFMADD231PS  Z6, Z16, Z17
+	VMOVUPS      Z17, (AX)
+	VMOVUPS.Z    64(AX), K1, Z17
+	VFMADD231PS  Z7, Z16, Z17
+	VMOVUPS      Z17, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z17
+	VFMADD231PS  Z8, Z16, Z17
+	VMOVUPS      Z17, (AX)
+	VMOVUPS.Z    64(AX), K1, Z17
+	VFMADD231PS  Z9, Z16, Z17
+	VMOVUPS      Z17, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z17
+	VFMADD231PS  Z10, Z16, Z17
+	VMOVUPS      Z17, (AX)
+	VMOVUPS.Z    64(AX), K1, Z17
+	VFMADD231PS  Z11, Z16, Z17
+	VMOVUPS      Z17, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z17
+	VFMADD231PS  Z12, Z16, Z17
+	VMOVUPS      Z17, (AX)
+	VMOVUPS.Z    64(AX), K1, Z17
+	VFMADD231PS  Z13, Z16, Z17
+	VMOVUPS      Z17, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z17
+	VFMADD231PS  Z14, Z16, Z17
+	VMOVUPS      Z17, (AX)
+	VMOVUPS.Z    64(AX), K1, Z17
+	VFMADD231PS  Z15, Z16, Z17
+	VMOVUPS      Z17, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z16, Z0
-	VMOVUPS Z0, (R10)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z16, Z1
-	VMOVUPS Z1, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z16, Z2
-	VMOVUPS Z2, (R10)
+	VMOVUPS Z2, (AX)
 	VMULPS  Z3, Z16, Z3
-	VMOVUPS Z3, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z16, Z4
-	VMOVUPS Z4, (R10)
+	VMOVUPS Z4, (AX)
 	VMULPS  Z5, Z16, Z5
-	VMOVUPS Z5, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z16, Z6
-	VMOVUPS Z6, (R10)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z16, Z7
-	VMOVUPS Z7, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z8, Z16, Z8
-	VMOVUPS Z8, (R10)
+	VMOVUPS Z8, (AX)
 	VMULPS  Z9, Z16, Z9
-	VMOVUPS Z9, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z10, Z16, Z10
-	VMOVUPS Z10, (R10)
+	VMOVUPS Z10, (AX)
 	VMULPS  Z11, Z16, Z11
-	VMOVUPS Z11, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z12, Z16, Z12
-	VMOVUPS Z12, (R10)
+	VMOVUPS Z12, (AX)
 	VMULPS  Z13, Z16, Z13
-	VMOVUPS Z13, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z14, Z16, Z14
-	VMOVUPS Z14, (R10)
+	VMOVUPS Z14, (AX)
 	VMULPS  Z15, Z16, Z15
-	VMOVUPS Z15, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile8x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile8x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·tile8x3F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), SI
-	MOVQ       acs+24(FP), DI
-	MOVQ       b+32(FP), R8
-	MOVQ       bs+40(FP), R9
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       mask+80(FP), R12
-	KMOVW      R12, K1
-	MOVQ       R10, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	PREFETCHT0 (R12)
-	PREFETCHT0 64(R12)
-	PREFETCHT0 128(R12)
-	ADDQ       R11, R12
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
-	VPXORQ     Z15, Z15, Z15
-	VPXORQ     Z16, Z16, Z16
-	VPXORQ     Z17, Z17, Z17
-	VPXORQ     Z18, Z18, Z18
-	VPXORQ     Z19, Z19, Z19
-	VPXORQ     Z20, Z20, Z20
-	VPXORQ     Z21, Z21, Z21
-	VPXORQ     Z22, Z22, Z22
-	VPXORQ     Z23, Z23, Z23
+TEXT ·tile8x3F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	VPXORQ Z16, Z16, Z16
+	VPXORQ Z17, Z17, Z17
+	VPXORQ Z18, Z18, Z18
+	VPXORQ Z19, Z19, Z19
+	VPXORQ Z20, Z20, Z20
+	VPXORQ Z21, Z21, Z21
+	VPXORQ Z22, Z22, Z22
+	VPXORQ Z23, Z23, Z23
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   bs+40(FP), R9
+	CMPQ   AX, $0x00000018
+	JLE    loop
+	SUBQ   $0x00000018, AX
+	MOVQ   $0x00000008, R10
+	MOVQ   c+48(FP), R11
+	MOVQ   cs+56(FP), R12
+
+old:
+	VMOVUPS      (R8), Z24
+	VMOVUPS      64(R8), Z25
+	VMOVUPS.Z    128(R8), K1, Z26
+	VBROADCASTSS (CX), Z27
+	VFMADD231PS  Z24, Z27, Z0
+	VFMADD231PS  Z25, Z27, Z1
+	VFMADD231PS  Z26, Z27, Z2
+	VBROADCASTSS (CX)(DX*1), Z27
+	VFMADD231PS  Z24, Z27, Z3
+	VFMADD231PS  Z25, Z27, Z4
+	VFMADD231PS  Z26, Z27, Z5
+	VBROADCASTSS (CX)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VFMADD231PS  Z26, Z27, Z8
+	VBROADCASTSS (SI), Z27
+	VFMADD231PS  Z24, Z27, Z9
+	VFMADD231PS  Z25, Z27, Z10
+	VFMADD231PS  Z26, Z27, Z11
+	VBROADCASTSS (CX)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z12
+	VFMADD231PS  Z25, Z27, Z13
+	VFMADD231PS  Z26, Z27, Z14
+	VBROADCASTSS (SI)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z15
+	VFMADD231PS  Z25, Z27, Z16
+	VFMADD231PS  Z26, Z27, Z17
+	VBROADCASTSS (CX)(BX*2), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VFMADD231PS  Z26, Z27, Z20
+	VBROADCASTSS (SI)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z21
+	VFMADD231PS  Z25, Z27, Z22
+	VFMADD231PS  Z26, Z27, Z23
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT0   (R11)
+	VMOVUPS      (R8), Z24
+	VMOVUPS      64(R8), Z25
+	VMOVUPS.Z    128(R8), K1, Z26
+	VBROADCASTSS (CX), Z27
+	VFMADD231PS  Z24, Z27, Z0
+	VFMADD231PS  Z25, Z27, Z1
+	VFMADD231PS  Z26, Z27, Z2
+	VBROADCASTSS (CX)(DX*1), Z27
+	VFMADD231PS  Z24, Z27, Z3
+	VFMADD231PS  Z25, Z27, Z4
+	VFMADD231PS  Z26, Z27, Z5
+	VBROADCASTSS (CX)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VFMADD231PS  Z26, Z27, Z8
+	VBROADCASTSS (SI), Z27
+	VFMADD231PS  Z24, Z27, Z9
+	VFMADD231PS  Z25, Z27, Z10
+	VFMADD231PS  Z26, Z27, Z11
+	VBROADCASTSS (CX)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z12
+	VFMADD231PS  Z25, Z27, Z13
+	VFMADD231PS  Z26, Z27, Z14
+	VBROADCASTSS (SI)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z15
+	VFMADD231PS  Z25, Z27, Z16
+	VFMADD231PS  Z26, Z27, Z17
+	VBROADCASTSS (CX)(BX*2), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VFMADD231PS  Z26, Z27, Z20
+	VBROADCASTSS (SI)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z21
+	VFMADD231PS  Z25, Z27, Z22
+	VFMADD231PS  Z26, Z27, Z23
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT0   64(R11)
+	VMOVUPS      (R8), Z24
+	VMOVUPS      64(R8), Z25
+	VMOVUPS.Z    128(R8), K1, Z26
+	VBROADCASTSS (CX), Z27
+	VFMADD231PS  Z24, Z27, Z0
+	VFMADD231PS  Z25, Z27, Z1
+	VFMADD231PS  Z26, Z27, Z2
+	VBROADCASTSS (CX)(DX*1), Z27
+	VFMADD231PS  Z24, Z27, Z3
+	VFMADD231PS  Z25, Z27, Z4
+	VFMADD231PS  Z26, Z27, Z5
+	VBROADCASTSS (CX)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VFMADD231PS  Z26, Z27, Z8
+	VBROADCASTSS (SI), Z27
+	VFMADD231PS  Z24, Z27, Z9
+	VFMADD231PS  Z25, Z27, Z10
+	VFMADD231PS  Z26, Z27, Z11
+	VBROADCASTSS (CX)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z12
+	VFMADD231PS  Z25, Z27, Z13
+	VFMADD231PS  Z26, Z27, Z14
+	VBROADCASTSS (SI)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z15
+	VFMADD231PS  Z25, Z27, Z16
+	VFMADD231PS  Z26, Z27, Z17
+	VBROADCASTSS (CX)(BX*2), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VFMADD231PS  Z26, Z27, Z20
+	VBROADCASTSS (SI)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z21
+	VFMADD231PS  Z25, Z27, Z22
+	VFMADD231PS  Z26, Z27, Z23
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT0   128(R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          old
+	MOVQ         fetch+120(FP), R10
+	TESTQ        R10, R10
+	JZ           loop
+	IMUL3Q       $0x03, R10, R11
+	SUBQ         R11, AX
+	MOVQ         next+104(FP), R11
+	MOVQ         ns+112(FP), R12
+
+next:
+	VMOVUPS      (R8), Z24
+	VMOVUPS      64(R8), Z25
+	VMOVUPS.Z    128(R8), K1, Z26
+	VBROADCASTSS (CX), Z27
+	VFMADD231PS  Z24, Z27, Z0
+	VFMADD231PS  Z25, Z27, Z1
+	VFMADD231PS  Z26, Z27, Z2
+	VBROADCASTSS (CX)(DX*1), Z27
+	VFMADD231PS  Z24, Z27, Z3
+	VFMADD231PS  Z25, Z27, Z4
+	VFMADD231PS  Z26, Z27, Z5
+	VBROADCASTSS (CX)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VFMADD231PS  Z26, Z27, Z8
+	VBROADCASTSS (SI), Z27
+	VFMADD231PS  Z24, Z27, Z9
+	VFMADD231PS  Z25, Z27, Z10
+	VFMADD231PS  Z26, Z27, Z11
+	VBROADCASTSS (CX)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z12
+	VFMADD231PS  Z25, Z27, Z13
+	VFMADD231PS  Z26, Z27, Z14
+	VBROADCASTSS (SI)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z15
+	VFMADD231PS  Z25, Z27, Z16
+	VFMADD231PS  Z26, Z27, Z17
+	VBROADCASTSS (CX)(BX*2), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VFMADD231PS  Z26, Z27, Z20
+	VBROADCASTSS (SI)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z21
+	VFMADD231PS  Z25, Z27, Z22
+	VFMADD231PS  Z26, Z27, Z23
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT1   (R11)
+	VMOVUPS      (R8), Z24
+	VMOVUPS      64(R8), Z25
+	VMOVUPS.Z    128(R8), K1, Z26
+	VBROADCASTSS (CX), Z27
+	VFMADD231PS  Z24, Z27, Z0
+	VFMADD231PS  Z25, Z27, Z1
+	VFMADD231PS  Z26, Z27, Z2
+	VBROADCASTSS (CX)(DX*1), Z27
+	VFMADD231PS  Z24, Z27, Z3
+	VFMADD231PS  Z25, Z27, Z4
+	VFMADD231PS  Z26, Z27, Z5
+	VBROADCASTSS (CX)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VFMADD231PS  Z26, Z27, Z8
+	VBROADCASTSS (SI), Z27
+	VFMADD231PS  Z24, Z27, Z9
+	VFMADD231PS  Z25, Z27, Z10
+	VFMADD231PS  Z26, Z27, Z11
+	VBROADCASTSS (CX)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z12
+	VFMADD231PS  Z25, Z27, Z13
+	VFMADD231PS  Z26, Z27, Z14
+	VBROADCASTSS (SI)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z15
+	VFMADD231PS  Z25, Z27, Z16
+	VFMADD231PS  Z26, Z27, Z17
+	VBROADCASTSS (CX)(BX*2), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VFMADD231PS  Z26, Z27, Z20
+	VBROADCASTSS (SI)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z21
+	VFMADD231PS  Z25, Z27, Z22
+	VFMADD231PS  Z26, Z27, Z23
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT1   64(R11)
+	VMOVUPS      (R8), Z24
+	VMOVUPS      64(R8), Z25
+	VMOVUPS.Z    128(R8), K1, Z26
+	VBROADCASTSS (CX), Z27
+	VFMADD231PS  Z24, Z27, Z0
+	VFMADD231PS  Z25, Z27, Z1
+	VFMADD231PS  Z26, Z27, Z2
+	VBROADCASTSS (CX)(DX*1), Z27
+	VFMADD231PS  Z24, Z27, Z3
+	VFMADD231PS  Z25, Z27, Z4
+	VFMADD231PS  Z26, Z27, Z5
+	VBROADCASTSS (CX)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VFMADD231PS  Z26, Z27, Z8
+	VBROADCASTSS (SI), Z27
+	VFMADD231PS  Z24, Z27, Z9
+	VFMADD231PS  Z25, Z27, Z10
+	VFMADD231PS  Z26, Z27, Z11
+	VBROADCASTSS (CX)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z12
+	VFMADD231PS  Z25, Z27, Z13
+	VFMADD231PS  Z26, Z27, Z14
+	VBROADCASTSS (SI)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z15
+	VFMADD231PS  Z25, Z27, Z16
+	VFMADD231PS  Z26, Z27, Z17
+	VBROADCASTSS (CX)(BX*2), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VFMADD231PS  Z26, Z27, Z20
+	VBROADCASTSS (SI)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z21
+	VFMADD231PS  Z25, Z27, Z22
+	VFMADD231PS  Z26, Z27, Z23
+	PREFETCHT0   (CX)(DI*8)
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	ADDQ         R9, R8
+	PREFETCHT1   128(R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          next
+	MOVQ         R11, next+104(FP)
 
 loop:
 	VMOVUPS      (R8), Z24
@@ -8254,172 +9759,180 @@ loop:
 	VFMADD231PS  Z24, Z27, Z21
 	VFMADD231PS  Z25, Z27, Z22
 	VFMADD231PS  Z26, Z27, Z23
+	PREFETCHT0   (CX)(DI*8)
 	ADDQ         DI, CX
 	ADDQ         DI, SI
 	ADDQ         R9, R8
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z24
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z24
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R10), Z25
+	VMOVUPS      (AX), Z25
 	VFMADD231PS  Z0, Z24, Z25
-	VMOVUPS      Z25, (R10)
-	VMOVUPS      64(R10), Z0
-	VFMADD231PS  Z1, Z24, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
-	VFMADD231PS  Z2, Z24, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z3, Z24, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
-	VFMADD231PS  Z4, Z24, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
-	VFMADD231PS  Z5, Z24, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z6, Z24, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
-	VFMADD231PS  Z7, Z24, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
-	VFMADD231PS  Z8, Z24, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z9, Z24, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
-	VFMADD231PS  Z10, Z24, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
-	VFMADD231PS  Z11, Z24, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z12, Z24, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
-	VFMADD231PS  Z13, Z24, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
-	VFMADD231PS  Z14, Z24, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z15, Z24, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
-	VFMADD231PS  Z16, Z24, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
-	VFMADD231PS  Z17, Z24, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z18, Z24, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
-	VFMADD231PS  Z19, Z24, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
-	VFMADD231PS  Z20, Z24, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
-	VFMADD231PS  Z21, Z24, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
-	VFMADD231PS  Z22, Z24, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
-	VFMADD231PS  Z23, Z24, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Z25, (AX)
+	VMOVUPS      64(AX), Z25
+	VFMADD231PS  Z1, Z24, Z25
+	VMOVUPS      Z25, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z25
+	VFMADD231PS  Z2, Z24, Z25
+	VMOVUPS      Z25, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z25
+	VFMADD231PS  Z3, Z24, Z25
+	VMOVUPS      Z25, (AX)
+	VMOVUPS      64(AX), Z25
+	VFMADD231PS  Z4, Z24, Z25
+	VMOVUPS      Z25, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z25
+	VFMADD231PS  Z5, Z24, Z25
+	VMOVUPS      Z25, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z25
+	VFMADD231PS  Z6, Z24, Z25
+	VMOVUPS      Z25, (AX)
+	VMOVUPS      64(AX), Z25
+	VFMADD231PS  Z7, Z24, Z25
+	VMOVUPS      Z25, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z25
+	VFMADD231PS  Z8, Z24, Z25
+	VMOVUPS      Z25, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z25
+	VFMADD231PS  Z9, Z24, Z25
+	VMOVUPS      Z25, (AX)
+	VMOVUPS      64(AX), Z25
+	VFMADD231PS  Z10, Z24, Z25
+	VMOVUPS      Z25, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z25
+	VFMADD231PS  Z11, Z24, Z25
+	VMOVUPS      Z25, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z25
+	VFMADD231PS  Z12, Z24, Z25
+	VMOVUPS      Z25, (AX)
+	VMOVUPS      64(AX), Z25
+	VFMADD231PS  Z13, Z24, Z25
+	VMOVUPS      Z25, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z25
+	VFMADD231PS  Z14, Z24, Z25
+	VMOVUPS      Z25, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z25
+	VFMADD231PS  Z15, Z24, Z25
+	VMOVUPS      Z25, (AX)
+	VMOVUPS      64(AX), Z25
+	VFMADD231PS  Z16, Z24, Z25
+	VMOVUPS      Z25, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z25
+	VFMADD231PS  Z17, Z24, Z25
+	VMOVUPS      Z25, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z25
+	VFMADD231PS  Z18, Z24, Z25
+	VMOVUPS      Z25, (AX)
+	VMOVUPS      64(AX), Z25
+	VFMADD231PS  Z19, Z24, Z25
+	VMOVUPS      Z25, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z25
+	VFMADD231PS  Z20, Z24, Z25
+	VMOVUPS      Z25, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z25
+	VFMADD231PS  Z21, Z24, Z25
+	VMOVUPS      Z25, (AX)
+	VMOVUPS      64(AX), Z25
+	VFMADD231PS  Z22, Z24, Z25
+	VMOVUPS      Z25, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z25
+	VFMADD231PS  Z23, Z24, Z25
+	VMOVUPS      Z25, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z24, Z0
-	VMOVUPS Z0, (R10)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z24, Z1
-	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z1, 64(AX)
 	VMULPS  Z2, Z24, Z2
-	VMOVUPS Z2, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z24, Z3
-	VMOVUPS Z3, (R10)
+	VMOVUPS Z3, (AX)
 	VMULPS  Z4, Z24, Z4
-	VMOVUPS Z4, 64(R10)
+	VMOVUPS Z4, 64(AX)
 	VMULPS  Z5, Z24, Z5
-	VMOVUPS Z5, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z24, Z6
-	VMOVUPS Z6, (R10)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z24, Z7
-	VMOVUPS Z7, 64(R10)
+	VMOVUPS Z7, 64(AX)
 	VMULPS  Z8, Z24, Z8
-	VMOVUPS Z8, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z9, Z24, Z9
-	VMOVUPS Z9, (R10)
+	VMOVUPS Z9, (AX)
 	VMULPS  Z10, Z24, Z10
-	VMOVUPS Z10, 64(R10)
+	VMOVUPS Z10, 64(AX)
 	VMULPS  Z11, Z24, Z11
-	VMOVUPS Z11, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z11, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z12, Z24, Z12
-	VMOVUPS Z12, (R10)
+	VMOVUPS Z12, (AX)
 	VMULPS  Z13, Z24, Z13
-	VMOVUPS Z13, 64(R10)
+	VMOVUPS Z13, 64(AX)
 	VMULPS  Z14, Z24, Z14
-	VMOVUPS Z14, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z14, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z15, Z24, Z15
-	VMOVUPS Z15, (R10)
+	VMOVUPS Z15, (AX)
 	VMULPS  Z16, Z24, Z16
-	VMOVUPS Z16, 64(R10)
+	VMOVUPS Z16, 64(AX)
 	VMULPS  Z17, Z24, Z17
-	VMOVUPS Z17, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z17, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z18, Z24, Z18
-	VMOVUPS Z18, (R10)
+	VMOVUPS Z18, (AX)
 	VMULPS  Z19, Z24, Z19
-	VMOVUPS Z19, 64(R10)
+	VMOVUPS Z19, 64(AX)
 	VMULPS  Z20, Z24, Z20
-	VMOVUPS Z20, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z20, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z21, Z24, Z21
-	VMOVUPS Z21, (R10)
+	VMOVUPS Z21, (AX)
 	VMULPS  Z22, Z24, Z22
-	VMOVUPS Z22, 64(R10)
+	VMOVUPS Z22, 64(AX)
 	VMULPS  Z23, Z24, Z23
-	VMOVUPS Z23, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z23, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 
-// func tile1x8F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+// func tile1x8F32AVX512(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 // Requires: AVX, AVX512F
-TEXT ·tile1x8F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), DX
-	MOVQ   b+32(FP), BX
-	MOVQ   bs+40(FP), SI
-	MOVQ   c+48(FP), DI
-	MOVQ   cs+56(FP), R8
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
+TEXT ·tile1x8F32AVX512(SB), NOSPLIT, $0-128
+	MOVQ  mask+80(FP), AX
+	KMOVW AX, K1
+
+tile:
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -8428,6 +9941,12 @@ TEXT ·tile1x8F32AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), DX
+	MOVQ   b+32(FP), BX
+	MOVQ   bs+40(FP), SI
 
 loop:
 	VBROADCASTSS (CX), Z8
@@ -8444,57 +9963,70 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z8
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z8
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (DI), Z9
+	VMOVUPS      (AX), Z9
 	VFMADD231PS  Z0, Z8, Z9
-	VMOVUPS      Z9, (DI)
-	VMOVUPS      64(DI), Z0
-	VFMADD231PS  Z1, Z8, Z0
-	VMOVUPS      Z0, 64(DI)
-	VMOVUPS      128(DI), Z0
-	VFMADD231PS  Z2, Z8, Z0
-	VMOVUPS      Z0, 128(DI)
-	VMOVUPS      192(DI), Z0
-	VFMADD231PS  Z3, Z8, Z0
-	VMOVUPS      Z0, 192(DI)
-	VMOVUPS      256(DI), Z0
-	VFMADD231PS  Z4, Z8, Z0
-	VMOVUPS      Z0, 256(DI)
-	VMOVUPS      320(DI), Z0
-	VFMADD231PS  Z5, Z8, Z0
-	VMOVUPS      Z0, 320(DI)
-	VMOVUPS      384(DI), Z0
-	VFMADD231PS  Z6, Z8, Z0
-	VMOVUPS      Z0, 384(DI)
-	VMOVUPS.Z    448(DI), K1, Z0
-	VFMADD231PS  Z7, Z8, Z0
-	VMOVUPS      Z0, K1, 448(DI)
-	ADDQ         R8, DI
-	VZEROUPPER
-	RET
+	VMOVUPS      Z9, (AX)
+	VMOVUPS      64(AX), Z9
+	VFMADD231PS  Z1, Z8, Z9
+	VMOVUPS      Z9, 64(AX)
+	VMOVUPS      128(AX), Z9
+	VFMADD231PS  Z2, Z8, Z9
+	VMOVUPS      Z9, 128(AX)
+	VMOVUPS      192(AX), Z9
+	VFMADD231PS  Z3, Z8, Z9
+	VMOVUPS      Z9, 192(AX)
+	VMOVUPS      256(AX), Z9
+	VFMADD231PS  Z4, Z8, Z9
+	VMOVUPS      Z9, 256(AX)
+	VMOVUPS      320(AX), Z9
+	VFMADD231PS  Z5, Z8, Z9
+	VMOVUPS      Z9, 320(AX)
+	VMOVUPS      384(AX), Z9
+	VFMADD231PS  Z6, Z8, Z9
+	VMOVUPS      Z9, 384(AX)
+	VMOVUPS.Z    448(AX), K1, Z9
+	VFMADD231PS  Z7, Z8, Z9
+	VMOVUPS      Z9, K1, 448(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z8, Z0
-	VMOVUPS Z0, (DI)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z8, Z1
-	VMOVUPS Z1, 64(DI)
+	VMOVUPS Z1, 64(AX)
 	VMULPS  Z2, Z8, Z2
-	VMOVUPS Z2, 128(DI)
+	VMOVUPS Z2, 128(AX)
 	VMULPS  Z3, Z8, Z3
-	VMOVUPS Z3, 192(DI)
+	VMOVUPS Z3, 192(AX)
 	VMULPS  Z4, Z8, Z4
-	VMOVUPS Z4, 256(DI)
+	VMOVUPS Z4, 256(AX)
 	VMULPS  Z5, Z8, Z5
-	VMOVUPS Z5, 320(DI)
+	VMOVUPS Z5, 320(AX)
 	VMULPS  Z6, Z8, Z6
-	VMOVUPS Z6, 384(DI)
+	VMOVUPS Z6, 384(AX)
 	VMULPS  Z7, Z8, Z7
-	VMOVUPS Z7, K1, 448(DI)
-	ADDQ    R8, DI
+	VMOVUPS Z7, K1, 448(AX)
+	ADDQ    CX, AX
+
+stored:
+	MOVQ  AX, c+48(FP)
+	MOVQ  a+8(FP), AX
+	MOVQ  count+88(FP), CX
+	MOVQ  down+96(FP), DX
+	ADDQ  DX, AX
+	MOVQ  AX, a+8(FP)
+	DECQ  CX
+	MOVQ  CX, count+88(FP)
+	TESTQ CX, CX
+	JNZ   tile
 	VZEROUPPER
 	RET
 

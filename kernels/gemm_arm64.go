@@ -5,43 +5,43 @@
 package kernels
 
 //go:noescape
-func tile1x1F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile1x1F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile1x2F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile1x2F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile2x1F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile2x1F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile2x2F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile2x2F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile3x1F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile3x1F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile3x2F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile3x2F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile4x1F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile4x1F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile4x2F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile4x2F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile5x1F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile5x1F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile5x2F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile5x2F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile6x1F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile6x1F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile6x2F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile6x2F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
-func tile1x8F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int)
+func tile1x8F64NEON(k int, a *float64, ars int, acs int, b *float64, bs int, c *float64, cs int, alpha *float64, keep int, mask int, count int, down int, next *float64, ns int, fetch int)
 
 //go:noescape
 func inner1F64NEON(n int, a *float64, as int, x *float64, dst *float64, ds int)
@@ -50,43 +50,43 @@ func inner1F64NEON(n int, a *float64, as int, x *float64, dst *float64, ds int)
 func inner4F64NEON(n int, a *float64, as int, x *float64, dst *float64, ds int)
 
 //go:noescape
-func tile1x1F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile1x1F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile1x2F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile1x2F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile2x1F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile2x1F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile2x2F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile2x2F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile3x1F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile3x1F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile3x2F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile3x2F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile4x1F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile4x1F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile4x2F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile4x2F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile5x1F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile5x1F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile5x2F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile5x2F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile6x1F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile6x1F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile6x2F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile6x2F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
-func tile1x8F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int)
+func tile1x8F32NEON(k int, a *float32, ars int, acs int, b *float32, bs int, c *float32, cs int, alpha *float32, keep int, mask int, count int, down int, next *float32, ns int, fetch int)
 
 //go:noescape
 func inner1F32NEON(n int, a *float32, as int, x *float32, dst *float32, ds int)

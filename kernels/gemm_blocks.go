@@ -5,9 +5,11 @@ package kernels
 
 import "unsafe"
 
-// tile adds k products to a tile of C: alpha*A*B, plus the old values if keep is not 0. Strides are
-// in bytes; mask selects the lanes of the last vector of a row.
-type tile[T float] = func(k int, a *T, ars, acs int, b *T, bs int, c *T, cs int, alpha *T, keep, mask int)
+// tile adds k products to each of count tiles of C above each other: alpha*A*B, plus the old values if keep is not 0. Strides are
+// in bytes; mask selects the lanes of the last vector of a row; down is from the A of a tile to that of the next one. A large tile also
+// brings fetch rows as long as its own into the second-level cache, from next on and ns bytes apart, and the next tile brings those
+// below. For that, k must be larger than the number of lines that these rows and those of the tile have.
+type tile[T float] = func(k int, a *T, ars, acs int, b *T, bs int, c *T, cs int, alpha *T, keep, mask, count, down int, next *T, ns, fetch int)
 
 // tiles are the assembly kernels of one level.
 type tiles[T float] struct {
@@ -17,7 +19,8 @@ type tiles[T float] struct {
 	row                  tile[T]       // kernel of one row by eight vectors
 	inner, inner4        func(n int, a *T, as int, x *T, dst *T, ds int)
 	transpose            func(dst *T, ds int, src *T, ss, n int)
-	group                int // rows and columns that one call of transpose handles
+	group                int                                               // rows and columns that one call of transpose handles
+	copyRows             func(rows, n int, dst *T, ds int, src *T, ss int) // nil: a loop in Go
 }
 
 // Block sizes. An element of C is the sum over blocks of depth kc, each summed from 0 in order; no
@@ -34,15 +37,21 @@ const (
 	maxTileColumns = 64
 )
 
-// blocks computes rows i0 to i1 and columns j0 to j1 of C tile by tile, packing what is used often. Several blocks of rows share the packed panels of B, which
-// a single one packs one by one, just before it uses them.
+// strip is the columns of C whose tiles read the same panel of B.
+type strip struct {
+	j, width, vectors int  // first column, number of columns, and of vectors
+	packed            bool // whether the panel is a packed one
+}
+
+// blocks computes rows i0 to i1 and columns j0 to j1 of C tile by tile, packing what is used often. Several blocks of rows, of about
+// the same size, share the packed panels of B, which a single one packs one by one, just before it uses them.
 func (g *product[T]) blocks(i0, i1, j0, j1 int) {
 	t, size := g.tiles, int(unsafe.Sizeof(g.alpha))
 	columns := t.vectors * t.lanes
-	packA := j1-j0 > columns && g.transA || j1-j0 >= 4*columns
+	g.packedA = j1-j0 > columns && g.transA || j1-j0 >= 4*columns
 	g.kept = g.ws.kept != nil && j0 == 0 && j1 == g.n && (g.transB || i1-i0 > 2*t.rows)
 	packB := g.kept || g.transB || i1-i0 > tilesB*t.rows && g.k*g.ldb*size > nearB
-	mc := bytesA / (kc * size) / t.rows * t.rows
+	mc := parts(i1-i0, bytesA/(kc*size), t.rows)
 	nc, room := columns, 0 // room is for the panels of B
 	switch {
 	case !packB:
@@ -52,24 +61,21 @@ func (g *product[T]) blocks(i0, i1, j0, j1 int) {
 		room = nc
 	}
 	g.ws.b = grown(g.ws.b, kc*(room+maxTileColumns))
-	for pc := 0; pc < g.k; pc += kc {
-		depth := min(kc, g.k-pc)
+	for g.pc = 0; g.pc < g.k; g.pc += kc {
+		g.depth = min(kc, g.k-g.pc)
 		for jc := j0; jc < j1; jc += nc {
 			je := min(jc+nc, j1)
 			for ic := i0; ic < i1; ic += mc {
 				ie := min(ic+mc, i1)
-				if packA && (jc == j0 || i1-i0 > mc) {
-					g.packA(ic, ie, pc, depth)
+				if g.packedA && (jc == j0 || i1-i0 > mc) {
+					g.packA(ic, ie)
 				}
 				for jr := jc; jr < je; {
-					width, vectors, packed := g.columns(ie-ic, je-jr, packB)
-					if packed {
-						g.packB(min(jr-jc, room)*depth, pc, depth, jr, width, vectors*t.lanes, ic == i0 || !packB)
-					}
-					for ir := ic; ir < ie; ir += t.rows {
-						g.oneTile(ir, min(t.rows, ie-ir), jr, width, vectors, pc, depth, (ir-ic)/t.rows, packA, packed)
-					}
-					jr += width
+					s := g.strip(ie-ic, jr, je, packB)
+					fresh := s.packed && g.packB(s, min(jr-jc, room)*g.depth, ic == i0 || !packB)
+					g.fetchAhead(s, fresh, (ie-ic+t.rows-1)/t.rows)
+					g.multiply(ic, ie, s)
+					jr += s.width
 				}
 			}
 		}
@@ -79,64 +85,98 @@ func (g *product[T]) blocks(i0, i1, j0, j1 int) {
 	}
 }
 
-// columns chooses the next columns: how many of the n left, in how many vectors, and whether B is packed for them.
-func (g *product[T]) columns(rows, n int, packB bool) (width, vectors int, packed bool) {
-	t := g.tiles
+// parts returns the size of the parts into which n is divided: multiples of unit, about the same, and not much above most.
+func parts(n, most, unit int) int {
+	number := (n + most - 1) / most
+	return ((n+number-1)/number + unit - 1) / unit * unit
+}
+
+// strip chooses the next of the columns from j to end, and whether B is packed for them.
+func (g *product[T]) strip(rows, j, end int, packB bool) strip {
+	t, n := g.tiles, end-j
 	full := n / t.lanes
 	if rows == 1 && !packB && full >= 8 {
-		return 8 * t.lanes, 8, false
+		return strip{j, 8 * t.lanes, 8, false}
 	}
-	vectors = min(t.vectors, (n+t.lanes-1)/t.lanes)
+	vectors := min(t.vectors, (n+t.lanes-1)/t.lanes)
 	if !packB && !t.masks {
 		if full == 0 {
-			return n, 1, true
+			return strip{j, n, 1, true}
 		}
 		vectors = min(vectors, full)
 	}
-	return min(n, vectors*t.lanes), vectors, packB
+	return strip{j, min(n, vectors*t.lanes), vectors, packB}
 }
 
-// oneTile computes rows by width elements of C at (i, j). It reads A from its packed panel or from A
-// itself, and B likewise.
-func (g *product[T]) oneTile(i, rows, j, width, vectors, pc, depth, panel int, packedA, packedB bool) {
-	t, size := g.tiles, int(unsafe.Sizeof(g.alpha))
-	var a, b *T
-	var ars, acs, bs int
-	switch {
-	case packedA:
-		a, ars, acs = &g.ws.a[panel*panelA*depth], size, panelA*size
-	case g.transA:
-		a, ars, acs = &g.a[pc*g.lda+i], size, g.lda*size
-	default:
-		a, ars, acs = &g.a[i*g.lda+pc], g.lda*size, size
+// fetchAhead chooses what the tiles of a strip bring into the second-level cache for the next one: its panel of B if it has been
+// packed, otherwise the rows of B that it will be packed from or that its tiles will read.
+func (g *product[T]) fetchAhead(s strip, fresh bool, tiles int) {
+	size, length, next := int(unsafe.Sizeof(g.alpha)), s.vectors*g.tiles.lanes, s.j+s.width
+	lines := length * size / 64
+	g.next, g.apart, g.fetch = nil, 0, 0
+	if s.packed && !fresh {
+		if behind := g.panel[len(g.panel):cap(g.panel)]; len(behind) > 0 {
+			g.next, g.apart = &behind[0], length
+		}
+	} else if !g.transB && next < g.n {
+		g.next, g.apart = &g.b[g.pc*g.ldb+next], g.ldb
 	}
-	if packedB {
-		b, bs = &g.panel[0], vectors*t.lanes*size
-	} else {
-		b, bs = &g.b[pc*g.ldb+j], g.ldb*size
+	if g.next != nil && lines > 0 {
+		g.fetch = max(0, min((g.depth+tiles-1)/tiles, (g.depth-1)/lines-g.tiles.rows))
+	}
+}
+
+// multiply computes rows i to end of a strip. It reads A from its packed panels or from A itself, and B likewise.
+func (g *product[T]) multiply(i, end int, s strip) {
+	t, size := g.tiles, int(unsafe.Sizeof(g.alpha))
+	b, bs := g.panel, s.vectors*t.lanes*size
+	if !s.packed {
+		b, bs = g.b[g.pc*g.ldb+s.j:], g.ldb*size
 	}
 	keep := 1
-	if pc == 0 && g.beta == 0 {
+	if g.pc == 0 && g.beta == 0 {
 		keep = 0
 	}
-	last := width - (vectors-1)*t.lanes
-	f := t.row
-	if vectors < 8 {
-		f = t.tile[rows-1][vectors-1]
+	last := s.width - (s.vectors-1)*t.lanes
+	for panel := 0; i < end; {
+		rows, count := min(t.rows, end-i), 1
+		f := t.row
+		if s.vectors < 8 {
+			f = t.tile[rows-1][s.vectors-1]
+		}
+		var a *T
+		var ars, acs, down int
+		switch {
+		case g.packedA:
+			a, ars, acs, down = &g.ws.a[panel*panelA*g.depth], size, panelA*size, panelA*g.depth*size
+		case g.transA:
+			a, ars, acs, down = &g.a[g.pc*g.lda+i], size, g.lda*size, rows*size
+		default:
+			a, ars, acs, down = &g.a[i*g.lda+g.pc], g.lda*size, size, rows*g.lda*size
+		}
+		if t.masks || last == t.lanes {
+			count = (end - i) / rows
+			f(g.depth, a, ars, acs, &b[0], bs, &g.c[i*g.ldc+s.j], g.ldc*size, &g.ws.alpha, keep, 1<<last-1, count, down, g.next, g.apart*size, g.fetch)
+		} else {
+			c, ldc := g.tileOfC(i, rows, s, keep)
+			f(g.depth, a, ars, acs, &b[0], bs, &c[0], ldc*size, &g.ws.alpha, keep, 0, 1, 0, nil, 0, 0)
+			for r := range rows {
+				copy(g.c[(i+r)*g.ldc+s.j:], c[r*ldc:][:s.width])
+			}
+		}
+		i, panel = i+rows*count, panel+count
 	}
-	if t.masks || last == t.lanes {
-		f(depth, a, ars, acs, b, bs, &g.c[i*g.ldc+j], g.ldc*size, &g.ws.alpha, keep, 1<<last-1)
-		return
-	}
-	w := vectors * t.lanes
+}
+
+// tileOfC returns room for a tile whose last vectors would go beyond the rows of C, with the values of C if they are kept, and the
+// length of its rows.
+func (g *product[T]) tileOfC(i, rows int, s strip, keep int) (c []T, ldc int) {
+	ldc = s.vectors * g.tiles.lanes
 	g.ws.c = grown(g.ws.c, panelA*maxTileColumns)
 	if keep != 0 {
 		for r := range rows {
-			copy(g.ws.c[r*w:r*w+width], g.c[(i+r)*g.ldc+j:])
+			copy(g.ws.c[r*ldc:][:s.width], g.c[(i+r)*g.ldc+s.j:])
 		}
 	}
-	f(depth, a, ars, acs, b, bs, &g.ws.c[0], w*size, &g.ws.alpha, keep, 0)
-	for r := range rows {
-		copy(g.c[(i+r)*g.ldc+j:], g.ws.c[r*w:r*w+width])
-	}
+	return g.ws.c, ldc
 }

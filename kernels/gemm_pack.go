@@ -5,58 +5,70 @@ package kernels
 
 import "unsafe"
 
-// packA copies rows i0 to i1 and columns pc to pc+depth of op(A) into panels with as many rows as a
+// packA copies rows i0 to i1 of a block of columns of op(A) into panels with as many rows as a
 // tile: element (i, p) of a panel is at p*panelA + i. Rows past the end keep their old contents; no
 // tile reads them.
-func (g *product[T]) packA(i0, i1, pc, depth int) {
-	h := g.tiles.rows
+func (g *product[T]) packA(i0, i1 int) {
+	h, pc, depth := g.tiles.rows, g.pc, g.depth
 	panels := (i1 - i0 + h - 1) / h
 	g.ws.a = grown(g.ws.a, panels*panelA*depth)
-	for i := i0; i < i1; i += h {
-		dst := g.ws.a[(i-i0)/h*panelA*depth:][:panelA*depth]
-		if g.transA {
-			for p := range depth {
-				if from := g.a[(pc+p)*g.lda+i:]; len(from) >= panelA { // a call of copy would take longer
-					*(*[panelA]T)(dst[p*panelA:]) = [panelA]T(from)
-				} else {
-					copy(dst[p*panelA:], from)
-				}
-			}
-			continue
+	if !g.transA {
+		for i := i0; i < i1; i += h {
+			// Whole groups are transposed at once; with six rows to a tile the two rows after it come along.
+			transpose(g.tiles, g.ws.a[(i-i0)/h*panelA*depth:], panelA, g.a[i*g.lda+pc:], g.lda, min(panelA, i1-i), depth)
 		}
-		// Whole groups are transposed at once; with six rows to a tile the two rows after it come along.
-		transpose(g.tiles, dst, panelA, g.a[i*g.lda+pc:], g.lda, min(panelA, i1-i), depth)
+		return
+	}
+	const strip = 16 // columns at a time, so that lines which rows share are still in the first-level cache
+	for p := 0; p < depth; p += strip {
+		for i := i0; i < i1; i += h {
+			copyBlock(g.tiles, min(strip, depth-p), min(h, i1-i), g.ws.a[(i-i0)/h*panelA*depth+p*panelA:], panelA, g.a[(pc+p)*g.lda+i:], g.lda)
+		}
 	}
 }
 
-// packB copies width columns of op(B) from column j on, rows pc to pc+depth, into rows of the given
-// length, padded with zeros, at a place in the room for B. Only the first rows of a product do so, and where products share B, only the first of them does.
-func (g *product[T]) packB(at, pc, depth, j, width, length int, first bool) {
+// copyBlock copies rows of n elements, which are ds elements apart in dst and ss in src.
+func copyBlock[T float](t *tiles[T], rows, n int, dst []T, ds int, src []T, ss int) {
+	_, _ = dst[(rows-1)*ds+n-1], src[(rows-1)*ss+n-1]
+	switch {
+	case t.copyRows != nil:
+		size := int(unsafe.Sizeof(dst[0]))
+		t.copyRows(rows, n, &dst[0], ds*size, &src[0], ss*size)
+	case n == 6: // a call of copy would take longer
+		for r := range rows {
+			*(*[6]T)(dst[r*ds:]) = [6]T(src[r*ss:])
+		}
+	default:
+		for r := range rows {
+			copy(dst[r*ds:][:n], src[r*ss:])
+		}
+	}
+}
+
+// packB copies the panel of a strip, columns of op(B), into rows of whole vectors, padded with zeros, at a place in the room for B. Only
+// the first rows of a product do so, and where products share B, only the first of them does; it tells whether it did.
+func (g *product[T]) packB(s strip, at int, first bool) bool {
+	pc, depth, length := g.pc, g.depth, s.vectors*g.tiles.lanes
 	if g.kept {
 		k, all := g.ws.kept, (g.n+g.tiles.lanes-1)/g.tiles.lanes*g.tiles.lanes
 		k.b = grown(k.b, g.k*all)
-		g.panel = k.b[pc*all+depth*j:][:depth*length]
+		g.panel = k.b[pc*all+depth*s.j:][:depth*length]
 		first = first && !k.known
 	} else {
 		g.panel = g.ws.b[at : at+depth*length]
 	}
 	if !first {
-		return
+		return false
 	}
-	dst := g.panel
+	if s.width < length {
+		clear(g.panel)
+	}
 	if g.transB {
-		if width < length {
-			clear(dst)
-		}
-		transpose(g.tiles, dst, length, g.b[j*g.ldb+pc:], g.ldb, width, depth)
-		return
+		transpose(g.tiles, g.panel, length, g.b[s.j*g.ldb+pc:], g.ldb, s.width, depth)
+	} else {
+		copyBlock(g.tiles, depth, s.width, g.panel, length, g.b[pc*g.ldb+s.j:], g.ldb)
 	}
-	for p := range depth {
-		row := dst[p*length : p*length+length]
-		if copy(row[:width], g.b[(pc+p)*g.ldb+j:]); width < length {
-			clear(row[width:])
-		}
-	}
+	return true
 }
 
 // transpose sets dst[p*ds+i] = src[i*ss+p] for rows i and columns p; t is nil for pure Go.

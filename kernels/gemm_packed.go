@@ -74,7 +74,7 @@ func (t *tiles[T]) panels(one *T, depth int, a, b, c []T, ldc int, add, upper bo
 				break
 			}
 			vectors /= t.lanes
-			t.tile[min(t.rows, PanelRows-i)-1][vectors-1](depth, &a[i], size, PanelRows*size, &b[left], PanelRows*size, &c[i*ldc+left], ldc*size, one, keep, 1<<t.lanes-1)
+			t.tile[min(t.rows, PanelRows-i)-1][vectors-1](depth, &a[i], size, PanelRows*size, &b[left], PanelRows*size, &c[i*ldc+left], ldc*size, one, keep, 1<<t.lanes-1, 1, 0, nil, 0, 0)
 		}
 	}
 }

@@ -32,6 +32,7 @@ var tiles64 = map[Level]*tiles[float64]{
 		},
 		row: tile1x8F64AVX512, inner: inner1F64AVX512, inner4: inner4F64AVX512,
 		transpose: transpose4F64AVX2, group: 4,
+		copyRows: copyRowsF64AVX512,
 	},
 }
 
@@ -63,5 +64,6 @@ var tiles32 = map[Level]*tiles[float32]{
 		},
 		row: tile1x8F32AVX512, inner: inner1F32AVX512, inner4: inner4F32AVX512,
 		transpose: transpose8F32AVX2, group: 8,
+		copyRows: copyRowsF32AVX512,
 	},
 }

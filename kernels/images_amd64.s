@@ -7,15 +7,13 @@
 // func slide1x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide1x1F64AVX2(SB), NOSPLIT, $0-88
+	VXORPS Y0, Y0, Y0
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   rows+40(FP), SI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	VXORPS Y0, Y0, Y0
 
 loop:
 	MOVQ         (SI), DI
@@ -26,38 +24,39 @@ loop:
 	ADDQ         DX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y1
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y1
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R8), Y2
+	VMOVUPD      (AX), Y2
 	VFMADD231PD  Y0, Y1, Y2
-	VMOVUPD      Y2, (R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPD      Y2, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y1, Y0
-	VMOVUPD Y0, (R8)
-	ADDQ    R9, R8
+	VMOVUPD Y0, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide1x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide1x2F64AVX2(SB), NOSPLIT, $0-88
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   rows+40(FP), SI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
 
 loop:
 	MOVQ         (SI), DI
@@ -69,43 +68,44 @@ loop:
 	ADDQ         DX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y2
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y2
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R8), Y3
+	VMOVUPD      (AX), Y3
 	VFMADD231PD  Y0, Y2, Y3
-	VMOVUPD      Y3, (R8)
-	VMOVUPD      32(R8), Y0
+	VMOVUPD      Y3, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y1, Y2, Y0
-	VMOVUPD      Y0, 32(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y2, Y0
-	VMOVUPD Y0, (R8)
+	VMOVUPD Y0, (AX)
 	VMULPD  Y1, Y2, Y1
-	VMOVUPD Y1, 32(R8)
-	ADDQ    R9, R8
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide2x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide2x1F64AVX2(SB), NOSPLIT, $0-88
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
 
 loop:
 	MOVQ         (DI), R8
@@ -119,47 +119,48 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y2
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y2
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Y3
+	VMOVUPD      (AX), Y3
 	VFMADD231PD  Y0, Y2, Y3
-	VMOVUPD      Y3, (R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y3, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y1, Y2, Y0
-	VMOVUPD      Y0, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y2, Y0
-	VMOVUPD Y0, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y0, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y1, Y2, Y1
-	VMOVUPD Y1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide2x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide2x2F64AVX2(SB), NOSPLIT, $0-88
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
 
 loop:
 	MOVQ         (DI), R8
@@ -176,56 +177,57 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y4
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y4
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Y5
+	VMOVUPD      (AX), Y5
 	VFMADD231PD  Y0, Y4, Y5
-	VMOVUPD      Y5, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y5, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y1, Y4, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y4, Y0
-	VMOVUPD      Y0, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y3, Y4, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y4, Y0
-	VMOVUPD Y0, (R9)
+	VMOVUPD Y0, (AX)
 	VMULPD  Y1, Y4, Y1
-	VMOVUPD Y1, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y4, Y2
-	VMOVUPD Y2, (R9)
+	VMOVUPD Y2, (AX)
 	VMULPD  Y3, Y4, Y3
-	VMOVUPD Y3, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y3, 32(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide3x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide3x1F64AVX2(SB), NOSPLIT, $0-88
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
 
 loop:
 	MOVQ         (DI), R8
@@ -241,56 +243,57 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y3
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y3
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Y4
+	VMOVUPD      (AX), Y4
 	VFMADD231PD  Y0, Y3, Y4
-	VMOVUPD      Y4, (R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y4, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y1, Y3, Y0
-	VMOVUPD      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y3, Y0
-	VMOVUPD      Y0, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y3, Y0
-	VMOVUPD Y0, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y0, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y1, Y3, Y1
-	VMOVUPD Y1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y3, Y2
-	VMOVUPD Y2, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Y2, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide3x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide3x2F64AVX2(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   rows+40(FP), DI
 
 loop:
 	MOVQ         (DI), R8
@@ -310,57 +313,64 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Y7
+	VMOVUPD      (AX), Y7
 	VFMADD231PD  Y0, Y6, Y7
-	VMOVUPD      Y7, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y7, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y1, Y6, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y6, Y0
-	VMOVUPD      Y0, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y3, Y6, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y4, Y6, Y0
-	VMOVUPD      Y0, (R9)
-	VMOVUPD      32(R9), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y5, Y6, Y0
-	VMOVUPD      Y0, 32(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y6, Y0
-	VMOVUPD Y0, (R9)
+	VMOVUPD Y0, (AX)
 	VMULPD  Y1, Y6, Y1
-	VMOVUPD Y1, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y6, Y2
-	VMOVUPD Y2, (R9)
+	VMOVUPD Y2, (AX)
 	VMULPD  Y3, Y6, Y3
-	VMOVUPD Y3, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y3, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y4, Y6, Y4
-	VMOVUPD Y4, (R9)
+	VMOVUPD Y4, (AX)
 	VMULPD  Y5, Y6, Y5
-	VMOVUPD Y5, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPD Y5, 32(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide4x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide4x1F64AVX2(SB), NOSPLIT, $0-88
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -369,12 +379,6 @@ TEXT ·slide4x1F64AVX2(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
 
 loop:
 	MOVQ         (R8), R9
@@ -393,59 +397,52 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y4
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y4
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R10), Y5
+	VMOVUPD      (AX), Y5
 	VFMADD231PD  Y0, Y4, Y5
-	VMOVUPD      Y5, (R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y5, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y1, Y4, Y0
-	VMOVUPD      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y4, Y0
-	VMOVUPD      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y3, Y4, Y0
-	VMOVUPD      Y0, (R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y4, Y0
-	VMOVUPD Y0, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Y0, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y1, Y4, Y1
-	VMOVUPD Y1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Y1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y4, Y2
-	VMOVUPD Y2, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Y2, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y3, Y4, Y3
-	VMOVUPD Y3, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Y3, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide4x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide4x2F64AVX2(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), BX
-	MOVQ   acs+24(FP), SI
-	MOVQ   b+32(FP), DI
-	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -454,6 +451,14 @@ TEXT ·slide4x2F64AVX2(SB), NOSPLIT, $0-88
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
 
 loop:
 	MOVQ         (R8), R9
@@ -477,69 +482,77 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y8
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y8
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R10), Y9
+	VMOVUPD      (AX), Y9
 	VFMADD231PD  Y0, Y8, Y9
-	VMOVUPD      Y9, (R10)
-	VMOVUPD      32(R10), Y0
+	VMOVUPD      Y9, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y1, Y8, Y0
-	VMOVUPD      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y8, Y0
-	VMOVUPD      Y0, (R10)
-	VMOVUPD      32(R10), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y3, Y8, Y0
-	VMOVUPD      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y4, Y8, Y0
-	VMOVUPD      Y0, (R10)
-	VMOVUPD      32(R10), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y5, Y8, Y0
-	VMOVUPD      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y6, Y8, Y0
-	VMOVUPD      Y0, (R10)
-	VMOVUPD      32(R10), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y7, Y8, Y0
-	VMOVUPD      Y0, 32(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y8, Y0
-	VMOVUPD Y0, (R10)
+	VMOVUPD Y0, (AX)
 	VMULPD  Y1, Y8, Y1
-	VMOVUPD Y1, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y8, Y2
-	VMOVUPD Y2, (R10)
+	VMOVUPD Y2, (AX)
 	VMULPD  Y3, Y8, Y3
-	VMOVUPD Y3, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPD Y3, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y4, Y8, Y4
-	VMOVUPD Y4, (R10)
+	VMOVUPD Y4, (AX)
 	VMULPD  Y5, Y8, Y5
-	VMOVUPD Y5, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPD Y5, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y6, Y8, Y6
-	VMOVUPD Y6, (R10)
+	VMOVUPD Y6, (AX)
 	VMULPD  Y7, Y8, Y7
-	VMOVUPD Y7, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPD Y7, 32(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide5x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide5x1F64AVX2(SB), NOSPLIT, $0-88
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -548,13 +561,6 @@ TEXT ·slide5x1F64AVX2(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
 
 loop:
 	MOVQ         (R8), R9
@@ -575,66 +581,59 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y5
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y5
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R10), Y6
+	VMOVUPD      (AX), Y6
 	VFMADD231PD  Y0, Y5, Y6
-	VMOVUPD      Y6, (R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y6, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y1, Y5, Y0
-	VMOVUPD      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y5, Y0
-	VMOVUPD      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y3, Y5, Y0
-	VMOVUPD      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y4, Y5, Y0
-	VMOVUPD      Y0, (R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y5, Y0
-	VMOVUPD Y0, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Y0, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y1, Y5, Y1
-	VMOVUPD Y1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Y1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y5, Y2
-	VMOVUPD Y2, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Y2, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y3, Y5, Y3
-	VMOVUPD Y3, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Y3, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y4, Y5, Y4
-	VMOVUPD Y4, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Y4, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide5x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide5x2F64AVX2(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), BX
-	MOVQ   acs+24(FP), SI
-	MOVQ   b+32(FP), DI
-	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -645,6 +644,14 @@ TEXT ·slide5x2F64AVX2(SB), NOSPLIT, $0-88
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
 	VXORPS Y9, Y9, Y9
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
 
 loop:
 	MOVQ         (R8), R9
@@ -671,81 +678,90 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y10
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y10
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R10), Y11
+	VMOVUPD      (AX), Y11
 	VFMADD231PD  Y0, Y10, Y11
-	VMOVUPD      Y11, (R10)
-	VMOVUPD      32(R10), Y0
+	VMOVUPD      Y11, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y1, Y10, Y0
-	VMOVUPD      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y10, Y0
-	VMOVUPD      Y0, (R10)
-	VMOVUPD      32(R10), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y3, Y10, Y0
-	VMOVUPD      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y4, Y10, Y0
-	VMOVUPD      Y0, (R10)
-	VMOVUPD      32(R10), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y5, Y10, Y0
-	VMOVUPD      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y6, Y10, Y0
-	VMOVUPD      Y0, (R10)
-	VMOVUPD      32(R10), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y7, Y10, Y0
-	VMOVUPD      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y8, Y10, Y0
-	VMOVUPD      Y0, (R10)
-	VMOVUPD      32(R10), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y9, Y10, Y0
-	VMOVUPD      Y0, 32(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y10, Y0
-	VMOVUPD Y0, (R10)
+	VMOVUPD Y0, (AX)
 	VMULPD  Y1, Y10, Y1
-	VMOVUPD Y1, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y10, Y2
-	VMOVUPD Y2, (R10)
+	VMOVUPD Y2, (AX)
 	VMULPD  Y3, Y10, Y3
-	VMOVUPD Y3, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPD Y3, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y4, Y10, Y4
-	VMOVUPD Y4, (R10)
+	VMOVUPD Y4, (AX)
 	VMULPD  Y5, Y10, Y5
-	VMOVUPD Y5, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPD Y5, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y6, Y10, Y6
-	VMOVUPD Y6, (R10)
+	VMOVUPD Y6, (AX)
 	VMULPD  Y7, Y10, Y7
-	VMOVUPD Y7, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPD Y7, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y8, Y10, Y8
-	VMOVUPD Y8, (R10)
+	VMOVUPD Y8, (AX)
 	VMULPD  Y9, Y10, Y9
-	VMOVUPD Y9, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPD Y9, 32(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide6x1F64AVX2(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide6x1F64AVX2(SB), NOSPLIT, $0-88
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -754,14 +770,6 @@ TEXT ·slide6x1F64AVX2(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
 
 loop:
 	MOVQ         (R8), R9
@@ -784,98 +792,123 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R10), Y7
+	VMOVUPD      (AX), Y7
 	VFMADD231PD  Y0, Y6, Y7
-	VMOVUPD      Y7, (R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y7, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y1, Y6, Y0
-	VMOVUPD      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y6, Y0
-	VMOVUPD      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y3, Y6, Y0
-	VMOVUPD      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y4, Y6, Y0
-	VMOVUPD      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y5, Y6, Y0
-	VMOVUPD      Y0, (R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y6, Y0
-	VMOVUPD Y0, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Y0, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y1, Y6, Y1
-	VMOVUPD Y1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Y1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y6, Y2
-	VMOVUPD Y2, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Y2, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y3, Y6, Y3
-	VMOVUPD Y3, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Y3, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y4, Y6, Y4
-	VMOVUPD Y4, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Y4, (AX)
+	ADDQ    CX, AX
 	VMULPD  Y5, Y6, Y5
-	VMOVUPD Y5, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Y5, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide6x2F64AVX2(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·slide6x2F64AVX2(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       rows+40(FP), R8
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	ADDQ       R11, R9
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	VXORPS     Y6, Y6, Y6
-	VXORPS     Y7, Y7, Y7
-	VXORPS     Y8, Y8, Y8
-	VXORPS     Y9, Y9, Y9
-	VXORPS     Y10, Y10, Y10
-	VXORPS     Y11, Y11, Y11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
+	CMPQ   AX, $0x00000006
+	JLE    loop
+	SUBQ   $0x00000006, AX
+	MOVQ   $0x00000006, R10
+	MOVQ   c+48(FP), R11
+	MOVQ   cs+56(FP), R12
+
+old:
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*8), R9
+	ADDQ         $0x08, R8
+	VMOVUPD      (R9), Y12
+	VMOVUPD      32(R9), Y13
+	VBROADCASTSD (CX), Y14
+	VFMADD231PD  Y12, Y14, Y0
+	VFMADD231PD  Y13, Y14, Y1
+	VBROADCASTSD (CX)(DX*1), Y14
+	VFMADD231PD  Y12, Y14, Y2
+	VFMADD231PD  Y13, Y14, Y3
+	VBROADCASTSD (CX)(DX*2), Y14
+	VFMADD231PD  Y12, Y14, Y4
+	VFMADD231PD  Y13, Y14, Y5
+	VBROADCASTSD (BX), Y14
+	VFMADD231PD  Y12, Y14, Y6
+	VFMADD231PD  Y13, Y14, Y7
+	VBROADCASTSD (CX)(DX*4), Y14
+	VFMADD231PD  Y12, Y14, Y8
+	VFMADD231PD  Y13, Y14, Y9
+	VBROADCASTSD (BX)(DX*2), Y14
+	VFMADD231PD  Y12, Y14, Y10
+	VFMADD231PD  Y13, Y14, Y11
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   (R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          old
 
 loop:
 	MOVQ         (R8), R9
@@ -905,87 +938,90 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Y12
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Y12
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R10), Y13
+	VMOVUPD      (AX), Y13
 	VFMADD231PD  Y0, Y12, Y13
-	VMOVUPD      Y13, (R10)
-	VMOVUPD      32(R10), Y0
+	VMOVUPD      Y13, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y1, Y12, Y0
-	VMOVUPD      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y2, Y12, Y0
-	VMOVUPD      Y0, (R10)
-	VMOVUPD      32(R10), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y3, Y12, Y0
-	VMOVUPD      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y4, Y12, Y0
-	VMOVUPD      Y0, (R10)
-	VMOVUPD      32(R10), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y5, Y12, Y0
-	VMOVUPD      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y6, Y12, Y0
-	VMOVUPD      Y0, (R10)
-	VMOVUPD      32(R10), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y7, Y12, Y0
-	VMOVUPD      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y8, Y12, Y0
-	VMOVUPD      Y0, (R10)
-	VMOVUPD      32(R10), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y9, Y12, Y0
-	VMOVUPD      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Y0
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Y0
 	VFMADD231PD  Y10, Y12, Y0
-	VMOVUPD      Y0, (R10)
-	VMOVUPD      32(R10), Y0
+	VMOVUPD      Y0, (AX)
+	VMOVUPD      32(AX), Y0
 	VFMADD231PD  Y11, Y12, Y0
-	VMOVUPD      Y0, 32(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Y0, Y12, Y0
-	VMOVUPD Y0, (R10)
+	VMOVUPD Y0, (AX)
 	VMULPD  Y1, Y12, Y1
-	VMOVUPD Y1, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPD Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y2, Y12, Y2
-	VMOVUPD Y2, (R10)
+	VMOVUPD Y2, (AX)
 	VMULPD  Y3, Y12, Y3
-	VMOVUPD Y3, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPD Y3, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y4, Y12, Y4
-	VMOVUPD Y4, (R10)
+	VMOVUPD Y4, (AX)
 	VMULPD  Y5, Y12, Y5
-	VMOVUPD Y5, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPD Y5, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y6, Y12, Y6
-	VMOVUPD Y6, (R10)
+	VMOVUPD Y6, (AX)
 	VMULPD  Y7, Y12, Y7
-	VMOVUPD Y7, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPD Y7, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y8, Y12, Y8
-	VMOVUPD Y8, (R10)
+	VMOVUPD Y8, (AX)
 	VMULPD  Y9, Y12, Y9
-	VMOVUPD Y9, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPD Y9, 32(AX)
+	ADDQ    CX, AX
 	VMULPD  Y10, Y12, Y10
-	VMOVUPD Y10, (R10)
+	VMOVUPD Y10, (AX)
 	VMULPD  Y11, Y12, Y11
-	VMOVUPD Y11, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPD Y11, 32(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
@@ -1637,15 +1673,13 @@ next:
 // func slide1x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide1x1F32AVX2(SB), NOSPLIT, $0-88
+	VXORPS Y0, Y0, Y0
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   rows+40(FP), SI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	VXORPS Y0, Y0, Y0
 
 loop:
 	MOVQ         (SI), DI
@@ -1656,38 +1690,39 @@ loop:
 	ADDQ         DX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y1
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y1
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R8), Y2
+	VMOVUPS      (AX), Y2
 	VFMADD231PS  Y0, Y1, Y2
-	VMOVUPS      Y2, (R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPS      Y2, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y1, Y0
-	VMOVUPS Y0, (R8)
-	ADDQ    R9, R8
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide1x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide1x2F32AVX2(SB), NOSPLIT, $0-88
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   rows+40(FP), SI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
 
 loop:
 	MOVQ         (SI), DI
@@ -1699,43 +1734,44 @@ loop:
 	ADDQ         DX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y2
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y2
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R8), Y3
+	VMOVUPS      (AX), Y3
 	VFMADD231PS  Y0, Y2, Y3
-	VMOVUPS      Y3, (R8)
-	VMOVUPS      32(R8), Y0
+	VMOVUPS      Y3, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y1, Y2, Y0
-	VMOVUPS      Y0, 32(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y2, Y0
-	VMOVUPS Y0, (R8)
+	VMOVUPS Y0, (AX)
 	VMULPS  Y1, Y2, Y1
-	VMOVUPS Y1, 32(R8)
-	ADDQ    R9, R8
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide2x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide2x1F32AVX2(SB), NOSPLIT, $0-88
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
 
 loop:
 	MOVQ         (DI), R8
@@ -1749,47 +1785,48 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y2
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y2
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Y3
+	VMOVUPS      (AX), Y3
 	VFMADD231PS  Y0, Y2, Y3
-	VMOVUPS      Y3, (R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y3, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y1, Y2, Y0
-	VMOVUPS      Y0, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y2, Y0
-	VMOVUPS Y0, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y1, Y2, Y1
-	VMOVUPS Y1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide2x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide2x2F32AVX2(SB), NOSPLIT, $0-88
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
 
 loop:
 	MOVQ         (DI), R8
@@ -1806,56 +1843,57 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y4
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y4
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Y5
+	VMOVUPS      (AX), Y5
 	VFMADD231PS  Y0, Y4, Y5
-	VMOVUPS      Y5, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y5, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y1, Y4, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y4, Y0
-	VMOVUPS      Y0, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y3, Y4, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y4, Y0
-	VMOVUPS Y0, (R9)
+	VMOVUPS Y0, (AX)
 	VMULPS  Y1, Y4, Y1
-	VMOVUPS Y1, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y4, Y2
-	VMOVUPS Y2, (R9)
+	VMOVUPS Y2, (AX)
 	VMULPS  Y3, Y4, Y3
-	VMOVUPS Y3, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide3x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide3x1F32AVX2(SB), NOSPLIT, $0-88
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
 
 loop:
 	MOVQ         (DI), R8
@@ -1871,56 +1909,57 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y3
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y3
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Y4
+	VMOVUPS      (AX), Y4
 	VFMADD231PS  Y0, Y3, Y4
-	VMOVUPS      Y4, (R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y4, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y1, Y3, Y0
-	VMOVUPS      Y0, (R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y3, Y0
-	VMOVUPS      Y0, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y3, Y0
-	VMOVUPS Y0, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y1, Y3, Y1
-	VMOVUPS Y1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y3, Y2
-	VMOVUPS Y2, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Y2, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide3x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide3x2F32AVX2(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
 	VXORPS Y4, Y4, Y4
 	VXORPS Y5, Y5, Y5
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   rows+40(FP), DI
 
 loop:
 	MOVQ         (DI), R8
@@ -1940,57 +1979,64 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Y7
+	VMOVUPS      (AX), Y7
 	VFMADD231PS  Y0, Y6, Y7
-	VMOVUPS      Y7, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y7, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y1, Y6, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y6, Y0
-	VMOVUPS      Y0, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y3, Y6, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y4, Y6, Y0
-	VMOVUPS      Y0, (R9)
-	VMOVUPS      32(R9), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y5, Y6, Y0
-	VMOVUPS      Y0, 32(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y6, Y0
-	VMOVUPS Y0, (R9)
+	VMOVUPS Y0, (AX)
 	VMULPS  Y1, Y6, Y1
-	VMOVUPS Y1, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y6, Y2
-	VMOVUPS Y2, (R9)
+	VMOVUPS Y2, (AX)
 	VMULPS  Y3, Y6, Y3
-	VMOVUPS Y3, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y4, Y6, Y4
-	VMOVUPS Y4, (R9)
+	VMOVUPS Y4, (AX)
 	VMULPS  Y5, Y6, Y5
-	VMOVUPS Y5, 32(R9)
-	ADDQ    R10, R9
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide4x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide4x1F32AVX2(SB), NOSPLIT, $0-88
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -1999,12 +2045,6 @@ TEXT ·slide4x1F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
 
 loop:
 	MOVQ         (R8), R9
@@ -2023,59 +2063,52 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y4
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y4
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R10), Y5
+	VMOVUPS      (AX), Y5
 	VFMADD231PS  Y0, Y4, Y5
-	VMOVUPS      Y5, (R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y5, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y1, Y4, Y0
-	VMOVUPS      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y4, Y0
-	VMOVUPS      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y3, Y4, Y0
-	VMOVUPS      Y0, (R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y4, Y0
-	VMOVUPS Y0, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y1, Y4, Y1
-	VMOVUPS Y1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y4, Y2
-	VMOVUPS Y2, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Y2, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y3, Y4, Y3
-	VMOVUPS Y3, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Y3, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide4x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide4x2F32AVX2(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), BX
-	MOVQ   acs+24(FP), SI
-	MOVQ   b+32(FP), DI
-	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -2084,6 +2117,14 @@ TEXT ·slide4x2F32AVX2(SB), NOSPLIT, $0-88
 	VXORPS Y5, Y5, Y5
 	VXORPS Y6, Y6, Y6
 	VXORPS Y7, Y7, Y7
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
 
 loop:
 	MOVQ         (R8), R9
@@ -2107,69 +2148,77 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y8
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y8
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R10), Y9
+	VMOVUPS      (AX), Y9
 	VFMADD231PS  Y0, Y8, Y9
-	VMOVUPS      Y9, (R10)
-	VMOVUPS      32(R10), Y0
+	VMOVUPS      Y9, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y1, Y8, Y0
-	VMOVUPS      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y8, Y0
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      32(R10), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y3, Y8, Y0
-	VMOVUPS      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y4, Y8, Y0
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      32(R10), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y5, Y8, Y0
-	VMOVUPS      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y6, Y8, Y0
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      32(R10), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y7, Y8, Y0
-	VMOVUPS      Y0, 32(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y8, Y0
-	VMOVUPS Y0, (R10)
+	VMOVUPS Y0, (AX)
 	VMULPS  Y1, Y8, Y1
-	VMOVUPS Y1, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y8, Y2
-	VMOVUPS Y2, (R10)
+	VMOVUPS Y2, (AX)
 	VMULPS  Y3, Y8, Y3
-	VMOVUPS Y3, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y4, Y8, Y4
-	VMOVUPS Y4, (R10)
+	VMOVUPS Y4, (AX)
 	VMULPS  Y5, Y8, Y5
-	VMOVUPS Y5, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y6, Y8, Y6
-	VMOVUPS Y6, (R10)
+	VMOVUPS Y6, (AX)
 	VMULPS  Y7, Y8, Y7
-	VMOVUPS Y7, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPS Y7, 32(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide5x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide5x1F32AVX2(SB), NOSPLIT, $0-88
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -2178,13 +2227,6 @@ TEXT ·slide5x1F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
 
 loop:
 	MOVQ         (R8), R9
@@ -2205,66 +2247,59 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y5
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y5
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R10), Y6
+	VMOVUPS      (AX), Y6
 	VFMADD231PS  Y0, Y5, Y6
-	VMOVUPS      Y6, (R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y6, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y1, Y5, Y0
-	VMOVUPS      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y5, Y0
-	VMOVUPS      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y3, Y5, Y0
-	VMOVUPS      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y4, Y5, Y0
-	VMOVUPS      Y0, (R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y5, Y0
-	VMOVUPS Y0, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y1, Y5, Y1
-	VMOVUPS Y1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y5, Y2
-	VMOVUPS Y2, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Y2, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y3, Y5, Y3
-	VMOVUPS Y3, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Y3, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y4, Y5, Y4
-	VMOVUPS Y4, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Y4, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide5x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide5x2F32AVX2(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), BX
-	MOVQ   acs+24(FP), SI
-	MOVQ   b+32(FP), DI
-	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
@@ -2275,6 +2310,14 @@ TEXT ·slide5x2F32AVX2(SB), NOSPLIT, $0-88
 	VXORPS Y7, Y7, Y7
 	VXORPS Y8, Y8, Y8
 	VXORPS Y9, Y9, Y9
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
 
 loop:
 	MOVQ         (R8), R9
@@ -2301,81 +2344,90 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y10
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y10
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R10), Y11
+	VMOVUPS      (AX), Y11
 	VFMADD231PS  Y0, Y10, Y11
-	VMOVUPS      Y11, (R10)
-	VMOVUPS      32(R10), Y0
+	VMOVUPS      Y11, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y1, Y10, Y0
-	VMOVUPS      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y10, Y0
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      32(R10), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y3, Y10, Y0
-	VMOVUPS      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y4, Y10, Y0
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      32(R10), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y5, Y10, Y0
-	VMOVUPS      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y6, Y10, Y0
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      32(R10), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y7, Y10, Y0
-	VMOVUPS      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y8, Y10, Y0
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      32(R10), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y9, Y10, Y0
-	VMOVUPS      Y0, 32(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y10, Y0
-	VMOVUPS Y0, (R10)
+	VMOVUPS Y0, (AX)
 	VMULPS  Y1, Y10, Y1
-	VMOVUPS Y1, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y10, Y2
-	VMOVUPS Y2, (R10)
+	VMOVUPS Y2, (AX)
 	VMULPS  Y3, Y10, Y3
-	VMOVUPS Y3, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y4, Y10, Y4
-	VMOVUPS Y4, (R10)
+	VMOVUPS Y4, (AX)
 	VMULPS  Y5, Y10, Y5
-	VMOVUPS Y5, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y6, Y10, Y6
-	VMOVUPS Y6, (R10)
+	VMOVUPS Y6, (AX)
 	VMULPS  Y7, Y10, Y7
-	VMOVUPS Y7, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPS Y7, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y8, Y10, Y8
-	VMOVUPS Y8, (R10)
+	VMOVUPS Y8, (AX)
 	VMULPS  Y9, Y10, Y9
-	VMOVUPS Y9, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPS Y9, 32(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide6x1F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, FMA3
 TEXT ·slide6x1F32AVX2(SB), NOSPLIT, $0-88
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -2384,14 +2436,6 @@ TEXT ·slide6x1F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	VXORPS Y0, Y0, Y0
-	VXORPS Y1, Y1, Y1
-	VXORPS Y2, Y2, Y2
-	VXORPS Y3, Y3, Y3
-	VXORPS Y4, Y4, Y4
-	VXORPS Y5, Y5, Y5
 
 loop:
 	MOVQ         (R8), R9
@@ -2414,98 +2458,123 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R10), Y7
+	VMOVUPS      (AX), Y7
 	VFMADD231PS  Y0, Y6, Y7
-	VMOVUPS      Y7, (R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y7, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y1, Y6, Y0
-	VMOVUPS      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y6, Y0
-	VMOVUPS      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y3, Y6, Y0
-	VMOVUPS      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y4, Y6, Y0
-	VMOVUPS      Y0, (R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y5, Y6, Y0
-	VMOVUPS      Y0, (R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y6, Y0
-	VMOVUPS Y0, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Y0, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y1, Y6, Y1
-	VMOVUPS Y1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Y1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y6, Y2
-	VMOVUPS Y2, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Y2, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y3, Y6, Y3
-	VMOVUPS Y3, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Y3, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y4, Y6, Y4
-	VMOVUPS Y4, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Y4, (AX)
+	ADDQ    CX, AX
 	VMULPS  Y5, Y6, Y5
-	VMOVUPS Y5, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Y5, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide6x2F32AVX2(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·slide6x2F32AVX2(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       rows+40(FP), R8
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       R10, R9
-	PREFETCHT0 (R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	ADDQ       R11, R9
-	VXORPS     Y0, Y0, Y0
-	VXORPS     Y1, Y1, Y1
-	VXORPS     Y2, Y2, Y2
-	VXORPS     Y3, Y3, Y3
-	VXORPS     Y4, Y4, Y4
-	VXORPS     Y5, Y5, Y5
-	VXORPS     Y6, Y6, Y6
-	VXORPS     Y7, Y7, Y7
-	VXORPS     Y8, Y8, Y8
-	VXORPS     Y9, Y9, Y9
-	VXORPS     Y10, Y10, Y10
-	VXORPS     Y11, Y11, Y11
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+	VXORPS Y8, Y8, Y8
+	VXORPS Y9, Y9, Y9
+	VXORPS Y10, Y10, Y10
+	VXORPS Y11, Y11, Y11
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
+	CMPQ   AX, $0x00000006
+	JLE    loop
+	SUBQ   $0x00000006, AX
+	MOVQ   $0x00000006, R10
+	MOVQ   c+48(FP), R11
+	MOVQ   cs+56(FP), R12
+
+old:
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*4), R9
+	ADDQ         $0x08, R8
+	VMOVUPS      (R9), Y12
+	VMOVUPS      32(R9), Y13
+	VBROADCASTSS (CX), Y14
+	VFMADD231PS  Y12, Y14, Y0
+	VFMADD231PS  Y13, Y14, Y1
+	VBROADCASTSS (CX)(DX*1), Y14
+	VFMADD231PS  Y12, Y14, Y2
+	VFMADD231PS  Y13, Y14, Y3
+	VBROADCASTSS (CX)(DX*2), Y14
+	VFMADD231PS  Y12, Y14, Y4
+	VFMADD231PS  Y13, Y14, Y5
+	VBROADCASTSS (BX), Y14
+	VFMADD231PS  Y12, Y14, Y6
+	VFMADD231PS  Y13, Y14, Y7
+	VBROADCASTSS (CX)(DX*4), Y14
+	VFMADD231PS  Y12, Y14, Y8
+	VFMADD231PS  Y13, Y14, Y9
+	VBROADCASTSS (BX)(DX*2), Y14
+	VFMADD231PS  Y12, Y14, Y10
+	VFMADD231PS  Y13, Y14, Y11
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   (R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          old
 
 loop:
 	MOVQ         (R8), R9
@@ -2535,87 +2604,90 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Y12
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Y12
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R10), Y13
+	VMOVUPS      (AX), Y13
 	VFMADD231PS  Y0, Y12, Y13
-	VMOVUPS      Y13, (R10)
-	VMOVUPS      32(R10), Y0
+	VMOVUPS      Y13, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y1, Y12, Y0
-	VMOVUPS      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y2, Y12, Y0
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      32(R10), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y3, Y12, Y0
-	VMOVUPS      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y4, Y12, Y0
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      32(R10), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y5, Y12, Y0
-	VMOVUPS      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y6, Y12, Y0
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      32(R10), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y7, Y12, Y0
-	VMOVUPS      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y8, Y12, Y0
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      32(R10), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y9, Y12, Y0
-	VMOVUPS      Y0, 32(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Y0
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Y0
 	VFMADD231PS  Y10, Y12, Y0
-	VMOVUPS      Y0, (R10)
-	VMOVUPS      32(R10), Y0
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      32(AX), Y0
 	VFMADD231PS  Y11, Y12, Y0
-	VMOVUPS      Y0, 32(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Y0, 32(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Y0, Y12, Y0
-	VMOVUPS Y0, (R10)
+	VMOVUPS Y0, (AX)
 	VMULPS  Y1, Y12, Y1
-	VMOVUPS Y1, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPS Y1, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y2, Y12, Y2
-	VMOVUPS Y2, (R10)
+	VMOVUPS Y2, (AX)
 	VMULPS  Y3, Y12, Y3
-	VMOVUPS Y3, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPS Y3, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y4, Y12, Y4
-	VMOVUPS Y4, (R10)
+	VMOVUPS Y4, (AX)
 	VMULPS  Y5, Y12, Y5
-	VMOVUPS Y5, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPS Y5, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y6, Y12, Y6
-	VMOVUPS Y6, (R10)
+	VMOVUPS Y6, (AX)
 	VMULPS  Y7, Y12, Y7
-	VMOVUPS Y7, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPS Y7, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y8, Y12, Y8
-	VMOVUPS Y8, (R10)
+	VMOVUPS Y8, (AX)
 	VMULPS  Y9, Y12, Y9
-	VMOVUPS Y9, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPS Y9, 32(AX)
+	ADDQ    CX, AX
 	VMULPS  Y10, Y12, Y10
-	VMOVUPS Y10, (R10)
+	VMOVUPS Y10, (AX)
 	VMULPS  Y11, Y12, Y11
-	VMOVUPS Y11, 32(R10)
-	ADDQ    R11, R10
+	VMOVUPS Y11, 32(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
@@ -3267,17 +3339,15 @@ next:
 // func slide1x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide1x1F64AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   rows+40(FP), SI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), DI
-	KMOVW  DI, K1
-	VPXORQ Z0, Z0, Z0
 
 loop:
 	MOVQ         (SI), DI
@@ -3289,40 +3359,41 @@ loop:
 	ADDQ         DX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z1
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z1
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD.Z    (R8), K1, Z2
+	VMOVUPD.Z    (AX), K1, Z2
 	VFMADD231PD  Z0, Z1, Z2
-	VMOVUPD      Z2, K1, (R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPD      Z2, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z1, Z0
-	VMOVUPD Z0, K1, (R8)
-	ADDQ    R9, R8
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide1x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide1x2F64AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   rows+40(FP), SI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), DI
-	KMOVW  DI, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
 
 loop:
 	MOVQ         (SI), DI
@@ -3335,46 +3406,47 @@ loop:
 	ADDQ         DX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z2
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z2
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R8), Z3
+	VMOVUPD      (AX), Z3
 	VFMADD231PD  Z0, Z2, Z3
-	VMOVUPD      Z3, (R8)
-	VMOVUPD.Z    64(R8), K1, Z0
+	VMOVUPD      Z3, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z1, Z2, Z0
-	VMOVUPD      Z0, K1, 64(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z2, Z0
-	VMOVUPD Z0, (R8)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z2, Z1
-	VMOVUPD Z1, K1, 64(R8)
-	ADDQ    R9, R8
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide1x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide1x3F64AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   rows+40(FP), SI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), DI
-	KMOVW  DI, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
 
 loop:
 	MOVQ         (SI), DI
@@ -3388,50 +3460,51 @@ loop:
 	ADDQ         DX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z3
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z3
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R8), Z4
+	VMOVUPD      (AX), Z4
 	VFMADD231PD  Z0, Z3, Z4
-	VMOVUPD      Z4, (R8)
-	VMOVUPD      64(R8), Z0
+	VMOVUPD      Z4, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z1, Z3, Z0
-	VMOVUPD      Z0, 64(R8)
-	VMOVUPD.Z    128(R8), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z2, Z3, Z0
-	VMOVUPD      Z0, K1, 128(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z3, Z0
-	VMOVUPD Z0, (R8)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z3, Z1
-	VMOVUPD Z1, 64(R8)
+	VMOVUPD Z1, 64(AX)
 	VMULPD  Z2, Z3, Z2
-	VMOVUPD Z2, K1, 128(R8)
-	ADDQ    R9, R8
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide2x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide2x1F64AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R8
-	KMOVW  R8, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
 
 loop:
 	MOVQ         (DI), R8
@@ -3445,49 +3518,50 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z2
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z2
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD.Z    (R9), K1, Z3
+	VMOVUPD.Z    (AX), K1, Z3
 	VFMADD231PD  Z0, Z2, Z3
-	VMOVUPD      Z3, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPD.Z    (R9), K1, Z0
+	VMOVUPD      Z3, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z1, Z2, Z0
-	VMOVUPD      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z2, Z0
-	VMOVUPD Z0, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z1, Z2, Z1
-	VMOVUPD Z1, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide2x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide2x2F64AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R8
-	KMOVW  R8, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
 
 loop:
 	MOVQ         (DI), R8
@@ -3504,61 +3578,62 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z4
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z4
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Z5
+	VMOVUPD      (AX), Z5
 	VFMADD231PD  Z0, Z4, Z5
-	VMOVUPD      Z5, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
+	VMOVUPD      Z5, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z1, Z4, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z2, Z4, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z3, Z4, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z4, Z0
-	VMOVUPD Z0, (R9)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z4, Z1
-	VMOVUPD Z1, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z4, Z2
-	VMOVUPD Z2, (R9)
+	VMOVUPD Z2, (AX)
 	VMULPD  Z3, Z4, Z3
-	VMOVUPD Z3, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide2x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide2x3F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R8
-	KMOVW  R8, K1
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
 	VPXORQ Z5, Z5, Z5
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   rows+40(FP), DI
 
 loop:
 	MOVQ         (DI), R8
@@ -3578,68 +3653,69 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Z7
+	VMOVUPD      (AX), Z7
 	VFMADD231PD  Z0, Z6, Z7
-	VMOVUPD      Z7, (R9)
-	VMOVUPD      64(R9), Z0
+	VMOVUPD      Z7, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z1, Z6, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z2, Z6, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z3, Z6, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD      64(R9), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z4, Z6, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z5, Z6, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z6, Z0
-	VMOVUPD Z0, (R9)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z6, Z1
-	VMOVUPD Z1, 64(R9)
+	VMOVUPD Z1, 64(AX)
 	VMULPD  Z2, Z6, Z2
-	VMOVUPD Z2, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z6, Z3
-	VMOVUPD Z3, (R9)
+	VMOVUPD Z3, (AX)
 	VMULPD  Z4, Z6, Z4
-	VMOVUPD Z4, 64(R9)
+	VMOVUPD Z4, 64(AX)
 	VMULPD  Z5, Z6, Z5
-	VMOVUPD Z5, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide3x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide3x1F64AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R8
-	KMOVW  R8, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
 
 loop:
 	MOVQ         (DI), R8
@@ -3655,58 +3731,59 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z3
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z3
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD.Z    (R9), K1, Z4
+	VMOVUPD.Z    (AX), K1, Z4
 	VFMADD231PD  Z0, Z3, Z4
-	VMOVUPD      Z4, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPD.Z    (R9), K1, Z0
+	VMOVUPD      Z4, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z1, Z3, Z0
-	VMOVUPD      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPD.Z    (R9), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z2, Z3, Z0
-	VMOVUPD      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z3, Z0
-	VMOVUPD Z0, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z1, Z3, Z1
-	VMOVUPD Z1, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z3, Z2
-	VMOVUPD Z2, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide3x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide3x2F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R8
-	KMOVW  R8, K1
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
 	VPXORQ Z5, Z5, Z5
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   rows+40(FP), DI
 
 loop:
 	MOVQ         (DI), R8
@@ -3726,67 +3803,62 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Z7
+	VMOVUPD      (AX), Z7
 	VFMADD231PD  Z0, Z6, Z7
-	VMOVUPD      Z7, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
+	VMOVUPD      Z7, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z1, Z6, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z2, Z6, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z3, Z6, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z4, Z6, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD.Z    64(R9), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z5, Z6, Z0
-	VMOVUPD      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z6, Z0
-	VMOVUPD Z0, (R9)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z6, Z1
-	VMOVUPD Z1, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z6, Z2
-	VMOVUPD Z2, (R9)
+	VMOVUPD Z2, (AX)
 	VMULPD  Z3, Z6, Z3
-	VMOVUPD Z3, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z6, Z4
-	VMOVUPD Z4, (R9)
+	VMOVUPD Z4, (AX)
 	VMULPD  Z5, Z6, Z5
-	VMOVUPD Z5, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide3x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide3x3F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R8
-	KMOVW  R8, K1
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -3796,6 +3868,12 @@ TEXT ·slide3x3F64AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   rows+40(FP), DI
 
 loop:
 	MOVQ         (DI), R8
@@ -3819,72 +3897,81 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z9
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z9
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R9), Z10
+	VMOVUPD      (AX), Z10
 	VFMADD231PD  Z0, Z9, Z10
-	VMOVUPD      Z10, (R9)
-	VMOVUPD      64(R9), Z0
+	VMOVUPD      Z10, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z1, Z9, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z2, Z9, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z3, Z9, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD      64(R9), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z4, Z9, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z5, Z9, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPD      (R9), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z6, Z9, Z0
-	VMOVUPD      Z0, (R9)
-	VMOVUPD      64(R9), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z7, Z9, Z0
-	VMOVUPD      Z0, 64(R9)
-	VMOVUPD.Z    128(R9), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z8, Z9, Z0
-	VMOVUPD      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z9, Z0
-	VMOVUPD Z0, (R9)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z9, Z1
-	VMOVUPD Z1, 64(R9)
+	VMOVUPD Z1, 64(AX)
 	VMULPD  Z2, Z9, Z2
-	VMOVUPD Z2, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z9, Z3
-	VMOVUPD Z3, (R9)
+	VMOVUPD Z3, (AX)
 	VMULPD  Z4, Z9, Z4
-	VMOVUPD Z4, 64(R9)
+	VMOVUPD Z4, 64(AX)
 	VMULPD  Z5, Z9, Z5
-	VMOVUPD Z5, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z9, Z6
-	VMOVUPD Z6, (R9)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z9, Z7
-	VMOVUPD Z7, 64(R9)
+	VMOVUPD Z7, 64(AX)
 	VMULPD  Z8, Z9, Z8
-	VMOVUPD Z8, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide4x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide4x1F64AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -3893,14 +3980,6 @@ TEXT ·slide4x1F64AVX512(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
 
 loop:
 	MOVQ         (R8), R9
@@ -3919,61 +3998,54 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z4
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z4
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD.Z    (R10), K1, Z5
+	VMOVUPD.Z    (AX), K1, Z5
 	VFMADD231PD  Z0, Z4, Z5
-	VMOVUPD      Z5, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
+	VMOVUPD      Z5, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z1, Z4, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z2, Z4, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z3, Z4, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z4, Z0
-	VMOVUPD Z0, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z1, Z4, Z1
-	VMOVUPD Z1, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z4, Z2
-	VMOVUPD Z2, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z4, Z3
-	VMOVUPD Z3, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide4x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide4x2F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), BX
-	MOVQ   acs+24(FP), SI
-	MOVQ   b+32(FP), DI
-	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -3982,6 +4054,14 @@ TEXT ·slide4x2F64AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
 
 loop:
 	MOVQ         (R8), R9
@@ -4005,110 +4085,180 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z8
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z8
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R10), Z9
+	VMOVUPD      (AX), Z9
 	VFMADD231PD  Z0, Z8, Z9
-	VMOVUPD      Z9, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
+	VMOVUPD      Z9, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z1, Z8, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z2, Z8, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z3, Z8, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z4, Z8, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z5, Z8, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z6, Z8, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z7, Z8, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z8, Z0
-	VMOVUPD Z0, (R10)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z8, Z1
-	VMOVUPD Z1, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z8, Z2
-	VMOVUPD Z2, (R10)
+	VMOVUPD Z2, (AX)
 	VMULPD  Z3, Z8, Z3
-	VMOVUPD Z3, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z8, Z4
-	VMOVUPD Z4, (R10)
+	VMOVUPD Z4, (AX)
 	VMULPD  Z5, Z8, Z5
-	VMOVUPD Z5, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z8, Z6
-	VMOVUPD Z6, (R10)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z8, Z7
-	VMOVUPD Z7, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide4x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·slide4x3F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       rows+40(FP), R8
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       mask+80(FP), R9
-	KMOVW      R9, K1
-	MOVQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
+	CMPQ   AX, $0x0000000c
+	JLE    loop
+	SUBQ   $0x0000000c, AX
+	MOVQ   $0x00000004, R10
+	MOVQ   c+48(FP), R11
+	MOVQ   cs+56(FP), R12
+
+old:
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*8), R9
+	ADDQ         $0x08, R8
+	VMOVUPD      (R9), Z12
+	VMOVUPD      64(R9), Z13
+	VMOVUPD.Z    128(R9), K1, Z14
+	VBROADCASTSD (CX), Z15
+	VFMADD231PD  Z12, Z15, Z0
+	VFMADD231PD  Z13, Z15, Z1
+	VFMADD231PD  Z14, Z15, Z2
+	VBROADCASTSD (CX)(DX*1), Z15
+	VFMADD231PD  Z12, Z15, Z3
+	VFMADD231PD  Z13, Z15, Z4
+	VFMADD231PD  Z14, Z15, Z5
+	VBROADCASTSD (CX)(DX*2), Z15
+	VFMADD231PD  Z12, Z15, Z6
+	VFMADD231PD  Z13, Z15, Z7
+	VFMADD231PD  Z14, Z15, Z8
+	VBROADCASTSD (BX), Z15
+	VFMADD231PD  Z12, Z15, Z9
+	VFMADD231PD  Z13, Z15, Z10
+	VFMADD231PD  Z14, Z15, Z11
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   (R11)
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*8), R9
+	ADDQ         $0x08, R8
+	VMOVUPD      (R9), Z12
+	VMOVUPD      64(R9), Z13
+	VMOVUPD.Z    128(R9), K1, Z14
+	VBROADCASTSD (CX), Z15
+	VFMADD231PD  Z12, Z15, Z0
+	VFMADD231PD  Z13, Z15, Z1
+	VFMADD231PD  Z14, Z15, Z2
+	VBROADCASTSD (CX)(DX*1), Z15
+	VFMADD231PD  Z12, Z15, Z3
+	VFMADD231PD  Z13, Z15, Z4
+	VFMADD231PD  Z14, Z15, Z5
+	VBROADCASTSD (CX)(DX*2), Z15
+	VFMADD231PD  Z12, Z15, Z6
+	VFMADD231PD  Z13, Z15, Z7
+	VFMADD231PD  Z14, Z15, Z8
+	VBROADCASTSD (BX), Z15
+	VFMADD231PD  Z12, Z15, Z9
+	VFMADD231PD  Z13, Z15, Z10
+	VFMADD231PD  Z14, Z15, Z11
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   64(R11)
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*8), R9
+	ADDQ         $0x08, R8
+	VMOVUPD      (R9), Z12
+	VMOVUPD      64(R9), Z13
+	VMOVUPD.Z    128(R9), K1, Z14
+	VBROADCASTSD (CX), Z15
+	VFMADD231PD  Z12, Z15, Z0
+	VFMADD231PD  Z13, Z15, Z1
+	VFMADD231PD  Z14, Z15, Z2
+	VBROADCASTSD (CX)(DX*1), Z15
+	VFMADD231PD  Z12, Z15, Z3
+	VFMADD231PD  Z13, Z15, Z4
+	VFMADD231PD  Z14, Z15, Z5
+	VBROADCASTSD (CX)(DX*2), Z15
+	VFMADD231PD  Z12, Z15, Z6
+	VFMADD231PD  Z13, Z15, Z7
+	VFMADD231PD  Z14, Z15, Z8
+	VBROADCASTSD (BX), Z15
+	VFMADD231PD  Z12, Z15, Z9
+	VFMADD231PD  Z13, Z15, Z10
+	VFMADD231PD  Z14, Z15, Z11
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   128(R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          old
 
 loop:
 	MOVQ         (R8), R9
@@ -4137,89 +4287,99 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z12
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z12
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R10), Z13
+	VMOVUPD      (AX), Z13
 	VFMADD231PD  Z0, Z12, Z13
-	VMOVUPD      Z13, (R10)
-	VMOVUPD      64(R10), Z0
+	VMOVUPD      Z13, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z1, Z12, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z2, Z12, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z3, Z12, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z4, Z12, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z5, Z12, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z6, Z12, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z7, Z12, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z8, Z12, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z9, Z12, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z10, Z12, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z11, Z12, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z12, Z0
-	VMOVUPD Z0, (R10)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z12, Z1
-	VMOVUPD Z1, 64(R10)
+	VMOVUPD Z1, 64(AX)
 	VMULPD  Z2, Z12, Z2
-	VMOVUPD Z2, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z12, Z3
-	VMOVUPD Z3, (R10)
+	VMOVUPD Z3, (AX)
 	VMULPD  Z4, Z12, Z4
-	VMOVUPD Z4, 64(R10)
+	VMOVUPD Z4, 64(AX)
 	VMULPD  Z5, Z12, Z5
-	VMOVUPD Z5, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z12, Z6
-	VMOVUPD Z6, (R10)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z12, Z7
-	VMOVUPD Z7, 64(R10)
+	VMOVUPD Z7, 64(AX)
 	VMULPD  Z8, Z12, Z8
-	VMOVUPD Z8, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z9, Z12, Z9
-	VMOVUPD Z9, (R10)
+	VMOVUPD Z9, (AX)
 	VMULPD  Z10, Z12, Z10
-	VMOVUPD Z10, 64(R10)
+	VMOVUPD Z10, 64(AX)
 	VMULPD  Z11, Z12, Z11
-	VMOVUPD Z11, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z11, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide5x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide5x1F64AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -4228,15 +4388,6 @@ TEXT ·slide5x1F64AVX512(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
 
 loop:
 	MOVQ         (R8), R9
@@ -4257,68 +4408,61 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z5
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z5
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD.Z    (R10), K1, Z6
+	VMOVUPD.Z    (AX), K1, Z6
 	VFMADD231PD  Z0, Z5, Z6
-	VMOVUPD      Z6, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
+	VMOVUPD      Z6, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z1, Z5, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z2, Z5, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z3, Z5, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z4, Z5, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z5, Z0
-	VMOVUPD Z0, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z1, Z5, Z1
-	VMOVUPD Z1, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z5, Z2
-	VMOVUPD Z2, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z5, Z3
-	VMOVUPD Z3, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z5, Z4
-	VMOVUPD Z4, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide5x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide5x2F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), BX
-	MOVQ   acs+24(FP), SI
-	MOVQ   b+32(FP), DI
-	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -4329,6 +4473,14 @@ TEXT ·slide5x2F64AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
 	VPXORQ Z9, Z9, Z9
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
 
 loop:
 	MOVQ         (R8), R9
@@ -4355,129 +4507,207 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z10
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z10
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R10), Z11
+	VMOVUPD      (AX), Z11
 	VFMADD231PD  Z0, Z10, Z11
-	VMOVUPD      Z11, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
+	VMOVUPD      Z11, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z1, Z10, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z2, Z10, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z3, Z10, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z4, Z10, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z5, Z10, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z6, Z10, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z7, Z10, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z8, Z10, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z9, Z10, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z10, Z0
-	VMOVUPD Z0, (R10)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z10, Z1
-	VMOVUPD Z1, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z10, Z2
-	VMOVUPD Z2, (R10)
+	VMOVUPD Z2, (AX)
 	VMULPD  Z3, Z10, Z3
-	VMOVUPD Z3, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z10, Z4
-	VMOVUPD Z4, (R10)
+	VMOVUPD Z4, (AX)
 	VMULPD  Z5, Z10, Z5
-	VMOVUPD Z5, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z10, Z6
-	VMOVUPD Z6, (R10)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z10, Z7
-	VMOVUPD Z7, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z8, Z10, Z8
-	VMOVUPD Z8, (R10)
+	VMOVUPD Z8, (AX)
 	VMULPD  Z9, Z10, Z9
-	VMOVUPD Z9, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide5x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·slide5x3F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       rows+40(FP), R8
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       mask+80(FP), R9
-	KMOVW      R9, K1
-	MOVQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
+	CMPQ   AX, $0x0000000f
+	JLE    loop
+	SUBQ   $0x0000000f, AX
+	MOVQ   $0x00000005, R10
+	MOVQ   c+48(FP), R11
+	MOVQ   cs+56(FP), R12
+
+old:
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*8), R9
+	ADDQ         $0x08, R8
+	VMOVUPD      (R9), Z15
+	VMOVUPD      64(R9), Z16
+	VMOVUPD.Z    128(R9), K1, Z17
+	VBROADCASTSD (CX), Z18
+	VFMADD231PD  Z15, Z18, Z0
+	VFMADD231PD  Z16, Z18, Z1
+	VFMADD231PD  Z17, Z18, Z2
+	VBROADCASTSD (CX)(DX*1), Z18
+	VFMADD231PD  Z15, Z18, Z3
+	VFMADD231PD  Z16, Z18, Z4
+	VFMADD231PD  Z17, Z18, Z5
+	VBROADCASTSD (CX)(DX*2), Z18
+	VFMADD231PD  Z15, Z18, Z6
+	VFMADD231PD  Z16, Z18, Z7
+	VFMADD231PD  Z17, Z18, Z8
+	VBROADCASTSD (BX), Z18
+	VFMADD231PD  Z15, Z18, Z9
+	VFMADD231PD  Z16, Z18, Z10
+	VFMADD231PD  Z17, Z18, Z11
+	VBROADCASTSD (CX)(DX*4), Z18
+	VFMADD231PD  Z15, Z18, Z12
+	VFMADD231PD  Z16, Z18, Z13
+	VFMADD231PD  Z17, Z18, Z14
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   (R11)
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*8), R9
+	ADDQ         $0x08, R8
+	VMOVUPD      (R9), Z15
+	VMOVUPD      64(R9), Z16
+	VMOVUPD.Z    128(R9), K1, Z17
+	VBROADCASTSD (CX), Z18
+	VFMADD231PD  Z15, Z18, Z0
+	VFMADD231PD  Z16, Z18, Z1
+	VFMADD231PD  Z17, Z18, Z2
+	VBROADCASTSD (CX)(DX*1), Z18
+	VFMADD231PD  Z15, Z18, Z3
+	VFMADD231PD  Z16, Z18, Z4
+	VFMADD231PD  Z17, Z18, Z5
+	VBROADCASTSD (CX)(DX*2), Z18
+	VFMADD231PD  Z15, Z18, Z6
+	VFMADD231PD  Z16, Z18, Z7
+	VFMADD231PD  Z17, Z18, Z8
+	VBROADCASTSD (BX), Z18
+	VFMADD231PD  Z15, Z18, Z9
+	VFMADD231PD  Z16, Z18, Z10
+	VFMADD231PD  Z17, Z18, Z11
+	VBROADCASTSD (CX)(DX*4), Z18
+	VFMADD231PD  Z15, Z18, Z12
+	VFMADD231PD  Z16, Z18, Z13
+	VFMADD231PD  Z17, Z18, Z14
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   64(R11)
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*8), R9
+	ADDQ         $0x08, R8
+	VMOVUPD      (R9), Z15
+	VMOVUPD      64(R9), Z16
+	VMOVUPD.Z    128(R9), K1, Z17
+	VBROADCASTSD (CX), Z18
+	VFMADD231PD  Z15, Z18, Z0
+	VFMADD231PD  Z16, Z18, Z1
+	VFMADD231PD  Z17, Z18, Z2
+	VBROADCASTSD (CX)(DX*1), Z18
+	VFMADD231PD  Z15, Z18, Z3
+	VFMADD231PD  Z16, Z18, Z4
+	VFMADD231PD  Z17, Z18, Z5
+	VBROADCASTSD (CX)(DX*2), Z18
+	VFMADD231PD  Z15, Z18, Z6
+	VFMADD231PD  Z16, Z18, Z7
+	VFMADD231PD  Z17, Z18, Z8
+	VBROADCASTSD (BX), Z18
+	VFMADD231PD  Z15, Z18, Z9
+	VFMADD231PD  Z16, Z18, Z10
+	VFMADD231PD  Z17, Z18, Z11
+	VBROADCASTSD (CX)(DX*4), Z18
+	VFMADD231PD  Z15, Z18, Z12
+	VFMADD231PD  Z16, Z18, Z13
+	VFMADD231PD  Z17, Z18, Z14
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   128(R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          old
 
 loop:
 	MOVQ         (R8), R9
@@ -4510,106 +4740,117 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z15
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z15
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R10), Z16
+	VMOVUPD      (AX), Z16
 	VFMADD231PD  Z0, Z15, Z16
-	VMOVUPD      Z16, (R10)
-	VMOVUPD      64(R10), Z0
+	VMOVUPD      Z16, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z1, Z15, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z2, Z15, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z3, Z15, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z4, Z15, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z5, Z15, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z6, Z15, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z7, Z15, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z8, Z15, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z9, Z15, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z10, Z15, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z11, Z15, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z12, Z15, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z13, Z15, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z14, Z15, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z15, Z0
-	VMOVUPD Z0, (R10)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z15, Z1
-	VMOVUPD Z1, 64(R10)
+	VMOVUPD Z1, 64(AX)
 	VMULPD  Z2, Z15, Z2
-	VMOVUPD Z2, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z15, Z3
-	VMOVUPD Z3, (R10)
+	VMOVUPD Z3, (AX)
 	VMULPD  Z4, Z15, Z4
-	VMOVUPD Z4, 64(R10)
+	VMOVUPD Z4, 64(AX)
 	VMULPD  Z5, Z15, Z5
-	VMOVUPD Z5, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z15, Z6
-	VMOVUPD Z6, (R10)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z15, Z7
-	VMOVUPD Z7, 64(R10)
+	VMOVUPD Z7, 64(AX)
 	VMULPD  Z8, Z15, Z8
-	VMOVUPD Z8, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z9, Z15, Z9
-	VMOVUPD Z9, (R10)
+	VMOVUPD Z9, (AX)
 	VMULPD  Z10, Z15, Z10
-	VMOVUPD Z10, 64(R10)
+	VMOVUPD Z10, 64(AX)
 	VMULPD  Z11, Z15, Z11
-	VMOVUPD Z11, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z11, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z12, Z15, Z12
-	VMOVUPD Z12, (R10)
+	VMOVUPD Z12, (AX)
 	VMULPD  Z13, Z15, Z13
-	VMOVUPD Z13, 64(R10)
+	VMOVUPD Z13, 64(AX)
 	VMULPD  Z14, Z15, Z14
-	VMOVUPD Z14, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z14, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide6x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide6x1F64AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -4618,16 +4859,6 @@ TEXT ·slide6x1F64AVX512(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
 
 loop:
 	MOVQ         (R8), R9
@@ -4650,106 +4881,151 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD.Z    (R10), K1, Z7
+	VMOVUPD.Z    (AX), K1, Z7
 	VFMADD231PD  Z0, Z6, Z7
-	VMOVUPD      Z7, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
+	VMOVUPD      Z7, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z1, Z6, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z2, Z6, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z3, Z6, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z4, Z6, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPD.Z    (R10), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z5, Z6, Z0
-	VMOVUPD      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z6, Z0
-	VMOVUPD Z0, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z1, Z6, Z1
-	VMOVUPD Z1, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z6, Z2
-	VMOVUPD Z2, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z6, Z3
-	VMOVUPD Z3, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z6, Z4
-	VMOVUPD Z4, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z5, Z6, Z5
-	VMOVUPD Z5, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide6x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·slide6x2F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       rows+40(FP), R8
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       mask+80(FP), R9
-	KMOVW      R9, K1
-	MOVQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       R11, R9
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
+	CMPQ   AX, $0x0000000c
+	JLE    loop
+	SUBQ   $0x0000000c, AX
+	MOVQ   $0x00000006, R10
+	MOVQ   c+48(FP), R11
+	MOVQ   cs+56(FP), R12
+
+old:
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*8), R9
+	ADDQ         $0x08, R8
+	VMOVUPD      (R9), Z12
+	VMOVUPD.Z    64(R9), K1, Z13
+	VBROADCASTSD (CX), Z14
+	VFMADD231PD  Z12, Z14, Z0
+	VFMADD231PD  Z13, Z14, Z1
+	VBROADCASTSD (CX)(DX*1), Z14
+	VFMADD231PD  Z12, Z14, Z2
+	VFMADD231PD  Z13, Z14, Z3
+	VBROADCASTSD (CX)(DX*2), Z14
+	VFMADD231PD  Z12, Z14, Z4
+	VFMADD231PD  Z13, Z14, Z5
+	VBROADCASTSD (BX), Z14
+	VFMADD231PD  Z12, Z14, Z6
+	VFMADD231PD  Z13, Z14, Z7
+	VBROADCASTSD (CX)(DX*4), Z14
+	VFMADD231PD  Z12, Z14, Z8
+	VFMADD231PD  Z13, Z14, Z9
+	VBROADCASTSD (BX)(DX*2), Z14
+	VFMADD231PD  Z12, Z14, Z10
+	VFMADD231PD  Z13, Z14, Z11
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   (R11)
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*8), R9
+	ADDQ         $0x08, R8
+	VMOVUPD      (R9), Z12
+	VMOVUPD.Z    64(R9), K1, Z13
+	VBROADCASTSD (CX), Z14
+	VFMADD231PD  Z12, Z14, Z0
+	VFMADD231PD  Z13, Z14, Z1
+	VBROADCASTSD (CX)(DX*1), Z14
+	VFMADD231PD  Z12, Z14, Z2
+	VFMADD231PD  Z13, Z14, Z3
+	VBROADCASTSD (CX)(DX*2), Z14
+	VFMADD231PD  Z12, Z14, Z4
+	VFMADD231PD  Z13, Z14, Z5
+	VBROADCASTSD (BX), Z14
+	VFMADD231PD  Z12, Z14, Z6
+	VFMADD231PD  Z13, Z14, Z7
+	VBROADCASTSD (CX)(DX*4), Z14
+	VFMADD231PD  Z12, Z14, Z8
+	VFMADD231PD  Z13, Z14, Z9
+	VBROADCASTSD (BX)(DX*2), Z14
+	VFMADD231PD  Z12, Z14, Z10
+	VFMADD231PD  Z13, Z14, Z11
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   64(R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          old
 
 loop:
 	MOVQ         (R8), R9
@@ -4779,148 +5055,234 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z12
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z12
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R10), Z13
+	VMOVUPD      (AX), Z13
 	VFMADD231PD  Z0, Z12, Z13
-	VMOVUPD      Z13, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
+	VMOVUPD      Z13, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z1, Z12, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z2, Z12, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z3, Z12, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z4, Z12, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z5, Z12, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z6, Z12, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z7, Z12, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z8, Z12, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z9, Z12, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z10, Z12, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD.Z    64(R10), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z11, Z12, Z0
-	VMOVUPD      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z12, Z0
-	VMOVUPD Z0, (R10)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z12, Z1
-	VMOVUPD Z1, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z12, Z2
-	VMOVUPD Z2, (R10)
+	VMOVUPD Z2, (AX)
 	VMULPD  Z3, Z12, Z3
-	VMOVUPD Z3, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z12, Z4
-	VMOVUPD Z4, (R10)
+	VMOVUPD Z4, (AX)
 	VMULPD  Z5, Z12, Z5
-	VMOVUPD Z5, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z12, Z6
-	VMOVUPD Z6, (R10)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z12, Z7
-	VMOVUPD Z7, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z8, Z12, Z8
-	VMOVUPD Z8, (R10)
+	VMOVUPD Z8, (AX)
 	VMULPD  Z9, Z12, Z9
-	VMOVUPD Z9, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z10, Z12, Z10
-	VMOVUPD Z10, (R10)
+	VMOVUPD Z10, (AX)
 	VMULPD  Z11, Z12, Z11
-	VMOVUPD Z11, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide6x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·slide6x3F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       rows+40(FP), R8
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       mask+80(FP), R9
-	KMOVW      R9, K1
-	MOVQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
-	VPXORQ     Z15, Z15, Z15
-	VPXORQ     Z16, Z16, Z16
-	VPXORQ     Z17, Z17, Z17
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	VPXORQ Z16, Z16, Z16
+	VPXORQ Z17, Z17, Z17
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
+	CMPQ   AX, $0x00000012
+	JLE    loop
+	SUBQ   $0x00000012, AX
+	MOVQ   $0x00000006, R10
+	MOVQ   c+48(FP), R11
+	MOVQ   cs+56(FP), R12
+
+old:
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*8), R9
+	ADDQ         $0x08, R8
+	VMOVUPD      (R9), Z18
+	VMOVUPD      64(R9), Z19
+	VMOVUPD.Z    128(R9), K1, Z20
+	VBROADCASTSD (CX), Z21
+	VFMADD231PD  Z18, Z21, Z0
+	VFMADD231PD  Z19, Z21, Z1
+	VFMADD231PD  Z20, Z21, Z2
+	VBROADCASTSD (CX)(DX*1), Z21
+	VFMADD231PD  Z18, Z21, Z3
+	VFMADD231PD  Z19, Z21, Z4
+	VFMADD231PD  Z20, Z21, Z5
+	VBROADCASTSD (CX)(DX*2), Z21
+	VFMADD231PD  Z18, Z21, Z6
+	VFMADD231PD  Z19, Z21, Z7
+	VFMADD231PD  Z20, Z21, Z8
+	VBROADCASTSD (BX), Z21
+	VFMADD231PD  Z18, Z21, Z9
+	VFMADD231PD  Z19, Z21, Z10
+	VFMADD231PD  Z20, Z21, Z11
+	VBROADCASTSD (CX)(DX*4), Z21
+	VFMADD231PD  Z18, Z21, Z12
+	VFMADD231PD  Z19, Z21, Z13
+	VFMADD231PD  Z20, Z21, Z14
+	VBROADCASTSD (BX)(DX*2), Z21
+	VFMADD231PD  Z18, Z21, Z15
+	VFMADD231PD  Z19, Z21, Z16
+	VFMADD231PD  Z20, Z21, Z17
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   (R11)
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*8), R9
+	ADDQ         $0x08, R8
+	VMOVUPD      (R9), Z18
+	VMOVUPD      64(R9), Z19
+	VMOVUPD.Z    128(R9), K1, Z20
+	VBROADCASTSD (CX), Z21
+	VFMADD231PD  Z18, Z21, Z0
+	VFMADD231PD  Z19, Z21, Z1
+	VFMADD231PD  Z20, Z21, Z2
+	VBROADCASTSD (CX)(DX*1), Z21
+	VFMADD231PD  Z18, Z21, Z3
+	VFMADD231PD  Z19, Z21, Z4
+	VFMADD231PD  Z20, Z21, Z5
+	VBROADCASTSD (CX)(DX*2), Z21
+	VFMADD231PD  Z18, Z21, Z6
+	VFMADD231PD  Z19, Z21, Z7
+	VFMADD231PD  Z20, Z21, Z8
+	VBROADCASTSD (BX), Z21
+	VFMADD231PD  Z18, Z21, Z9
+	VFMADD231PD  Z19, Z21, Z10
+	VFMADD231PD  Z20, Z21, Z11
+	VBROADCASTSD (CX)(DX*4), Z21
+	VFMADD231PD  Z18, Z21, Z12
+	VFMADD231PD  Z19, Z21, Z13
+	VFMADD231PD  Z20, Z21, Z14
+	VBROADCASTSD (BX)(DX*2), Z21
+	VFMADD231PD  Z18, Z21, Z15
+	VFMADD231PD  Z19, Z21, Z16
+	VFMADD231PD  Z20, Z21, Z17
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   64(R11)
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*8), R9
+	ADDQ         $0x08, R8
+	VMOVUPD      (R9), Z18
+	VMOVUPD      64(R9), Z19
+	VMOVUPD.Z    128(R9), K1, Z20
+	VBROADCASTSD (CX), Z21
+	VFMADD231PD  Z18, Z21, Z0
+	VFMADD231PD  Z19, Z21, Z1
+	VFMADD231PD  Z20, Z21, Z2
+	VBROADCASTSD (CX)(DX*1), Z21
+	VFMADD231PD  Z18, Z21, Z3
+	VFMADD231PD  Z19, Z21, Z4
+	VFMADD231PD  Z20, Z21, Z5
+	VBROADCASTSD (CX)(DX*2), Z21
+	VFMADD231PD  Z18, Z21, Z6
+	VFMADD231PD  Z19, Z21, Z7
+	VFMADD231PD  Z20, Z21, Z8
+	VBROADCASTSD (BX), Z21
+	VFMADD231PD  Z18, Z21, Z9
+	VFMADD231PD  Z19, Z21, Z10
+	VFMADD231PD  Z20, Z21, Z11
+	VBROADCASTSD (CX)(DX*4), Z21
+	VFMADD231PD  Z18, Z21, Z12
+	VFMADD231PD  Z19, Z21, Z13
+	VFMADD231PD  Z20, Z21, Z14
+	VBROADCASTSD (BX)(DX*2), Z21
+	VFMADD231PD  Z18, Z21, Z15
+	VFMADD231PD  Z19, Z21, Z16
+	VFMADD231PD  Z20, Z21, Z17
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   128(R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          old
 
 loop:
 	MOVQ         (R8), R9
@@ -4957,123 +5319,135 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z18
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z18
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R10), Z19
+	VMOVUPD      (AX), Z19
 	VFMADD231PD  Z0, Z18, Z19
-	VMOVUPD      Z19, (R10)
-	VMOVUPD      64(R10), Z0
+	VMOVUPD      Z19, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z1, Z18, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z2, Z18, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z3, Z18, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z4, Z18, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z5, Z18, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z6, Z18, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z7, Z18, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z8, Z18, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z9, Z18, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z10, Z18, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z11, Z18, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z12, Z18, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z13, Z18, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z14, Z18, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPD      (R10), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z15, Z18, Z0
-	VMOVUPD      Z0, (R10)
-	VMOVUPD      64(R10), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z16, Z18, Z0
-	VMOVUPD      Z0, 64(R10)
-	VMOVUPD.Z    128(R10), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z17, Z18, Z0
-	VMOVUPD      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z18, Z0
-	VMOVUPD Z0, (R10)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z18, Z1
-	VMOVUPD Z1, 64(R10)
+	VMOVUPD Z1, 64(AX)
 	VMULPD  Z2, Z18, Z2
-	VMOVUPD Z2, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z18, Z3
-	VMOVUPD Z3, (R10)
+	VMOVUPD Z3, (AX)
 	VMULPD  Z4, Z18, Z4
-	VMOVUPD Z4, 64(R10)
+	VMOVUPD Z4, 64(AX)
 	VMULPD  Z5, Z18, Z5
-	VMOVUPD Z5, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z18, Z6
-	VMOVUPD Z6, (R10)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z18, Z7
-	VMOVUPD Z7, 64(R10)
+	VMOVUPD Z7, 64(AX)
 	VMULPD  Z8, Z18, Z8
-	VMOVUPD Z8, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z9, Z18, Z9
-	VMOVUPD Z9, (R10)
+	VMOVUPD Z9, (AX)
 	VMULPD  Z10, Z18, Z10
-	VMOVUPD Z10, 64(R10)
+	VMOVUPD Z10, 64(AX)
 	VMULPD  Z11, Z18, Z11
-	VMOVUPD Z11, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z11, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z12, Z18, Z12
-	VMOVUPD Z12, (R10)
+	VMOVUPD Z12, (AX)
 	VMULPD  Z13, Z18, Z13
-	VMOVUPD Z13, 64(R10)
+	VMOVUPD Z13, 64(AX)
 	VMULPD  Z14, Z18, Z14
-	VMOVUPD Z14, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z14, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z15, Z18, Z15
-	VMOVUPD Z15, (R10)
+	VMOVUPD Z15, (AX)
 	VMULPD  Z16, Z18, Z16
-	VMOVUPD Z16, 64(R10)
+	VMOVUPD Z16, 64(AX)
 	VMULPD  Z17, Z18, Z17
-	VMOVUPD Z17, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPD Z17, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide7x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide7x1F64AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -5082,17 +5456,6 @@ TEXT ·slide7x1F64AVX512(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), DI
 	MOVQ   b+32(FP), R8
 	MOVQ   rows+40(FP), R9
-	MOVQ   c+48(FP), R11
-	MOVQ   cs+56(FP), R12
-	MOVQ   mask+80(FP), R10
-	KMOVW  R10, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
 
 loop:
 	MOVQ         (R9), R10
@@ -5117,118 +5480,166 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z7
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z7
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD.Z    (R11), K1, Z8
+	VMOVUPD.Z    (AX), K1, Z8
 	VFMADD231PD  Z0, Z7, Z8
-	VMOVUPD      Z8, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPD.Z    (R11), K1, Z0
+	VMOVUPD      Z8, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z1, Z7, Z0
-	VMOVUPD      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPD.Z    (R11), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z2, Z7, Z0
-	VMOVUPD      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPD.Z    (R11), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z3, Z7, Z0
-	VMOVUPD      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPD.Z    (R11), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z4, Z7, Z0
-	VMOVUPD      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPD.Z    (R11), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z5, Z7, Z0
-	VMOVUPD      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPD.Z    (R11), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z6, Z7, Z0
-	VMOVUPD      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z7, Z0
-	VMOVUPD Z0, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z1, Z7, Z1
-	VMOVUPD Z1, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z7, Z2
-	VMOVUPD Z2, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z7, Z3
-	VMOVUPD Z3, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z7, Z4
-	VMOVUPD Z4, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z5, Z7, Z5
-	VMOVUPD Z5, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z7, Z6
-	VMOVUPD Z6, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide7x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·slide7x2F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), SI
-	MOVQ       acs+24(FP), DI
-	MOVQ       b+32(FP), R8
-	MOVQ       rows+40(FP), R9
-	MOVQ       c+48(FP), R11
-	MOVQ       cs+56(FP), R12
-	MOVQ       mask+80(FP), R10
-	KMOVW      R10, K1
-	MOVQ       R11, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   rows+40(FP), R9
+	CMPQ   AX, $0x0000000e
+	JLE    loop
+	SUBQ   $0x0000000e, AX
+	MOVQ   $0x00000007, R11
+	MOVQ   c+48(FP), R12
+	MOVQ   cs+56(FP), R13
+
+old:
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*8), R10
+	ADDQ         $0x08, R9
+	VMOVUPD      (R10), Z14
+	VMOVUPD.Z    64(R10), K1, Z15
+	VBROADCASTSD (CX), Z16
+	VFMADD231PD  Z14, Z16, Z0
+	VFMADD231PD  Z15, Z16, Z1
+	VBROADCASTSD (CX)(DX*1), Z16
+	VFMADD231PD  Z14, Z16, Z2
+	VFMADD231PD  Z15, Z16, Z3
+	VBROADCASTSD (CX)(DX*2), Z16
+	VFMADD231PD  Z14, Z16, Z4
+	VFMADD231PD  Z15, Z16, Z5
+	VBROADCASTSD (SI), Z16
+	VFMADD231PD  Z14, Z16, Z6
+	VFMADD231PD  Z15, Z16, Z7
+	VBROADCASTSD (CX)(DX*4), Z16
+	VFMADD231PD  Z14, Z16, Z8
+	VFMADD231PD  Z15, Z16, Z9
+	VBROADCASTSD (SI)(DX*2), Z16
+	VFMADD231PD  Z14, Z16, Z10
+	VFMADD231PD  Z15, Z16, Z11
+	VBROADCASTSD (CX)(BX*2), Z16
+	VFMADD231PD  Z14, Z16, Z12
+	VFMADD231PD  Z15, Z16, Z13
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   (R12)
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*8), R10
+	ADDQ         $0x08, R9
+	VMOVUPD      (R10), Z14
+	VMOVUPD.Z    64(R10), K1, Z15
+	VBROADCASTSD (CX), Z16
+	VFMADD231PD  Z14, Z16, Z0
+	VFMADD231PD  Z15, Z16, Z1
+	VBROADCASTSD (CX)(DX*1), Z16
+	VFMADD231PD  Z14, Z16, Z2
+	VFMADD231PD  Z15, Z16, Z3
+	VBROADCASTSD (CX)(DX*2), Z16
+	VFMADD231PD  Z14, Z16, Z4
+	VFMADD231PD  Z15, Z16, Z5
+	VBROADCASTSD (SI), Z16
+	VFMADD231PD  Z14, Z16, Z6
+	VFMADD231PD  Z15, Z16, Z7
+	VBROADCASTSD (CX)(DX*4), Z16
+	VFMADD231PD  Z14, Z16, Z8
+	VFMADD231PD  Z15, Z16, Z9
+	VBROADCASTSD (SI)(DX*2), Z16
+	VFMADD231PD  Z14, Z16, Z10
+	VFMADD231PD  Z15, Z16, Z11
+	VBROADCASTSD (CX)(BX*2), Z16
+	VFMADD231PD  Z14, Z16, Z12
+	VFMADD231PD  Z15, Z16, Z13
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         R11
+	JNZ          old
 
 loop:
 	MOVQ         (R9), R10
@@ -5261,167 +5672,261 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z14
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z14
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R11), Z15
+	VMOVUPD      (AX), Z15
 	VFMADD231PD  Z0, Z14, Z15
-	VMOVUPD      Z15, (R11)
-	VMOVUPD.Z    64(R11), K1, Z0
+	VMOVUPD      Z15, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z1, Z14, Z0
-	VMOVUPD      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z2, Z14, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD.Z    64(R11), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z3, Z14, Z0
-	VMOVUPD      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z4, Z14, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD.Z    64(R11), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z5, Z14, Z0
-	VMOVUPD      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z6, Z14, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD.Z    64(R11), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z7, Z14, Z0
-	VMOVUPD      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z8, Z14, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD.Z    64(R11), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z9, Z14, Z0
-	VMOVUPD      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z10, Z14, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD.Z    64(R11), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z11, Z14, Z0
-	VMOVUPD      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z12, Z14, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD.Z    64(R11), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z13, Z14, Z0
-	VMOVUPD      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z14, Z0
-	VMOVUPD Z0, (R11)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z14, Z1
-	VMOVUPD Z1, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z14, Z2
-	VMOVUPD Z2, (R11)
+	VMOVUPD Z2, (AX)
 	VMULPD  Z3, Z14, Z3
-	VMOVUPD Z3, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z14, Z4
-	VMOVUPD Z4, (R11)
+	VMOVUPD Z4, (AX)
 	VMULPD  Z5, Z14, Z5
-	VMOVUPD Z5, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z14, Z6
-	VMOVUPD Z6, (R11)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z14, Z7
-	VMOVUPD Z7, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z8, Z14, Z8
-	VMOVUPD Z8, (R11)
+	VMOVUPD Z8, (AX)
 	VMULPD  Z9, Z14, Z9
-	VMOVUPD Z9, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z10, Z14, Z10
-	VMOVUPD Z10, (R11)
+	VMOVUPD Z10, (AX)
 	VMULPD  Z11, Z14, Z11
-	VMOVUPD Z11, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z12, Z14, Z12
-	VMOVUPD Z12, (R11)
+	VMOVUPD Z12, (AX)
 	VMULPD  Z13, Z14, Z13
-	VMOVUPD Z13, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide7x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·slide7x3F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), SI
-	MOVQ       acs+24(FP), DI
-	MOVQ       b+32(FP), R8
-	MOVQ       rows+40(FP), R9
-	MOVQ       c+48(FP), R11
-	MOVQ       cs+56(FP), R12
-	MOVQ       mask+80(FP), R10
-	KMOVW      R10, K1
-	MOVQ       R11, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
-	VPXORQ     Z15, Z15, Z15
-	VPXORQ     Z16, Z16, Z16
-	VPXORQ     Z17, Z17, Z17
-	VPXORQ     Z18, Z18, Z18
-	VPXORQ     Z19, Z19, Z19
-	VPXORQ     Z20, Z20, Z20
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	VPXORQ Z16, Z16, Z16
+	VPXORQ Z17, Z17, Z17
+	VPXORQ Z18, Z18, Z18
+	VPXORQ Z19, Z19, Z19
+	VPXORQ Z20, Z20, Z20
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   rows+40(FP), R9
+	CMPQ   AX, $0x00000015
+	JLE    loop
+	SUBQ   $0x00000015, AX
+	MOVQ   $0x00000007, R11
+	MOVQ   c+48(FP), R12
+	MOVQ   cs+56(FP), R13
+
+old:
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*8), R10
+	ADDQ         $0x08, R9
+	VMOVUPD      (R10), Z21
+	VMOVUPD      64(R10), Z22
+	VMOVUPD.Z    128(R10), K1, Z23
+	VBROADCASTSD (CX), Z24
+	VFMADD231PD  Z21, Z24, Z0
+	VFMADD231PD  Z22, Z24, Z1
+	VFMADD231PD  Z23, Z24, Z2
+	VBROADCASTSD (CX)(DX*1), Z24
+	VFMADD231PD  Z21, Z24, Z3
+	VFMADD231PD  Z22, Z24, Z4
+	VFMADD231PD  Z23, Z24, Z5
+	VBROADCASTSD (CX)(DX*2), Z24
+	VFMADD231PD  Z21, Z24, Z6
+	VFMADD231PD  Z22, Z24, Z7
+	VFMADD231PD  Z23, Z24, Z8
+	VBROADCASTSD (SI), Z24
+	VFMADD231PD  Z21, Z24, Z9
+	VFMADD231PD  Z22, Z24, Z10
+	VFMADD231PD  Z23, Z24, Z11
+	VBROADCASTSD (CX)(DX*4), Z24
+	VFMADD231PD  Z21, Z24, Z12
+	VFMADD231PD  Z22, Z24, Z13
+	VFMADD231PD  Z23, Z24, Z14
+	VBROADCASTSD (SI)(DX*2), Z24
+	VFMADD231PD  Z21, Z24, Z15
+	VFMADD231PD  Z22, Z24, Z16
+	VFMADD231PD  Z23, Z24, Z17
+	VBROADCASTSD (CX)(BX*2), Z24
+	VFMADD231PD  Z21, Z24, Z18
+	VFMADD231PD  Z22, Z24, Z19
+	VFMADD231PD  Z23, Z24, Z20
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   (R12)
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*8), R10
+	ADDQ         $0x08, R9
+	VMOVUPD      (R10), Z21
+	VMOVUPD      64(R10), Z22
+	VMOVUPD.Z    128(R10), K1, Z23
+	VBROADCASTSD (CX), Z24
+	VFMADD231PD  Z21, Z24, Z0
+	VFMADD231PD  Z22, Z24, Z1
+	VFMADD231PD  Z23, Z24, Z2
+	VBROADCASTSD (CX)(DX*1), Z24
+	VFMADD231PD  Z21, Z24, Z3
+	VFMADD231PD  Z22, Z24, Z4
+	VFMADD231PD  Z23, Z24, Z5
+	VBROADCASTSD (CX)(DX*2), Z24
+	VFMADD231PD  Z21, Z24, Z6
+	VFMADD231PD  Z22, Z24, Z7
+	VFMADD231PD  Z23, Z24, Z8
+	VBROADCASTSD (SI), Z24
+	VFMADD231PD  Z21, Z24, Z9
+	VFMADD231PD  Z22, Z24, Z10
+	VFMADD231PD  Z23, Z24, Z11
+	VBROADCASTSD (CX)(DX*4), Z24
+	VFMADD231PD  Z21, Z24, Z12
+	VFMADD231PD  Z22, Z24, Z13
+	VFMADD231PD  Z23, Z24, Z14
+	VBROADCASTSD (SI)(DX*2), Z24
+	VFMADD231PD  Z21, Z24, Z15
+	VFMADD231PD  Z22, Z24, Z16
+	VFMADD231PD  Z23, Z24, Z17
+	VBROADCASTSD (CX)(BX*2), Z24
+	VFMADD231PD  Z21, Z24, Z18
+	VFMADD231PD  Z22, Z24, Z19
+	VFMADD231PD  Z23, Z24, Z20
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   64(R12)
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*8), R10
+	ADDQ         $0x08, R9
+	VMOVUPD      (R10), Z21
+	VMOVUPD      64(R10), Z22
+	VMOVUPD.Z    128(R10), K1, Z23
+	VBROADCASTSD (CX), Z24
+	VFMADD231PD  Z21, Z24, Z0
+	VFMADD231PD  Z22, Z24, Z1
+	VFMADD231PD  Z23, Z24, Z2
+	VBROADCASTSD (CX)(DX*1), Z24
+	VFMADD231PD  Z21, Z24, Z3
+	VFMADD231PD  Z22, Z24, Z4
+	VFMADD231PD  Z23, Z24, Z5
+	VBROADCASTSD (CX)(DX*2), Z24
+	VFMADD231PD  Z21, Z24, Z6
+	VFMADD231PD  Z22, Z24, Z7
+	VFMADD231PD  Z23, Z24, Z8
+	VBROADCASTSD (SI), Z24
+	VFMADD231PD  Z21, Z24, Z9
+	VFMADD231PD  Z22, Z24, Z10
+	VFMADD231PD  Z23, Z24, Z11
+	VBROADCASTSD (CX)(DX*4), Z24
+	VFMADD231PD  Z21, Z24, Z12
+	VFMADD231PD  Z22, Z24, Z13
+	VFMADD231PD  Z23, Z24, Z14
+	VBROADCASTSD (SI)(DX*2), Z24
+	VFMADD231PD  Z21, Z24, Z15
+	VFMADD231PD  Z22, Z24, Z16
+	VFMADD231PD  Z23, Z24, Z17
+	VBROADCASTSD (CX)(BX*2), Z24
+	VFMADD231PD  Z21, Z24, Z18
+	VFMADD231PD  Z22, Z24, Z19
+	VFMADD231PD  Z23, Z24, Z20
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   128(R12)
+	ADDQ         R13, R12
+	DECQ         R11
+	JNZ          old
 
 loop:
 	MOVQ         (R9), R10
@@ -5462,152 +5967,145 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z21
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z21
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R11), Z22
+	VMOVUPD      (AX), Z22
 	VFMADD231PD  Z0, Z21, Z22
-	VMOVUPD      Z22, (R11)
-	VMOVUPD      64(R11), Z0
+	VMOVUPD      Z22, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z1, Z21, Z0
-	VMOVUPD      Z0, 64(R11)
-	VMOVUPD.Z    128(R11), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z2, Z21, Z0
-	VMOVUPD      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z3, Z21, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD      64(R11), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z4, Z21, Z0
-	VMOVUPD      Z0, 64(R11)
-	VMOVUPD.Z    128(R11), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z5, Z21, Z0
-	VMOVUPD      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z6, Z21, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD      64(R11), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z7, Z21, Z0
-	VMOVUPD      Z0, 64(R11)
-	VMOVUPD.Z    128(R11), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z8, Z21, Z0
-	VMOVUPD      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z9, Z21, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD      64(R11), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z10, Z21, Z0
-	VMOVUPD      Z0, 64(R11)
-	VMOVUPD.Z    128(R11), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z11, Z21, Z0
-	VMOVUPD      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z12, Z21, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD      64(R11), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z13, Z21, Z0
-	VMOVUPD      Z0, 64(R11)
-	VMOVUPD.Z    128(R11), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z14, Z21, Z0
-	VMOVUPD      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z15, Z21, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD      64(R11), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z16, Z21, Z0
-	VMOVUPD      Z0, 64(R11)
-	VMOVUPD.Z    128(R11), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z17, Z21, Z0
-	VMOVUPD      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z18, Z21, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD      64(R11), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z19, Z21, Z0
-	VMOVUPD      Z0, 64(R11)
-	VMOVUPD.Z    128(R11), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z20, Z21, Z0
-	VMOVUPD      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z21, Z0
-	VMOVUPD Z0, (R11)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z21, Z1
-	VMOVUPD Z1, 64(R11)
+	VMOVUPD Z1, 64(AX)
 	VMULPD  Z2, Z21, Z2
-	VMOVUPD Z2, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z21, Z3
-	VMOVUPD Z3, (R11)
+	VMOVUPD Z3, (AX)
 	VMULPD  Z4, Z21, Z4
-	VMOVUPD Z4, 64(R11)
+	VMOVUPD Z4, 64(AX)
 	VMULPD  Z5, Z21, Z5
-	VMOVUPD Z5, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z21, Z6
-	VMOVUPD Z6, (R11)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z21, Z7
-	VMOVUPD Z7, 64(R11)
+	VMOVUPD Z7, 64(AX)
 	VMULPD  Z8, Z21, Z8
-	VMOVUPD Z8, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z9, Z21, Z9
-	VMOVUPD Z9, (R11)
+	VMOVUPD Z9, (AX)
 	VMULPD  Z10, Z21, Z10
-	VMOVUPD Z10, 64(R11)
+	VMOVUPD Z10, 64(AX)
 	VMULPD  Z11, Z21, Z11
-	VMOVUPD Z11, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z11, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z12, Z21, Z12
-	VMOVUPD Z12, (R11)
+	VMOVUPD Z12, (AX)
 	VMULPD  Z13, Z21, Z13
-	VMOVUPD Z13, 64(R11)
+	VMOVUPD Z13, 64(AX)
 	VMULPD  Z14, Z21, Z14
-	VMOVUPD Z14, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z14, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z15, Z21, Z15
-	VMOVUPD Z15, (R11)
+	VMOVUPD Z15, (AX)
 	VMULPD  Z16, Z21, Z16
-	VMOVUPD Z16, 64(R11)
+	VMOVUPD Z16, 64(AX)
 	VMULPD  Z17, Z21, Z17
-	VMOVUPD Z17, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z17, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z18, Z21, Z18
-	VMOVUPD Z18, (R11)
+	VMOVUPD Z18, (AX)
 	VMULPD  Z19, Z21, Z19
-	VMOVUPD Z19, 64(R11)
+	VMOVUPD Z19, 64(AX)
 	VMULPD  Z20, Z21, Z20
-	VMOVUPD Z20, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z20, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide8x1F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide8x1F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), SI
-	MOVQ   acs+24(FP), DI
-	MOVQ   b+32(FP), R8
-	MOVQ   rows+40(FP), R9
-	MOVQ   c+48(FP), R11
-	MOVQ   cs+56(FP), R12
-	MOVQ   mask+80(FP), R10
-	KMOVW  R10, K1
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -5616,6 +6114,14 @@ TEXT ·slide8x1F64AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   rows+40(FP), R9
 
 loop:
 	MOVQ         (R9), R10
@@ -5642,130 +6148,181 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z8
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z8
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD.Z    (R11), K1, Z9
+	VMOVUPD.Z    (AX), K1, Z9
 	VFMADD231PD  Z0, Z8, Z9
-	VMOVUPD      Z9, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPD.Z    (R11), K1, Z0
+	VMOVUPD      Z9, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z1, Z8, Z0
-	VMOVUPD      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPD.Z    (R11), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z2, Z8, Z0
-	VMOVUPD      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPD.Z    (R11), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z3, Z8, Z0
-	VMOVUPD      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPD.Z    (R11), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z4, Z8, Z0
-	VMOVUPD      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPD.Z    (R11), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z5, Z8, Z0
-	VMOVUPD      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPD.Z    (R11), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z6, Z8, Z0
-	VMOVUPD      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPD.Z    (R11), K1, Z0
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPD.Z    (AX), K1, Z0
 	VFMADD231PD  Z7, Z8, Z0
-	VMOVUPD      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z8, Z0
-	VMOVUPD Z0, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPD Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z1, Z8, Z1
-	VMOVUPD Z1, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPD Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z8, Z2
-	VMOVUPD Z2, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPD Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z8, Z3
-	VMOVUPD Z3, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPD Z3, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z8, Z4
-	VMOVUPD Z4, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPD Z4, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z5, Z8, Z5
-	VMOVUPD Z5, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPD Z5, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z8, Z6
-	VMOVUPD Z6, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPD Z6, K1, (AX)
+	ADDQ    CX, AX
 	VMULPD  Z7, Z8, Z7
-	VMOVUPD Z7, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPD Z7, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide8x2F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·slide8x2F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), SI
-	MOVQ       acs+24(FP), DI
-	MOVQ       b+32(FP), R8
-	MOVQ       rows+40(FP), R9
-	MOVQ       c+48(FP), R11
-	MOVQ       cs+56(FP), R12
-	MOVQ       mask+80(FP), R10
-	KMOVW      R10, K1
-	MOVQ       R11, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
-	VPXORQ     Z15, Z15, Z15
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   rows+40(FP), R9
+	CMPQ   AX, $0x00000010
+	JLE    loop
+	SUBQ   $0x00000010, AX
+	MOVQ   $0x00000008, R11
+	MOVQ   c+48(FP), R12
+	MOVQ   cs+56(FP), R13
+
+old:
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*8), R10
+	ADDQ         $0x08, R9
+	VMOVUPD      (R10), Z16
+	VMOVUPD.Z    64(R10), K1, Z17
+	VBROADCASTSD (CX), Z18
+	VFMADD231PD  Z16, Z18, Z0
+	VFMADD231PD  Z17, Z18, Z1
+	VBROADCASTSD (CX)(DX*1), Z18
+	VFMADD231PD  Z16, Z18, Z2
+	VFMADD231PD  Z17, Z18, Z3
+	VBROADCASTSD (CX)(DX*2), Z18
+	VFMADD231PD  Z16, Z18, Z4
+	VFMADD231PD  Z17, Z18, Z5
+	VBROADCASTSD (SI), Z18
+	VFMADD231PD  Z16, Z18, Z6
+	VFMADD231PD  Z17, Z18, Z7
+	VBROADCASTSD (CX)(DX*4), Z18
+	VFMADD231PD  Z16, Z18, Z8
+	VFMADD231PD  Z17, Z18, Z9
+	VBROADCASTSD (SI)(DX*2), Z18
+	VFMADD231PD  Z16, Z18, Z10
+	VFMADD231PD  Z17, Z18, Z11
+	VBROADCASTSD (CX)(BX*2), Z18
+	VFMADD231PD  Z16, Z18, Z12
+	VFMADD231PD  Z17, Z18, Z13
+	VBROADCASTSD (SI)(DX*4), Z18
+	VFMADD231PD  Z16, Z18, Z14
+	VFMADD231PD  Z17, Z18, Z15
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   (R12)
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*8), R10
+	ADDQ         $0x08, R9
+	VMOVUPD      (R10), Z16
+	VMOVUPD.Z    64(R10), K1, Z17
+	VBROADCASTSD (CX), Z18
+	VFMADD231PD  Z16, Z18, Z0
+	VFMADD231PD  Z17, Z18, Z1
+	VBROADCASTSD (CX)(DX*1), Z18
+	VFMADD231PD  Z16, Z18, Z2
+	VFMADD231PD  Z17, Z18, Z3
+	VBROADCASTSD (CX)(DX*2), Z18
+	VFMADD231PD  Z16, Z18, Z4
+	VFMADD231PD  Z17, Z18, Z5
+	VBROADCASTSD (SI), Z18
+	VFMADD231PD  Z16, Z18, Z6
+	VFMADD231PD  Z17, Z18, Z7
+	VBROADCASTSD (CX)(DX*4), Z18
+	VFMADD231PD  Z16, Z18, Z8
+	VFMADD231PD  Z17, Z18, Z9
+	VBROADCASTSD (SI)(DX*2), Z18
+	VFMADD231PD  Z16, Z18, Z10
+	VFMADD231PD  Z17, Z18, Z11
+	VBROADCASTSD (CX)(BX*2), Z18
+	VFMADD231PD  Z16, Z18, Z12
+	VFMADD231PD  Z17, Z18, Z13
+	VBROADCASTSD (SI)(DX*4), Z18
+	VFMADD231PD  Z16, Z18, Z14
+	VFMADD231PD  Z17, Z18, Z15
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         R11
+	JNZ          old
 
 loop:
 	MOVQ         (R9), R10
@@ -5801,186 +6358,288 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z16
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z16
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R11), Z17
+	VMOVUPD      (AX), Z17
 	VFMADD231PD  Z0, Z16, Z17
-	VMOVUPD      Z17, (R11)
-	VMOVUPD.Z    64(R11), K1, Z0
+	VMOVUPD      Z17, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z1, Z16, Z0
-	VMOVUPD      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z2, Z16, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD.Z    64(R11), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z3, Z16, Z0
-	VMOVUPD      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z4, Z16, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD.Z    64(R11), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z5, Z16, Z0
-	VMOVUPD      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z6, Z16, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD.Z    64(R11), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z7, Z16, Z0
-	VMOVUPD      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z8, Z16, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD.Z    64(R11), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z9, Z16, Z0
-	VMOVUPD      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z10, Z16, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD.Z    64(R11), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z11, Z16, Z0
-	VMOVUPD      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z12, Z16, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD.Z    64(R11), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z13, Z16, Z0
-	VMOVUPD      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z14, Z16, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD.Z    64(R11), K1, Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD.Z    64(AX), K1, Z0
 	VFMADD231PD  Z15, Z16, Z0
-	VMOVUPD      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z16, Z0
-	VMOVUPD Z0, (R11)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z16, Z1
-	VMOVUPD Z1, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z2, Z16, Z2
-	VMOVUPD Z2, (R11)
+	VMOVUPD Z2, (AX)
 	VMULPD  Z3, Z16, Z3
-	VMOVUPD Z3, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z4, Z16, Z4
-	VMOVUPD Z4, (R11)
+	VMOVUPD Z4, (AX)
 	VMULPD  Z5, Z16, Z5
-	VMOVUPD Z5, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z16, Z6
-	VMOVUPD Z6, (R11)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z16, Z7
-	VMOVUPD Z7, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z7, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z8, Z16, Z8
-	VMOVUPD Z8, (R11)
+	VMOVUPD Z8, (AX)
 	VMULPD  Z9, Z16, Z9
-	VMOVUPD Z9, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z9, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z10, Z16, Z10
-	VMOVUPD Z10, (R11)
+	VMOVUPD Z10, (AX)
 	VMULPD  Z11, Z16, Z11
-	VMOVUPD Z11, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z11, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z12, Z16, Z12
-	VMOVUPD Z12, (R11)
+	VMOVUPD Z12, (AX)
 	VMULPD  Z13, Z16, Z13
-	VMOVUPD Z13, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z13, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPD  Z14, Z16, Z14
-	VMOVUPD Z14, (R11)
+	VMOVUPD Z14, (AX)
 	VMULPD  Z15, Z16, Z15
-	VMOVUPD Z15, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z15, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide8x3F64AVX512(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·slide8x3F64AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), SI
-	MOVQ       acs+24(FP), DI
-	MOVQ       b+32(FP), R8
-	MOVQ       rows+40(FP), R9
-	MOVQ       c+48(FP), R11
-	MOVQ       cs+56(FP), R12
-	MOVQ       mask+80(FP), R10
-	KMOVW      R10, K1
-	MOVQ       R11, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
-	VPXORQ     Z15, Z15, Z15
-	VPXORQ     Z16, Z16, Z16
-	VPXORQ     Z17, Z17, Z17
-	VPXORQ     Z18, Z18, Z18
-	VPXORQ     Z19, Z19, Z19
-	VPXORQ     Z20, Z20, Z20
-	VPXORQ     Z21, Z21, Z21
-	VPXORQ     Z22, Z22, Z22
-	VPXORQ     Z23, Z23, Z23
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	VPXORQ Z16, Z16, Z16
+	VPXORQ Z17, Z17, Z17
+	VPXORQ Z18, Z18, Z18
+	VPXORQ Z19, Z19, Z19
+	VPXORQ Z20, Z20, Z20
+	VPXORQ Z21, Z21, Z21
+	VPXORQ Z22, Z22, Z22
+	VPXORQ Z23, Z23, Z23
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   rows+40(FP), R9
+	CMPQ   AX, $0x00000018
+	JLE    loop
+	SUBQ   $0x00000018, AX
+	MOVQ   $0x00000008, R11
+	MOVQ   c+48(FP), R12
+	MOVQ   cs+56(FP), R13
+
+old:
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*8), R10
+	ADDQ         $0x08, R9
+	VMOVUPD      (R10), Z24
+	VMOVUPD      64(R10), Z25
+	VMOVUPD.Z    128(R10), K1, Z26
+	VBROADCASTSD (CX), Z27
+	VFMADD231PD  Z24, Z27, Z0
+	VFMADD231PD  Z25, Z27, Z1
+	VFMADD231PD  Z26, Z27, Z2
+	VBROADCASTSD (CX)(DX*1), Z27
+	VFMADD231PD  Z24, Z27, Z3
+	VFMADD231PD  Z25, Z27, Z4
+	VFMADD231PD  Z26, Z27, Z5
+	VBROADCASTSD (CX)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z6
+	VFMADD231PD  Z25, Z27, Z7
+	VFMADD231PD  Z26, Z27, Z8
+	VBROADCASTSD (SI), Z27
+	VFMADD231PD  Z24, Z27, Z9
+	VFMADD231PD  Z25, Z27, Z10
+	VFMADD231PD  Z26, Z27, Z11
+	VBROADCASTSD (CX)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z12
+	VFMADD231PD  Z25, Z27, Z13
+	VFMADD231PD  Z26, Z27, Z14
+	VBROADCASTSD (SI)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z15
+	VFMADD231PD  Z25, Z27, Z16
+	VFMADD231PD  Z26, Z27, Z17
+	VBROADCASTSD (CX)(BX*2), Z27
+	VFMADD231PD  Z24, Z27, Z18
+	VFMADD231PD  Z25, Z27, Z19
+	VFMADD231PD  Z26, Z27, Z20
+	VBROADCASTSD (SI)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z21
+	VFMADD231PD  Z25, Z27, Z22
+	VFMADD231PD  Z26, Z27, Z23
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   (R12)
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*8), R10
+	ADDQ         $0x08, R9
+	VMOVUPD      (R10), Z24
+	VMOVUPD      64(R10), Z25
+	VMOVUPD.Z    128(R10), K1, Z26
+	VBROADCASTSD (CX), Z27
+	VFMADD231PD  Z24, Z27, Z0
+	VFMADD231PD  Z25, Z27, Z1
+	VFMADD231PD  Z26, Z27, Z2
+	VBROADCASTSD (CX)(DX*1), Z27
+	VFMADD231PD  Z24, Z27, Z3
+	VFMADD231PD  Z25, Z27, Z4
+	VFMADD231PD  Z26, Z27, Z5
+	VBROADCASTSD (CX)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z6
+	VFMADD231PD  Z25, Z27, Z7
+	VFMADD231PD  Z26, Z27, Z8
+	VBROADCASTSD (SI), Z27
+	VFMADD231PD  Z24, Z27, Z9
+	VFMADD231PD  Z25, Z27, Z10
+	VFMADD231PD  Z26, Z27, Z11
+	VBROADCASTSD (CX)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z12
+	VFMADD231PD  Z25, Z27, Z13
+	VFMADD231PD  Z26, Z27, Z14
+	VBROADCASTSD (SI)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z15
+	VFMADD231PD  Z25, Z27, Z16
+	VFMADD231PD  Z26, Z27, Z17
+	VBROADCASTSD (CX)(BX*2), Z27
+	VFMADD231PD  Z24, Z27, Z18
+	VFMADD231PD  Z25, Z27, Z19
+	VFMADD231PD  Z26, Z27, Z20
+	VBROADCASTSD (SI)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z21
+	VFMADD231PD  Z25, Z27, Z22
+	VFMADD231PD  Z26, Z27, Z23
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   64(R12)
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*8), R10
+	ADDQ         $0x08, R9
+	VMOVUPD      (R10), Z24
+	VMOVUPD      64(R10), Z25
+	VMOVUPD.Z    128(R10), K1, Z26
+	VBROADCASTSD (CX), Z27
+	VFMADD231PD  Z24, Z27, Z0
+	VFMADD231PD  Z25, Z27, Z1
+	VFMADD231PD  Z26, Z27, Z2
+	VBROADCASTSD (CX)(DX*1), Z27
+	VFMADD231PD  Z24, Z27, Z3
+	VFMADD231PD  Z25, Z27, Z4
+	VFMADD231PD  Z26, Z27, Z5
+	VBROADCASTSD (CX)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z6
+	VFMADD231PD  Z25, Z27, Z7
+	VFMADD231PD  Z26, Z27, Z8
+	VBROADCASTSD (SI), Z27
+	VFMADD231PD  Z24, Z27, Z9
+	VFMADD231PD  Z25, Z27, Z10
+	VFMADD231PD  Z26, Z27, Z11
+	VBROADCASTSD (CX)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z12
+	VFMADD231PD  Z25, Z27, Z13
+	VFMADD231PD  Z26, Z27, Z14
+	VBROADCASTSD (SI)(DX*2), Z27
+	VFMADD231PD  Z24, Z27, Z15
+	VFMADD231PD  Z25, Z27, Z16
+	VFMADD231PD  Z26, Z27, Z17
+	VBROADCASTSD (CX)(BX*2), Z27
+	VFMADD231PD  Z24, Z27, Z18
+	VFMADD231PD  Z25, Z27, Z19
+	VFMADD231PD  Z26, Z27, Z20
+	VBROADCASTSD (SI)(DX*4), Z27
+	VFMADD231PD  Z24, Z27, Z21
+	VFMADD231PD  Z25, Z27, Z22
+	VFMADD231PD  Z26, Z27, Z23
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   128(R12)
+	ADDQ         R13, R12
+	DECQ         R11
+	JNZ          old
 
 loop:
 	MOVQ         (R9), R10
@@ -6025,151 +6684,154 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSD (AX), Z24
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSD (DX), Z24
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPD      (R11), Z25
+	VMOVUPD      (AX), Z25
 	VFMADD231PD  Z0, Z24, Z25
-	VMOVUPD      Z25, (R11)
-	VMOVUPD      64(R11), Z0
+	VMOVUPD      Z25, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z1, Z24, Z0
-	VMOVUPD      Z0, 64(R11)
-	VMOVUPD.Z    128(R11), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z2, Z24, Z0
-	VMOVUPD      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z3, Z24, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD      64(R11), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z4, Z24, Z0
-	VMOVUPD      Z0, 64(R11)
-	VMOVUPD.Z    128(R11), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z5, Z24, Z0
-	VMOVUPD      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z6, Z24, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD      64(R11), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z7, Z24, Z0
-	VMOVUPD      Z0, 64(R11)
-	VMOVUPD.Z    128(R11), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z8, Z24, Z0
-	VMOVUPD      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z9, Z24, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD      64(R11), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z10, Z24, Z0
-	VMOVUPD      Z0, 64(R11)
-	VMOVUPD.Z    128(R11), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z11, Z24, Z0
-	VMOVUPD      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z12, Z24, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD      64(R11), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z13, Z24, Z0
-	VMOVUPD      Z0, 64(R11)
-	VMOVUPD.Z    128(R11), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z14, Z24, Z0
-	VMOVUPD      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z15, Z24, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD      64(R11), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z16, Z24, Z0
-	VMOVUPD      Z0, 64(R11)
-	VMOVUPD.Z    128(R11), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z17, Z24, Z0
-	VMOVUPD      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z18, Z24, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD      64(R11), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z19, Z24, Z0
-	VMOVUPD      Z0, 64(R11)
-	VMOVUPD.Z    128(R11), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z20, Z24, Z0
-	VMOVUPD      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPD      (R11), Z0
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPD      (AX), Z0
 	VFMADD231PD  Z21, Z24, Z0
-	VMOVUPD      Z0, (R11)
-	VMOVUPD      64(R11), Z0
+	VMOVUPD      Z0, (AX)
+	VMOVUPD      64(AX), Z0
 	VFMADD231PD  Z22, Z24, Z0
-	VMOVUPD      Z0, 64(R11)
-	VMOVUPD.Z    128(R11), K1, Z0
+	VMOVUPD      Z0, 64(AX)
+	VMOVUPD.Z    128(AX), K1, Z0
 	VFMADD231PD  Z23, Z24, Z0
-	VMOVUPD      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VZEROUPPER
-	RET
+	VMOVUPD      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPD  Z0, Z24, Z0
-	VMOVUPD Z0, (R11)
+	VMOVUPD Z0, (AX)
 	VMULPD  Z1, Z24, Z1
-	VMOVUPD Z1, 64(R11)
+	VMOVUPD Z1, 64(AX)
 	VMULPD  Z2, Z24, Z2
-	VMOVUPD Z2, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z3, Z24, Z3
-	VMOVUPD Z3, (R11)
+	VMOVUPD Z3, (AX)
 	VMULPD  Z4, Z24, Z4
-	VMOVUPD Z4, 64(R11)
+	VMOVUPD Z4, 64(AX)
 	VMULPD  Z5, Z24, Z5
-	VMOVUPD Z5, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z6, Z24, Z6
-	VMOVUPD Z6, (R11)
+	VMOVUPD Z6, (AX)
 	VMULPD  Z7, Z24, Z7
-	VMOVUPD Z7, 64(R11)
+	VMOVUPD Z7, 64(AX)
 	VMULPD  Z8, Z24, Z8
-	VMOVUPD Z8, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z9, Z24, Z9
-	VMOVUPD Z9, (R11)
+	VMOVUPD Z9, (AX)
 	VMULPD  Z10, Z24, Z10
-	VMOVUPD Z10, 64(R11)
+	VMOVUPD Z10, 64(AX)
 	VMULPD  Z11, Z24, Z11
-	VMOVUPD Z11, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z11, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z12, Z24, Z12
-	VMOVUPD Z12, (R11)
+	VMOVUPD Z12, (AX)
 	VMULPD  Z13, Z24, Z13
-	VMOVUPD Z13, 64(R11)
+	VMOVUPD Z13, 64(AX)
 	VMULPD  Z14, Z24, Z14
-	VMOVUPD Z14, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z14, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z15, Z24, Z15
-	VMOVUPD Z15, (R11)
+	VMOVUPD Z15, (AX)
 	VMULPD  Z16, Z24, Z16
-	VMOVUPD Z16, 64(R11)
+	VMOVUPD Z16, 64(AX)
 	VMULPD  Z17, Z24, Z17
-	VMOVUPD Z17, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z17, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z18, Z24, Z18
-	VMOVUPD Z18, (R11)
+	VMOVUPD Z18, (AX)
 	VMULPD  Z19, Z24, Z19
-	VMOVUPD Z19, 64(R11)
+	VMOVUPD Z19, 64(AX)
 	VMULPD  Z20, Z24, Z20
-	VMOVUPD Z20, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z20, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPD  Z21, Z24, Z21
-	VMOVUPD Z21, (R11)
+	VMOVUPD Z21, (AX)
 	VMULPD  Z22, Z24, Z22
-	VMOVUPD Z22, 64(R11)
+	VMOVUPD Z22, 64(AX)
 	VMULPD  Z23, Z24, Z23
-	VMOVUPD Z23, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPD Z23, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
@@ -7053,17 +7715,15 @@ rest:
 // func slide1x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide1x1F32AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   rows+40(FP), SI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), DI
-	KMOVW  DI, K1
-	VPXORQ Z0, Z0, Z0
 
 loop:
 	MOVQ         (SI), DI
@@ -7075,40 +7735,41 @@ loop:
 	ADDQ         DX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z1
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z1
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS.Z    (R8), K1, Z2
+	VMOVUPS.Z    (AX), K1, Z2
 	VFMADD231PS  Z0, Z1, Z2
-	VMOVUPS      Z2, K1, (R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPS      Z2, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z1, Z0
-	VMOVUPS Z0, K1, (R8)
-	ADDQ    R9, R8
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide1x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide1x2F32AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   rows+40(FP), SI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), DI
-	KMOVW  DI, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
 
 loop:
 	MOVQ         (SI), DI
@@ -7121,46 +7782,47 @@ loop:
 	ADDQ         DX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z2
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z2
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R8), Z3
+	VMOVUPS      (AX), Z3
 	VFMADD231PS  Z0, Z2, Z3
-	VMOVUPS      Z3, (R8)
-	VMOVUPS.Z    64(R8), K1, Z0
+	VMOVUPS      Z3, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z1, Z2, Z0
-	VMOVUPS      Z0, K1, 64(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z2, Z0
-	VMOVUPS Z0, (R8)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z2, Z1
-	VMOVUPS Z1, K1, 64(R8)
-	ADDQ    R9, R8
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide1x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide1x3F32AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), DX
 	MOVQ   b+32(FP), BX
 	MOVQ   rows+40(FP), SI
-	MOVQ   c+48(FP), R8
-	MOVQ   cs+56(FP), R9
-	MOVQ   mask+80(FP), DI
-	KMOVW  DI, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
 
 loop:
 	MOVQ         (SI), DI
@@ -7174,50 +7836,51 @@ loop:
 	ADDQ         DX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z3
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z3
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R8), Z4
+	VMOVUPS      (AX), Z4
 	VFMADD231PS  Z0, Z3, Z4
-	VMOVUPS      Z4, (R8)
-	VMOVUPS      64(R8), Z0
+	VMOVUPS      Z4, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z1, Z3, Z0
-	VMOVUPS      Z0, 64(R8)
-	VMOVUPS.Z    128(R8), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z2, Z3, Z0
-	VMOVUPS      Z0, K1, 128(R8)
-	ADDQ         R9, R8
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z3, Z0
-	VMOVUPS Z0, (R8)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z3, Z1
-	VMOVUPS Z1, 64(R8)
+	VMOVUPS Z1, 64(AX)
 	VMULPS  Z2, Z3, Z2
-	VMOVUPS Z2, K1, 128(R8)
-	ADDQ    R9, R8
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide2x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide2x1F32AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R8
-	KMOVW  R8, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
 
 loop:
 	MOVQ         (DI), R8
@@ -7231,49 +7894,50 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z2
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z2
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS.Z    (R9), K1, Z3
+	VMOVUPS.Z    (AX), K1, Z3
 	VFMADD231PS  Z0, Z2, Z3
-	VMOVUPS      Z3, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPS.Z    (R9), K1, Z0
+	VMOVUPS      Z3, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z1, Z2, Z0
-	VMOVUPS      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z2, Z0
-	VMOVUPS Z0, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z1, Z2, Z1
-	VMOVUPS Z1, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide2x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide2x2F32AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R8
-	KMOVW  R8, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
 
 loop:
 	MOVQ         (DI), R8
@@ -7290,61 +7954,62 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z4
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z4
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Z5
+	VMOVUPS      (AX), Z5
 	VFMADD231PS  Z0, Z4, Z5
-	VMOVUPS      Z5, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
+	VMOVUPS      Z5, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z1, Z4, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z2, Z4, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z3, Z4, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z4, Z0
-	VMOVUPS Z0, (R9)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z4, Z1
-	VMOVUPS Z1, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z4, Z2
-	VMOVUPS Z2, (R9)
+	VMOVUPS Z2, (AX)
 	VMULPS  Z3, Z4, Z3
-	VMOVUPS Z3, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide2x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide2x3F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R8
-	KMOVW  R8, K1
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
 	VPXORQ Z5, Z5, Z5
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   rows+40(FP), DI
 
 loop:
 	MOVQ         (DI), R8
@@ -7364,68 +8029,69 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Z7
+	VMOVUPS      (AX), Z7
 	VFMADD231PS  Z0, Z6, Z7
-	VMOVUPS      Z7, (R9)
-	VMOVUPS      64(R9), Z0
+	VMOVUPS      Z7, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z1, Z6, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z2, Z6, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z3, Z6, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS      64(R9), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z4, Z6, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z5, Z6, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z6, Z0
-	VMOVUPS Z0, (R9)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z6, Z1
-	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z1, 64(AX)
 	VMULPS  Z2, Z6, Z2
-	VMOVUPS Z2, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z6, Z3
-	VMOVUPS Z3, (R9)
+	VMOVUPS Z3, (AX)
 	VMULPS  Z4, Z6, Z4
-	VMOVUPS Z4, 64(R9)
+	VMOVUPS Z4, 64(AX)
 	VMULPS  Z5, Z6, Z5
-	VMOVUPS Z5, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide3x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide3x1F32AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
 	MOVQ   acs+24(FP), BX
 	MOVQ   b+32(FP), SI
 	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R8
-	KMOVW  R8, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
 
 loop:
 	MOVQ         (DI), R8
@@ -7441,58 +8107,59 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z3
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z3
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS.Z    (R9), K1, Z4
+	VMOVUPS.Z    (AX), K1, Z4
 	VFMADD231PS  Z0, Z3, Z4
-	VMOVUPS      Z4, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPS.Z    (R9), K1, Z0
+	VMOVUPS      Z4, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z1, Z3, Z0
-	VMOVUPS      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VMOVUPS.Z    (R9), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z2, Z3, Z0
-	VMOVUPS      Z0, K1, (R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z3, Z0
-	VMOVUPS Z0, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z1, Z3, Z1
-	VMOVUPS Z1, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z3, Z2
-	VMOVUPS Z2, K1, (R9)
-	ADDQ    R10, R9
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide3x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide3x2F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R8
-	KMOVW  R8, K1
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
 	VPXORQ Z3, Z3, Z3
 	VPXORQ Z4, Z4, Z4
 	VPXORQ Z5, Z5, Z5
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   rows+40(FP), DI
 
 loop:
 	MOVQ         (DI), R8
@@ -7512,67 +8179,62 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Z7
+	VMOVUPS      (AX), Z7
 	VFMADD231PS  Z0, Z6, Z7
-	VMOVUPS      Z7, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
+	VMOVUPS      Z7, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z1, Z6, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z2, Z6, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z3, Z6, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z4, Z6, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS.Z    64(R9), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z5, Z6, Z0
-	VMOVUPS      Z0, K1, 64(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z6, Z0
-	VMOVUPS Z0, (R9)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z6, Z1
-	VMOVUPS Z1, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z6, Z2
-	VMOVUPS Z2, (R9)
+	VMOVUPS Z2, (AX)
 	VMULPS  Z3, Z6, Z3
-	VMOVUPS Z3, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z6, Z4
-	VMOVUPS Z4, (R9)
+	VMOVUPS Z4, (AX)
 	VMULPS  Z5, Z6, Z5
-	VMOVUPS Z5, K1, 64(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide3x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide3x3F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	MOVQ   acs+24(FP), BX
-	MOVQ   b+32(FP), SI
-	MOVQ   rows+40(FP), DI
-	MOVQ   c+48(FP), R9
-	MOVQ   cs+56(FP), R10
-	MOVQ   mask+80(FP), R8
-	KMOVW  R8, K1
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -7582,6 +8244,12 @@ TEXT ·slide3x3F32AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	MOVQ   acs+24(FP), BX
+	MOVQ   b+32(FP), SI
+	MOVQ   rows+40(FP), DI
 
 loop:
 	MOVQ         (DI), R8
@@ -7605,72 +8273,81 @@ loop:
 	ADDQ         BX, CX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z9
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z9
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R9), Z10
+	VMOVUPS      (AX), Z10
 	VFMADD231PS  Z0, Z9, Z10
-	VMOVUPS      Z10, (R9)
-	VMOVUPS      64(R9), Z0
+	VMOVUPS      Z10, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z1, Z9, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z2, Z9, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z3, Z9, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS      64(R9), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z4, Z9, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z5, Z9, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VMOVUPS      (R9), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z6, Z9, Z0
-	VMOVUPS      Z0, (R9)
-	VMOVUPS      64(R9), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z7, Z9, Z0
-	VMOVUPS      Z0, 64(R9)
-	VMOVUPS.Z    128(R9), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z8, Z9, Z0
-	VMOVUPS      Z0, K1, 128(R9)
-	ADDQ         R10, R9
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z9, Z0
-	VMOVUPS Z0, (R9)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z9, Z1
-	VMOVUPS Z1, 64(R9)
+	VMOVUPS Z1, 64(AX)
 	VMULPS  Z2, Z9, Z2
-	VMOVUPS Z2, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z9, Z3
-	VMOVUPS Z3, (R9)
+	VMOVUPS Z3, (AX)
 	VMULPS  Z4, Z9, Z4
-	VMOVUPS Z4, 64(R9)
+	VMOVUPS Z4, 64(AX)
 	VMULPS  Z5, Z9, Z5
-	VMOVUPS Z5, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z9, Z6
-	VMOVUPS Z6, (R9)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z9, Z7
-	VMOVUPS Z7, 64(R9)
+	VMOVUPS Z7, 64(AX)
 	VMULPS  Z8, Z9, Z8
-	VMOVUPS Z8, K1, 128(R9)
-	ADDQ    R10, R9
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide4x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide4x1F32AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -7679,14 +8356,6 @@ TEXT ·slide4x1F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
 
 loop:
 	MOVQ         (R8), R9
@@ -7705,61 +8374,54 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z4
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z4
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS.Z    (R10), K1, Z5
+	VMOVUPS.Z    (AX), K1, Z5
 	VFMADD231PS  Z0, Z4, Z5
-	VMOVUPS      Z5, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
+	VMOVUPS      Z5, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z1, Z4, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z2, Z4, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z3, Z4, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z4, Z0
-	VMOVUPS Z0, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z1, Z4, Z1
-	VMOVUPS Z1, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z4, Z2
-	VMOVUPS Z2, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z4, Z3
-	VMOVUPS Z3, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide4x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide4x2F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), BX
-	MOVQ   acs+24(FP), SI
-	MOVQ   b+32(FP), DI
-	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -7768,6 +8430,14 @@ TEXT ·slide4x2F32AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
 
 loop:
 	MOVQ         (R8), R9
@@ -7791,110 +8461,180 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z8
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z8
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R10), Z9
+	VMOVUPS      (AX), Z9
 	VFMADD231PS  Z0, Z8, Z9
-	VMOVUPS      Z9, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
+	VMOVUPS      Z9, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z1, Z8, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z2, Z8, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z3, Z8, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z4, Z8, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z5, Z8, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z6, Z8, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z7, Z8, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z8, Z0
-	VMOVUPS Z0, (R10)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z8, Z1
-	VMOVUPS Z1, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z8, Z2
-	VMOVUPS Z2, (R10)
+	VMOVUPS Z2, (AX)
 	VMULPS  Z3, Z8, Z3
-	VMOVUPS Z3, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z8, Z4
-	VMOVUPS Z4, (R10)
+	VMOVUPS Z4, (AX)
 	VMULPS  Z5, Z8, Z5
-	VMOVUPS Z5, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z8, Z6
-	VMOVUPS Z6, (R10)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z8, Z7
-	VMOVUPS Z7, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide4x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·slide4x3F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       rows+40(FP), R8
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       mask+80(FP), R9
-	KMOVW      R9, K1
-	MOVQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
+	CMPQ   AX, $0x0000000c
+	JLE    loop
+	SUBQ   $0x0000000c, AX
+	MOVQ   $0x00000004, R10
+	MOVQ   c+48(FP), R11
+	MOVQ   cs+56(FP), R12
+
+old:
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*4), R9
+	ADDQ         $0x08, R8
+	VMOVUPS      (R9), Z12
+	VMOVUPS      64(R9), Z13
+	VMOVUPS.Z    128(R9), K1, Z14
+	VBROADCASTSS (CX), Z15
+	VFMADD231PS  Z12, Z15, Z0
+	VFMADD231PS  Z13, Z15, Z1
+	VFMADD231PS  Z14, Z15, Z2
+	VBROADCASTSS (CX)(DX*1), Z15
+	VFMADD231PS  Z12, Z15, Z3
+	VFMADD231PS  Z13, Z15, Z4
+	VFMADD231PS  Z14, Z15, Z5
+	VBROADCASTSS (CX)(DX*2), Z15
+	VFMADD231PS  Z12, Z15, Z6
+	VFMADD231PS  Z13, Z15, Z7
+	VFMADD231PS  Z14, Z15, Z8
+	VBROADCASTSS (BX), Z15
+	VFMADD231PS  Z12, Z15, Z9
+	VFMADD231PS  Z13, Z15, Z10
+	VFMADD231PS  Z14, Z15, Z11
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   (R11)
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*4), R9
+	ADDQ         $0x08, R8
+	VMOVUPS      (R9), Z12
+	VMOVUPS      64(R9), Z13
+	VMOVUPS.Z    128(R9), K1, Z14
+	VBROADCASTSS (CX), Z15
+	VFMADD231PS  Z12, Z15, Z0
+	VFMADD231PS  Z13, Z15, Z1
+	VFMADD231PS  Z14, Z15, Z2
+	VBROADCASTSS (CX)(DX*1), Z15
+	VFMADD231PS  Z12, Z15, Z3
+	VFMADD231PS  Z13, Z15, Z4
+	VFMADD231PS  Z14, Z15, Z5
+	VBROADCASTSS (CX)(DX*2), Z15
+	VFMADD231PS  Z12, Z15, Z6
+	VFMADD231PS  Z13, Z15, Z7
+	VFMADD231PS  Z14, Z15, Z8
+	VBROADCASTSS (BX), Z15
+	VFMADD231PS  Z12, Z15, Z9
+	VFMADD231PS  Z13, Z15, Z10
+	VFMADD231PS  Z14, Z15, Z11
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   64(R11)
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*4), R9
+	ADDQ         $0x08, R8
+	VMOVUPS      (R9), Z12
+	VMOVUPS      64(R9), Z13
+	VMOVUPS.Z    128(R9), K1, Z14
+	VBROADCASTSS (CX), Z15
+	VFMADD231PS  Z12, Z15, Z0
+	VFMADD231PS  Z13, Z15, Z1
+	VFMADD231PS  Z14, Z15, Z2
+	VBROADCASTSS (CX)(DX*1), Z15
+	VFMADD231PS  Z12, Z15, Z3
+	VFMADD231PS  Z13, Z15, Z4
+	VFMADD231PS  Z14, Z15, Z5
+	VBROADCASTSS (CX)(DX*2), Z15
+	VFMADD231PS  Z12, Z15, Z6
+	VFMADD231PS  Z13, Z15, Z7
+	VFMADD231PS  Z14, Z15, Z8
+	VBROADCASTSS (BX), Z15
+	VFMADD231PS  Z12, Z15, Z9
+	VFMADD231PS  Z13, Z15, Z10
+	VFMADD231PS  Z14, Z15, Z11
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   128(R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          old
 
 loop:
 	MOVQ         (R8), R9
@@ -7923,89 +8663,99 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z12
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z12
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R10), Z13
+	VMOVUPS      (AX), Z13
 	VFMADD231PS  Z0, Z12, Z13
-	VMOVUPS      Z13, (R10)
-	VMOVUPS      64(R10), Z0
+	VMOVUPS      Z13, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z1, Z12, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z2, Z12, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z3, Z12, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z4, Z12, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z5, Z12, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z6, Z12, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z7, Z12, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z8, Z12, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z9, Z12, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z10, Z12, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z11, Z12, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z12, Z0
-	VMOVUPS Z0, (R10)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z12, Z1
-	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z1, 64(AX)
 	VMULPS  Z2, Z12, Z2
-	VMOVUPS Z2, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z12, Z3
-	VMOVUPS Z3, (R10)
+	VMOVUPS Z3, (AX)
 	VMULPS  Z4, Z12, Z4
-	VMOVUPS Z4, 64(R10)
+	VMOVUPS Z4, 64(AX)
 	VMULPS  Z5, Z12, Z5
-	VMOVUPS Z5, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z12, Z6
-	VMOVUPS Z6, (R10)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z12, Z7
-	VMOVUPS Z7, 64(R10)
+	VMOVUPS Z7, 64(AX)
 	VMULPS  Z8, Z12, Z8
-	VMOVUPS Z8, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z9, Z12, Z9
-	VMOVUPS Z9, (R10)
+	VMOVUPS Z9, (AX)
 	VMULPS  Z10, Z12, Z10
-	VMOVUPS Z10, 64(R10)
+	VMOVUPS Z10, 64(AX)
 	VMULPS  Z11, Z12, Z11
-	VMOVUPS Z11, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z11, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide5x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide5x1F32AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -8014,15 +8764,6 @@ TEXT ·slide5x1F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
 
 loop:
 	MOVQ         (R8), R9
@@ -8043,68 +8784,61 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z5
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z5
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS.Z    (R10), K1, Z6
+	VMOVUPS.Z    (AX), K1, Z6
 	VFMADD231PS  Z0, Z5, Z6
-	VMOVUPS      Z6, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
+	VMOVUPS      Z6, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z1, Z5, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z2, Z5, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z3, Z5, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z4, Z5, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z5, Z0
-	VMOVUPS Z0, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z1, Z5, Z1
-	VMOVUPS Z1, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z5, Z2
-	VMOVUPS Z2, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z5, Z3
-	VMOVUPS Z3, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z5, Z4
-	VMOVUPS Z4, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide5x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide5x2F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), BX
-	MOVQ   acs+24(FP), SI
-	MOVQ   b+32(FP), DI
-	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -8115,6 +8849,14 @@ TEXT ·slide5x2F32AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z7, Z7, Z7
 	VPXORQ Z8, Z8, Z8
 	VPXORQ Z9, Z9, Z9
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
 
 loop:
 	MOVQ         (R8), R9
@@ -8141,129 +8883,207 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z10
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z10
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R10), Z11
+	VMOVUPS      (AX), Z11
 	VFMADD231PS  Z0, Z10, Z11
-	VMOVUPS      Z11, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
+	VMOVUPS      Z11, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z1, Z10, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z2, Z10, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z3, Z10, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z4, Z10, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z5, Z10, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z6, Z10, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z7, Z10, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z8, Z10, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z9, Z10, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z10, Z0
-	VMOVUPS Z0, (R10)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z10, Z1
-	VMOVUPS Z1, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z10, Z2
-	VMOVUPS Z2, (R10)
+	VMOVUPS Z2, (AX)
 	VMULPS  Z3, Z10, Z3
-	VMOVUPS Z3, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z10, Z4
-	VMOVUPS Z4, (R10)
+	VMOVUPS Z4, (AX)
 	VMULPS  Z5, Z10, Z5
-	VMOVUPS Z5, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z10, Z6
-	VMOVUPS Z6, (R10)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z10, Z7
-	VMOVUPS Z7, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z8, Z10, Z8
-	VMOVUPS Z8, (R10)
+	VMOVUPS Z8, (AX)
 	VMULPS  Z9, Z10, Z9
-	VMOVUPS Z9, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide5x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·slide5x3F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       rows+40(FP), R8
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       mask+80(FP), R9
-	KMOVW      R9, K1
-	MOVQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
+	CMPQ   AX, $0x0000000f
+	JLE    loop
+	SUBQ   $0x0000000f, AX
+	MOVQ   $0x00000005, R10
+	MOVQ   c+48(FP), R11
+	MOVQ   cs+56(FP), R12
+
+old:
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*4), R9
+	ADDQ         $0x08, R8
+	VMOVUPS      (R9), Z15
+	VMOVUPS      64(R9), Z16
+	VMOVUPS.Z    128(R9), K1, Z17
+	VBROADCASTSS (CX), Z18
+	VFMADD231PS  Z15, Z18, Z0
+	VFMADD231PS  Z16, Z18, Z1
+	VFMADD231PS  Z17, Z18, Z2
+	VBROADCASTSS (CX)(DX*1), Z18
+	VFMADD231PS  Z15, Z18, Z3
+	VFMADD231PS  Z16, Z18, Z4
+	VFMADD231PS  Z17, Z18, Z5
+	VBROADCASTSS (CX)(DX*2), Z18
+	VFMADD231PS  Z15, Z18, Z6
+	VFMADD231PS  Z16, Z18, Z7
+	VFMADD231PS  Z17, Z18, Z8
+	VBROADCASTSS (BX), Z18
+	VFMADD231PS  Z15, Z18, Z9
+	VFMADD231PS  Z16, Z18, Z10
+	VFMADD231PS  Z17, Z18, Z11
+	VBROADCASTSS (CX)(DX*4), Z18
+	VFMADD231PS  Z15, Z18, Z12
+	VFMADD231PS  Z16, Z18, Z13
+	VFMADD231PS  Z17, Z18, Z14
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   (R11)
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*4), R9
+	ADDQ         $0x08, R8
+	VMOVUPS      (R9), Z15
+	VMOVUPS      64(R9), Z16
+	VMOVUPS.Z    128(R9), K1, Z17
+	VBROADCASTSS (CX), Z18
+	VFMADD231PS  Z15, Z18, Z0
+	VFMADD231PS  Z16, Z18, Z1
+	VFMADD231PS  Z17, Z18, Z2
+	VBROADCASTSS (CX)(DX*1), Z18
+	VFMADD231PS  Z15, Z18, Z3
+	VFMADD231PS  Z16, Z18, Z4
+	VFMADD231PS  Z17, Z18, Z5
+	VBROADCASTSS (CX)(DX*2), Z18
+	VFMADD231PS  Z15, Z18, Z6
+	VFMADD231PS  Z16, Z18, Z7
+	VFMADD231PS  Z17, Z18, Z8
+	VBROADCASTSS (BX), Z18
+	VFMADD231PS  Z15, Z18, Z9
+	VFMADD231PS  Z16, Z18, Z10
+	VFMADD231PS  Z17, Z18, Z11
+	VBROADCASTSS (CX)(DX*4), Z18
+	VFMADD231PS  Z15, Z18, Z12
+	VFMADD231PS  Z16, Z18, Z13
+	VFMADD231PS  Z17, Z18, Z14
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   64(R11)
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*4), R9
+	ADDQ         $0x08, R8
+	VMOVUPS      (R9), Z15
+	VMOVUPS      64(R9), Z16
+	VMOVUPS.Z    128(R9), K1, Z17
+	VBROADCASTSS (CX), Z18
+	VFMADD231PS  Z15, Z18, Z0
+	VFMADD231PS  Z16, Z18, Z1
+	VFMADD231PS  Z17, Z18, Z2
+	VBROADCASTSS (CX)(DX*1), Z18
+	VFMADD231PS  Z15, Z18, Z3
+	VFMADD231PS  Z16, Z18, Z4
+	VFMADD231PS  Z17, Z18, Z5
+	VBROADCASTSS (CX)(DX*2), Z18
+	VFMADD231PS  Z15, Z18, Z6
+	VFMADD231PS  Z16, Z18, Z7
+	VFMADD231PS  Z17, Z18, Z8
+	VBROADCASTSS (BX), Z18
+	VFMADD231PS  Z15, Z18, Z9
+	VFMADD231PS  Z16, Z18, Z10
+	VFMADD231PS  Z17, Z18, Z11
+	VBROADCASTSS (CX)(DX*4), Z18
+	VFMADD231PS  Z15, Z18, Z12
+	VFMADD231PS  Z16, Z18, Z13
+	VFMADD231PS  Z17, Z18, Z14
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   128(R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          old
 
 loop:
 	MOVQ         (R8), R9
@@ -8296,106 +9116,117 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z15
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z15
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R10), Z16
+	VMOVUPS      (AX), Z16
 	VFMADD231PS  Z0, Z15, Z16
-	VMOVUPS      Z16, (R10)
-	VMOVUPS      64(R10), Z0
+	VMOVUPS      Z16, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z1, Z15, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z2, Z15, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z3, Z15, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z4, Z15, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z5, Z15, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z6, Z15, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z7, Z15, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z8, Z15, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z9, Z15, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z10, Z15, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z11, Z15, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z12, Z15, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z13, Z15, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z14, Z15, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z15, Z0
-	VMOVUPS Z0, (R10)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z15, Z1
-	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z1, 64(AX)
 	VMULPS  Z2, Z15, Z2
-	VMOVUPS Z2, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z15, Z3
-	VMOVUPS Z3, (R10)
+	VMOVUPS Z3, (AX)
 	VMULPS  Z4, Z15, Z4
-	VMOVUPS Z4, 64(R10)
+	VMOVUPS Z4, 64(AX)
 	VMULPS  Z5, Z15, Z5
-	VMOVUPS Z5, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z15, Z6
-	VMOVUPS Z6, (R10)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z15, Z7
-	VMOVUPS Z7, 64(R10)
+	VMOVUPS Z7, 64(AX)
 	VMULPS  Z8, Z15, Z8
-	VMOVUPS Z8, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z9, Z15, Z9
-	VMOVUPS Z9, (R10)
+	VMOVUPS Z9, (AX)
 	VMULPS  Z10, Z15, Z10
-	VMOVUPS Z10, 64(R10)
+	VMOVUPS Z10, 64(AX)
 	VMULPS  Z11, Z15, Z11
-	VMOVUPS Z11, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z11, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z12, Z15, Z12
-	VMOVUPS Z12, (R10)
+	VMOVUPS Z12, (AX)
 	VMULPS  Z13, Z15, Z13
-	VMOVUPS Z13, 64(R10)
+	VMOVUPS Z13, 64(AX)
 	VMULPS  Z14, Z15, Z14
-	VMOVUPS Z14, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z14, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide6x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide6x1F32AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -8404,16 +9235,6 @@ TEXT ·slide6x1F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), SI
 	MOVQ   b+32(FP), DI
 	MOVQ   rows+40(FP), R8
-	MOVQ   c+48(FP), R10
-	MOVQ   cs+56(FP), R11
-	MOVQ   mask+80(FP), R9
-	KMOVW  R9, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
 
 loop:
 	MOVQ         (R8), R9
@@ -8436,106 +9257,151 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z6
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z6
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS.Z    (R10), K1, Z7
+	VMOVUPS.Z    (AX), K1, Z7
 	VFMADD231PS  Z0, Z6, Z7
-	VMOVUPS      Z7, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
+	VMOVUPS      Z7, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z1, Z6, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z2, Z6, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z3, Z6, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z4, Z6, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VMOVUPS.Z    (R10), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z5, Z6, Z0
-	VMOVUPS      Z0, K1, (R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z6, Z0
-	VMOVUPS Z0, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z1, Z6, Z1
-	VMOVUPS Z1, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z6, Z2
-	VMOVUPS Z2, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z6, Z3
-	VMOVUPS Z3, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z6, Z4
-	VMOVUPS Z4, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z5, Z6, Z5
-	VMOVUPS Z5, K1, (R10)
-	ADDQ    R11, R10
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide6x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·slide6x2F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       rows+40(FP), R8
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       mask+80(FP), R9
-	KMOVW      R9, K1
-	MOVQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	ADDQ       R11, R9
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
+	CMPQ   AX, $0x0000000c
+	JLE    loop
+	SUBQ   $0x0000000c, AX
+	MOVQ   $0x00000006, R10
+	MOVQ   c+48(FP), R11
+	MOVQ   cs+56(FP), R12
+
+old:
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*4), R9
+	ADDQ         $0x08, R8
+	VMOVUPS      (R9), Z12
+	VMOVUPS.Z    64(R9), K1, Z13
+	VBROADCASTSS (CX), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS (CX)(DX*1), Z14
+	VFMADD231PS  Z12, Z14, Z2
+	VFMADD231PS  Z13, Z14, Z3
+	VBROADCASTSS (CX)(DX*2), Z14
+	VFMADD231PS  Z12, Z14, Z4
+	VFMADD231PS  Z13, Z14, Z5
+	VBROADCASTSS (BX), Z14
+	VFMADD231PS  Z12, Z14, Z6
+	VFMADD231PS  Z13, Z14, Z7
+	VBROADCASTSS (CX)(DX*4), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS (BX)(DX*2), Z14
+	VFMADD231PS  Z12, Z14, Z10
+	VFMADD231PS  Z13, Z14, Z11
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   (R11)
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*4), R9
+	ADDQ         $0x08, R8
+	VMOVUPS      (R9), Z12
+	VMOVUPS.Z    64(R9), K1, Z13
+	VBROADCASTSS (CX), Z14
+	VFMADD231PS  Z12, Z14, Z0
+	VFMADD231PS  Z13, Z14, Z1
+	VBROADCASTSS (CX)(DX*1), Z14
+	VFMADD231PS  Z12, Z14, Z2
+	VFMADD231PS  Z13, Z14, Z3
+	VBROADCASTSS (CX)(DX*2), Z14
+	VFMADD231PS  Z12, Z14, Z4
+	VFMADD231PS  Z13, Z14, Z5
+	VBROADCASTSS (BX), Z14
+	VFMADD231PS  Z12, Z14, Z6
+	VFMADD231PS  Z13, Z14, Z7
+	VBROADCASTSS (CX)(DX*4), Z14
+	VFMADD231PS  Z12, Z14, Z8
+	VFMADD231PS  Z13, Z14, Z9
+	VBROADCASTSS (BX)(DX*2), Z14
+	VFMADD231PS  Z12, Z14, Z10
+	VFMADD231PS  Z13, Z14, Z11
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   64(R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          old
 
 loop:
 	MOVQ         (R8), R9
@@ -8565,148 +9431,234 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z12
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z12
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R10), Z13
+	VMOVUPS      (AX), Z13
 	VFMADD231PS  Z0, Z12, Z13
-	VMOVUPS      Z13, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
+	VMOVUPS      Z13, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z1, Z12, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z2, Z12, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z3, Z12, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z4, Z12, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z5, Z12, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z6, Z12, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z7, Z12, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z8, Z12, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z9, Z12, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z10, Z12, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS.Z    64(R10), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z11, Z12, Z0
-	VMOVUPS      Z0, K1, 64(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z12, Z0
-	VMOVUPS Z0, (R10)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z12, Z1
-	VMOVUPS Z1, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z12, Z2
-	VMOVUPS Z2, (R10)
+	VMOVUPS Z2, (AX)
 	VMULPS  Z3, Z12, Z3
-	VMOVUPS Z3, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z12, Z4
-	VMOVUPS Z4, (R10)
+	VMOVUPS Z4, (AX)
 	VMULPS  Z5, Z12, Z5
-	VMOVUPS Z5, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z12, Z6
-	VMOVUPS Z6, (R10)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z12, Z7
-	VMOVUPS Z7, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z8, Z12, Z8
-	VMOVUPS Z8, (R10)
+	VMOVUPS Z8, (AX)
 	VMULPS  Z9, Z12, Z9
-	VMOVUPS Z9, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z10, Z12, Z10
-	VMOVUPS Z10, (R10)
+	VMOVUPS Z10, (AX)
 	VMULPS  Z11, Z12, Z11
-	VMOVUPS Z11, K1, 64(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide6x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·slide6x3F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), BX
-	MOVQ       acs+24(FP), SI
-	MOVQ       b+32(FP), DI
-	MOVQ       rows+40(FP), R8
-	MOVQ       c+48(FP), R10
-	MOVQ       cs+56(FP), R11
-	MOVQ       mask+80(FP), R9
-	KMOVW      R9, K1
-	MOVQ       R10, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	PREFETCHT0 (R9)
-	PREFETCHT0 64(R9)
-	PREFETCHT0 128(R9)
-	ADDQ       R11, R9
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
-	VPXORQ     Z15, Z15, Z15
-	VPXORQ     Z16, Z16, Z16
-	VPXORQ     Z17, Z17, Z17
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	VPXORQ Z16, Z16, Z16
+	VPXORQ Z17, Z17, Z17
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), BX
+	MOVQ   acs+24(FP), SI
+	MOVQ   b+32(FP), DI
+	MOVQ   rows+40(FP), R8
+	CMPQ   AX, $0x00000012
+	JLE    loop
+	SUBQ   $0x00000012, AX
+	MOVQ   $0x00000006, R10
+	MOVQ   c+48(FP), R11
+	MOVQ   cs+56(FP), R12
+
+old:
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*4), R9
+	ADDQ         $0x08, R8
+	VMOVUPS      (R9), Z18
+	VMOVUPS      64(R9), Z19
+	VMOVUPS.Z    128(R9), K1, Z20
+	VBROADCASTSS (CX), Z21
+	VFMADD231PS  Z18, Z21, Z0
+	VFMADD231PS  Z19, Z21, Z1
+	VFMADD231PS  Z20, Z21, Z2
+	VBROADCASTSS (CX)(DX*1), Z21
+	VFMADD231PS  Z18, Z21, Z3
+	VFMADD231PS  Z19, Z21, Z4
+	VFMADD231PS  Z20, Z21, Z5
+	VBROADCASTSS (CX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z6
+	VFMADD231PS  Z19, Z21, Z7
+	VFMADD231PS  Z20, Z21, Z8
+	VBROADCASTSS (BX), Z21
+	VFMADD231PS  Z18, Z21, Z9
+	VFMADD231PS  Z19, Z21, Z10
+	VFMADD231PS  Z20, Z21, Z11
+	VBROADCASTSS (CX)(DX*4), Z21
+	VFMADD231PS  Z18, Z21, Z12
+	VFMADD231PS  Z19, Z21, Z13
+	VFMADD231PS  Z20, Z21, Z14
+	VBROADCASTSS (BX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z15
+	VFMADD231PS  Z19, Z21, Z16
+	VFMADD231PS  Z20, Z21, Z17
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   (R11)
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*4), R9
+	ADDQ         $0x08, R8
+	VMOVUPS      (R9), Z18
+	VMOVUPS      64(R9), Z19
+	VMOVUPS.Z    128(R9), K1, Z20
+	VBROADCASTSS (CX), Z21
+	VFMADD231PS  Z18, Z21, Z0
+	VFMADD231PS  Z19, Z21, Z1
+	VFMADD231PS  Z20, Z21, Z2
+	VBROADCASTSS (CX)(DX*1), Z21
+	VFMADD231PS  Z18, Z21, Z3
+	VFMADD231PS  Z19, Z21, Z4
+	VFMADD231PS  Z20, Z21, Z5
+	VBROADCASTSS (CX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z6
+	VFMADD231PS  Z19, Z21, Z7
+	VFMADD231PS  Z20, Z21, Z8
+	VBROADCASTSS (BX), Z21
+	VFMADD231PS  Z18, Z21, Z9
+	VFMADD231PS  Z19, Z21, Z10
+	VFMADD231PS  Z20, Z21, Z11
+	VBROADCASTSS (CX)(DX*4), Z21
+	VFMADD231PS  Z18, Z21, Z12
+	VFMADD231PS  Z19, Z21, Z13
+	VFMADD231PS  Z20, Z21, Z14
+	VBROADCASTSS (BX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z15
+	VFMADD231PS  Z19, Z21, Z16
+	VFMADD231PS  Z20, Z21, Z17
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   64(R11)
+	MOVQ         (R8), R9
+	LEAQ         (DI)(R9*4), R9
+	ADDQ         $0x08, R8
+	VMOVUPS      (R9), Z18
+	VMOVUPS      64(R9), Z19
+	VMOVUPS.Z    128(R9), K1, Z20
+	VBROADCASTSS (CX), Z21
+	VFMADD231PS  Z18, Z21, Z0
+	VFMADD231PS  Z19, Z21, Z1
+	VFMADD231PS  Z20, Z21, Z2
+	VBROADCASTSS (CX)(DX*1), Z21
+	VFMADD231PS  Z18, Z21, Z3
+	VFMADD231PS  Z19, Z21, Z4
+	VFMADD231PS  Z20, Z21, Z5
+	VBROADCASTSS (CX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z6
+	VFMADD231PS  Z19, Z21, Z7
+	VFMADD231PS  Z20, Z21, Z8
+	VBROADCASTSS (BX), Z21
+	VFMADD231PS  Z18, Z21, Z9
+	VFMADD231PS  Z19, Z21, Z10
+	VFMADD231PS  Z20, Z21, Z11
+	VBROADCASTSS (CX)(DX*4), Z21
+	VFMADD231PS  Z18, Z21, Z12
+	VFMADD231PS  Z19, Z21, Z13
+	VFMADD231PS  Z20, Z21, Z14
+	VBROADCASTSS (BX)(DX*2), Z21
+	VFMADD231PS  Z18, Z21, Z15
+	VFMADD231PS  Z19, Z21, Z16
+	VFMADD231PS  Z20, Z21, Z17
+	ADDQ         SI, CX
+	ADDQ         SI, BX
+	PREFETCHT0   128(R11)
+	ADDQ         R12, R11
+	DECQ         R10
+	JNZ          old
 
 loop:
 	MOVQ         (R8), R9
@@ -8743,123 +9695,135 @@ loop:
 	ADDQ         SI, BX
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z18
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z18
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R10), Z19
+	VMOVUPS      (AX), Z19
 	VFMADD231PS  Z0, Z18, Z19
-	VMOVUPS      Z19, (R10)
-	VMOVUPS      64(R10), Z0
+	VMOVUPS      Z19, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z1, Z18, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z2, Z18, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z3, Z18, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z4, Z18, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z5, Z18, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z6, Z18, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z7, Z18, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z8, Z18, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z9, Z18, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z10, Z18, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z11, Z18, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z12, Z18, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z13, Z18, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z14, Z18, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VMOVUPS      (R10), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z15, Z18, Z0
-	VMOVUPS      Z0, (R10)
-	VMOVUPS      64(R10), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z16, Z18, Z0
-	VMOVUPS      Z0, 64(R10)
-	VMOVUPS.Z    128(R10), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z17, Z18, Z0
-	VMOVUPS      Z0, K1, 128(R10)
-	ADDQ         R11, R10
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z18, Z0
-	VMOVUPS Z0, (R10)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z18, Z1
-	VMOVUPS Z1, 64(R10)
+	VMOVUPS Z1, 64(AX)
 	VMULPS  Z2, Z18, Z2
-	VMOVUPS Z2, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z18, Z3
-	VMOVUPS Z3, (R10)
+	VMOVUPS Z3, (AX)
 	VMULPS  Z4, Z18, Z4
-	VMOVUPS Z4, 64(R10)
+	VMOVUPS Z4, 64(AX)
 	VMULPS  Z5, Z18, Z5
-	VMOVUPS Z5, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z18, Z6
-	VMOVUPS Z6, (R10)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z18, Z7
-	VMOVUPS Z7, 64(R10)
+	VMOVUPS Z7, 64(AX)
 	VMULPS  Z8, Z18, Z8
-	VMOVUPS Z8, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z9, Z18, Z9
-	VMOVUPS Z9, (R10)
+	VMOVUPS Z9, (AX)
 	VMULPS  Z10, Z18, Z10
-	VMOVUPS Z10, 64(R10)
+	VMOVUPS Z10, 64(AX)
 	VMULPS  Z11, Z18, Z11
-	VMOVUPS Z11, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z11, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z12, Z18, Z12
-	VMOVUPS Z12, (R10)
+	VMOVUPS Z12, (AX)
 	VMULPS  Z13, Z18, Z13
-	VMOVUPS Z13, 64(R10)
+	VMOVUPS Z13, 64(AX)
 	VMULPS  Z14, Z18, Z14
-	VMOVUPS Z14, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z14, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z15, Z18, Z15
-	VMOVUPS Z15, (R10)
+	VMOVUPS Z15, (AX)
 	VMULPS  Z16, Z18, Z16
-	VMOVUPS Z16, 64(R10)
+	VMOVUPS Z16, 64(AX)
 	VMULPS  Z17, Z18, Z17
-	VMOVUPS Z17, K1, 128(R10)
-	ADDQ    R11, R10
+	VMOVUPS Z17, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide7x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide7x1F32AVX512(SB), NOSPLIT, $0-88
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
 	MOVQ   k+0(FP), AX
 	MOVQ   a+8(FP), CX
 	MOVQ   ars+16(FP), DX
@@ -8868,17 +9832,6 @@ TEXT ·slide7x1F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ   acs+24(FP), DI
 	MOVQ   b+32(FP), R8
 	MOVQ   rows+40(FP), R9
-	MOVQ   c+48(FP), R11
-	MOVQ   cs+56(FP), R12
-	MOVQ   mask+80(FP), R10
-	KMOVW  R10, K1
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	VPXORQ Z4, Z4, Z4
-	VPXORQ Z5, Z5, Z5
-	VPXORQ Z6, Z6, Z6
 
 loop:
 	MOVQ         (R9), R10
@@ -8903,118 +9856,166 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z7
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z7
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS.Z    (R11), K1, Z8
+	VMOVUPS.Z    (AX), K1, Z8
 	VFMADD231PS  Z0, Z7, Z8
-	VMOVUPS      Z8, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPS.Z    (R11), K1, Z0
+	VMOVUPS      Z8, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z1, Z7, Z0
-	VMOVUPS      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPS.Z    (R11), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z2, Z7, Z0
-	VMOVUPS      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPS.Z    (R11), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z3, Z7, Z0
-	VMOVUPS      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPS.Z    (R11), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z4, Z7, Z0
-	VMOVUPS      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPS.Z    (R11), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z5, Z7, Z0
-	VMOVUPS      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPS.Z    (R11), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z6, Z7, Z0
-	VMOVUPS      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z7, Z0
-	VMOVUPS Z0, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z1, Z7, Z1
-	VMOVUPS Z1, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z7, Z2
-	VMOVUPS Z2, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z7, Z3
-	VMOVUPS Z3, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z7, Z4
-	VMOVUPS Z4, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z5, Z7, Z5
-	VMOVUPS Z5, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z7, Z6
-	VMOVUPS Z6, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide7x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·slide7x2F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), SI
-	MOVQ       acs+24(FP), DI
-	MOVQ       b+32(FP), R8
-	MOVQ       rows+40(FP), R9
-	MOVQ       c+48(FP), R11
-	MOVQ       cs+56(FP), R12
-	MOVQ       mask+80(FP), R10
-	KMOVW      R10, K1
-	MOVQ       R11, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   rows+40(FP), R9
+	CMPQ   AX, $0x0000000e
+	JLE    loop
+	SUBQ   $0x0000000e, AX
+	MOVQ   $0x00000007, R11
+	MOVQ   c+48(FP), R12
+	MOVQ   cs+56(FP), R13
+
+old:
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*4), R10
+	ADDQ         $0x08, R9
+	VMOVUPS      (R10), Z14
+	VMOVUPS.Z    64(R10), K1, Z15
+	VBROADCASTSS (CX), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	VBROADCASTSS (CX)(DX*1), Z16
+	VFMADD231PS  Z14, Z16, Z2
+	VFMADD231PS  Z15, Z16, Z3
+	VBROADCASTSS (CX)(DX*2), Z16
+	VFMADD231PS  Z14, Z16, Z4
+	VFMADD231PS  Z15, Z16, Z5
+	VBROADCASTSS (SI), Z16
+	VFMADD231PS  Z14, Z16, Z6
+	VFMADD231PS  Z15, Z16, Z7
+	VBROADCASTSS (CX)(DX*4), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS (SI)(DX*2), Z16
+	VFMADD231PS  Z14, Z16, Z10
+	VFMADD231PS  Z15, Z16, Z11
+	VBROADCASTSS (CX)(BX*2), Z16
+	VFMADD231PS  Z14, Z16, Z12
+	VFMADD231PS  Z15, Z16, Z13
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   (R12)
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*4), R10
+	ADDQ         $0x08, R9
+	VMOVUPS      (R10), Z14
+	VMOVUPS.Z    64(R10), K1, Z15
+	VBROADCASTSS (CX), Z16
+	VFMADD231PS  Z14, Z16, Z0
+	VFMADD231PS  Z15, Z16, Z1
+	VBROADCASTSS (CX)(DX*1), Z16
+	VFMADD231PS  Z14, Z16, Z2
+	VFMADD231PS  Z15, Z16, Z3
+	VBROADCASTSS (CX)(DX*2), Z16
+	VFMADD231PS  Z14, Z16, Z4
+	VFMADD231PS  Z15, Z16, Z5
+	VBROADCASTSS (SI), Z16
+	VFMADD231PS  Z14, Z16, Z6
+	VFMADD231PS  Z15, Z16, Z7
+	VBROADCASTSS (CX)(DX*4), Z16
+	VFMADD231PS  Z14, Z16, Z8
+	VFMADD231PS  Z15, Z16, Z9
+	VBROADCASTSS (SI)(DX*2), Z16
+	VFMADD231PS  Z14, Z16, Z10
+	VFMADD231PS  Z15, Z16, Z11
+	VBROADCASTSS (CX)(BX*2), Z16
+	VFMADD231PS  Z14, Z16, Z12
+	VFMADD231PS  Z15, Z16, Z13
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         R11
+	JNZ          old
 
 loop:
 	MOVQ         (R9), R10
@@ -9047,167 +10048,261 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z14
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z14
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R11), Z15
+	VMOVUPS      (AX), Z15
 	VFMADD231PS  Z0, Z14, Z15
-	VMOVUPS      Z15, (R11)
-	VMOVUPS.Z    64(R11), K1, Z0
+	VMOVUPS      Z15, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z1, Z14, Z0
-	VMOVUPS      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z2, Z14, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS.Z    64(R11), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z3, Z14, Z0
-	VMOVUPS      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z4, Z14, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS.Z    64(R11), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z5, Z14, Z0
-	VMOVUPS      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z6, Z14, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS.Z    64(R11), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z7, Z14, Z0
-	VMOVUPS      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z8, Z14, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS.Z    64(R11), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z9, Z14, Z0
-	VMOVUPS      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z10, Z14, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS.Z    64(R11), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z11, Z14, Z0
-	VMOVUPS      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z12, Z14, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS.Z    64(R11), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z13, Z14, Z0
-	VMOVUPS      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z14, Z0
-	VMOVUPS Z0, (R11)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z14, Z1
-	VMOVUPS Z1, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z14, Z2
-	VMOVUPS Z2, (R11)
+	VMOVUPS Z2, (AX)
 	VMULPS  Z3, Z14, Z3
-	VMOVUPS Z3, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z14, Z4
-	VMOVUPS Z4, (R11)
+	VMOVUPS Z4, (AX)
 	VMULPS  Z5, Z14, Z5
-	VMOVUPS Z5, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z14, Z6
-	VMOVUPS Z6, (R11)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z14, Z7
-	VMOVUPS Z7, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z8, Z14, Z8
-	VMOVUPS Z8, (R11)
+	VMOVUPS Z8, (AX)
 	VMULPS  Z9, Z14, Z9
-	VMOVUPS Z9, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z10, Z14, Z10
-	VMOVUPS Z10, (R11)
+	VMOVUPS Z10, (AX)
 	VMULPS  Z11, Z14, Z11
-	VMOVUPS Z11, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z12, Z14, Z12
-	VMOVUPS Z12, (R11)
+	VMOVUPS Z12, (AX)
 	VMULPS  Z13, Z14, Z13
-	VMOVUPS Z13, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide7x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·slide7x3F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), SI
-	MOVQ       acs+24(FP), DI
-	MOVQ       b+32(FP), R8
-	MOVQ       rows+40(FP), R9
-	MOVQ       c+48(FP), R11
-	MOVQ       cs+56(FP), R12
-	MOVQ       mask+80(FP), R10
-	KMOVW      R10, K1
-	MOVQ       R11, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
-	VPXORQ     Z15, Z15, Z15
-	VPXORQ     Z16, Z16, Z16
-	VPXORQ     Z17, Z17, Z17
-	VPXORQ     Z18, Z18, Z18
-	VPXORQ     Z19, Z19, Z19
-	VPXORQ     Z20, Z20, Z20
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	VPXORQ Z16, Z16, Z16
+	VPXORQ Z17, Z17, Z17
+	VPXORQ Z18, Z18, Z18
+	VPXORQ Z19, Z19, Z19
+	VPXORQ Z20, Z20, Z20
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   rows+40(FP), R9
+	CMPQ   AX, $0x00000015
+	JLE    loop
+	SUBQ   $0x00000015, AX
+	MOVQ   $0x00000007, R11
+	MOVQ   c+48(FP), R12
+	MOVQ   cs+56(FP), R13
+
+old:
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*4), R10
+	ADDQ         $0x08, R9
+	VMOVUPS      (R10), Z21
+	VMOVUPS      64(R10), Z22
+	VMOVUPS.Z    128(R10), K1, Z23
+	VBROADCASTSS (CX), Z24
+	VFMADD231PS  Z21, Z24, Z0
+	VFMADD231PS  Z22, Z24, Z1
+	VFMADD231PS  Z23, Z24, Z2
+	VBROADCASTSS (CX)(DX*1), Z24
+	VFMADD231PS  Z21, Z24, Z3
+	VFMADD231PS  Z22, Z24, Z4
+	VFMADD231PS  Z23, Z24, Z5
+	VBROADCASTSS (CX)(DX*2), Z24
+	VFMADD231PS  Z21, Z24, Z6
+	VFMADD231PS  Z22, Z24, Z7
+	VFMADD231PS  Z23, Z24, Z8
+	VBROADCASTSS (SI), Z24
+	VFMADD231PS  Z21, Z24, Z9
+	VFMADD231PS  Z22, Z24, Z10
+	VFMADD231PS  Z23, Z24, Z11
+	VBROADCASTSS (CX)(DX*4), Z24
+	VFMADD231PS  Z21, Z24, Z12
+	VFMADD231PS  Z22, Z24, Z13
+	VFMADD231PS  Z23, Z24, Z14
+	VBROADCASTSS (SI)(DX*2), Z24
+	VFMADD231PS  Z21, Z24, Z15
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS (CX)(BX*2), Z24
+	VFMADD231PS  Z21, Z24, Z18
+	VFMADD231PS  Z22, Z24, Z19
+	VFMADD231PS  Z23, Z24, Z20
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   (R12)
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*4), R10
+	ADDQ         $0x08, R9
+	VMOVUPS      (R10), Z21
+	VMOVUPS      64(R10), Z22
+	VMOVUPS.Z    128(R10), K1, Z23
+	VBROADCASTSS (CX), Z24
+	VFMADD231PS  Z21, Z24, Z0
+	VFMADD231PS  Z22, Z24, Z1
+	VFMADD231PS  Z23, Z24, Z2
+	VBROADCASTSS (CX)(DX*1), Z24
+	VFMADD231PS  Z21, Z24, Z3
+	VFMADD231PS  Z22, Z24, Z4
+	VFMADD231PS  Z23, Z24, Z5
+	VBROADCASTSS (CX)(DX*2), Z24
+	VFMADD231PS  Z21, Z24, Z6
+	VFMADD231PS  Z22, Z24, Z7
+	VFMADD231PS  Z23, Z24, Z8
+	VBROADCASTSS (SI), Z24
+	VFMADD231PS  Z21, Z24, Z9
+	VFMADD231PS  Z22, Z24, Z10
+	VFMADD231PS  Z23, Z24, Z11
+	VBROADCASTSS (CX)(DX*4), Z24
+	VFMADD231PS  Z21, Z24, Z12
+	VFMADD231PS  Z22, Z24, Z13
+	VFMADD231PS  Z23, Z24, Z14
+	VBROADCASTSS (SI)(DX*2), Z24
+	VFMADD231PS  Z21, Z24, Z15
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS (CX)(BX*2), Z24
+	VFMADD231PS  Z21, Z24, Z18
+	VFMADD231PS  Z22, Z24, Z19
+	VFMADD231PS  Z23, Z24, Z20
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   64(R12)
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*4), R10
+	ADDQ         $0x08, R9
+	VMOVUPS      (R10), Z21
+	VMOVUPS      64(R10), Z22
+	VMOVUPS.Z    128(R10), K1, Z23
+	VBROADCASTSS (CX), Z24
+	VFMADD231PS  Z21, Z24, Z0
+	VFMADD231PS  Z22, Z24, Z1
+	VFMADD231PS  Z23, Z24, Z2
+	VBROADCASTSS (CX)(DX*1), Z24
+	VFMADD231PS  Z21, Z24, Z3
+	VFMADD231PS  Z22, Z24, Z4
+	VFMADD231PS  Z23, Z24, Z5
+	VBROADCASTSS (CX)(DX*2), Z24
+	VFMADD231PS  Z21, Z24, Z6
+	VFMADD231PS  Z22, Z24, Z7
+	VFMADD231PS  Z23, Z24, Z8
+	VBROADCASTSS (SI), Z24
+	VFMADD231PS  Z21, Z24, Z9
+	VFMADD231PS  Z22, Z24, Z10
+	VFMADD231PS  Z23, Z24, Z11
+	VBROADCASTSS (CX)(DX*4), Z24
+	VFMADD231PS  Z21, Z24, Z12
+	VFMADD231PS  Z22, Z24, Z13
+	VFMADD231PS  Z23, Z24, Z14
+	VBROADCASTSS (SI)(DX*2), Z24
+	VFMADD231PS  Z21, Z24, Z15
+	VFMADD231PS  Z22, Z24, Z16
+	VFMADD231PS  Z23, Z24, Z17
+	VBROADCASTSS (CX)(BX*2), Z24
+	VFMADD231PS  Z21, Z24, Z18
+	VFMADD231PS  Z22, Z24, Z19
+	VFMADD231PS  Z23, Z24, Z20
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   128(R12)
+	ADDQ         R13, R12
+	DECQ         R11
+	JNZ          old
 
 loop:
 	MOVQ         (R9), R10
@@ -9248,152 +10343,145 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z21
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z21
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R11), Z22
+	VMOVUPS      (AX), Z22
 	VFMADD231PS  Z0, Z21, Z22
-	VMOVUPS      Z22, (R11)
-	VMOVUPS      64(R11), Z0
+	VMOVUPS      Z22, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z1, Z21, Z0
-	VMOVUPS      Z0, 64(R11)
-	VMOVUPS.Z    128(R11), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z2, Z21, Z0
-	VMOVUPS      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z3, Z21, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS      64(R11), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z4, Z21, Z0
-	VMOVUPS      Z0, 64(R11)
-	VMOVUPS.Z    128(R11), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z5, Z21, Z0
-	VMOVUPS      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z6, Z21, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS      64(R11), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z7, Z21, Z0
-	VMOVUPS      Z0, 64(R11)
-	VMOVUPS.Z    128(R11), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z8, Z21, Z0
-	VMOVUPS      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z9, Z21, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS      64(R11), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z10, Z21, Z0
-	VMOVUPS      Z0, 64(R11)
-	VMOVUPS.Z    128(R11), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z11, Z21, Z0
-	VMOVUPS      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z12, Z21, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS      64(R11), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z13, Z21, Z0
-	VMOVUPS      Z0, 64(R11)
-	VMOVUPS.Z    128(R11), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z14, Z21, Z0
-	VMOVUPS      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z15, Z21, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS      64(R11), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z16, Z21, Z0
-	VMOVUPS      Z0, 64(R11)
-	VMOVUPS.Z    128(R11), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z17, Z21, Z0
-	VMOVUPS      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z18, Z21, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS      64(R11), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z19, Z21, Z0
-	VMOVUPS      Z0, 64(R11)
-	VMOVUPS.Z    128(R11), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z20, Z21, Z0
-	VMOVUPS      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z21, Z0
-	VMOVUPS Z0, (R11)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z21, Z1
-	VMOVUPS Z1, 64(R11)
+	VMOVUPS Z1, 64(AX)
 	VMULPS  Z2, Z21, Z2
-	VMOVUPS Z2, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z21, Z3
-	VMOVUPS Z3, (R11)
+	VMOVUPS Z3, (AX)
 	VMULPS  Z4, Z21, Z4
-	VMOVUPS Z4, 64(R11)
+	VMOVUPS Z4, 64(AX)
 	VMULPS  Z5, Z21, Z5
-	VMOVUPS Z5, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z21, Z6
-	VMOVUPS Z6, (R11)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z21, Z7
-	VMOVUPS Z7, 64(R11)
+	VMOVUPS Z7, 64(AX)
 	VMULPS  Z8, Z21, Z8
-	VMOVUPS Z8, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z9, Z21, Z9
-	VMOVUPS Z9, (R11)
+	VMOVUPS Z9, (AX)
 	VMULPS  Z10, Z21, Z10
-	VMOVUPS Z10, 64(R11)
+	VMOVUPS Z10, 64(AX)
 	VMULPS  Z11, Z21, Z11
-	VMOVUPS Z11, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z11, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z12, Z21, Z12
-	VMOVUPS Z12, (R11)
+	VMOVUPS Z12, (AX)
 	VMULPS  Z13, Z21, Z13
-	VMOVUPS Z13, 64(R11)
+	VMOVUPS Z13, 64(AX)
 	VMULPS  Z14, Z21, Z14
-	VMOVUPS Z14, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z14, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z15, Z21, Z15
-	VMOVUPS Z15, (R11)
+	VMOVUPS Z15, (AX)
 	VMULPS  Z16, Z21, Z16
-	VMOVUPS Z16, 64(R11)
+	VMOVUPS Z16, 64(AX)
 	VMULPS  Z17, Z21, Z17
-	VMOVUPS Z17, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z17, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z18, Z21, Z18
-	VMOVUPS Z18, (R11)
+	VMOVUPS Z18, (AX)
 	VMULPS  Z19, Z21, Z19
-	VMOVUPS Z19, 64(R11)
+	VMOVUPS Z19, 64(AX)
 	VMULPS  Z20, Z21, Z20
-	VMOVUPS Z20, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z20, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide8x1F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F
 TEXT ·slide8x1F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ   k+0(FP), AX
-	MOVQ   a+8(FP), CX
-	MOVQ   ars+16(FP), DX
-	LEAQ   (DX)(DX*2), BX
-	LEAQ   (CX)(BX*1), SI
-	MOVQ   acs+24(FP), DI
-	MOVQ   b+32(FP), R8
-	MOVQ   rows+40(FP), R9
-	MOVQ   c+48(FP), R11
-	MOVQ   cs+56(FP), R12
-	MOVQ   mask+80(FP), R10
-	KMOVW  R10, K1
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2
@@ -9402,6 +10490,14 @@ TEXT ·slide8x1F32AVX512(SB), NOSPLIT, $0-88
 	VPXORQ Z5, Z5, Z5
 	VPXORQ Z6, Z6, Z6
 	VPXORQ Z7, Z7, Z7
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   rows+40(FP), R9
 
 loop:
 	MOVQ         (R9), R10
@@ -9428,130 +10524,181 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z8
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z8
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS.Z    (R11), K1, Z9
+	VMOVUPS.Z    (AX), K1, Z9
 	VFMADD231PS  Z0, Z8, Z9
-	VMOVUPS      Z9, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPS.Z    (R11), K1, Z0
+	VMOVUPS      Z9, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z1, Z8, Z0
-	VMOVUPS      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPS.Z    (R11), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z2, Z8, Z0
-	VMOVUPS      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPS.Z    (R11), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z3, Z8, Z0
-	VMOVUPS      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPS.Z    (R11), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z4, Z8, Z0
-	VMOVUPS      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPS.Z    (R11), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z5, Z8, Z0
-	VMOVUPS      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPS.Z    (R11), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z6, Z8, Z0
-	VMOVUPS      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VMOVUPS.Z    (R11), K1, Z0
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	VMOVUPS.Z    (AX), K1, Z0
 	VFMADD231PS  Z7, Z8, Z0
-	VMOVUPS      Z0, K1, (R11)
-	ADDQ         R12, R11
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, (AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z8, Z0
-	VMOVUPS Z0, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPS Z0, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z1, Z8, Z1
-	VMOVUPS Z1, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPS Z1, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z8, Z2
-	VMOVUPS Z2, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPS Z2, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z8, Z3
-	VMOVUPS Z3, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPS Z3, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z8, Z4
-	VMOVUPS Z4, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPS Z4, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z5, Z8, Z5
-	VMOVUPS Z5, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPS Z5, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z8, Z6
-	VMOVUPS Z6, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPS Z6, K1, (AX)
+	ADDQ    CX, AX
 	VMULPS  Z7, Z8, Z7
-	VMOVUPS Z7, K1, (R11)
-	ADDQ    R12, R11
+	VMOVUPS Z7, K1, (AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide8x2F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·slide8x2F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), SI
-	MOVQ       acs+24(FP), DI
-	MOVQ       b+32(FP), R8
-	MOVQ       rows+40(FP), R9
-	MOVQ       c+48(FP), R11
-	MOVQ       cs+56(FP), R12
-	MOVQ       mask+80(FP), R10
-	KMOVW      R10, K1
-	MOVQ       R11, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	ADDQ       R12, R10
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
-	VPXORQ     Z15, Z15, Z15
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   rows+40(FP), R9
+	CMPQ   AX, $0x00000010
+	JLE    loop
+	SUBQ   $0x00000010, AX
+	MOVQ   $0x00000008, R11
+	MOVQ   c+48(FP), R12
+	MOVQ   cs+56(FP), R13
+
+old:
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*4), R10
+	ADDQ         $0x08, R9
+	VMOVUPS      (R10), Z16
+	VMOVUPS.Z    64(R10), K1, Z17
+	VBROADCASTSS (CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS (CX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z2
+	VFMADD231PS  Z17, Z18, Z3
+	VBROADCASTSS (CX)(DX*2), Z18
+	VFMADD231PS  Z16, Z18, Z4
+	VFMADD231PS  Z17, Z18, Z5
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z16, Z18, Z6
+	VFMADD231PS  Z17, Z18, Z7
+	VBROADCASTSS (CX)(DX*4), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS (SI)(DX*2), Z18
+	VFMADD231PS  Z16, Z18, Z10
+	VFMADD231PS  Z17, Z18, Z11
+	VBROADCASTSS (CX)(BX*2), Z18
+	VFMADD231PS  Z16, Z18, Z12
+	VFMADD231PS  Z17, Z18, Z13
+	VBROADCASTSS (SI)(DX*4), Z18
+	VFMADD231PS  Z16, Z18, Z14
+	VFMADD231PS  Z17, Z18, Z15
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   (R12)
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*4), R10
+	ADDQ         $0x08, R9
+	VMOVUPS      (R10), Z16
+	VMOVUPS.Z    64(R10), K1, Z17
+	VBROADCASTSS (CX), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS (CX)(DX*1), Z18
+	VFMADD231PS  Z16, Z18, Z2
+	VFMADD231PS  Z17, Z18, Z3
+	VBROADCASTSS (CX)(DX*2), Z18
+	VFMADD231PS  Z16, Z18, Z4
+	VFMADD231PS  Z17, Z18, Z5
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z16, Z18, Z6
+	VFMADD231PS  Z17, Z18, Z7
+	VBROADCASTSS (CX)(DX*4), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS (SI)(DX*2), Z18
+	VFMADD231PS  Z16, Z18, Z10
+	VFMADD231PS  Z17, Z18, Z11
+	VBROADCASTSS (CX)(BX*2), Z18
+	VFMADD231PS  Z16, Z18, Z12
+	VFMADD231PS  Z17, Z18, Z13
+	VBROADCASTSS (SI)(DX*4), Z18
+	VFMADD231PS  Z16, Z18, Z14
+	VFMADD231PS  Z17, Z18, Z15
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   64(R12)
+	ADDQ         R13, R12
+	DECQ         R11
+	JNZ          old
 
 loop:
 	MOVQ         (R9), R10
@@ -9587,186 +10734,288 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z16
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z16
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R11), Z17
+	VMOVUPS      (AX), Z17
 	VFMADD231PS  Z0, Z16, Z17
-	VMOVUPS      Z17, (R11)
-	VMOVUPS.Z    64(R11), K1, Z0
+	VMOVUPS      Z17, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z1, Z16, Z0
-	VMOVUPS      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z2, Z16, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS.Z    64(R11), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z3, Z16, Z0
-	VMOVUPS      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z4, Z16, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS.Z    64(R11), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z5, Z16, Z0
-	VMOVUPS      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z6, Z16, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS.Z    64(R11), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z7, Z16, Z0
-	VMOVUPS      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z8, Z16, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS.Z    64(R11), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z9, Z16, Z0
-	VMOVUPS      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z10, Z16, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS.Z    64(R11), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z11, Z16, Z0
-	VMOVUPS      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z12, Z16, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS.Z    64(R11), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z13, Z16, Z0
-	VMOVUPS      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z14, Z16, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS.Z    64(R11), K1, Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS.Z    64(AX), K1, Z0
 	VFMADD231PS  Z15, Z16, Z0
-	VMOVUPS      Z0, K1, 64(R11)
-	ADDQ         R12, R11
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, 64(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z16, Z0
-	VMOVUPS Z0, (R11)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z16, Z1
-	VMOVUPS Z1, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z1, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z2, Z16, Z2
-	VMOVUPS Z2, (R11)
+	VMOVUPS Z2, (AX)
 	VMULPS  Z3, Z16, Z3
-	VMOVUPS Z3, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z3, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z4, Z16, Z4
-	VMOVUPS Z4, (R11)
+	VMOVUPS Z4, (AX)
 	VMULPS  Z5, Z16, Z5
-	VMOVUPS Z5, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z5, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z16, Z6
-	VMOVUPS Z6, (R11)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z16, Z7
-	VMOVUPS Z7, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z7, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z8, Z16, Z8
-	VMOVUPS Z8, (R11)
+	VMOVUPS Z8, (AX)
 	VMULPS  Z9, Z16, Z9
-	VMOVUPS Z9, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z9, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z10, Z16, Z10
-	VMOVUPS Z10, (R11)
+	VMOVUPS Z10, (AX)
 	VMULPS  Z11, Z16, Z11
-	VMOVUPS Z11, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z11, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z12, Z16, Z12
-	VMOVUPS Z12, (R11)
+	VMOVUPS Z12, (AX)
 	VMULPS  Z13, Z16, Z13
-	VMOVUPS Z13, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z13, K1, 64(AX)
+	ADDQ    CX, AX
 	VMULPS  Z14, Z16, Z14
-	VMOVUPS Z14, (R11)
+	VMOVUPS Z14, (AX)
 	VMULPS  Z15, Z16, Z15
-	VMOVUPS Z15, K1, 64(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z15, K1, 64(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 
 // func slide8x3F32AVX512(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 // Requires: AVX, AVX512F, MMX+
 TEXT ·slide8x3F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ       k+0(FP), AX
-	MOVQ       a+8(FP), CX
-	MOVQ       ars+16(FP), DX
-	LEAQ       (DX)(DX*2), BX
-	LEAQ       (CX)(BX*1), SI
-	MOVQ       acs+24(FP), DI
-	MOVQ       b+32(FP), R8
-	MOVQ       rows+40(FP), R9
-	MOVQ       c+48(FP), R11
-	MOVQ       cs+56(FP), R12
-	MOVQ       mask+80(FP), R10
-	KMOVW      R10, K1
-	MOVQ       R11, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	PREFETCHT0 (R10)
-	PREFETCHT0 64(R10)
-	PREFETCHT0 128(R10)
-	ADDQ       R12, R10
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
-	VPXORQ     Z3, Z3, Z3
-	VPXORQ     Z4, Z4, Z4
-	VPXORQ     Z5, Z5, Z5
-	VPXORQ     Z6, Z6, Z6
-	VPXORQ     Z7, Z7, Z7
-	VPXORQ     Z8, Z8, Z8
-	VPXORQ     Z9, Z9, Z9
-	VPXORQ     Z10, Z10, Z10
-	VPXORQ     Z11, Z11, Z11
-	VPXORQ     Z12, Z12, Z12
-	VPXORQ     Z13, Z13, Z13
-	VPXORQ     Z14, Z14, Z14
-	VPXORQ     Z15, Z15, Z15
-	VPXORQ     Z16, Z16, Z16
-	VPXORQ     Z17, Z17, Z17
-	VPXORQ     Z18, Z18, Z18
-	VPXORQ     Z19, Z19, Z19
-	VPXORQ     Z20, Z20, Z20
-	VPXORQ     Z21, Z21, Z21
-	VPXORQ     Z22, Z22, Z22
-	VPXORQ     Z23, Z23, Z23
+	MOVQ   mask+80(FP), AX
+	KMOVW  AX, K1
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	VPXORQ Z4, Z4, Z4
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z10, Z10, Z10
+	VPXORQ Z11, Z11, Z11
+	VPXORQ Z12, Z12, Z12
+	VPXORQ Z13, Z13, Z13
+	VPXORQ Z14, Z14, Z14
+	VPXORQ Z15, Z15, Z15
+	VPXORQ Z16, Z16, Z16
+	VPXORQ Z17, Z17, Z17
+	VPXORQ Z18, Z18, Z18
+	VPXORQ Z19, Z19, Z19
+	VPXORQ Z20, Z20, Z20
+	VPXORQ Z21, Z21, Z21
+	VPXORQ Z22, Z22, Z22
+	VPXORQ Z23, Z23, Z23
+	MOVQ   k+0(FP), AX
+	MOVQ   a+8(FP), CX
+	MOVQ   ars+16(FP), DX
+	LEAQ   (DX)(DX*2), BX
+	LEAQ   (CX)(BX*1), SI
+	MOVQ   acs+24(FP), DI
+	MOVQ   b+32(FP), R8
+	MOVQ   rows+40(FP), R9
+	CMPQ   AX, $0x00000018
+	JLE    loop
+	SUBQ   $0x00000018, AX
+	MOVQ   $0x00000008, R11
+	MOVQ   c+48(FP), R12
+	MOVQ   cs+56(FP), R13
+
+old:
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*4), R10
+	ADDQ         $0x08, R9
+	VMOVUPS      (R10), Z24
+	VMOVUPS      64(R10), Z25
+	VMOVUPS.Z    128(R10), K1, Z26
+	VBROADCASTSS (CX), Z27
+	VFMADD231PS  Z24, Z27, Z0
+	VFMADD231PS  Z25, Z27, Z1
+	VFMADD231PS  Z26, Z27, Z2
+	VBROADCASTSS (CX)(DX*1), Z27
+	VFMADD231PS  Z24, Z27, Z3
+	VFMADD231PS  Z25, Z27, Z4
+	VFMADD231PS  Z26, Z27, Z5
+	VBROADCASTSS (CX)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VFMADD231PS  Z26, Z27, Z8
+	VBROADCASTSS (SI), Z27
+	VFMADD231PS  Z24, Z27, Z9
+	VFMADD231PS  Z25, Z27, Z10
+	VFMADD231PS  Z26, Z27, Z11
+	VBROADCASTSS (CX)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z12
+	VFMADD231PS  Z25, Z27, Z13
+	VFMADD231PS  Z26, Z27, Z14
+	VBROADCASTSS (SI)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z15
+	VFMADD231PS  Z25, Z27, Z16
+	VFMADD231PS  Z26, Z27, Z17
+	VBROADCASTSS (CX)(BX*2), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VFMADD231PS  Z26, Z27, Z20
+	VBROADCASTSS (SI)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z21
+	VFMADD231PS  Z25, Z27, Z22
+	VFMADD231PS  Z26, Z27, Z23
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   (R12)
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*4), R10
+	ADDQ         $0x08, R9
+	VMOVUPS      (R10), Z24
+	VMOVUPS      64(R10), Z25
+	VMOVUPS.Z    128(R10), K1, Z26
+	VBROADCASTSS (CX), Z27
+	VFMADD231PS  Z24, Z27, Z0
+	VFMADD231PS  Z25, Z27, Z1
+	VFMADD231PS  Z26, Z27, Z2
+	VBROADCASTSS (CX)(DX*1), Z27
+	VFMADD231PS  Z24, Z27, Z3
+	VFMADD231PS  Z25, Z27, Z4
+	VFMADD231PS  Z26, Z27, Z5
+	VBROADCASTSS (CX)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VFMADD231PS  Z26, Z27, Z8
+	VBROADCASTSS (SI), Z27
+	VFMADD231PS  Z24, Z27, Z9
+	VFMADD231PS  Z25, Z27, Z10
+	VFMADD231PS  Z26, Z27, Z11
+	VBROADCASTSS (CX)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z12
+	VFMADD231PS  Z25, Z27, Z13
+	VFMADD231PS  Z26, Z27, Z14
+	VBROADCASTSS (SI)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z15
+	VFMADD231PS  Z25, Z27, Z16
+	VFMADD231PS  Z26, Z27, Z17
+	VBROADCASTSS (CX)(BX*2), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VFMADD231PS  Z26, Z27, Z20
+	VBROADCASTSS (SI)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z21
+	VFMADD231PS  Z25, Z27, Z22
+	VFMADD231PS  Z26, Z27, Z23
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   64(R12)
+	MOVQ         (R9), R10
+	LEAQ         (R8)(R10*4), R10
+	ADDQ         $0x08, R9
+	VMOVUPS      (R10), Z24
+	VMOVUPS      64(R10), Z25
+	VMOVUPS.Z    128(R10), K1, Z26
+	VBROADCASTSS (CX), Z27
+	VFMADD231PS  Z24, Z27, Z0
+	VFMADD231PS  Z25, Z27, Z1
+	VFMADD231PS  Z26, Z27, Z2
+	VBROADCASTSS (CX)(DX*1), Z27
+	VFMADD231PS  Z24, Z27, Z3
+	VFMADD231PS  Z25, Z27, Z4
+	VFMADD231PS  Z26, Z27, Z5
+	VBROADCASTSS (CX)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z6
+	VFMADD231PS  Z25, Z27, Z7
+	VFMADD231PS  Z26, Z27, Z8
+	VBROADCASTSS (SI), Z27
+	VFMADD231PS  Z24, Z27, Z9
+	VFMADD231PS  Z25, Z27, Z10
+	VFMADD231PS  Z26, Z27, Z11
+	VBROADCASTSS (CX)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z12
+	VFMADD231PS  Z25, Z27, Z13
+	VFMADD231PS  Z26, Z27, Z14
+	VBROADCASTSS (SI)(DX*2), Z27
+	VFMADD231PS  Z24, Z27, Z15
+	VFMADD231PS  Z25, Z27, Z16
+	VFMADD231PS  Z26, Z27, Z17
+	VBROADCASTSS (CX)(BX*2), Z27
+	VFMADD231PS  Z24, Z27, Z18
+	VFMADD231PS  Z25, Z27, Z19
+	VFMADD231PS  Z26, Z27, Z20
+	VBROADCASTSS (SI)(DX*4), Z27
+	VFMADD231PS  Z24, Z27, Z21
+	VFMADD231PS  Z25, Z27, Z22
+	VFMADD231PS  Z26, Z27, Z23
+	ADDQ         DI, CX
+	ADDQ         DI, SI
+	PREFETCHT0   128(R12)
+	ADDQ         R13, R12
+	DECQ         R11
+	JNZ          old
 
 loop:
 	MOVQ         (R9), R10
@@ -9811,151 +11060,154 @@ loop:
 	ADDQ         DI, SI
 	DECQ         AX
 	JNZ          loop
-	MOVQ         alpha+64(FP), AX
-	VBROADCASTSS (AX), Z24
-	MOVQ         keep+72(FP), AX
-	TESTQ        AX, AX
+	MOVQ         c+48(FP), AX
+	MOVQ         cs+56(FP), CX
+	MOVQ         alpha+64(FP), DX
+	VBROADCASTSS (DX), Z24
+	MOVQ         keep+72(FP), DX
+	TESTQ        DX, DX
 	JZ           overwrite
-	VMOVUPS      (R11), Z25
+	VMOVUPS      (AX), Z25
 	VFMADD231PS  Z0, Z24, Z25
-	VMOVUPS      Z25, (R11)
-	VMOVUPS      64(R11), Z0
+	VMOVUPS      Z25, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z1, Z24, Z0
-	VMOVUPS      Z0, 64(R11)
-	VMOVUPS.Z    128(R11), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z2, Z24, Z0
-	VMOVUPS      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z3, Z24, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS      64(R11), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z4, Z24, Z0
-	VMOVUPS      Z0, 64(R11)
-	VMOVUPS.Z    128(R11), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z5, Z24, Z0
-	VMOVUPS      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z6, Z24, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS      64(R11), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z7, Z24, Z0
-	VMOVUPS      Z0, 64(R11)
-	VMOVUPS.Z    128(R11), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z8, Z24, Z0
-	VMOVUPS      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z9, Z24, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS      64(R11), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z10, Z24, Z0
-	VMOVUPS      Z0, 64(R11)
-	VMOVUPS.Z    128(R11), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z11, Z24, Z0
-	VMOVUPS      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z12, Z24, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS      64(R11), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z13, Z24, Z0
-	VMOVUPS      Z0, 64(R11)
-	VMOVUPS.Z    128(R11), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z14, Z24, Z0
-	VMOVUPS      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z15, Z24, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS      64(R11), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z16, Z24, Z0
-	VMOVUPS      Z0, 64(R11)
-	VMOVUPS.Z    128(R11), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z17, Z24, Z0
-	VMOVUPS      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z18, Z24, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS      64(R11), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z19, Z24, Z0
-	VMOVUPS      Z0, 64(R11)
-	VMOVUPS.Z    128(R11), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z20, Z24, Z0
-	VMOVUPS      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VMOVUPS      (R11), Z0
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	VMOVUPS      (AX), Z0
 	VFMADD231PS  Z21, Z24, Z0
-	VMOVUPS      Z0, (R11)
-	VMOVUPS      64(R11), Z0
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      64(AX), Z0
 	VFMADD231PS  Z22, Z24, Z0
-	VMOVUPS      Z0, 64(R11)
-	VMOVUPS.Z    128(R11), K1, Z0
+	VMOVUPS      Z0, 64(AX)
+	VMOVUPS.Z    128(AX), K1, Z0
 	VFMADD231PS  Z23, Z24, Z0
-	VMOVUPS      Z0, K1, 128(R11)
-	ADDQ         R12, R11
-	VZEROUPPER
-	RET
+	VMOVUPS      Z0, K1, 128(AX)
+	ADDQ         CX, AX
+	JMP          stored
 
 overwrite:
 	VMULPS  Z0, Z24, Z0
-	VMOVUPS Z0, (R11)
+	VMOVUPS Z0, (AX)
 	VMULPS  Z1, Z24, Z1
-	VMOVUPS Z1, 64(R11)
+	VMOVUPS Z1, 64(AX)
 	VMULPS  Z2, Z24, Z2
-	VMOVUPS Z2, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z2, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z3, Z24, Z3
-	VMOVUPS Z3, (R11)
+	VMOVUPS Z3, (AX)
 	VMULPS  Z4, Z24, Z4
-	VMOVUPS Z4, 64(R11)
+	VMOVUPS Z4, 64(AX)
 	VMULPS  Z5, Z24, Z5
-	VMOVUPS Z5, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z5, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z6, Z24, Z6
-	VMOVUPS Z6, (R11)
+	VMOVUPS Z6, (AX)
 	VMULPS  Z7, Z24, Z7
-	VMOVUPS Z7, 64(R11)
+	VMOVUPS Z7, 64(AX)
 	VMULPS  Z8, Z24, Z8
-	VMOVUPS Z8, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z8, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z9, Z24, Z9
-	VMOVUPS Z9, (R11)
+	VMOVUPS Z9, (AX)
 	VMULPS  Z10, Z24, Z10
-	VMOVUPS Z10, 64(R11)
+	VMOVUPS Z10, 64(AX)
 	VMULPS  Z11, Z24, Z11
-	VMOVUPS Z11, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z11, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z12, Z24, Z12
-	VMOVUPS Z12, (R11)
+	VMOVUPS Z12, (AX)
 	VMULPS  Z13, Z24, Z13
-	VMOVUPS Z13, 64(R11)
+	VMOVUPS Z13, 64(AX)
 	VMULPS  Z14, Z24, Z14
-	VMOVUPS Z14, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z14, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z15, Z24, Z15
-	VMOVUPS Z15, (R11)
+	VMOVUPS Z15, (AX)
 	VMULPS  Z16, Z24, Z16
-	VMOVUPS Z16, 64(R11)
+	VMOVUPS Z16, 64(AX)
 	VMULPS  Z17, Z24, Z17
-	VMOVUPS Z17, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z17, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z18, Z24, Z18
-	VMOVUPS Z18, (R11)
+	VMOVUPS Z18, (AX)
 	VMULPS  Z19, Z24, Z19
-	VMOVUPS Z19, 64(R11)
+	VMOVUPS Z19, 64(AX)
 	VMULPS  Z20, Z24, Z20
-	VMOVUPS Z20, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z20, K1, 128(AX)
+	ADDQ    CX, AX
 	VMULPS  Z21, Z24, Z21
-	VMOVUPS Z21, (R11)
+	VMOVUPS Z21, (AX)
 	VMULPS  Z22, Z24, Z22
-	VMOVUPS Z22, 64(R11)
+	VMOVUPS Z22, 64(AX)
 	VMULPS  Z23, Z24, Z23
-	VMOVUPS Z23, K1, 128(R11)
-	ADDQ    R12, R11
+	VMOVUPS Z23, K1, 128(AX)
+	ADDQ    CX, AX
+
+stored:
 	VZEROUPPER
 	RET
 

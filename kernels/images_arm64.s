@@ -24,15 +24,13 @@ GLOBL numbers<>(SB), RODATA|NOPTR, $128
 
 // func slide1x1F64NEON(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 TEXT ·slide1x1F64NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
 	MOVD acs+24(FP), R2
 	MOVD b+32(FP), R3
 	MOVD rows+40(FP), R6
-	MOVD c+48(FP), R8
-	MOVD cs+56(FP), R9
-	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 
 loop:
@@ -47,39 +45,41 @@ loop:
 	ADD R2, R1, R1
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVD 0(R0), F2
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVD 0(R2), F2
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e080442 // dup v2.2d, v2.d[0]
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	BEQ overwrite
-	FLDPQ 0(R8), (F4, F5)
+	FLDPQ 0(R0), (F4, F5)
 	WORD $0x4e60cc44 // fmla v4.2d, v2.2d, v0.2d
 	WORD $0x4e61cc65 // fmla v5.2d, v3.2d, v1.2d
-	FSTPQ (F4, F5), 0(R8)
-	ADD R9, R8, R8
-	RET
+	FSTPQ (F4, F5), 0(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e60dc40 // fmul v0.2d, v2.2d, v0.2d
 	WORD $0x6e61dc61 // fmul v1.2d, v3.2d, v1.2d
-	FSTPQ (F0, F1), 0(R8)
-	ADD R9, R8, R8
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide1x2F64NEON(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 TEXT ·slide1x2F64NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
 	MOVD acs+24(FP), R2
 	MOVD b+32(FP), R3
 	MOVD rows+40(FP), R6
-	MOVD c+48(FP), R8
-	MOVD cs+56(FP), R9
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 
@@ -98,46 +98,48 @@ loop:
 	ADD R2, R1, R1
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVD 0(R0), F4
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVD 0(R2), F4
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e080484 // dup v4.2d, v4.d[0]
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
 	BEQ overwrite
-	FLDPQ 0(R8), (F6, F7)
+	FLDPQ 0(R0), (F6, F7)
 	WORD $0x4e60cc86 // fmla v6.2d, v4.2d, v0.2d
 	WORD $0x4e61cca7 // fmla v7.2d, v5.2d, v1.2d
-	FSTPQ (F6, F7), 0(R8)
-	FLDPQ 32(R8), (F0, F1)
+	FSTPQ (F6, F7), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e62cc80 // fmla v0.2d, v4.2d, v2.2d
 	WORD $0x4e63cca1 // fmla v1.2d, v5.2d, v3.2d
-	FSTPQ (F0, F1), 32(R8)
-	ADD R9, R8, R8
-	RET
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e60dc80 // fmul v0.2d, v4.2d, v0.2d
 	WORD $0x6e61dca1 // fmul v1.2d, v5.2d, v1.2d
-	FSTPQ (F0, F1), 0(R8)
+	FSTPQ (F0, F1), 0(R0)
 	WORD $0x6e62dc82 // fmul v2.2d, v4.2d, v2.2d
 	WORD $0x6e63dca3 // fmul v3.2d, v5.2d, v3.2d
-	FSTPQ (F2, F3), 32(R8)
-	ADD R9, R8, R8
+	FSTPQ (F2, F3), 32(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide2x1F64NEON(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 TEXT ·slide2x1F64NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
 	MOVD acs+24(FP), R3
 	MOVD b+32(FP), R6
 	MOVD rows+40(FP), R7
-	MOVD c+48(FP), R9
-	MOVD cs+56(FP), R10
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 
@@ -157,50 +159,52 @@ loop:
 	ADD R3, R1, R1
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVD 0(R0), F4
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVD 0(R2), F4
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e080484 // dup v4.2d, v4.d[0]
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F6, F7)
+	FLDPQ 0(R0), (F6, F7)
 	WORD $0x4e60cc86 // fmla v6.2d, v4.2d, v0.2d
 	WORD $0x4e61cca7 // fmla v7.2d, v5.2d, v1.2d
-	FSTPQ (F6, F7), 0(R9)
-	ADD R10, R9, R9
-	FLDPQ 0(R9), (F0, F1)
+	FSTPQ (F6, F7), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e62cc80 // fmla v0.2d, v4.2d, v2.2d
 	WORD $0x4e63cca1 // fmla v1.2d, v5.2d, v3.2d
-	FSTPQ (F0, F1), 0(R9)
-	ADD R10, R9, R9
-	RET
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e60dc80 // fmul v0.2d, v4.2d, v0.2d
 	WORD $0x6e61dca1 // fmul v1.2d, v5.2d, v1.2d
-	FSTPQ (F0, F1), 0(R9)
-	ADD R10, R9, R9
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e62dc82 // fmul v2.2d, v4.2d, v2.2d
 	WORD $0x6e63dca3 // fmul v3.2d, v5.2d, v3.2d
-	FSTPQ (F2, F3), 0(R9)
-	ADD R10, R9, R9
+	FSTPQ (F2, F3), 0(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide2x2F64NEON(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 TEXT ·slide2x2F64NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
 	MOVD acs+24(FP), R3
 	MOVD b+32(FP), R6
 	MOVD rows+40(FP), R7
-	MOVD c+48(FP), R9
-	MOVD cs+56(FP), R10
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -227,63 +231,65 @@ loop:
 	ADD R3, R1, R1
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVD 0(R0), F8
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVD 0(R2), F8
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e080508 // dup v8.2d, v8.d[0]
 	WORD $0x4ea81d09 // mov v9.16b, v8.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F10, F11)
+	FLDPQ 0(R0), (F10, F11)
 	WORD $0x4e60cd0a // fmla v10.2d, v8.2d, v0.2d
 	WORD $0x4e61cd2b // fmla v11.2d, v9.2d, v1.2d
-	FSTPQ (F10, F11), 0(R9)
-	FLDPQ 32(R9), (F0, F1)
+	FSTPQ (F10, F11), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e62cd00 // fmla v0.2d, v8.2d, v2.2d
 	WORD $0x4e63cd21 // fmla v1.2d, v9.2d, v3.2d
-	FSTPQ (F0, F1), 32(R9)
-	ADD R10, R9, R9
-	FLDPQ 0(R9), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e64cd00 // fmla v0.2d, v8.2d, v4.2d
 	WORD $0x4e65cd21 // fmla v1.2d, v9.2d, v5.2d
-	FSTPQ (F0, F1), 0(R9)
-	FLDPQ 32(R9), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e66cd00 // fmla v0.2d, v8.2d, v6.2d
 	WORD $0x4e67cd21 // fmla v1.2d, v9.2d, v7.2d
-	FSTPQ (F0, F1), 32(R9)
-	ADD R10, R9, R9
-	RET
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e60dd00 // fmul v0.2d, v8.2d, v0.2d
 	WORD $0x6e61dd21 // fmul v1.2d, v9.2d, v1.2d
-	FSTPQ (F0, F1), 0(R9)
+	FSTPQ (F0, F1), 0(R0)
 	WORD $0x6e62dd02 // fmul v2.2d, v8.2d, v2.2d
 	WORD $0x6e63dd23 // fmul v3.2d, v9.2d, v3.2d
-	FSTPQ (F2, F3), 32(R9)
-	ADD R10, R9, R9
+	FSTPQ (F2, F3), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e64dd04 // fmul v4.2d, v8.2d, v4.2d
 	WORD $0x6e65dd25 // fmul v5.2d, v9.2d, v5.2d
-	FSTPQ (F4, F5), 0(R9)
+	FSTPQ (F4, F5), 0(R0)
 	WORD $0x6e66dd06 // fmul v6.2d, v8.2d, v6.2d
 	WORD $0x6e67dd27 // fmul v7.2d, v9.2d, v7.2d
-	FSTPQ (F6, F7), 32(R9)
-	ADD R10, R9, R9
+	FSTPQ (F6, F7), 32(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide3x1F64NEON(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 TEXT ·slide3x1F64NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
 	MOVD acs+24(FP), R3
 	MOVD b+32(FP), R6
 	MOVD rows+40(FP), R7
-	MOVD c+48(FP), R9
-	MOVD cs+56(FP), R10
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -308,61 +314,63 @@ loop:
 	ADD R3, R1, R1
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVD 0(R0), F6
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVD 0(R2), F6
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e0804c6 // dup v6.2d, v6.d[0]
 	WORD $0x4ea61cc7 // mov v7.16b, v6.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F8, F9)
+	FLDPQ 0(R0), (F8, F9)
 	WORD $0x4e60ccc8 // fmla v8.2d, v6.2d, v0.2d
 	WORD $0x4e61cce9 // fmla v9.2d, v7.2d, v1.2d
-	FSTPQ (F8, F9), 0(R9)
-	ADD R10, R9, R9
-	FLDPQ 0(R9), (F0, F1)
+	FSTPQ (F8, F9), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e62ccc0 // fmla v0.2d, v6.2d, v2.2d
 	WORD $0x4e63cce1 // fmla v1.2d, v7.2d, v3.2d
-	FSTPQ (F0, F1), 0(R9)
-	ADD R10, R9, R9
-	FLDPQ 0(R9), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e64ccc0 // fmla v0.2d, v6.2d, v4.2d
 	WORD $0x4e65cce1 // fmla v1.2d, v7.2d, v5.2d
-	FSTPQ (F0, F1), 0(R9)
-	ADD R10, R9, R9
-	RET
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e60dcc0 // fmul v0.2d, v6.2d, v0.2d
 	WORD $0x6e61dce1 // fmul v1.2d, v7.2d, v1.2d
-	FSTPQ (F0, F1), 0(R9)
-	ADD R10, R9, R9
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e62dcc2 // fmul v2.2d, v6.2d, v2.2d
 	WORD $0x6e63dce3 // fmul v3.2d, v7.2d, v3.2d
-	FSTPQ (F2, F3), 0(R9)
-	ADD R10, R9, R9
+	FSTPQ (F2, F3), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e64dcc4 // fmul v4.2d, v6.2d, v4.2d
 	WORD $0x6e65dce5 // fmul v5.2d, v7.2d, v5.2d
-	FSTPQ (F4, F5), 0(R9)
-	ADD R10, R9, R9
+	FSTPQ (F4, F5), 0(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide3x2F64NEON(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 TEXT ·slide3x2F64NEON(SB), NOSPLIT, $0-88
-	MOVD k+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD ars+16(FP), R2
-	MOVD acs+24(FP), R3
-	MOVD b+32(FP), R6
-	MOVD rows+40(FP), R7
-	MOVD c+48(FP), R9
-	MOVD cs+56(FP), R10
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e40a // movi v10.2d, #0
+	MOVD k+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD ars+16(FP), R2
+	MOVD acs+24(FP), R3
+	MOVD b+32(FP), R6
+	MOVD rows+40(FP), R7
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -397,68 +405,76 @@ loop:
 	ADD R3, R1, R1
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVD 0(R0), F12
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVD 0(R2), F12
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e08058c // dup v12.2d, v12.d[0]
 	WORD $0x4eac1d8d // mov v13.16b, v12.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F14, F15)
+	FLDPQ 0(R0), (F14, F15)
 	WORD $0x4e60cd8e // fmla v14.2d, v12.2d, v0.2d
 	WORD $0x4e61cdaf // fmla v15.2d, v13.2d, v1.2d
-	FSTPQ (F14, F15), 0(R9)
-	FLDPQ 32(R9), (F0, F1)
+	FSTPQ (F14, F15), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e62cd80 // fmla v0.2d, v12.2d, v2.2d
 	WORD $0x4e63cda1 // fmla v1.2d, v13.2d, v3.2d
-	FSTPQ (F0, F1), 32(R9)
-	ADD R10, R9, R9
-	FLDPQ 0(R9), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e64cd80 // fmla v0.2d, v12.2d, v4.2d
 	WORD $0x4e65cda1 // fmla v1.2d, v13.2d, v5.2d
-	FSTPQ (F0, F1), 0(R9)
-	FLDPQ 32(R9), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e66cd80 // fmla v0.2d, v12.2d, v6.2d
 	WORD $0x4e67cda1 // fmla v1.2d, v13.2d, v7.2d
-	FSTPQ (F0, F1), 32(R9)
-	ADD R10, R9, R9
-	FLDPQ 0(R9), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e68cd80 // fmla v0.2d, v12.2d, v8.2d
 	WORD $0x4e69cda1 // fmla v1.2d, v13.2d, v9.2d
-	FSTPQ (F0, F1), 0(R9)
-	FLDPQ 32(R9), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e6acd80 // fmla v0.2d, v12.2d, v10.2d
 	WORD $0x4e6bcda1 // fmla v1.2d, v13.2d, v11.2d
-	FSTPQ (F0, F1), 32(R9)
-	ADD R10, R9, R9
-	RET
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e60dd80 // fmul v0.2d, v12.2d, v0.2d
 	WORD $0x6e61dda1 // fmul v1.2d, v13.2d, v1.2d
-	FSTPQ (F0, F1), 0(R9)
+	FSTPQ (F0, F1), 0(R0)
 	WORD $0x6e62dd82 // fmul v2.2d, v12.2d, v2.2d
 	WORD $0x6e63dda3 // fmul v3.2d, v13.2d, v3.2d
-	FSTPQ (F2, F3), 32(R9)
-	ADD R10, R9, R9
+	FSTPQ (F2, F3), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e64dd84 // fmul v4.2d, v12.2d, v4.2d
 	WORD $0x6e65dda5 // fmul v5.2d, v13.2d, v5.2d
-	FSTPQ (F4, F5), 0(R9)
+	FSTPQ (F4, F5), 0(R0)
 	WORD $0x6e66dd86 // fmul v6.2d, v12.2d, v6.2d
 	WORD $0x6e67dda7 // fmul v7.2d, v13.2d, v7.2d
-	FSTPQ (F6, F7), 32(R9)
-	ADD R10, R9, R9
+	FSTPQ (F6, F7), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e68dd88 // fmul v8.2d, v12.2d, v8.2d
 	WORD $0x6e69dda9 // fmul v9.2d, v13.2d, v9.2d
-	FSTPQ (F8, F9), 0(R9)
+	FSTPQ (F8, F9), 0(R0)
 	WORD $0x6e6add8a // fmul v10.2d, v12.2d, v10.2d
 	WORD $0x6e6bddab // fmul v11.2d, v13.2d, v11.2d
-	FSTPQ (F10, F11), 32(R9)
-	ADD R10, R9, R9
+	FSTPQ (F10, F11), 32(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide4x1F64NEON(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 TEXT ·slide4x1F64NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
@@ -469,12 +485,6 @@ TEXT ·slide4x1F64NEON(SB), NOSPLIT, $0-88
 	MOVD acs+24(FP), R6
 	MOVD b+32(FP), R7
 	MOVD rows+40(FP), R8
-	MOVD c+48(FP), R10
-	MOVD cs+56(FP), R11
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -504,56 +514,68 @@ loop:
 	ADD R6, R3, R3
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVD 0(R0), F8
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVD 0(R2), F8
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e080508 // dup v8.2d, v8.d[0]
 	WORD $0x4ea81d09 // mov v9.16b, v8.16b
 	BEQ overwrite
-	FLDPQ 0(R10), (F10, F11)
+	FLDPQ 0(R0), (F10, F11)
 	WORD $0x4e60cd0a // fmla v10.2d, v8.2d, v0.2d
 	WORD $0x4e61cd2b // fmla v11.2d, v9.2d, v1.2d
-	FSTPQ (F10, F11), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F10, F11), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e62cd00 // fmla v0.2d, v8.2d, v2.2d
 	WORD $0x4e63cd21 // fmla v1.2d, v9.2d, v3.2d
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e64cd00 // fmla v0.2d, v8.2d, v4.2d
 	WORD $0x4e65cd21 // fmla v1.2d, v9.2d, v5.2d
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e66cd00 // fmla v0.2d, v8.2d, v6.2d
 	WORD $0x4e67cd21 // fmla v1.2d, v9.2d, v7.2d
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	RET
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e60dd00 // fmul v0.2d, v8.2d, v0.2d
 	WORD $0x6e61dd21 // fmul v1.2d, v9.2d, v1.2d
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e62dd02 // fmul v2.2d, v8.2d, v2.2d
 	WORD $0x6e63dd23 // fmul v3.2d, v9.2d, v3.2d
-	FSTPQ (F2, F3), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F2, F3), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e64dd04 // fmul v4.2d, v8.2d, v4.2d
 	WORD $0x6e65dd25 // fmul v5.2d, v9.2d, v5.2d
-	FSTPQ (F4, F5), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F4, F5), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e66dd06 // fmul v6.2d, v8.2d, v6.2d
 	WORD $0x6e67dd27 // fmul v7.2d, v9.2d, v7.2d
-	FSTPQ (F6, F7), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F6, F7), 0(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide4x2F64NEON(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 TEXT ·slide4x2F64NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e408 // movi v8.2d, #0
+	WORD $0x6f00e40a // movi v10.2d, #0
+	WORD $0x6f00e40c // movi v12.2d, #0
+	WORD $0x6f00e40e // movi v14.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
@@ -564,16 +586,6 @@ TEXT ·slide4x2F64NEON(SB), NOSPLIT, $0-88
 	MOVD acs+24(FP), R6
 	MOVD b+32(FP), R7
 	MOVD rows+40(FP), R8
-	MOVD c+48(FP), R10
-	MOVD cs+56(FP), R11
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -616,84 +628,93 @@ loop:
 	ADD R6, R3, R3
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVD 0(R0), F16
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVD 0(R2), F16
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e080610 // dup v16.2d, v16.d[0]
 	WORD $0x4eb01e11 // mov v17.16b, v16.16b
 	BEQ overwrite
-	FLDPQ 0(R10), (F18, F19)
+	FLDPQ 0(R0), (F18, F19)
 	WORD $0x4e60ce12 // fmla v18.2d, v16.2d, v0.2d
 	WORD $0x4e61ce33 // fmla v19.2d, v17.2d, v1.2d
-	FSTPQ (F18, F19), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F18, F19), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e62ce00 // fmla v0.2d, v16.2d, v2.2d
 	WORD $0x4e63ce21 // fmla v1.2d, v17.2d, v3.2d
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e64ce00 // fmla v0.2d, v16.2d, v4.2d
 	WORD $0x4e65ce21 // fmla v1.2d, v17.2d, v5.2d
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e66ce00 // fmla v0.2d, v16.2d, v6.2d
 	WORD $0x4e67ce21 // fmla v1.2d, v17.2d, v7.2d
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e68ce00 // fmla v0.2d, v16.2d, v8.2d
 	WORD $0x4e69ce21 // fmla v1.2d, v17.2d, v9.2d
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e6ace00 // fmla v0.2d, v16.2d, v10.2d
 	WORD $0x4e6bce21 // fmla v1.2d, v17.2d, v11.2d
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e6cce00 // fmla v0.2d, v16.2d, v12.2d
 	WORD $0x4e6dce21 // fmla v1.2d, v17.2d, v13.2d
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e6ece00 // fmla v0.2d, v16.2d, v14.2d
 	WORD $0x4e6fce21 // fmla v1.2d, v17.2d, v15.2d
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	RET
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e60de00 // fmul v0.2d, v16.2d, v0.2d
 	WORD $0x6e61de21 // fmul v1.2d, v17.2d, v1.2d
-	FSTPQ (F0, F1), 0(R10)
+	FSTPQ (F0, F1), 0(R0)
 	WORD $0x6e62de02 // fmul v2.2d, v16.2d, v2.2d
 	WORD $0x6e63de23 // fmul v3.2d, v17.2d, v3.2d
-	FSTPQ (F2, F3), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F2, F3), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e64de04 // fmul v4.2d, v16.2d, v4.2d
 	WORD $0x6e65de25 // fmul v5.2d, v17.2d, v5.2d
-	FSTPQ (F4, F5), 0(R10)
+	FSTPQ (F4, F5), 0(R0)
 	WORD $0x6e66de06 // fmul v6.2d, v16.2d, v6.2d
 	WORD $0x6e67de27 // fmul v7.2d, v17.2d, v7.2d
-	FSTPQ (F6, F7), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F6, F7), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e68de08 // fmul v8.2d, v16.2d, v8.2d
 	WORD $0x6e69de29 // fmul v9.2d, v17.2d, v9.2d
-	FSTPQ (F8, F9), 0(R10)
+	FSTPQ (F8, F9), 0(R0)
 	WORD $0x6e6ade0a // fmul v10.2d, v16.2d, v10.2d
 	WORD $0x6e6bde2b // fmul v11.2d, v17.2d, v11.2d
-	FSTPQ (F10, F11), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F10, F11), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e6cde0c // fmul v12.2d, v16.2d, v12.2d
 	WORD $0x6e6dde2d // fmul v13.2d, v17.2d, v13.2d
-	FSTPQ (F12, F13), 0(R10)
+	FSTPQ (F12, F13), 0(R0)
 	WORD $0x6e6ede0e // fmul v14.2d, v16.2d, v14.2d
 	WORD $0x6e6fde2f // fmul v15.2d, v17.2d, v15.2d
-	FSTPQ (F14, F15), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F14, F15), 32(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide5x1F64NEON(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 TEXT ·slide5x1F64NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e408 // movi v8.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
@@ -704,13 +725,6 @@ TEXT ·slide5x1F64NEON(SB), NOSPLIT, $0-88
 	MOVD acs+24(FP), R6
 	MOVD b+32(FP), R7
 	MOVD rows+40(FP), R8
-	MOVD c+48(FP), R10
-	MOVD cs+56(FP), R11
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -745,77 +759,69 @@ loop:
 	ADD R6, R3, R3
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVD 0(R0), F10
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVD 0(R2), F10
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e08054a // dup v10.2d, v10.d[0]
 	WORD $0x4eaa1d4b // mov v11.16b, v10.16b
 	BEQ overwrite
-	FLDPQ 0(R10), (F12, F13)
+	FLDPQ 0(R0), (F12, F13)
 	WORD $0x4e60cd4c // fmla v12.2d, v10.2d, v0.2d
 	WORD $0x4e61cd6d // fmla v13.2d, v11.2d, v1.2d
-	FSTPQ (F12, F13), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F12, F13), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e62cd40 // fmla v0.2d, v10.2d, v2.2d
 	WORD $0x4e63cd61 // fmla v1.2d, v11.2d, v3.2d
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e64cd40 // fmla v0.2d, v10.2d, v4.2d
 	WORD $0x4e65cd61 // fmla v1.2d, v11.2d, v5.2d
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e66cd40 // fmla v0.2d, v10.2d, v6.2d
 	WORD $0x4e67cd61 // fmla v1.2d, v11.2d, v7.2d
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e68cd40 // fmla v0.2d, v10.2d, v8.2d
 	WORD $0x4e69cd61 // fmla v1.2d, v11.2d, v9.2d
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	RET
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e60dd40 // fmul v0.2d, v10.2d, v0.2d
 	WORD $0x6e61dd61 // fmul v1.2d, v11.2d, v1.2d
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e62dd42 // fmul v2.2d, v10.2d, v2.2d
 	WORD $0x6e63dd63 // fmul v3.2d, v11.2d, v3.2d
-	FSTPQ (F2, F3), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F2, F3), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e64dd44 // fmul v4.2d, v10.2d, v4.2d
 	WORD $0x6e65dd65 // fmul v5.2d, v11.2d, v5.2d
-	FSTPQ (F4, F5), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F4, F5), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e66dd46 // fmul v6.2d, v10.2d, v6.2d
 	WORD $0x6e67dd67 // fmul v7.2d, v11.2d, v7.2d
-	FSTPQ (F6, F7), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F6, F7), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e68dd48 // fmul v8.2d, v10.2d, v8.2d
 	WORD $0x6e69dd69 // fmul v9.2d, v11.2d, v9.2d
-	FSTPQ (F8, F9), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F8, F9), 0(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide5x2F64NEON(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 TEXT ·slide5x2F64NEON(SB), NOSPLIT, $0-88
-	MOVD k+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD ars+16(FP), R2
-	ADD R2<<1, R2, R16
-	ADD $0, R16, R3
-	ADD R3, R1, R16
-	ADD $0, R16, R3
-	MOVD acs+24(FP), R6
-	MOVD b+32(FP), R7
-	MOVD rows+40(FP), R8
-	MOVD c+48(FP), R10
-	MOVD cs+56(FP), R11
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e404 // movi v4.2d, #0
@@ -826,6 +832,16 @@ TEXT ·slide5x2F64NEON(SB), NOSPLIT, $0-88
 	WORD $0x6f00e40e // movi v14.2d, #0
 	WORD $0x6f00e410 // movi v16.2d, #0
 	WORD $0x6f00e412 // movi v18.2d, #0
+	MOVD k+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD ars+16(FP), R2
+	ADD R2<<1, R2, R16
+	ADD $0, R16, R3
+	ADD R3, R1, R16
+	ADD $0, R16, R3
+	MOVD acs+24(FP), R6
+	MOVD b+32(FP), R7
+	MOVD rows+40(FP), R8
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -876,100 +892,110 @@ loop:
 	ADD R6, R3, R3
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVD 0(R0), F20
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVD 0(R2), F20
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e080694 // dup v20.2d, v20.d[0]
 	WORD $0x4eb41e95 // mov v21.16b, v20.16b
 	BEQ overwrite
-	FLDPQ 0(R10), (F22, F23)
+	FLDPQ 0(R0), (F22, F23)
 	WORD $0x4e60ce96 // fmla v22.2d, v20.2d, v0.2d
 	WORD $0x4e61ceb7 // fmla v23.2d, v21.2d, v1.2d
-	FSTPQ (F22, F23), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F22, F23), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e62ce80 // fmla v0.2d, v20.2d, v2.2d
 	WORD $0x4e63cea1 // fmla v1.2d, v21.2d, v3.2d
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e64ce80 // fmla v0.2d, v20.2d, v4.2d
 	WORD $0x4e65cea1 // fmla v1.2d, v21.2d, v5.2d
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e66ce80 // fmla v0.2d, v20.2d, v6.2d
 	WORD $0x4e67cea1 // fmla v1.2d, v21.2d, v7.2d
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e68ce80 // fmla v0.2d, v20.2d, v8.2d
 	WORD $0x4e69cea1 // fmla v1.2d, v21.2d, v9.2d
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e6ace80 // fmla v0.2d, v20.2d, v10.2d
 	WORD $0x4e6bcea1 // fmla v1.2d, v21.2d, v11.2d
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e6cce80 // fmla v0.2d, v20.2d, v12.2d
 	WORD $0x4e6dcea1 // fmla v1.2d, v21.2d, v13.2d
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e6ece80 // fmla v0.2d, v20.2d, v14.2d
 	WORD $0x4e6fcea1 // fmla v1.2d, v21.2d, v15.2d
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e70ce80 // fmla v0.2d, v20.2d, v16.2d
 	WORD $0x4e71cea1 // fmla v1.2d, v21.2d, v17.2d
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e72ce80 // fmla v0.2d, v20.2d, v18.2d
 	WORD $0x4e73cea1 // fmla v1.2d, v21.2d, v19.2d
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	RET
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e60de80 // fmul v0.2d, v20.2d, v0.2d
 	WORD $0x6e61dea1 // fmul v1.2d, v21.2d, v1.2d
-	FSTPQ (F0, F1), 0(R10)
+	FSTPQ (F0, F1), 0(R0)
 	WORD $0x6e62de82 // fmul v2.2d, v20.2d, v2.2d
 	WORD $0x6e63dea3 // fmul v3.2d, v21.2d, v3.2d
-	FSTPQ (F2, F3), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F2, F3), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e64de84 // fmul v4.2d, v20.2d, v4.2d
 	WORD $0x6e65dea5 // fmul v5.2d, v21.2d, v5.2d
-	FSTPQ (F4, F5), 0(R10)
+	FSTPQ (F4, F5), 0(R0)
 	WORD $0x6e66de86 // fmul v6.2d, v20.2d, v6.2d
 	WORD $0x6e67dea7 // fmul v7.2d, v21.2d, v7.2d
-	FSTPQ (F6, F7), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F6, F7), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e68de88 // fmul v8.2d, v20.2d, v8.2d
 	WORD $0x6e69dea9 // fmul v9.2d, v21.2d, v9.2d
-	FSTPQ (F8, F9), 0(R10)
+	FSTPQ (F8, F9), 0(R0)
 	WORD $0x6e6ade8a // fmul v10.2d, v20.2d, v10.2d
 	WORD $0x6e6bdeab // fmul v11.2d, v21.2d, v11.2d
-	FSTPQ (F10, F11), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F10, F11), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e6cde8c // fmul v12.2d, v20.2d, v12.2d
 	WORD $0x6e6ddead // fmul v13.2d, v21.2d, v13.2d
-	FSTPQ (F12, F13), 0(R10)
+	FSTPQ (F12, F13), 0(R0)
 	WORD $0x6e6ede8e // fmul v14.2d, v20.2d, v14.2d
 	WORD $0x6e6fdeaf // fmul v15.2d, v21.2d, v15.2d
-	FSTPQ (F14, F15), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F14, F15), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e70de90 // fmul v16.2d, v20.2d, v16.2d
 	WORD $0x6e71deb1 // fmul v17.2d, v21.2d, v17.2d
-	FSTPQ (F16, F17), 0(R10)
+	FSTPQ (F16, F17), 0(R0)
 	WORD $0x6e72de92 // fmul v18.2d, v20.2d, v18.2d
 	WORD $0x6e73deb3 // fmul v19.2d, v21.2d, v19.2d
-	FSTPQ (F18, F19), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F18, F19), 32(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide6x1F64NEON(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 TEXT ·slide6x1F64NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e408 // movi v8.2d, #0
+	WORD $0x6f00e40a // movi v10.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
@@ -980,14 +1006,6 @@ TEXT ·slide6x1F64NEON(SB), NOSPLIT, $0-88
 	MOVD acs+24(FP), R6
 	MOVD b+32(FP), R7
 	MOVD rows+40(FP), R8
-	MOVD c+48(FP), R10
-	MOVD cs+56(FP), R11
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -1027,99 +1045,78 @@ loop:
 	ADD R6, R3, R3
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVD 0(R0), F12
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVD 0(R2), F12
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e08058c // dup v12.2d, v12.d[0]
 	WORD $0x4eac1d8d // mov v13.16b, v12.16b
 	BEQ overwrite
-	FLDPQ 0(R10), (F14, F15)
+	FLDPQ 0(R0), (F14, F15)
 	WORD $0x4e60cd8e // fmla v14.2d, v12.2d, v0.2d
 	WORD $0x4e61cdaf // fmla v15.2d, v13.2d, v1.2d
-	FSTPQ (F14, F15), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F14, F15), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e62cd80 // fmla v0.2d, v12.2d, v2.2d
 	WORD $0x4e63cda1 // fmla v1.2d, v13.2d, v3.2d
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e64cd80 // fmla v0.2d, v12.2d, v4.2d
 	WORD $0x4e65cda1 // fmla v1.2d, v13.2d, v5.2d
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e66cd80 // fmla v0.2d, v12.2d, v6.2d
 	WORD $0x4e67cda1 // fmla v1.2d, v13.2d, v7.2d
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e68cd80 // fmla v0.2d, v12.2d, v8.2d
 	WORD $0x4e69cda1 // fmla v1.2d, v13.2d, v9.2d
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e6acd80 // fmla v0.2d, v12.2d, v10.2d
 	WORD $0x4e6bcda1 // fmla v1.2d, v13.2d, v11.2d
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	RET
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e60dd80 // fmul v0.2d, v12.2d, v0.2d
 	WORD $0x6e61dda1 // fmul v1.2d, v13.2d, v1.2d
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e62dd82 // fmul v2.2d, v12.2d, v2.2d
 	WORD $0x6e63dda3 // fmul v3.2d, v13.2d, v3.2d
-	FSTPQ (F2, F3), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F2, F3), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e64dd84 // fmul v4.2d, v12.2d, v4.2d
 	WORD $0x6e65dda5 // fmul v5.2d, v13.2d, v5.2d
-	FSTPQ (F4, F5), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F4, F5), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e66dd86 // fmul v6.2d, v12.2d, v6.2d
 	WORD $0x6e67dda7 // fmul v7.2d, v13.2d, v7.2d
-	FSTPQ (F6, F7), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F6, F7), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e68dd88 // fmul v8.2d, v12.2d, v8.2d
 	WORD $0x6e69dda9 // fmul v9.2d, v13.2d, v9.2d
-	FSTPQ (F8, F9), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F8, F9), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e6add8a // fmul v10.2d, v12.2d, v10.2d
 	WORD $0x6e6bddab // fmul v11.2d, v13.2d, v11.2d
-	FSTPQ (F10, F11), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F10, F11), 0(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide6x2F64NEON(k int, a *float64, ars int, acs int, b *float64, rows *int, c *float64, cs int, alpha *float64, keep int, mask int)
 TEXT ·slide6x2F64NEON(SB), NOSPLIT, $0-88
-	MOVD k+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD ars+16(FP), R2
-	ADD R2<<1, R2, R16
-	ADD $0, R16, R3
-	ADD R3, R1, R16
-	ADD $0, R16, R3
-	MOVD acs+24(FP), R6
-	MOVD b+32(FP), R7
-	MOVD rows+40(FP), R8
-	MOVD c+48(FP), R10
-	MOVD cs+56(FP), R11
-	MOVD R10, R9
-	PRFM 0(R9), PLDL1KEEP
-	ADD R11, R9, R9
-	PRFM 0(R9), PLDL1KEEP
-	ADD R11, R9, R9
-	PRFM 0(R9), PLDL1KEEP
-	ADD R11, R9, R9
-	PRFM 0(R9), PLDL1KEEP
-	ADD R11, R9, R9
-	PRFM 0(R9), PLDL1KEEP
-	ADD R11, R9, R9
-	PRFM 0(R9), PLDL1KEEP
-	ADD R11, R9, R9
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e404 // movi v4.2d, #0
@@ -1132,6 +1129,17 @@ TEXT ·slide6x2F64NEON(SB), NOSPLIT, $0-88
 	WORD $0x6f00e412 // movi v18.2d, #0
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e416 // movi v22.2d, #0
+	MOVD k+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD ars+16(FP), R2
+	ADD R2<<1, R2, R16
+	ADD $0, R16, R3
+	ADD R3, R1, R16
+	ADD $0, R16, R3
+	MOVD acs+24(FP), R6
+	MOVD b+32(FP), R7
+	MOVD rows+40(FP), R8
+	CMP $0x00000006, R0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -1144,6 +1152,59 @@ TEXT ·slide6x2F64NEON(SB), NOSPLIT, $0-88
 	WORD $0x4eb21e53 // mov v19.16b, v18.16b
 	WORD $0x4eb41e95 // mov v21.16b, v20.16b
 	WORD $0x4eb61ed7 // mov v23.16b, v22.16b
+	BLE loop
+	SUB $0x00000006, R0, R0
+	MOVD $0x00000006, R10
+	MOVD c+48(FP), R11
+	MOVD cs+56(FP), R12
+
+old:
+	MOVD 0(R8), R9
+	ADD R9<<3, R7, R16
+	ADD $0, R16, R9
+	ADD $0x08, R8, R8
+	FLDPQ 0(R9), (F24, F25)
+	FLDPQ 32(R9), (F26, F27)
+	FMOVD 0(R1), F28
+	WORD $0x4fdc1300 // fmla v0.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1321 // fmla v1.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc1342 // fmla v2.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc1363 // fmla v3.2d, v27.2d, v28.d[0]
+	ADD R2, R1, R16
+	FMOVD 0(R16), F28
+	WORD $0x4fdc1304 // fmla v4.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1325 // fmla v5.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc1346 // fmla v6.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc1367 // fmla v7.2d, v27.2d, v28.d[0]
+	ADD R2<<1, R1, R16
+	FMOVD 0(R16), F28
+	WORD $0x4fdc1308 // fmla v8.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1329 // fmla v9.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc134a // fmla v10.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc136b // fmla v11.2d, v27.2d, v28.d[0]
+	FMOVD 0(R3), F28
+	WORD $0x4fdc130c // fmla v12.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc132d // fmla v13.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc134e // fmla v14.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc136f // fmla v15.2d, v27.2d, v28.d[0]
+	ADD R2<<2, R1, R16
+	FMOVD 0(R16), F28
+	WORD $0x4fdc1310 // fmla v16.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1331 // fmla v17.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc1352 // fmla v18.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc1373 // fmla v19.2d, v27.2d, v28.d[0]
+	ADD R2<<1, R3, R16
+	FMOVD 0(R16), F28
+	WORD $0x4fdc1314 // fmla v20.2d, v24.2d, v28.d[0]
+	WORD $0x4fdc1335 // fmla v21.2d, v25.2d, v28.d[0]
+	WORD $0x4fdc1356 // fmla v22.2d, v26.2d, v28.d[0]
+	WORD $0x4fdc1377 // fmla v23.2d, v27.2d, v28.d[0]
+	ADD R6, R1, R1
+	ADD R6, R3, R3
+	PRFM 0(R11), PLDL1KEEP
+	ADD R12, R11, R11
+	SUBS $1, R10, R10
+	BNE old
 
 loop:
 	MOVD 0(R8), R9
@@ -1190,112 +1251,116 @@ loop:
 	ADD R6, R3, R3
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVD 0(R0), F24
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVD 0(R2), F24
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e080718 // dup v24.2d, v24.d[0]
 	WORD $0x4eb81f19 // mov v25.16b, v24.16b
 	BEQ overwrite
-	FLDPQ 0(R10), (F26, F27)
+	FLDPQ 0(R0), (F26, F27)
 	WORD $0x4e60cf1a // fmla v26.2d, v24.2d, v0.2d
 	WORD $0x4e61cf3b // fmla v27.2d, v25.2d, v1.2d
-	FSTPQ (F26, F27), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F26, F27), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e62cf00 // fmla v0.2d, v24.2d, v2.2d
 	WORD $0x4e63cf21 // fmla v1.2d, v25.2d, v3.2d
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e64cf00 // fmla v0.2d, v24.2d, v4.2d
 	WORD $0x4e65cf21 // fmla v1.2d, v25.2d, v5.2d
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e66cf00 // fmla v0.2d, v24.2d, v6.2d
 	WORD $0x4e67cf21 // fmla v1.2d, v25.2d, v7.2d
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e68cf00 // fmla v0.2d, v24.2d, v8.2d
 	WORD $0x4e69cf21 // fmla v1.2d, v25.2d, v9.2d
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e6acf00 // fmla v0.2d, v24.2d, v10.2d
 	WORD $0x4e6bcf21 // fmla v1.2d, v25.2d, v11.2d
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e6ccf00 // fmla v0.2d, v24.2d, v12.2d
 	WORD $0x4e6dcf21 // fmla v1.2d, v25.2d, v13.2d
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e6ecf00 // fmla v0.2d, v24.2d, v14.2d
 	WORD $0x4e6fcf21 // fmla v1.2d, v25.2d, v15.2d
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e70cf00 // fmla v0.2d, v24.2d, v16.2d
 	WORD $0x4e71cf21 // fmla v1.2d, v25.2d, v17.2d
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e72cf00 // fmla v0.2d, v24.2d, v18.2d
 	WORD $0x4e73cf21 // fmla v1.2d, v25.2d, v19.2d
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e74cf00 // fmla v0.2d, v24.2d, v20.2d
 	WORD $0x4e75cf21 // fmla v1.2d, v25.2d, v21.2d
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e76cf00 // fmla v0.2d, v24.2d, v22.2d
 	WORD $0x4e77cf21 // fmla v1.2d, v25.2d, v23.2d
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	RET
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e60df00 // fmul v0.2d, v24.2d, v0.2d
 	WORD $0x6e61df21 // fmul v1.2d, v25.2d, v1.2d
-	FSTPQ (F0, F1), 0(R10)
+	FSTPQ (F0, F1), 0(R0)
 	WORD $0x6e62df02 // fmul v2.2d, v24.2d, v2.2d
 	WORD $0x6e63df23 // fmul v3.2d, v25.2d, v3.2d
-	FSTPQ (F2, F3), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F2, F3), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e64df04 // fmul v4.2d, v24.2d, v4.2d
 	WORD $0x6e65df25 // fmul v5.2d, v25.2d, v5.2d
-	FSTPQ (F4, F5), 0(R10)
+	FSTPQ (F4, F5), 0(R0)
 	WORD $0x6e66df06 // fmul v6.2d, v24.2d, v6.2d
 	WORD $0x6e67df27 // fmul v7.2d, v25.2d, v7.2d
-	FSTPQ (F6, F7), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F6, F7), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e68df08 // fmul v8.2d, v24.2d, v8.2d
 	WORD $0x6e69df29 // fmul v9.2d, v25.2d, v9.2d
-	FSTPQ (F8, F9), 0(R10)
+	FSTPQ (F8, F9), 0(R0)
 	WORD $0x6e6adf0a // fmul v10.2d, v24.2d, v10.2d
 	WORD $0x6e6bdf2b // fmul v11.2d, v25.2d, v11.2d
-	FSTPQ (F10, F11), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F10, F11), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e6cdf0c // fmul v12.2d, v24.2d, v12.2d
 	WORD $0x6e6ddf2d // fmul v13.2d, v25.2d, v13.2d
-	FSTPQ (F12, F13), 0(R10)
+	FSTPQ (F12, F13), 0(R0)
 	WORD $0x6e6edf0e // fmul v14.2d, v24.2d, v14.2d
 	WORD $0x6e6fdf2f // fmul v15.2d, v25.2d, v15.2d
-	FSTPQ (F14, F15), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F14, F15), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e70df10 // fmul v16.2d, v24.2d, v16.2d
 	WORD $0x6e71df31 // fmul v17.2d, v25.2d, v17.2d
-	FSTPQ (F16, F17), 0(R10)
+	FSTPQ (F16, F17), 0(R0)
 	WORD $0x6e72df12 // fmul v18.2d, v24.2d, v18.2d
 	WORD $0x6e73df33 // fmul v19.2d, v25.2d, v19.2d
-	FSTPQ (F18, F19), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F18, F19), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e74df14 // fmul v20.2d, v24.2d, v20.2d
 	WORD $0x6e75df35 // fmul v21.2d, v25.2d, v21.2d
-	FSTPQ (F20, F21), 0(R10)
+	FSTPQ (F20, F21), 0(R0)
 	WORD $0x6e76df16 // fmul v22.2d, v24.2d, v22.2d
 	WORD $0x6e77df37 // fmul v23.2d, v25.2d, v23.2d
-	FSTPQ (F22, F23), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F22, F23), 32(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func weighted1x1F64NEON(lists int, end *int, w *float64, offs *int, x *float64, xs int, dst *float64, at *int, ds int)
@@ -2224,15 +2289,13 @@ next:
 
 // func slide1x1F32NEON(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 TEXT ·slide1x1F32NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
 	MOVD acs+24(FP), R2
 	MOVD b+32(FP), R3
 	MOVD rows+40(FP), R6
-	MOVD c+48(FP), R8
-	MOVD cs+56(FP), R9
-	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 
 loop:
@@ -2247,39 +2310,41 @@ loop:
 	ADD R2, R1, R1
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVS 0(R0), F2
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVS 0(R2), F2
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e040442 // dup v2.4s, v2.s[0]
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	BEQ overwrite
-	FLDPQ 0(R8), (F4, F5)
+	FLDPQ 0(R0), (F4, F5)
 	WORD $0x4e20cc44 // fmla v4.4s, v2.4s, v0.4s
 	WORD $0x4e21cc65 // fmla v5.4s, v3.4s, v1.4s
-	FSTPQ (F4, F5), 0(R8)
-	ADD R9, R8, R8
-	RET
+	FSTPQ (F4, F5), 0(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e20dc40 // fmul v0.4s, v2.4s, v0.4s
 	WORD $0x6e21dc61 // fmul v1.4s, v3.4s, v1.4s
-	FSTPQ (F0, F1), 0(R8)
-	ADD R9, R8, R8
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide1x2F32NEON(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 TEXT ·slide1x2F32NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
 	MOVD acs+24(FP), R2
 	MOVD b+32(FP), R3
 	MOVD rows+40(FP), R6
-	MOVD c+48(FP), R8
-	MOVD cs+56(FP), R9
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 
@@ -2298,46 +2363,48 @@ loop:
 	ADD R2, R1, R1
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVS 0(R0), F4
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVS 0(R2), F4
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e040484 // dup v4.4s, v4.s[0]
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
 	BEQ overwrite
-	FLDPQ 0(R8), (F6, F7)
+	FLDPQ 0(R0), (F6, F7)
 	WORD $0x4e20cc86 // fmla v6.4s, v4.4s, v0.4s
 	WORD $0x4e21cca7 // fmla v7.4s, v5.4s, v1.4s
-	FSTPQ (F6, F7), 0(R8)
-	FLDPQ 32(R8), (F0, F1)
+	FSTPQ (F6, F7), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e22cc80 // fmla v0.4s, v4.4s, v2.4s
 	WORD $0x4e23cca1 // fmla v1.4s, v5.4s, v3.4s
-	FSTPQ (F0, F1), 32(R8)
-	ADD R9, R8, R8
-	RET
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e20dc80 // fmul v0.4s, v4.4s, v0.4s
 	WORD $0x6e21dca1 // fmul v1.4s, v5.4s, v1.4s
-	FSTPQ (F0, F1), 0(R8)
+	FSTPQ (F0, F1), 0(R0)
 	WORD $0x6e22dc82 // fmul v2.4s, v4.4s, v2.4s
 	WORD $0x6e23dca3 // fmul v3.4s, v5.4s, v3.4s
-	FSTPQ (F2, F3), 32(R8)
-	ADD R9, R8, R8
+	FSTPQ (F2, F3), 32(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide2x1F32NEON(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 TEXT ·slide2x1F32NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
 	MOVD acs+24(FP), R3
 	MOVD b+32(FP), R6
 	MOVD rows+40(FP), R7
-	MOVD c+48(FP), R9
-	MOVD cs+56(FP), R10
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 
@@ -2357,50 +2424,52 @@ loop:
 	ADD R3, R1, R1
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVS 0(R0), F4
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVS 0(R2), F4
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e040484 // dup v4.4s, v4.s[0]
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F6, F7)
+	FLDPQ 0(R0), (F6, F7)
 	WORD $0x4e20cc86 // fmla v6.4s, v4.4s, v0.4s
 	WORD $0x4e21cca7 // fmla v7.4s, v5.4s, v1.4s
-	FSTPQ (F6, F7), 0(R9)
-	ADD R10, R9, R9
-	FLDPQ 0(R9), (F0, F1)
+	FSTPQ (F6, F7), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e22cc80 // fmla v0.4s, v4.4s, v2.4s
 	WORD $0x4e23cca1 // fmla v1.4s, v5.4s, v3.4s
-	FSTPQ (F0, F1), 0(R9)
-	ADD R10, R9, R9
-	RET
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e20dc80 // fmul v0.4s, v4.4s, v0.4s
 	WORD $0x6e21dca1 // fmul v1.4s, v5.4s, v1.4s
-	FSTPQ (F0, F1), 0(R9)
-	ADD R10, R9, R9
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e22dc82 // fmul v2.4s, v4.4s, v2.4s
 	WORD $0x6e23dca3 // fmul v3.4s, v5.4s, v3.4s
-	FSTPQ (F2, F3), 0(R9)
-	ADD R10, R9, R9
+	FSTPQ (F2, F3), 0(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide2x2F32NEON(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 TEXT ·slide2x2F32NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
 	MOVD acs+24(FP), R3
 	MOVD b+32(FP), R6
 	MOVD rows+40(FP), R7
-	MOVD c+48(FP), R9
-	MOVD cs+56(FP), R10
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -2427,63 +2496,65 @@ loop:
 	ADD R3, R1, R1
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVS 0(R0), F8
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVS 0(R2), F8
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e040508 // dup v8.4s, v8.s[0]
 	WORD $0x4ea81d09 // mov v9.16b, v8.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F10, F11)
+	FLDPQ 0(R0), (F10, F11)
 	WORD $0x4e20cd0a // fmla v10.4s, v8.4s, v0.4s
 	WORD $0x4e21cd2b // fmla v11.4s, v9.4s, v1.4s
-	FSTPQ (F10, F11), 0(R9)
-	FLDPQ 32(R9), (F0, F1)
+	FSTPQ (F10, F11), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e22cd00 // fmla v0.4s, v8.4s, v2.4s
 	WORD $0x4e23cd21 // fmla v1.4s, v9.4s, v3.4s
-	FSTPQ (F0, F1), 32(R9)
-	ADD R10, R9, R9
-	FLDPQ 0(R9), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e24cd00 // fmla v0.4s, v8.4s, v4.4s
 	WORD $0x4e25cd21 // fmla v1.4s, v9.4s, v5.4s
-	FSTPQ (F0, F1), 0(R9)
-	FLDPQ 32(R9), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e26cd00 // fmla v0.4s, v8.4s, v6.4s
 	WORD $0x4e27cd21 // fmla v1.4s, v9.4s, v7.4s
-	FSTPQ (F0, F1), 32(R9)
-	ADD R10, R9, R9
-	RET
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e20dd00 // fmul v0.4s, v8.4s, v0.4s
 	WORD $0x6e21dd21 // fmul v1.4s, v9.4s, v1.4s
-	FSTPQ (F0, F1), 0(R9)
+	FSTPQ (F0, F1), 0(R0)
 	WORD $0x6e22dd02 // fmul v2.4s, v8.4s, v2.4s
 	WORD $0x6e23dd23 // fmul v3.4s, v9.4s, v3.4s
-	FSTPQ (F2, F3), 32(R9)
-	ADD R10, R9, R9
+	FSTPQ (F2, F3), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e24dd04 // fmul v4.4s, v8.4s, v4.4s
 	WORD $0x6e25dd25 // fmul v5.4s, v9.4s, v5.4s
-	FSTPQ (F4, F5), 0(R9)
+	FSTPQ (F4, F5), 0(R0)
 	WORD $0x6e26dd06 // fmul v6.4s, v8.4s, v6.4s
 	WORD $0x6e27dd27 // fmul v7.4s, v9.4s, v7.4s
-	FSTPQ (F6, F7), 32(R9)
-	ADD R10, R9, R9
+	FSTPQ (F6, F7), 32(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide3x1F32NEON(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 TEXT ·slide3x1F32NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
 	MOVD acs+24(FP), R3
 	MOVD b+32(FP), R6
 	MOVD rows+40(FP), R7
-	MOVD c+48(FP), R9
-	MOVD cs+56(FP), R10
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -2508,61 +2579,63 @@ loop:
 	ADD R3, R1, R1
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVS 0(R0), F6
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVS 0(R2), F6
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e0404c6 // dup v6.4s, v6.s[0]
 	WORD $0x4ea61cc7 // mov v7.16b, v6.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F8, F9)
+	FLDPQ 0(R0), (F8, F9)
 	WORD $0x4e20ccc8 // fmla v8.4s, v6.4s, v0.4s
 	WORD $0x4e21cce9 // fmla v9.4s, v7.4s, v1.4s
-	FSTPQ (F8, F9), 0(R9)
-	ADD R10, R9, R9
-	FLDPQ 0(R9), (F0, F1)
+	FSTPQ (F8, F9), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e22ccc0 // fmla v0.4s, v6.4s, v2.4s
 	WORD $0x4e23cce1 // fmla v1.4s, v7.4s, v3.4s
-	FSTPQ (F0, F1), 0(R9)
-	ADD R10, R9, R9
-	FLDPQ 0(R9), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e24ccc0 // fmla v0.4s, v6.4s, v4.4s
 	WORD $0x4e25cce1 // fmla v1.4s, v7.4s, v5.4s
-	FSTPQ (F0, F1), 0(R9)
-	ADD R10, R9, R9
-	RET
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e20dcc0 // fmul v0.4s, v6.4s, v0.4s
 	WORD $0x6e21dce1 // fmul v1.4s, v7.4s, v1.4s
-	FSTPQ (F0, F1), 0(R9)
-	ADD R10, R9, R9
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e22dcc2 // fmul v2.4s, v6.4s, v2.4s
 	WORD $0x6e23dce3 // fmul v3.4s, v7.4s, v3.4s
-	FSTPQ (F2, F3), 0(R9)
-	ADD R10, R9, R9
+	FSTPQ (F2, F3), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e24dcc4 // fmul v4.4s, v6.4s, v4.4s
 	WORD $0x6e25dce5 // fmul v5.4s, v7.4s, v5.4s
-	FSTPQ (F4, F5), 0(R9)
-	ADD R10, R9, R9
+	FSTPQ (F4, F5), 0(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide3x2F32NEON(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 TEXT ·slide3x2F32NEON(SB), NOSPLIT, $0-88
-	MOVD k+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD ars+16(FP), R2
-	MOVD acs+24(FP), R3
-	MOVD b+32(FP), R6
-	MOVD rows+40(FP), R7
-	MOVD c+48(FP), R9
-	MOVD cs+56(FP), R10
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e404 // movi v4.2d, #0
 	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x6f00e40a // movi v10.2d, #0
+	MOVD k+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD ars+16(FP), R2
+	MOVD acs+24(FP), R3
+	MOVD b+32(FP), R6
+	MOVD rows+40(FP), R7
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -2597,68 +2670,76 @@ loop:
 	ADD R3, R1, R1
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVS 0(R0), F12
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVS 0(R2), F12
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e04058c // dup v12.4s, v12.s[0]
 	WORD $0x4eac1d8d // mov v13.16b, v12.16b
 	BEQ overwrite
-	FLDPQ 0(R9), (F14, F15)
+	FLDPQ 0(R0), (F14, F15)
 	WORD $0x4e20cd8e // fmla v14.4s, v12.4s, v0.4s
 	WORD $0x4e21cdaf // fmla v15.4s, v13.4s, v1.4s
-	FSTPQ (F14, F15), 0(R9)
-	FLDPQ 32(R9), (F0, F1)
+	FSTPQ (F14, F15), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e22cd80 // fmla v0.4s, v12.4s, v2.4s
 	WORD $0x4e23cda1 // fmla v1.4s, v13.4s, v3.4s
-	FSTPQ (F0, F1), 32(R9)
-	ADD R10, R9, R9
-	FLDPQ 0(R9), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e24cd80 // fmla v0.4s, v12.4s, v4.4s
 	WORD $0x4e25cda1 // fmla v1.4s, v13.4s, v5.4s
-	FSTPQ (F0, F1), 0(R9)
-	FLDPQ 32(R9), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e26cd80 // fmla v0.4s, v12.4s, v6.4s
 	WORD $0x4e27cda1 // fmla v1.4s, v13.4s, v7.4s
-	FSTPQ (F0, F1), 32(R9)
-	ADD R10, R9, R9
-	FLDPQ 0(R9), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e28cd80 // fmla v0.4s, v12.4s, v8.4s
 	WORD $0x4e29cda1 // fmla v1.4s, v13.4s, v9.4s
-	FSTPQ (F0, F1), 0(R9)
-	FLDPQ 32(R9), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e2acd80 // fmla v0.4s, v12.4s, v10.4s
 	WORD $0x4e2bcda1 // fmla v1.4s, v13.4s, v11.4s
-	FSTPQ (F0, F1), 32(R9)
-	ADD R10, R9, R9
-	RET
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e20dd80 // fmul v0.4s, v12.4s, v0.4s
 	WORD $0x6e21dda1 // fmul v1.4s, v13.4s, v1.4s
-	FSTPQ (F0, F1), 0(R9)
+	FSTPQ (F0, F1), 0(R0)
 	WORD $0x6e22dd82 // fmul v2.4s, v12.4s, v2.4s
 	WORD $0x6e23dda3 // fmul v3.4s, v13.4s, v3.4s
-	FSTPQ (F2, F3), 32(R9)
-	ADD R10, R9, R9
+	FSTPQ (F2, F3), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e24dd84 // fmul v4.4s, v12.4s, v4.4s
 	WORD $0x6e25dda5 // fmul v5.4s, v13.4s, v5.4s
-	FSTPQ (F4, F5), 0(R9)
+	FSTPQ (F4, F5), 0(R0)
 	WORD $0x6e26dd86 // fmul v6.4s, v12.4s, v6.4s
 	WORD $0x6e27dda7 // fmul v7.4s, v13.4s, v7.4s
-	FSTPQ (F6, F7), 32(R9)
-	ADD R10, R9, R9
+	FSTPQ (F6, F7), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e28dd88 // fmul v8.4s, v12.4s, v8.4s
 	WORD $0x6e29dda9 // fmul v9.4s, v13.4s, v9.4s
-	FSTPQ (F8, F9), 0(R9)
+	FSTPQ (F8, F9), 0(R0)
 	WORD $0x6e2add8a // fmul v10.4s, v12.4s, v10.4s
 	WORD $0x6e2bddab // fmul v11.4s, v13.4s, v11.4s
-	FSTPQ (F10, F11), 32(R9)
-	ADD R10, R9, R9
+	FSTPQ (F10, F11), 32(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide4x1F32NEON(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 TEXT ·slide4x1F32NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
@@ -2669,12 +2750,6 @@ TEXT ·slide4x1F32NEON(SB), NOSPLIT, $0-88
 	MOVD acs+24(FP), R6
 	MOVD b+32(FP), R7
 	MOVD rows+40(FP), R8
-	MOVD c+48(FP), R10
-	MOVD cs+56(FP), R11
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -2704,56 +2779,68 @@ loop:
 	ADD R6, R3, R3
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVS 0(R0), F8
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVS 0(R2), F8
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e040508 // dup v8.4s, v8.s[0]
 	WORD $0x4ea81d09 // mov v9.16b, v8.16b
 	BEQ overwrite
-	FLDPQ 0(R10), (F10, F11)
+	FLDPQ 0(R0), (F10, F11)
 	WORD $0x4e20cd0a // fmla v10.4s, v8.4s, v0.4s
 	WORD $0x4e21cd2b // fmla v11.4s, v9.4s, v1.4s
-	FSTPQ (F10, F11), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F10, F11), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e22cd00 // fmla v0.4s, v8.4s, v2.4s
 	WORD $0x4e23cd21 // fmla v1.4s, v9.4s, v3.4s
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e24cd00 // fmla v0.4s, v8.4s, v4.4s
 	WORD $0x4e25cd21 // fmla v1.4s, v9.4s, v5.4s
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e26cd00 // fmla v0.4s, v8.4s, v6.4s
 	WORD $0x4e27cd21 // fmla v1.4s, v9.4s, v7.4s
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	RET
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e20dd00 // fmul v0.4s, v8.4s, v0.4s
 	WORD $0x6e21dd21 // fmul v1.4s, v9.4s, v1.4s
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e22dd02 // fmul v2.4s, v8.4s, v2.4s
 	WORD $0x6e23dd23 // fmul v3.4s, v9.4s, v3.4s
-	FSTPQ (F2, F3), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F2, F3), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e24dd04 // fmul v4.4s, v8.4s, v4.4s
 	WORD $0x6e25dd25 // fmul v5.4s, v9.4s, v5.4s
-	FSTPQ (F4, F5), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F4, F5), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e26dd06 // fmul v6.4s, v8.4s, v6.4s
 	WORD $0x6e27dd27 // fmul v7.4s, v9.4s, v7.4s
-	FSTPQ (F6, F7), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F6, F7), 0(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide4x2F32NEON(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 TEXT ·slide4x2F32NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e408 // movi v8.2d, #0
+	WORD $0x6f00e40a // movi v10.2d, #0
+	WORD $0x6f00e40c // movi v12.2d, #0
+	WORD $0x6f00e40e // movi v14.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
@@ -2764,16 +2851,6 @@ TEXT ·slide4x2F32NEON(SB), NOSPLIT, $0-88
 	MOVD acs+24(FP), R6
 	MOVD b+32(FP), R7
 	MOVD rows+40(FP), R8
-	MOVD c+48(FP), R10
-	MOVD cs+56(FP), R11
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
-	WORD $0x6f00e40c // movi v12.2d, #0
-	WORD $0x6f00e40e // movi v14.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -2816,84 +2893,93 @@ loop:
 	ADD R6, R3, R3
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVS 0(R0), F16
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVS 0(R2), F16
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e040610 // dup v16.4s, v16.s[0]
 	WORD $0x4eb01e11 // mov v17.16b, v16.16b
 	BEQ overwrite
-	FLDPQ 0(R10), (F18, F19)
+	FLDPQ 0(R0), (F18, F19)
 	WORD $0x4e20ce12 // fmla v18.4s, v16.4s, v0.4s
 	WORD $0x4e21ce33 // fmla v19.4s, v17.4s, v1.4s
-	FSTPQ (F18, F19), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F18, F19), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e22ce00 // fmla v0.4s, v16.4s, v2.4s
 	WORD $0x4e23ce21 // fmla v1.4s, v17.4s, v3.4s
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e24ce00 // fmla v0.4s, v16.4s, v4.4s
 	WORD $0x4e25ce21 // fmla v1.4s, v17.4s, v5.4s
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e26ce00 // fmla v0.4s, v16.4s, v6.4s
 	WORD $0x4e27ce21 // fmla v1.4s, v17.4s, v7.4s
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e28ce00 // fmla v0.4s, v16.4s, v8.4s
 	WORD $0x4e29ce21 // fmla v1.4s, v17.4s, v9.4s
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e2ace00 // fmla v0.4s, v16.4s, v10.4s
 	WORD $0x4e2bce21 // fmla v1.4s, v17.4s, v11.4s
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e2cce00 // fmla v0.4s, v16.4s, v12.4s
 	WORD $0x4e2dce21 // fmla v1.4s, v17.4s, v13.4s
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e2ece00 // fmla v0.4s, v16.4s, v14.4s
 	WORD $0x4e2fce21 // fmla v1.4s, v17.4s, v15.4s
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	RET
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e20de00 // fmul v0.4s, v16.4s, v0.4s
 	WORD $0x6e21de21 // fmul v1.4s, v17.4s, v1.4s
-	FSTPQ (F0, F1), 0(R10)
+	FSTPQ (F0, F1), 0(R0)
 	WORD $0x6e22de02 // fmul v2.4s, v16.4s, v2.4s
 	WORD $0x6e23de23 // fmul v3.4s, v17.4s, v3.4s
-	FSTPQ (F2, F3), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F2, F3), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e24de04 // fmul v4.4s, v16.4s, v4.4s
 	WORD $0x6e25de25 // fmul v5.4s, v17.4s, v5.4s
-	FSTPQ (F4, F5), 0(R10)
+	FSTPQ (F4, F5), 0(R0)
 	WORD $0x6e26de06 // fmul v6.4s, v16.4s, v6.4s
 	WORD $0x6e27de27 // fmul v7.4s, v17.4s, v7.4s
-	FSTPQ (F6, F7), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F6, F7), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e28de08 // fmul v8.4s, v16.4s, v8.4s
 	WORD $0x6e29de29 // fmul v9.4s, v17.4s, v9.4s
-	FSTPQ (F8, F9), 0(R10)
+	FSTPQ (F8, F9), 0(R0)
 	WORD $0x6e2ade0a // fmul v10.4s, v16.4s, v10.4s
 	WORD $0x6e2bde2b // fmul v11.4s, v17.4s, v11.4s
-	FSTPQ (F10, F11), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F10, F11), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e2cde0c // fmul v12.4s, v16.4s, v12.4s
 	WORD $0x6e2dde2d // fmul v13.4s, v17.4s, v13.4s
-	FSTPQ (F12, F13), 0(R10)
+	FSTPQ (F12, F13), 0(R0)
 	WORD $0x6e2ede0e // fmul v14.4s, v16.4s, v14.4s
 	WORD $0x6e2fde2f // fmul v15.4s, v17.4s, v15.4s
-	FSTPQ (F14, F15), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F14, F15), 32(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide5x1F32NEON(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 TEXT ·slide5x1F32NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e408 // movi v8.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
@@ -2904,13 +2990,6 @@ TEXT ·slide5x1F32NEON(SB), NOSPLIT, $0-88
 	MOVD acs+24(FP), R6
 	MOVD b+32(FP), R7
 	MOVD rows+40(FP), R8
-	MOVD c+48(FP), R10
-	MOVD cs+56(FP), R11
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -2945,77 +3024,69 @@ loop:
 	ADD R6, R3, R3
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVS 0(R0), F10
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVS 0(R2), F10
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e04054a // dup v10.4s, v10.s[0]
 	WORD $0x4eaa1d4b // mov v11.16b, v10.16b
 	BEQ overwrite
-	FLDPQ 0(R10), (F12, F13)
+	FLDPQ 0(R0), (F12, F13)
 	WORD $0x4e20cd4c // fmla v12.4s, v10.4s, v0.4s
 	WORD $0x4e21cd6d // fmla v13.4s, v11.4s, v1.4s
-	FSTPQ (F12, F13), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F12, F13), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e22cd40 // fmla v0.4s, v10.4s, v2.4s
 	WORD $0x4e23cd61 // fmla v1.4s, v11.4s, v3.4s
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e24cd40 // fmla v0.4s, v10.4s, v4.4s
 	WORD $0x4e25cd61 // fmla v1.4s, v11.4s, v5.4s
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e26cd40 // fmla v0.4s, v10.4s, v6.4s
 	WORD $0x4e27cd61 // fmla v1.4s, v11.4s, v7.4s
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e28cd40 // fmla v0.4s, v10.4s, v8.4s
 	WORD $0x4e29cd61 // fmla v1.4s, v11.4s, v9.4s
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	RET
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e20dd40 // fmul v0.4s, v10.4s, v0.4s
 	WORD $0x6e21dd61 // fmul v1.4s, v11.4s, v1.4s
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e22dd42 // fmul v2.4s, v10.4s, v2.4s
 	WORD $0x6e23dd63 // fmul v3.4s, v11.4s, v3.4s
-	FSTPQ (F2, F3), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F2, F3), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e24dd44 // fmul v4.4s, v10.4s, v4.4s
 	WORD $0x6e25dd65 // fmul v5.4s, v11.4s, v5.4s
-	FSTPQ (F4, F5), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F4, F5), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e26dd46 // fmul v6.4s, v10.4s, v6.4s
 	WORD $0x6e27dd67 // fmul v7.4s, v11.4s, v7.4s
-	FSTPQ (F6, F7), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F6, F7), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e28dd48 // fmul v8.4s, v10.4s, v8.4s
 	WORD $0x6e29dd69 // fmul v9.4s, v11.4s, v9.4s
-	FSTPQ (F8, F9), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F8, F9), 0(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide5x2F32NEON(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 TEXT ·slide5x2F32NEON(SB), NOSPLIT, $0-88
-	MOVD k+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD ars+16(FP), R2
-	ADD R2<<1, R2, R16
-	ADD $0, R16, R3
-	ADD R3, R1, R16
-	ADD $0, R16, R3
-	MOVD acs+24(FP), R6
-	MOVD b+32(FP), R7
-	MOVD rows+40(FP), R8
-	MOVD c+48(FP), R10
-	MOVD cs+56(FP), R11
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e404 // movi v4.2d, #0
@@ -3026,6 +3097,16 @@ TEXT ·slide5x2F32NEON(SB), NOSPLIT, $0-88
 	WORD $0x6f00e40e // movi v14.2d, #0
 	WORD $0x6f00e410 // movi v16.2d, #0
 	WORD $0x6f00e412 // movi v18.2d, #0
+	MOVD k+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD ars+16(FP), R2
+	ADD R2<<1, R2, R16
+	ADD $0, R16, R3
+	ADD R3, R1, R16
+	ADD $0, R16, R3
+	MOVD acs+24(FP), R6
+	MOVD b+32(FP), R7
+	MOVD rows+40(FP), R8
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -3076,100 +3157,110 @@ loop:
 	ADD R6, R3, R3
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVS 0(R0), F20
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVS 0(R2), F20
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e040694 // dup v20.4s, v20.s[0]
 	WORD $0x4eb41e95 // mov v21.16b, v20.16b
 	BEQ overwrite
-	FLDPQ 0(R10), (F22, F23)
+	FLDPQ 0(R0), (F22, F23)
 	WORD $0x4e20ce96 // fmla v22.4s, v20.4s, v0.4s
 	WORD $0x4e21ceb7 // fmla v23.4s, v21.4s, v1.4s
-	FSTPQ (F22, F23), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F22, F23), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e22ce80 // fmla v0.4s, v20.4s, v2.4s
 	WORD $0x4e23cea1 // fmla v1.4s, v21.4s, v3.4s
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e24ce80 // fmla v0.4s, v20.4s, v4.4s
 	WORD $0x4e25cea1 // fmla v1.4s, v21.4s, v5.4s
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e26ce80 // fmla v0.4s, v20.4s, v6.4s
 	WORD $0x4e27cea1 // fmla v1.4s, v21.4s, v7.4s
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e28ce80 // fmla v0.4s, v20.4s, v8.4s
 	WORD $0x4e29cea1 // fmla v1.4s, v21.4s, v9.4s
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e2ace80 // fmla v0.4s, v20.4s, v10.4s
 	WORD $0x4e2bcea1 // fmla v1.4s, v21.4s, v11.4s
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e2cce80 // fmla v0.4s, v20.4s, v12.4s
 	WORD $0x4e2dcea1 // fmla v1.4s, v21.4s, v13.4s
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e2ece80 // fmla v0.4s, v20.4s, v14.4s
 	WORD $0x4e2fcea1 // fmla v1.4s, v21.4s, v15.4s
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e30ce80 // fmla v0.4s, v20.4s, v16.4s
 	WORD $0x4e31cea1 // fmla v1.4s, v21.4s, v17.4s
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e32ce80 // fmla v0.4s, v20.4s, v18.4s
 	WORD $0x4e33cea1 // fmla v1.4s, v21.4s, v19.4s
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	RET
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e20de80 // fmul v0.4s, v20.4s, v0.4s
 	WORD $0x6e21dea1 // fmul v1.4s, v21.4s, v1.4s
-	FSTPQ (F0, F1), 0(R10)
+	FSTPQ (F0, F1), 0(R0)
 	WORD $0x6e22de82 // fmul v2.4s, v20.4s, v2.4s
 	WORD $0x6e23dea3 // fmul v3.4s, v21.4s, v3.4s
-	FSTPQ (F2, F3), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F2, F3), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e24de84 // fmul v4.4s, v20.4s, v4.4s
 	WORD $0x6e25dea5 // fmul v5.4s, v21.4s, v5.4s
-	FSTPQ (F4, F5), 0(R10)
+	FSTPQ (F4, F5), 0(R0)
 	WORD $0x6e26de86 // fmul v6.4s, v20.4s, v6.4s
 	WORD $0x6e27dea7 // fmul v7.4s, v21.4s, v7.4s
-	FSTPQ (F6, F7), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F6, F7), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e28de88 // fmul v8.4s, v20.4s, v8.4s
 	WORD $0x6e29dea9 // fmul v9.4s, v21.4s, v9.4s
-	FSTPQ (F8, F9), 0(R10)
+	FSTPQ (F8, F9), 0(R0)
 	WORD $0x6e2ade8a // fmul v10.4s, v20.4s, v10.4s
 	WORD $0x6e2bdeab // fmul v11.4s, v21.4s, v11.4s
-	FSTPQ (F10, F11), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F10, F11), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e2cde8c // fmul v12.4s, v20.4s, v12.4s
 	WORD $0x6e2ddead // fmul v13.4s, v21.4s, v13.4s
-	FSTPQ (F12, F13), 0(R10)
+	FSTPQ (F12, F13), 0(R0)
 	WORD $0x6e2ede8e // fmul v14.4s, v20.4s, v14.4s
 	WORD $0x6e2fdeaf // fmul v15.4s, v21.4s, v15.4s
-	FSTPQ (F14, F15), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F14, F15), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e30de90 // fmul v16.4s, v20.4s, v16.4s
 	WORD $0x6e31deb1 // fmul v17.4s, v21.4s, v17.4s
-	FSTPQ (F16, F17), 0(R10)
+	FSTPQ (F16, F17), 0(R0)
 	WORD $0x6e32de92 // fmul v18.4s, v20.4s, v18.4s
 	WORD $0x6e33deb3 // fmul v19.4s, v21.4s, v19.4s
-	FSTPQ (F18, F19), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F18, F19), 32(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide6x1F32NEON(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 TEXT ·slide6x1F32NEON(SB), NOSPLIT, $0-88
+	WORD $0x6f00e400 // movi v0.2d, #0
+	WORD $0x6f00e402 // movi v2.2d, #0
+	WORD $0x6f00e404 // movi v4.2d, #0
+	WORD $0x6f00e406 // movi v6.2d, #0
+	WORD $0x6f00e408 // movi v8.2d, #0
+	WORD $0x6f00e40a // movi v10.2d, #0
 	MOVD k+0(FP), R0
 	MOVD a+8(FP), R1
 	MOVD ars+16(FP), R2
@@ -3180,14 +3271,6 @@ TEXT ·slide6x1F32NEON(SB), NOSPLIT, $0-88
 	MOVD acs+24(FP), R6
 	MOVD b+32(FP), R7
 	MOVD rows+40(FP), R8
-	MOVD c+48(FP), R10
-	MOVD cs+56(FP), R11
-	WORD $0x6f00e400 // movi v0.2d, #0
-	WORD $0x6f00e402 // movi v2.2d, #0
-	WORD $0x6f00e404 // movi v4.2d, #0
-	WORD $0x6f00e406 // movi v6.2d, #0
-	WORD $0x6f00e408 // movi v8.2d, #0
-	WORD $0x6f00e40a // movi v10.2d, #0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -3227,99 +3310,78 @@ loop:
 	ADD R6, R3, R3
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVS 0(R0), F12
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVS 0(R2), F12
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e04058c // dup v12.4s, v12.s[0]
 	WORD $0x4eac1d8d // mov v13.16b, v12.16b
 	BEQ overwrite
-	FLDPQ 0(R10), (F14, F15)
+	FLDPQ 0(R0), (F14, F15)
 	WORD $0x4e20cd8e // fmla v14.4s, v12.4s, v0.4s
 	WORD $0x4e21cdaf // fmla v15.4s, v13.4s, v1.4s
-	FSTPQ (F14, F15), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F14, F15), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e22cd80 // fmla v0.4s, v12.4s, v2.4s
 	WORD $0x4e23cda1 // fmla v1.4s, v13.4s, v3.4s
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e24cd80 // fmla v0.4s, v12.4s, v4.4s
 	WORD $0x4e25cda1 // fmla v1.4s, v13.4s, v5.4s
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e26cd80 // fmla v0.4s, v12.4s, v6.4s
 	WORD $0x4e27cda1 // fmla v1.4s, v13.4s, v7.4s
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e28cd80 // fmla v0.4s, v12.4s, v8.4s
 	WORD $0x4e29cda1 // fmla v1.4s, v13.4s, v9.4s
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e2acd80 // fmla v0.4s, v12.4s, v10.4s
 	WORD $0x4e2bcda1 // fmla v1.4s, v13.4s, v11.4s
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
-	RET
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e20dd80 // fmul v0.4s, v12.4s, v0.4s
 	WORD $0x6e21dda1 // fmul v1.4s, v13.4s, v1.4s
-	FSTPQ (F0, F1), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F0, F1), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e22dd82 // fmul v2.4s, v12.4s, v2.4s
 	WORD $0x6e23dda3 // fmul v3.4s, v13.4s, v3.4s
-	FSTPQ (F2, F3), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F2, F3), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e24dd84 // fmul v4.4s, v12.4s, v4.4s
 	WORD $0x6e25dda5 // fmul v5.4s, v13.4s, v5.4s
-	FSTPQ (F4, F5), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F4, F5), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e26dd86 // fmul v6.4s, v12.4s, v6.4s
 	WORD $0x6e27dda7 // fmul v7.4s, v13.4s, v7.4s
-	FSTPQ (F6, F7), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F6, F7), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e28dd88 // fmul v8.4s, v12.4s, v8.4s
 	WORD $0x6e29dda9 // fmul v9.4s, v13.4s, v9.4s
-	FSTPQ (F8, F9), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F8, F9), 0(R0)
+	ADD R1, R0, R0
 	WORD $0x6e2add8a // fmul v10.4s, v12.4s, v10.4s
 	WORD $0x6e2bddab // fmul v11.4s, v13.4s, v11.4s
-	FSTPQ (F10, F11), 0(R10)
-	ADD R11, R10, R10
+	FSTPQ (F10, F11), 0(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func slide6x2F32NEON(k int, a *float32, ars int, acs int, b *float32, rows *int, c *float32, cs int, alpha *float32, keep int, mask int)
 TEXT ·slide6x2F32NEON(SB), NOSPLIT, $0-88
-	MOVD k+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD ars+16(FP), R2
-	ADD R2<<1, R2, R16
-	ADD $0, R16, R3
-	ADD R3, R1, R16
-	ADD $0, R16, R3
-	MOVD acs+24(FP), R6
-	MOVD b+32(FP), R7
-	MOVD rows+40(FP), R8
-	MOVD c+48(FP), R10
-	MOVD cs+56(FP), R11
-	MOVD R10, R9
-	PRFM 0(R9), PLDL1KEEP
-	ADD R11, R9, R9
-	PRFM 0(R9), PLDL1KEEP
-	ADD R11, R9, R9
-	PRFM 0(R9), PLDL1KEEP
-	ADD R11, R9, R9
-	PRFM 0(R9), PLDL1KEEP
-	ADD R11, R9, R9
-	PRFM 0(R9), PLDL1KEEP
-	ADD R11, R9, R9
-	PRFM 0(R9), PLDL1KEEP
-	ADD R11, R9, R9
 	WORD $0x6f00e400 // movi v0.2d, #0
 	WORD $0x6f00e402 // movi v2.2d, #0
 	WORD $0x6f00e404 // movi v4.2d, #0
@@ -3332,6 +3394,17 @@ TEXT ·slide6x2F32NEON(SB), NOSPLIT, $0-88
 	WORD $0x6f00e412 // movi v18.2d, #0
 	WORD $0x6f00e414 // movi v20.2d, #0
 	WORD $0x6f00e416 // movi v22.2d, #0
+	MOVD k+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD ars+16(FP), R2
+	ADD R2<<1, R2, R16
+	ADD $0, R16, R3
+	ADD R3, R1, R16
+	ADD $0, R16, R3
+	MOVD acs+24(FP), R6
+	MOVD b+32(FP), R7
+	MOVD rows+40(FP), R8
+	CMP $0x00000006, R0
 	WORD $0x4ea01c01 // mov v1.16b, v0.16b
 	WORD $0x4ea21c43 // mov v3.16b, v2.16b
 	WORD $0x4ea41c85 // mov v5.16b, v4.16b
@@ -3344,6 +3417,59 @@ TEXT ·slide6x2F32NEON(SB), NOSPLIT, $0-88
 	WORD $0x4eb21e53 // mov v19.16b, v18.16b
 	WORD $0x4eb41e95 // mov v21.16b, v20.16b
 	WORD $0x4eb61ed7 // mov v23.16b, v22.16b
+	BLE loop
+	SUB $0x00000006, R0, R0
+	MOVD $0x00000006, R10
+	MOVD c+48(FP), R11
+	MOVD cs+56(FP), R12
+
+old:
+	MOVD 0(R8), R9
+	ADD R9<<2, R7, R16
+	ADD $0, R16, R9
+	ADD $0x08, R8, R8
+	FLDPQ 0(R9), (F24, F25)
+	FLDPQ 32(R9), (F26, F27)
+	FMOVS 0(R1), F28
+	WORD $0x4f9c1300 // fmla v0.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1321 // fmla v1.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1342 // fmla v2.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1363 // fmla v3.4s, v27.4s, v28.s[0]
+	ADD R2, R1, R16
+	FMOVS 0(R16), F28
+	WORD $0x4f9c1304 // fmla v4.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1325 // fmla v5.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1346 // fmla v6.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1367 // fmla v7.4s, v27.4s, v28.s[0]
+	ADD R2<<1, R1, R16
+	FMOVS 0(R16), F28
+	WORD $0x4f9c1308 // fmla v8.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1329 // fmla v9.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c134a // fmla v10.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c136b // fmla v11.4s, v27.4s, v28.s[0]
+	FMOVS 0(R3), F28
+	WORD $0x4f9c130c // fmla v12.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c132d // fmla v13.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c134e // fmla v14.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c136f // fmla v15.4s, v27.4s, v28.s[0]
+	ADD R2<<2, R1, R16
+	FMOVS 0(R16), F28
+	WORD $0x4f9c1310 // fmla v16.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1331 // fmla v17.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1352 // fmla v18.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1373 // fmla v19.4s, v27.4s, v28.s[0]
+	ADD R2<<1, R3, R16
+	FMOVS 0(R16), F28
+	WORD $0x4f9c1314 // fmla v20.4s, v24.4s, v28.s[0]
+	WORD $0x4f9c1335 // fmla v21.4s, v25.4s, v28.s[0]
+	WORD $0x4f9c1356 // fmla v22.4s, v26.4s, v28.s[0]
+	WORD $0x4f9c1377 // fmla v23.4s, v27.4s, v28.s[0]
+	ADD R6, R1, R1
+	ADD R6, R3, R3
+	PRFM 0(R11), PLDL1KEEP
+	ADD R12, R11, R11
+	SUBS $1, R10, R10
+	BNE old
 
 loop:
 	MOVD 0(R8), R9
@@ -3390,112 +3516,116 @@ loop:
 	ADD R6, R3, R3
 	SUBS $1, R0, R0
 	BNE loop
-	MOVD alpha+64(FP), R0
-	FMOVS 0(R0), F24
-	MOVD keep+72(FP), R0
-	TST R0, R0
+	MOVD c+48(FP), R0
+	MOVD cs+56(FP), R1
+	MOVD alpha+64(FP), R2
+	FMOVS 0(R2), F24
+	MOVD keep+72(FP), R2
+	TST R2, R2
 	WORD $0x4e040718 // dup v24.4s, v24.s[0]
 	WORD $0x4eb81f19 // mov v25.16b, v24.16b
 	BEQ overwrite
-	FLDPQ 0(R10), (F26, F27)
+	FLDPQ 0(R0), (F26, F27)
 	WORD $0x4e20cf1a // fmla v26.4s, v24.4s, v0.4s
 	WORD $0x4e21cf3b // fmla v27.4s, v25.4s, v1.4s
-	FSTPQ (F26, F27), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F26, F27), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e22cf00 // fmla v0.4s, v24.4s, v2.4s
 	WORD $0x4e23cf21 // fmla v1.4s, v25.4s, v3.4s
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e24cf00 // fmla v0.4s, v24.4s, v4.4s
 	WORD $0x4e25cf21 // fmla v1.4s, v25.4s, v5.4s
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e26cf00 // fmla v0.4s, v24.4s, v6.4s
 	WORD $0x4e27cf21 // fmla v1.4s, v25.4s, v7.4s
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e28cf00 // fmla v0.4s, v24.4s, v8.4s
 	WORD $0x4e29cf21 // fmla v1.4s, v25.4s, v9.4s
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e2acf00 // fmla v0.4s, v24.4s, v10.4s
 	WORD $0x4e2bcf21 // fmla v1.4s, v25.4s, v11.4s
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e2ccf00 // fmla v0.4s, v24.4s, v12.4s
 	WORD $0x4e2dcf21 // fmla v1.4s, v25.4s, v13.4s
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e2ecf00 // fmla v0.4s, v24.4s, v14.4s
 	WORD $0x4e2fcf21 // fmla v1.4s, v25.4s, v15.4s
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e30cf00 // fmla v0.4s, v24.4s, v16.4s
 	WORD $0x4e31cf21 // fmla v1.4s, v25.4s, v17.4s
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e32cf00 // fmla v0.4s, v24.4s, v18.4s
 	WORD $0x4e33cf21 // fmla v1.4s, v25.4s, v19.4s
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	FLDPQ 0(R10), (F0, F1)
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	FLDPQ 0(R0), (F0, F1)
 	WORD $0x4e34cf00 // fmla v0.4s, v24.4s, v20.4s
 	WORD $0x4e35cf21 // fmla v1.4s, v25.4s, v21.4s
-	FSTPQ (F0, F1), 0(R10)
-	FLDPQ 32(R10), (F0, F1)
+	FSTPQ (F0, F1), 0(R0)
+	FLDPQ 32(R0), (F0, F1)
 	WORD $0x4e36cf00 // fmla v0.4s, v24.4s, v22.4s
 	WORD $0x4e37cf21 // fmla v1.4s, v25.4s, v23.4s
-	FSTPQ (F0, F1), 32(R10)
-	ADD R11, R10, R10
-	RET
+	FSTPQ (F0, F1), 32(R0)
+	ADD R1, R0, R0
+	B stored
 
 overwrite:
 	WORD $0x6e20df00 // fmul v0.4s, v24.4s, v0.4s
 	WORD $0x6e21df21 // fmul v1.4s, v25.4s, v1.4s
-	FSTPQ (F0, F1), 0(R10)
+	FSTPQ (F0, F1), 0(R0)
 	WORD $0x6e22df02 // fmul v2.4s, v24.4s, v2.4s
 	WORD $0x6e23df23 // fmul v3.4s, v25.4s, v3.4s
-	FSTPQ (F2, F3), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F2, F3), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e24df04 // fmul v4.4s, v24.4s, v4.4s
 	WORD $0x6e25df25 // fmul v5.4s, v25.4s, v5.4s
-	FSTPQ (F4, F5), 0(R10)
+	FSTPQ (F4, F5), 0(R0)
 	WORD $0x6e26df06 // fmul v6.4s, v24.4s, v6.4s
 	WORD $0x6e27df27 // fmul v7.4s, v25.4s, v7.4s
-	FSTPQ (F6, F7), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F6, F7), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e28df08 // fmul v8.4s, v24.4s, v8.4s
 	WORD $0x6e29df29 // fmul v9.4s, v25.4s, v9.4s
-	FSTPQ (F8, F9), 0(R10)
+	FSTPQ (F8, F9), 0(R0)
 	WORD $0x6e2adf0a // fmul v10.4s, v24.4s, v10.4s
 	WORD $0x6e2bdf2b // fmul v11.4s, v25.4s, v11.4s
-	FSTPQ (F10, F11), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F10, F11), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e2cdf0c // fmul v12.4s, v24.4s, v12.4s
 	WORD $0x6e2ddf2d // fmul v13.4s, v25.4s, v13.4s
-	FSTPQ (F12, F13), 0(R10)
+	FSTPQ (F12, F13), 0(R0)
 	WORD $0x6e2edf0e // fmul v14.4s, v24.4s, v14.4s
 	WORD $0x6e2fdf2f // fmul v15.4s, v25.4s, v15.4s
-	FSTPQ (F14, F15), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F14, F15), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e30df10 // fmul v16.4s, v24.4s, v16.4s
 	WORD $0x6e31df31 // fmul v17.4s, v25.4s, v17.4s
-	FSTPQ (F16, F17), 0(R10)
+	FSTPQ (F16, F17), 0(R0)
 	WORD $0x6e32df12 // fmul v18.4s, v24.4s, v18.4s
 	WORD $0x6e33df33 // fmul v19.4s, v25.4s, v19.4s
-	FSTPQ (F18, F19), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F18, F19), 32(R0)
+	ADD R1, R0, R0
 	WORD $0x6e34df14 // fmul v20.4s, v24.4s, v20.4s
 	WORD $0x6e35df35 // fmul v21.4s, v25.4s, v21.4s
-	FSTPQ (F20, F21), 0(R10)
+	FSTPQ (F20, F21), 0(R0)
 	WORD $0x6e36df16 // fmul v22.4s, v24.4s, v22.4s
 	WORD $0x6e37df37 // fmul v23.4s, v25.4s, v23.4s
-	FSTPQ (F22, F23), 32(R10)
-	ADD R11, R10, R10
+	FSTPQ (F22, F23), 32(R0)
+	ADD R1, R0, R0
+
+stored:
 	RET
 
 // func weighted1x1F32NEON(lists int, end *int, w *float32, offs *int, x *float32, xs int, dst *float32, at *int, ds int)

@@ -73,27 +73,23 @@ func (s strided) advance(by operand.Op) {
 
 // tile writes C = alpha*A*B (+ C if keep is not 0) for rows by vectors of C and any k > 0. Strides are in bytes: element
 // (i, p) of A is at a + i*ars + p*acs, row p of B at b + p*bs, row i of C at c + i*cs. With AVX-512 the last vector of
-// B and C has the lanes of the mask only; AVX2 takes whole vectors. A sliding tile takes the
-// elements from b to each row of B from a table.
+// B and C has the lanes of the mask only; AVX2 takes whole vectors. There are count such tiles above each other in C, whose rows
+// of A begin down bytes apart.
+//
+// A large tile with more steps than lines brings its lines of C into the first-level cache, one in each of its first steps, since
+// many at once would hold up the loads of A and B. Then it brings fetch rows as long as its own, which are ns bytes apart, into the
+// second-level cache: the first tile those from next on, the others the rows below. That takes k > (rows + fetch) times the lines of
+// a row. In all steps it brings A into the first-level cache, eight steps ahead.
+//
+// A sliding tile takes the elements from b to each row of B from a table. It is alone, and fetches nothing but C.
 func (m machine) tile(rows, vectors int, sliding bool) {
-	t, name, bRows := m.goType(), "tile", "bs int"
+	t, name, bRows, more := m.goType(), "tile", "bs int", ", count, down int, next *"+m.goType()+", ns, fetch int"
 	if sliding {
-		name, bRows = "slide", "rows *int"
+		name, bRows, more = "slide", "rows *int", ""
 	}
 	TEXT(fmt.Sprintf("%s%dx%d%s", name, rows, vectors, m.suffix()), noSplit,
-		fmt.Sprintf("func(k int, a *%s, ars, acs int, b *%s, %s, c *%s, cs int, alpha *%s, keep, mask int)", t, t, bRows, t, t))
+		fmt.Sprintf("func(k int, a *%s, ars, acs int, b *%s, %s, c *%s, cs int, alpha *%s, keep, mask int%s)", t, t, bRows, t, t, more))
 	Pragma("noescape")
-	k := Load(Param("k"), GP64())
-	a := newStrided(Load(Param("a"), GP64()), Load(Param("ars"), GP64()), rows)
-	acs := Load(Param("acs"), GP64())
-	b := Load(Param("b"), GP64())
-	var bs, table, first reg.Register
-	if sliding {
-		table, first, b = Load(Param("rows"), GP64()), b, GP64()
-	} else {
-		bs = Load(Param("bs"), GP64())
-	}
-	c, cs := Load(Param("c"), GP64()), Load(Param("cs"), GP64())
 	var lanes reg.Register
 	if m.wide {
 		lanes = K()
@@ -101,16 +97,7 @@ func (m machine) tile(rows, vectors int, sliding bool) {
 		Load(Param("mask"), w)
 		KMOVW(w.As32(), lanes)
 	}
-	if rows*vectors >= 12 { // the rows of C will be wanted
-		at := GP64()
-		MOVQ(c, at)
-		for i := 0; i < rows; i++ {
-			for j := 0; j < vectors*m.bytes(); j += 64 {
-				PREFETCHT0(operand.Mem{Base: at, Disp: j})
-			}
-			ADDQ(cs, at)
-		}
-	}
+	Label("tile")
 	acc := make([][]vec, rows)
 	for i := range acc {
 		acc[i] = make([]vec, vectors)
@@ -119,35 +106,9 @@ func (m machine) tile(rows, vectors int, sliding bool) {
 			m.zero(acc[i][j])
 		}
 	}
-	Label("loop")
-	if sliding {
-		MOVQ(operand.Mem{Base: table}, b)
-		LEAQ(operand.Mem{Base: first, Index: b, Scale: uint8(m.size())}, b)
-		ADDQ(operand.U8(8), table)
-	}
-	if rows == 1 {
-		m.tileRow(a, b, acc[0], lanes)
-	} else {
-		bv := make([]vec, vectors)
-		for j := range bv {
-			bv[j] = m.new()
-			m.tileLoad(operand.Mem{Base: b, Disp: j * m.bytes()}, bv[j], lanes, j == vectors-1)
-		}
-		for i := range acc {
-			av := m.new()
-			m.do("broadcast", a.row(i, 0), av)
-			for j := range bv {
-				m.do("fma231", bv[j], av, acc[i][j])
-			}
-		}
-	}
-	a.advance(acs)
-	if !sliding {
-		ADDQ(bs, b)
-	}
-	DECQ(k)
-	JNZ(operand.LabelRef("loop"))
+	m.tileSum(acc, lanes, sliding)
 
+	c, cs := Load(Param("c"), GP64()), Load(Param("cs"), GP64())
 	alpha := m.new()
 	m.do("broadcast", operand.Mem{Base: Load(Param("alpha"), GP64())}, alpha)
 	keep := Load(Param("keep"), GP64())
@@ -163,8 +124,7 @@ func (m machine) tile(rows, vectors int, sliding bool) {
 		}
 		ADDQ(cs, c)
 	}
-	VZEROUPPER()
-	RET()
+	JMP(operand.LabelRef("stored"))
 	Label("overwrite")
 	for i := range acc {
 		for j := range acc[i] {
@@ -173,12 +133,107 @@ func (m machine) tile(rows, vectors int, sliding bool) {
 		}
 		ADDQ(cs, c)
 	}
+	Label("stored")
+	if !sliding {
+		Store(c, Param("c"))
+		a, left := Load(Param("a"), GP64()), Load(Param("count"), GP64())
+		ADDQ(Load(Param("down"), GP64()), a)
+		Store(a, Param("a"))
+		DECQ(left)
+		Store(left, Param("count"))
+		TESTQ(left, left)
+		JNZ(operand.LabelRef("tile"))
+	}
 	VZEROUPPER()
 	RET()
 }
 
+// tileSum adds the k products of a tile to acc.
+func (m machine) tileSum(acc [][]vec, lanes reg.Register, sliding bool) {
+	rows, lines := len(acc), len(acc[0])*m.bytes()/64
+	most, _ := m.tileSize()
+	large := rows*len(acc[0]) >= 12 && (rows == most || sliding) // those of fewer rows are at the end of a strip
+	k := Load(Param("k"), GP64())
+	a := newStrided(Load(Param("a"), GP64()), Load(Param("ars"), GP64()), rows)
+	acs, b := Load(Param("acs"), GP64()), Load(Param("b"), GP64())
+	var step func()
+	if sliding {
+		first, table := b, Load(Param("rows"), GP64())
+		b = GP64()
+		step = func() {
+			MOVQ(operand.Mem{Base: table}, b)
+			LEAQ(operand.Mem{Base: first, Index: b, Scale: uint8(m.size())}, b)
+			ADDQ(operand.U8(8), table)
+			m.tileStep(acc, a, b, lanes)
+			a.advance(acs)
+		}
+	} else {
+		bs := Load(Param("bs"), GP64())
+		step = func() {
+			m.tileStep(acc, a, b, lanes)
+			if large {
+				PREFETCHT0(operand.Mem{Base: a.base, Index: acs, Scale: 8})
+			}
+			a.advance(acs)
+			ADDQ(bs, b)
+		}
+	}
+	if large {
+		fetch := func(name string, to func(operand.Op), from, apart, left reg.Register) {
+			Label(name)
+			for j := 0; j < lines; j++ {
+				step()
+				to(operand.Mem{Base: from, Disp: 64 * j})
+			}
+			ADDQ(apart, from)
+			DECQ(left)
+			JNZ(operand.LabelRef(name))
+		}
+		CMPQ(k, operand.U32(uint32(rows*lines)))
+		JLE(operand.LabelRef("loop"))
+		SUBQ(operand.U32(uint32(rows*lines)), k)
+		left := GP64()
+		MOVQ(operand.U32(uint32(rows)), left)
+		fetch("old", PREFETCHT0, Load(Param("c"), GP64()), Load(Param("cs"), GP64()), left)
+		if !sliding {
+			left, used := Load(Param("fetch"), GP64()), GP64()
+			TESTQ(left, left)
+			JZ(operand.LabelRef("loop"))
+			IMUL3Q(operand.U8(uint8(lines)), left, used)
+			SUBQ(used, k)
+			next := Load(Param("next"), GP64())
+			fetch("next", PREFETCHT1, next, Load(Param("ns"), GP64()), left)
+			Store(next, Param("next"))
+		}
+	}
+	Label("loop")
+	step()
+	DECQ(k)
+	JNZ(operand.LabelRef("loop"))
+}
+
+// tileStep adds the products of a column of A and a row of B.
+func (m machine) tileStep(acc [][]vec, a strided, b reg.Register, lanes reg.Register) {
+	if len(acc) == 1 {
+		m.tileRow(acc[0], a, b, lanes)
+		return
+	}
+	bv := make([]vec, len(acc[0]))
+	for j := range bv {
+		bv[j] = m.new()
+		m.tileLoad(operand.Mem{Base: b, Disp: j * m.bytes()}, bv[j], lanes, j == len(bv)-1)
+	}
+	for i := range acc {
+		av := m.new()
+		m.do("broadcast", a.row(i, 0), av)
+		for j := range bv {
+			m.do("fma231", bv[j], av, acc[i][j])
+		}
+	}
+}
+
 // tileRow is the step of a single row: B straight from memory.
-func (m machine) tileRow(a strided, b reg.Register, acc []vec, lanes reg.Register) {
+func (m machine) tileRow(acc []vec, a strided, b reg.Register, lanes reg.Register) {
 	av := m.new()
 	m.do("broadcast", a.row(0, 0), av)
 	for j := range acc {

@@ -144,6 +144,7 @@ var general = map[string]func(t *translation, o []operand.Op){
 		t.line("ADD $%d, %s, %s", p.disp, p.base, generalName(o[1]))
 	},
 	"PREFETCHT0": func(t *translation, o []operand.Op) { t.line("PRFM %s, PLDL1KEEP", t.place(o[0])) },
+	"PREFETCHT1": func(t *translation, o []operand.Op) { t.line("PRFM %s, PLDL2KEEP", t.place(o[0])) },
 	"ADDQ":       func(t *translation, o []operand.Op) { t.sum("ADD", t.number(o[0]), o[1]) },
 	"SUBQ":       func(t *translation, o []operand.Op) { t.sum("SUB", t.number(o[0]), o[1]) },
 	"INCQ":       func(t *translation, o []operand.Op) { t.sum("ADD", "$1", o[0]) },

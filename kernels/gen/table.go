@@ -75,7 +75,11 @@ func writeGemmTable(file string) {
 			if !m.double {
 				transpose = "transpose8" + machine{neon: m.neon}.suffix()
 			}
-			fmt.Fprintf(&b, "row: tile1x8%s, inner: inner1%s, inner4: inner4%s,\ntranspose: %s, group: %d,\n},\n", s, s, s, transpose, 32/m.size())
+			fmt.Fprintf(&b, "row: tile1x8%s, inner: inner1%s, inner4: inner4%s,\ntranspose: %s, group: %d,\n", s, s, s, transpose, 32/m.size())
+			if m.wide {
+				fmt.Fprintf(&b, "copyRows: copyRows%s,\n", s)
+			}
+			b.WriteString("},\n")
 		}
 		b.WriteString("}\n")
 	}
