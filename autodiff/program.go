@@ -51,6 +51,21 @@ func init() { compiler.Of = func(p any) *compiler.Program { return p.(*Program).
 
 // Compile makes a Program that computes the outputs.
 func Compile(outputs []*Node, s Settings) (*Program, error) {
+	p, err := prepared(outputs, s)
+	if err != nil {
+		return nil, err
+	}
+	if _, cpu := p.settings.Backend.(CPU); cpu {
+		if err := p.fits(); err != nil {
+			return nil, err
+		}
+	}
+	p.device, err = p.settings.Backend.compile(p.code, p.settings)
+	return p, err
+}
+
+// prepared makes a Program without what its backend makes of it.
+func prepared(outputs []*Node, s Settings) (*Program, error) {
 	if bad := firstErr(outputs...); bad != nil {
 		return nil, bad.err
 	}
@@ -70,15 +85,7 @@ func Compile(outputs []*Node, s Settings) (*Program, error) {
 	}
 	p.outputs = outputs
 	var err error
-	if p.code, err = build(p.inputs, outputs, order, p.apart(), nil); err != nil {
-		return nil, err
-	}
-	if _, cpu := p.settings.Backend.(CPU); cpu {
-		if err := p.fits(); err != nil {
-			return nil, err
-		}
-	}
-	p.device, err = p.settings.Backend.compile(p.code, p.settings)
+	p.code, err = build(p.inputs, outputs, order, p.apart(), nil)
 	return p, err
 }
 

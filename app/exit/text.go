@@ -20,7 +20,7 @@ import (
 var Packages = strings.Fields(`arrow assembly autodiff basic batch bridgestan build ccf cells check columns connectome constants correlate csv cuda cyrsoxs delaunay demo device
 	diag dist dl expr farfield fitfile fits formula frames g2 geometry gorgonia gp hdf5 homodyne idata infer interp kernels language
 	lib libconfig lines localweb mask maskfile maskpage measured morph motion ndimage nemo netcdf nexus nn noise nrrd nvrtc optim
-	particle partition peer phasing pretend queue reduce report rsoxs runs rvspecfit safetensors scatter script smooth speckle spectra
+	particle partition peer phasing pretend queue reduce report roofline rsoxs runs rvspecfit safetensors scatter script smooth speckle spectra
 	stan stancsv survey table take template tensor torch transport twotime viz work xpcs zarr`)
 
 // Text returns the text of an error without the names of packages, which mean nothing to the user. The

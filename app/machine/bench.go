@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,12 +16,13 @@ import (
 	"github.com/euryale-dev/euryale/app/internal/tune"
 	"github.com/euryale-dev/euryale/internal/foreign"
 	"github.com/euryale-dev/euryale/internal/gpubench"
+	"github.com/euryale-dev/euryale/internal/roofline"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 func benchGPU(a *frame.App) *cobra.Command {
 	var set gpubench.Settings
-	var table bool
+	var how printed
 	c := &cobra.Command{
 		Use:   "gpu",
 		Short: "Measure operations on a GPU against the limits of the hardware",
@@ -30,18 +32,37 @@ sets of arrays in turn. It is shown beside the hardware limit (the bytes to move
 divided by the measured copy bandwidth, or the arithmetic divided by the peak
 rate, whichever is longer) and beside the time on the CPU with all its threads.
 
+With --explain it lists the kernels of each operation with their work, the time
+that a model of the card expects, and what bounds it. This needs no GPU: see
+docs/GPU.md.
+
   euryale bench gpu
   euryale bench gpu --device cuda:1 --only matmul --json
+  euryale bench gpu --explain --card A100 --only transpose
 `,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return runBenchGPU(c.Context(), a, set, table) },
+		RunE: func(c *cobra.Command, _ []string) error { return runBenchGPU(c.Context(), a, set, how) },
 	}
 	c.Flags().StringVar(&set.Only, "only", "", "measure only operations whose name contains this text")
-	c.Flags().BoolVar(&table, "csv", false, "print the table as CSV")
+	c.Flags().BoolVar(&how.table, "csv", false, "print the table as CSV")
+	c.Flags().BoolVar(&how.explain, "explain", false, "list the kernels of each operation with the time that a model expects of them")
+	c.Flags().StringVar(&how.card, "card", "", "card `NAME` whose times --explain expects, without measuring: "+strings.Join(roofline.Names(), ", ")+" (default the GPU, which is measured too, or "+roofline.Names()[0]+" if there is none)")
 	return c
 }
 
-func runBenchGPU(ctx context.Context, a *frame.App, set gpubench.Settings, table bool) error {
+// printed says what is printed of a measurement.
+type printed struct {
+	table, explain bool
+	card           string
+}
+
+func runBenchGPU(ctx context.Context, a *frame.App, set gpubench.Settings, how printed) error {
+	if how.card != "" && !how.explain {
+		return exit.Usage("--card %s says whose times to expect: add --explain", how.card)
+	}
+	if how.explain && (how.card != "" || a.Chosen.CPU || !a.Chosen.Demanded && cuda.Available() != nil) {
+		return explainGPU(a, set.Only, how, nil)
+	}
 	if a.Chosen.CPU {
 		return exit.Usage("bench gpu measures a GPU: leave out %s, or choose a GPU with cuda:N", a.Chosen.By)
 	}
@@ -57,9 +78,12 @@ func runBenchGPU(ctx context.Context, a *frame.App, set gpubench.Settings, table
 		return exit.With(exit.Failed, err)
 	case len(r.Rows) == 0:
 		return exit.Usage("--only %q: no operation has a name that contains this: run without --only to list them", set.Only)
+	case how.explain:
+		how.card = r.Device
+		return explainGPU(a, set.Only, how, r)
 	case a.JSON:
 		return a.Document(r)
-	case table:
+	case how.table:
 		return benchCSV(a, r)
 	}
 	_, err = fmt.Fprint(a.Stdout, r)

@@ -62,6 +62,7 @@ var rooms = map[string][]string{
 	"kernels/cuda/rtc":             {"kernels/cuda/dl"},
 	"internal/pretend":             {"kernels/cuda/dl"},
 	"internal/linalg":              {},
+	"internal/roofline":            {},
 	"internal/localweb":            {},
 	"internal/browser":             {},
 	"app/xpcs/maskpage":            {"data/maskfile", "data/nexus", "models/xpcs", "sim/xpcs", "sim/xpcs/mask", "tensor/stat"},

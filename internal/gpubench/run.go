@@ -244,24 +244,31 @@ func (b *bench) kernel(ctx context.Context, r row, launches int) (time.Duration,
 	})
 }
 
-// program measures runs of a compiled graph. Its arrays are constants, which stay on the device; one
-// number that is sent with every run keeps the compiler from computing the graph itself.
-func (b *bench) program(ctx context.Context, r row, launches int) (time.Duration, error) {
+// graph makes the program of a row. Its arrays are constants, which stay on the device; one number that is sent with every run
+// keeps the compiler from computing the graph itself.
+func (r row) graph(numbers func(n int) []float64) (out, one *ad.Node) {
 	one, first := ad.Input("one"), true
-	out := r.program(func(shape ...int) *ad.Node {
+	return r.program(func(shape ...int) *ad.Node {
 		n := 1
 		for _, s := range shape {
 			n *= s
 		}
-		v := make([]float64, n)
-		for i, x := range random(b.r, n) {
-			v[i] = float64(x)
-		}
-		x := ad.Const(v, shape...)
+		x := ad.Const(numbers(n), shape...)
 		if first {
 			x, first = ad.Mul(x, one), false
 		}
 		return x
+	}), one
+}
+
+// program measures runs of a compiled graph.
+func (b *bench) program(ctx context.Context, r row, launches int) (time.Duration, error) {
+	out, one := r.graph(func(n int) []float64 {
+		v := make([]float64, n)
+		for i, x := range random(b.r, n) {
+			v[i] = float64(x)
+		}
+		return v
 	})
 	p, err := ad.Compile([]*ad.Node{out}, ad.Settings{Inputs: []*ad.Node{one}, Precision: 32, Backend: ad.CUDA{Stream: b.d.Default(), OwnKernels: b.own}})
 	if err != nil {

@@ -242,7 +242,9 @@ def batch_status(
 
 def bench_gpu(
     *,
+    card: Text | None = None,
     csv: bool = False,
+    explain: bool = False,
     only: Text | None = None,
     **common: Unpack[Common],
 ) -> Result:
@@ -250,8 +252,13 @@ def bench_gpu(
 
     Parameters
     ----------
+    card : Text
+        Card NAME whose times `explain` expects, without measuring: H100, H200, A100, L4 (default the
+        GPU, which is measured too, or H100 if there is none).
     csv : bool
         Print the table as CSV.
+    explain : bool
+        List the kernels of each operation with the time that a model expects of them.
     only : Text
         Measure only operations whose name contains this text.
 

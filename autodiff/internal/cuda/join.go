@@ -204,6 +204,7 @@ func (g *generator) joined(j *joined, after int, last []int) []Launch {
 	slices.Sort(full)
 	kept := each*len(full) <= mostKept
 	k := Launch{Kernel: g.name("joined"), Grid: max(1, min((j.rows*team+block-1)/block, mostGrid)), Block: block}
+	k.Work = g.joinedWork(j, k, team, each, kept, func(buf int) bool { return !kept || last[buf] >= after })
 	g.begin(k)
 	teams := block / team
 	g.printf("\tconst int lane = threadIdx.x %% %d;\n", team)

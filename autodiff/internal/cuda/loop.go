@@ -65,6 +65,7 @@ func all(sums []compiler.Reduce, kind compiler.SumKind) bool {
 // elements makes the kernel of a loop without sums.
 func (g *generator) elements(l *compiler.Loop) []Launch {
 	k := Launch{Kernel: g.name("map"), Grid: gridOf(l.N, perThread, mostGrid), Block: block}
+	k.Work = g.elementsWork(l, k)
 	if g.plain(l) {
 		g.begin(k)
 		g.packs(l, nil)
@@ -119,6 +120,7 @@ func identity(s *compiler.Reduce) string {
 // and then, if there are several, a block that combines them.
 func (g *generator) totals(l *compiler.Loop) []Launch {
 	k := Launch{Kernel: g.name("sum"), Grid: gridOf(l.N, perThread, sumGrid), Block: block}
+	k.Work = g.totalsWork(l, k)
 	g.begin(k)
 	if g.plain(l) {
 		g.packs(l, l.Sums)
@@ -147,7 +149,8 @@ func (g *generator) totals(l *compiler.Loop) []Launch {
 		return []Launch{k}
 	}
 	g.partials = max(g.partials, len(l.Sums)*k.Grid)
-	last := Launch{Kernel: g.name("join"), Grid: len(l.Sums), Block: block}
+	last := Launch{Kernel: g.name("join"), Grid: len(l.Sums), Block: block, Work: joinWork(len(l.Sums), k.Grid, block, g.precision/8)}
+	last.Work.Serial += treeSerial
 	g.begin(last)
 	for i := range l.Sums {
 		s := &l.Sums[i]
@@ -188,6 +191,7 @@ func (g *generator) rows(l *compiler.Loop) []Launch {
 		team = block
 	}
 	k := Launch{Kernel: g.name("rows"), Grid: max(1, min((rows*team+block-1)/block, mostGrid)), Block: block}
+	k.Work = g.rowsWork(l, k, team)
 	b := g.body(l, nil)
 	g.begin(k)
 	teams := block / team
@@ -236,6 +240,7 @@ func (g *generator) gathered(l *compiler.Loop, s *compiler.Reduce) []Launch {
 		parts *= 2
 	}
 	k := Launch{Kernel: g.name("gather"), Grid: max(1, min((results*team*parts+block-1)/block, mostGrid)), Block: block}
+	k.Work = g.gatheredWork(l, s, k, kept, over, team, parts)
 	b := g.body(l, s)
 	g.begin(k)
 	g.printf("\tindex_t threads = (index_t)gridDim.x * %d;\n", block/team)
@@ -265,7 +270,7 @@ func (g *generator) gathered(l *compiler.Loop, s *compiler.Reduce) []Launch {
 		return []Launch{k}
 	}
 	g.partials = max(g.partials, results*parts)
-	last := Launch{Kernel: g.name("join"), Grid: gridOf(results, 1, mostGrid), Block: block}
+	last := Launch{Kernel: g.name("join"), Grid: gridOf(results, 1, mostGrid), Block: block, Work: joinWork(results, parts, 1, g.precision/8)}
 	g.begin(last)
 	g.printf("\tfor (index_t result = blockIdx.x * (index_t)%d + threadIdx.x; result < %s; result += (index_t)gridDim.x * %d) {\n", block, number(results), block)
 	g.text.WriteString(kept.split("result"))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	"github.com/euryale-dev/euryale/internal/roofline"
 	device "github.com/euryale-dev/euryale/kernels/cuda"
 )
 
@@ -59,6 +60,9 @@ type Launch struct {
 	Library func(l *device.Libraries, s *device.Stream, at func(buf int) device.Part) error
 	Waits   bool // whether the call may wait for the device, which no capture allows
 
+	Shared int           // bytes of shared memory of a block
+	Work   roofline.Work // what the kernel does, for the model of the machine
+
 	repeated *repeated     // in place of a kernel: a program that is launched again and again
 	external *externalCall // in place of a kernel: a custom operation
 }
@@ -91,6 +95,7 @@ type Settings struct {
 	TF32    bool // whether products of matrices round their factors as tensor cores do
 	// Device is where the program is to run, for custom operations; nil if only text is wanted.
 	Device *device.Device
+	Count  bool // whether the work of kernels is counted
 	Tune   bool // whether large products of matrices are timed before they are cut
 	// Libraries are used for large work where they are found; nil for none.
 	Libraries *device.Libraries
@@ -98,6 +103,7 @@ type Settings struct {
 
 // generator collects the text of kernels.
 type generator struct {
+	p         *compiler.Program
 	precision int
 	narrow    []bool // arrays that are held in the type of storage
 	tf32      bool
@@ -120,7 +126,7 @@ type generator struct {
 }
 
 func newGenerator(p *compiler.Program, o Settings) *generator {
-	return &generator{precision: o.Bits, isolate: o.Isolate, options: o, tf32: o.TF32 && o.Bits == 32, libraries: o.Libraries, known: map[string]bool{}, reals: map[string]string{},
+	return &generator{p: p, precision: o.Bits, isolate: o.Isolate, options: o, tf32: o.TF32 && o.Bits == 32, libraries: o.Libraries, known: map[string]bool{}, reals: map[string]string{},
 		externals: map[*compiler.Value]*external{}, buffers: len(p.Buffers), narrow: make([]bool, len(p.Buffers))}
 }
 

@@ -66,6 +66,7 @@ func (s *Step) Lines(n int, text string) { s.elements("step", n, 1, 64, text) }
 // elements makes the kernel of Elements and of Lines.
 func (s *Step) elements(name string, n, each, threads int, text string) {
 	k := Launch{Kernel: s.g.name(name), Grid: max(1, min((n+threads*each-1)/(threads*each), mostGrid)), Block: threads}
+	k.Work = s.textWork(n, text, k)
 	s.Begin(k)
 	s.g.fails = s.g.fails || strings.Contains(text, "fail(")
 	s.Printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) {\n%s\n\t}\n}\n\n", threads, number(n), threads, text)

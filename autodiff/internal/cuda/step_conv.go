@@ -37,6 +37,9 @@ func convolution(s *Step, m, n, depth int) *product {
 // gathered makes a function of two numbers that gives elements of a matrix, and returns its name.
 func (x *product) gathered(images, filters, results []int, text string) string {
 	name := x.s.g.name("gathered")
+	if x.s.g.options.Count {
+		x.finding = integers(convolutionText(x.s, images, filters, results)+text, false)
+	}
 	x.s.Shared(name, "static inline __device__ R "+name+"(const R *x, int p, int j) {\n"+convolutionText(x.s, images, filters, results)+text+"}\n")
 	return name
 }

@@ -276,6 +276,7 @@ func index(n int) string { return pick(n < 1<<30, "int", "index_t") }
 func (f *fourier) copy(p pass) {
 	n := p.rows() * p.count
 	k := Launch{Kernel: f.g.name("fft_copy"), Grid: gridOf(n, perThread, mostGrid), Block: block}
+	k.Work = f.textWork(n, p.load+p.store, k)
 	f.open(p, k)
 	f.Printf("\tfor (index_t i = blockIdx.x * (index_t)%[1]d + threadIdx.x; i < %[2]s; i += (index_t)gridDim.x * %[1]d) {\n", block, number(n))
 	f.Printf("\t\tidx l = (idx)(i / %[1]s); int j = (int)(i %% %[1]s);\n%[2]s\t\tidx at = at0 + j * (idx)%[3]s, to_at = to0 + j * (idx)%[4]s;\n\t\tcomplex v = {R(0), R(0)};\n\t\t%[5]s\n\t\t%[6]s\n\t}\n}\n\n",
@@ -341,6 +342,8 @@ func (f *fourier) kernel(p pass) {
 	f.Shared(room, fmt.Sprintf("__shared__ R %s[%d];\n", room, 2*size))
 	roots := f.roots(m, m)
 	k := Launch{Kernel: f.g.name("fft"), Grid: max(1, min(groups, mostGrid)), Block: threads}
+	k.Shared = 2 * size * f.g.precision / 8
+	k.Work = f.fftWork(p, k, m, lines, groups, radix, chirped)
 	f.open(p, k)
 	sign, conj := pick(f.inverse && !chirped, "1", "-1"), pick(f.inverse && chirped, "-", "")
 	f.Printf("\tcomplex *x = (complex *)%s;\n\tconst R *w = %s;\n\tfor (index_t group = blockIdx.x; group < %s; group += gridDim.x) {\n", room, roots, number(groups))

@@ -29,6 +29,8 @@ type product struct {
 	open  string
 	a, b  factor
 	at    string
+	// finding are the integer instructions that find an element of b where it is gathered.
+	finding float64
 }
 
 // factor is a matrix whose elements a product in tiles reads, in memory or computed.
@@ -124,6 +126,7 @@ func (x *product) join() {
 	x.s.elements("join", x.s.Size(), 1, block, fmt.Sprintf(`		double sum = 0.0;
 		for (int part = 0; part < %d; part++) sum += partial[part * (index_t)%s + i];
 		out[i] = (R)sum;`, x.parts, number(x.s.Size())))
+	x.s.count(joinWork(x.s.Size(), x.parts, 1, x.s.g.precision/8))
 }
 
 // store writes an element of the result, or of one of its parts, at a position.
@@ -170,6 +173,7 @@ func (x *product) rows() {
 }
 
 `, x.place, block, number(count*x.parts), block/warp, number(count), number(results), matrix, number(x.depth), number(x.share), vector, x.store("i", "sum"))
+	x.reduced(warp, true)
 	x.join()
 }
 
@@ -190,6 +194,7 @@ func (x *product) columns() {
 		double sum = 0.0;
 		for (index_t p = from; p < to; p++) sum += (double)%[6]s[p * %[7]s + r] * %[8]s[p];
 		%[9]s`, x.place, number(count), number(results), number(x.share), number(x.depth), matrix, number(ld), vector, x.store("e", "sum")))
+	x.reduced(1, true)
 	x.join()
 }
 

@@ -31,6 +31,7 @@ const window = `		const int lane = i %% L, q = i / L %% Q, p = i / ((index_t)L *
 func PoolIndices(s *Step) bool {
 	s.Elements(s.Size(), poolingText(s, s.InShape(0), s.Value.Shape)+"		index_t at = -1;\n		R best = 0;\n"+
 		fmt.Sprintf(window, "{ const R v = plane[(index_t)e * L]; if (at < 0 || v > best || (v != v && best == best)) { best = v; at = e; } }")+"		out[i] = at;")
+	s.windows(s.Size(), s.Attr[0], s.Attr[1])
 	return true
 }
 

@@ -6,6 +6,8 @@ package cuda
 import (
 	"fmt"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/roofline"
 )
 
 // scan is an operation that goes along lines and keeps a state of two numbers, a and b: what a thread does
@@ -51,6 +53,13 @@ func (c scan) make(s *Step) bool {
 	at := fmt.Sprintf("i / %[1]s * %[2]s + i %% %[1]s + %[3]s", number(inner), number(inner*n), number(first))
 	if n < scanShare || lines >= 1<<14 || inner >= warp && lines >= 2048 {
 		s.Lines(lines, fmt.Sprintf("\t\tindex_t at = %s;\n%s\n\t\tfor (index_t t = 0; t < %s; t++, at += %s) {\n%s\n\t\t}", at, c.before, number(n), number(step), c.each))
+		s.revise(func(w *roofline.Work) {
+			all := float64(lines * n)
+			w.Sectors, w.Conflicts = patterned(lines*n, s.g.precision/8, func(k int) int { i := k % lines; return i/inner*inner*n + i%inner + k/lines*inner })
+			w.Sectors, w.Conflicts = 2*w.Sectors, 2*w.Conflicts
+			w.Float64, w.Integers, w.Accesses = 3*all, 6*all, 2*all
+			w.Trips *= float64(n)
+		})
 		return true
 	}
 	c.helpers(s)
@@ -72,7 +81,7 @@ func (c scan) make(s *Step) bool {
 
 // join makes the kernel in which a block turns the states of the pieces of a line into those before them.
 func (c scan) join(s *Step, lines, pieces, length, n int, at string, step int) {
-	s.Begin(Launch{Kernel: s.g.name("scan"), Grid: min(lines, mostGrid), Block: block})
+	s.Begin(Launch{Kernel: s.g.name("scan"), Grid: min(lines, mostGrid), Block: block, Work: c.joinWork(lines, pieces)})
 	s.Printf("%s", strings.NewReplacer("NONE", c.none(), "START", c.start, "LINES", number(lines), "PIECES", number(pieces), "EACH", number((pieces+block-1)/block), "FIRST", at,
 		"LENGTH", number(length), "LONG", number(n), "STEP", number(step), "ELEMENT", c.arguments(s, "at", "t"), "TEAMS", c.teams(), "BEFORE", c.beforeMe(), "WATCH", strings.ReplaceAll(c.watch("mine"), "NAME", c.name), "NAME", c.name).Replace(`	const pair_t none = NONE;
 	int lane = threadIdx.x % 32, team = threadIdx.x / 32, begin = threadIdx.x * EACH, end = begin + EACH < PIECES ? begin + EACH : PIECES;
@@ -192,7 +201,8 @@ static inline __device__ pair_t eu_walk_NAME(pair_t p, R x, R y, index_t t) { %s
 // shared makes the kernel in which blocks scan pieces of lines; with only set it finds the states of the
 // pieces alone.
 func (c scan) shared(s *Step, lines, pieces, length, n int, at string, step int, only bool) {
-	s.Begin(Launch{Kernel: s.g.name("scan"), Grid: max(1, min(lines*pieces, mostGrid)), Block: block, Resident: c.resident()})
+	s.Begin(Launch{Kernel: s.g.name("scan"), Grid: max(1, min(lines*pieces, mostGrid)), Block: block, Resident: c.resident(), Work: c.scanWork(s, n, lines, pieces, length, only),
+		Shared: 2*(scanTile+scanTile/8)*s.g.precision/8 + 16*(block/warp+1)})
 	two := s.Op.Name == "linear_scan"
 	start := c.start
 	switch {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
+
+	"github.com/euryale-dev/euryale/internal/roofline"
 )
 
 const (
@@ -80,8 +82,8 @@ func (o order) text(text string, more ...string) string {
 }
 
 // kernel makes a kernel of a text; of its blocks so many are to be resident, or as many as come for 0.
-func (o order) kernel(grid, resident int, text string, more ...string) {
-	o.Begin(Launch{Kernel: o.g.name("sort"), Grid: max(1, min(grid, mostGrid)), Block: block, Resident: resident})
+func (o order) kernel(grid, resident int, work roofline.Work, text string, more ...string) {
+	o.Begin(Launch{Kernel: o.g.name("sort"), Grid: max(1, min(grid, mostGrid)), Block: block, Resident: resident, Work: work, Shared: sortRoom*(o.digits+4) + 12<<10})
 	o.Printf("%s}\n\n", o.text(text, more...))
 }
 
@@ -91,7 +93,8 @@ func (o order) network() {
 	each := max(1, min(o.rows, 512/p))
 	size := each * p
 	groups := (o.rows + each - 1) / each
-	k := Launch{Kernel: o.g.name("sort"), Grid: max(1, min(groups, mostGrid)), Block: min(block, (max(size/2, 1)+warp-1)/warp*warp)}
+	k := Launch{Kernel: o.g.name("sort"), Grid: max(1, min(groups, mostGrid)), Block: min(block, (max(size/2, 1)+warp-1)/warp*warp), Shared: sortRoom * (o.digits + 4)}
+	k.Work = o.networkWork(groups, size, p, k.Block)
 	o.Begin(k)
 	o.Printf("%s", o.text(`	for (index_t group = blockIdx.x; group < GROUPS; group += gridDim.x) {
 	for (unsigned e = threadIdx.x; e < SIZE; e += THREADS) {
@@ -121,7 +124,7 @@ func (o order) network() {
 
 // alone makes the kernel in which each block sorts whole lines. The digits of all passes are counted at once.
 func (o order) alone() {
-	o.kernel(o.rows, 0, `	unsigned thread = threadIdx.x;
+	o.kernel(o.rows, 0, o.aloneWork(), `	unsigned thread = threadIdx.x;
 	for (index_t row = blockIdx.x; row < ROWS; row += gridDim.x) {
 	const R *x = LINE;
 	eu_key *keys = KEYS + row * LONG;
@@ -187,7 +190,7 @@ func (o order) count(pass int) {
 	if pass == 0 && o.inner > 1 {
 		put = o.text("KEYS[OTHER + row * LONG + j] = key[q];")
 	}
-	o.kernel(o.rows*o.parts, 0, o.text(`	unsigned thread = threadIdx.x, *count = digit_count + thread / 32 * 256;
+	o.kernel(o.rows*o.parts, 0, o.sortWork(float64(o.length/sortRoom), 1, false), o.text(`	unsigned thread = threadIdx.x, *count = digit_count + thread / 32 * 256;
 	for (index_t job = blockIdx.x; job < JOBS; job += gridDim.x) {
 	index_t row = job / PARTS;
 	const R *x = LINE;
@@ -220,7 +223,7 @@ func (o order) count(pass int) {
 // and adds them up. A block has eight digits, and 32 threads for each.
 func (o order) offsets() {
 	each := (o.parts + 31) / 32
-	o.kernel(o.rows*sortDigits/8, 0, `	unsigned thread = threadIdx.x, group = thread / 8;
+	o.kernel(o.rows*sortDigits/8, 0, o.offsetsWork(each), `	unsigned thread = threadIdx.x, group = thread / 8;
 	for (index_t job = blockIdx.x; job < ROWS * 32LL; job += gridDim.x) {
 	index_t row = job / 32;
 	unsigned digit = (unsigned)(job % 32) * 8 + thread % 8, *count = COUNTS + row * (PARTS * 256LL) + digit, *total = COUNTS + TOTALS;
@@ -256,7 +259,7 @@ func (o order) scatter(pass int) {
 	if pass == o.digits-1 {
 		put = o.text("if (to < KEEP) RESULT = sort_place[e];")
 	}
-	o.kernel(o.rows*o.parts, pick(o.digits == 4, 4, 0), `	unsigned thread = threadIdx.x;
+	o.kernel(o.rows*o.parts, pick(o.digits == 4, 4, 0), o.sortWork(float64(o.length/sortRoom), 1, true), `	unsigned thread = threadIdx.x;
 	for (index_t job = blockIdx.x; job < JOBS; job += gridDim.x) {
 	index_t row = job / PARTS;
 	const R *x = LINE;

@@ -53,6 +53,8 @@ func (x *product) tiles() {
 	if t == largeTiling && s.g.precision == 32 {
 		l.Resident = 2 // of 128 registers each; gathered factors took 170 and keep at most 48 bytes of addresses in memory with these (ptxas 12.9)
 	}
+	l.Shared = 2 * 2 * strip * (size + 4) * s.g.precision / 8
+	l.Work = x.tileWork(t, jobs)
 	s.Shared("quad", "struct alignas(16) eu_quad { R v[4]; };\n")
 	s.Shared(fmt.Sprint("strips", size), fmt.Sprintf("alignas(16) __shared__ R sa%[1]d[2][%[2]d][%[3]d], sb%[1]d[2][%[2]d][%[3]d];\n", size, strip, size+4))
 	each := strip * size / threads // elements of each strip that a thread fetches
