@@ -37,13 +37,14 @@ func (c *chain) agree() error {
 	if m == nil && (post == nil || post.latent == nil) {
 		return nil
 	}
-	q := make([]float64, c.width())
+	both := make([]float64, 2*c.width())
+	q, g := both[:c.width()], both[c.width():]
 	change, err := c.all(c.p.Q, q)
 	if err != nil {
 		return err
 	}
 	if m != nil {
-		lp, err := full.LogProbGrad(q, make([]float64, len(q)))
+		lp, err := full.LogProbGrad(q, g)
 		if err != nil && !hamiltonian.Recoverable(err) {
 			return err
 		}

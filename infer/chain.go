@@ -98,6 +98,7 @@ type chain struct {
 	divergent int
 	times     [2]time.Duration
 	weights   []float64 // logarithms of those of decide, of every proposal
+	left      []float64 // memory of all
 	err       error
 
 	view liveView
@@ -356,7 +357,8 @@ func (c *chain) all(place, q []float64) (change float64, err error) {
 		logDet, err := c.declared(place, q)
 		return -logDet, err
 	}
-	left := make([]float64, len(place))
+	c.left = slices.Grow(c.left[:0], len(place))
+	left := c.left[:len(place)]
 	logDet, err := c.declared(place, left)
 	if err != nil {
 		return math.NaN(), err

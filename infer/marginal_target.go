@@ -30,6 +30,8 @@ type marginal struct {
 	lp      *ad.Node
 	prog    *ad.Program // log density and gradient
 	recover *ad.Program // means and precisions of the blocks at parameters as declared
+	// recovered has the place of each block's mean among the outputs of recover, and their number at the end.
+	recovered []int
 
 	laplace *laplaced // nil where the density is exact; lp, prog and recover are then nil
 	// tried says that the way to modes is watched, of which there were modes so far, found in runs evaluations.
@@ -37,6 +39,8 @@ type marginal struct {
 	modes, runs int
 
 	run, at *ad.State
+	drawn   []float64   // memory of fill
+	values  [][]float64 // likewise
 }
 
 var (
@@ -69,8 +73,10 @@ func integrate(t Target, changing bool) Target {
 	m.prog, errs[0] = ad.Compile(outputs, ad.Settings{Inputs: slices.Concat(rest, move.Given), Backend: ad.CPU{Threads: 1}})
 	var nodes []*ad.Node
 	for i := range blocks {
+		m.recovered = append(m.recovered, len(nodes))
 		nodes = append(append(nodes, blocks[i].Mean), blocks[i].Precision.Nodes()...)
 	}
+	m.recovered = append(m.recovered, len(nodes))
 	m.recover, errs[1] = ad.Compile(nodes, ad.Settings{Inputs: slices.Concat(move.Inputs, move.Given), Backend: ad.CPU{Threads: 1}})
 	if errors.Join(errs[:]...) != nil {
 		return t
@@ -102,7 +108,7 @@ func (m *marginal) Dim() (n int) {
 func (m *marginal) Clone() Target {
 	c := *m
 	full := m.full.Clone()
-	c.full, c.outputs, c.run, c.at, c.modes, c.runs = full.(Movable), full.(Outputs), nil, nil, 0, 0
+	c.full, c.outputs, c.run, c.at, c.modes, c.runs, c.drawn, c.values = full.(Movable), full.(Outputs), nil, nil, 0, 0, nil, nil
 	return &c
 }
 
@@ -110,7 +116,7 @@ func (m *marginal) Clone() Target {
 func (m *marginal) over(p *Posterior) *marginal {
 	c, move := *m, *m.move
 	move.GivenValues = p.givenValues()
-	c.full, c.outputs, c.move, c.run, c.at = p, p, &move, nil, nil
+	c.full, c.outputs, c.move, c.run, c.at, c.drawn, c.values = p, p, &move, nil, nil, nil, nil
 	return &c
 }
 
@@ -182,21 +188,17 @@ func (m *marginal) fill(q, all []float64, src *tensor.Stream) (log float64, err 
 	span := m.at.InputSpan(0, len(m.move.Inputs))
 	clear(span)
 	m.put(q, span)
-	first := 0
-	for _, b := range m.blocks {
-		first += 1 + len(b.Precision.Nodes())
-	}
-	for _, b := range slices.Backward(m.blocks) {
+	for k, b := range slices.Backward(m.blocks) {
 		if err := m.at.Run(); err != nil {
 			return math.NaN(), err
 		}
-		values := make([][]float64, len(b.Precision.Nodes()))
-		first -= 1 + len(values)
-		for k := range values {
-			values[k] = m.at.Output(first + 1 + k)
+		m.values = m.values[:0]
+		for i := m.recovered[k] + 1; i < m.recovered[k+1]; i++ {
+			m.values = append(m.values, m.at.Output(i))
 		}
-		x := make([]float64, b.Size())
-		log += gaussian.Draw(x, m.at.Output(first), b.Precision, values, src)
+		m.drawn = slices.Grow(m.drawn[:0], b.Size())
+		x := m.drawn[:b.Size()]
+		log += gaussian.Draw(x, m.at.Output(m.recovered[k]), b.Precision, m.values, src)
 		for _, i := range b.Inputs {
 			x = x[copy(span[m.first[i]:m.first[i]+m.move.Inputs[i].Size()], x):]
 		}

@@ -46,7 +46,8 @@ func racePosterior(b *testing.B, c *problem) {
 				return peer.Done{}, err
 			}
 			warm, sampling := fit.Gradients()
-			return peer.Done{Units: leastESS(fit) * float64(warm+sampling), Check: math.NaN()}, nil
+			count := func() float64 { return leastESS(fit) * float64(warm+sampling) }
+			return peer.Done{Count: count, Check: math.NaN()}, nil
 		},
 		Peers: []peer.Rival{
 			{Name: "nutpie", Script: "infer.py", Args: []string{"nutpie", c.name}, Input: file.Data},

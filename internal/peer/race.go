@@ -18,6 +18,8 @@ import (
 type Done struct {
 	Units float64 // amount of work, such as fits or effective draws; 0 means 1
 	Check float64 // number that everyone who does the work must find; NaN where there is none
+
+	Count func() float64 // counts the units in place of Units where this takes time that is not part of the work; or nil
 }
 
 // Race is work that we do and others do too. Benchmarks whose names begin with Peer
@@ -224,6 +226,11 @@ func (o *ourselves) times(n int) (m measurement, err error) {
 		d, err := o.work()
 		if err != nil {
 			return m, err
+		}
+		if d.Count != nil {
+			before, from := CPUTime(), time.Now()
+			d.Units = d.Count()
+			cpu, start = cpu+CPUTime()-before, start.Add(time.Since(from))
 		}
 		m.Units += cmp.Or(d.Units, 1)
 		m.Check = d.Check

@@ -3,9 +3,9 @@
     infer.py nutpie|numpyro MODEL
 
 The input is the data of the reference file. A run makes 4 chains of 1000 + 1000 draws;
-its units are the least bulk effective sample size of the stored quantities.
-Compilation is not counted. The chains of nutpie share the threads; those of NumPyro,
-which hands threads to single operations, follow one another.
+its units are the least bulk effective sample size of the stored quantities. Neither
+compiling nor counting the units is part of the time. The chains of nutpie share the
+threads; those of NumPyro, which hands threads to single operations, follow one another.
 """
 
 import os
@@ -235,7 +235,8 @@ run, seed = library.prepare(MODELS[sys.argv[2]], asked()), 0
 def work():
     global seed
     seed += 1
-    return least_ess(run(seed)), None
+    draws = run(seed)
+    return lambda: least_ess(draws), None
 
 
 serve(library.version, work)

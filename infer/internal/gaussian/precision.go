@@ -125,13 +125,15 @@ func (d dense) Root(x []float64, values [][]float64) (half float64) {
 	return half
 }
 
+var logTwoPi = math.Log(2 * math.Pi)
+
 // Draw draws from a normal distribution of a mean and a precision, and returns the log density. Without a source of random numbers x is the mean.
 func Draw(x, mean []float64, p Precision, values [][]float64, src *tensor.Stream) (log float64) {
 	for i := range x {
 		if x[i] = 0; src != nil {
 			x[i] = src.Normal()
 		}
-		log -= (math.Log(2*math.Pi) + x[i]*x[i]) / 2
+		log -= (logTwoPi + x[i]*x[i]) / 2
 	}
 	log += p.Root(x, values)
 	for i := range x {
