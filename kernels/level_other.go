@@ -37,6 +37,7 @@ var (
 	spreadPair64s     map[Level]pairsFn[float64]
 	spreadPair32s     map[Level]pairsFn[float32]
 	philoxes          map[Level]philoxFn
+	counting          map[Level]*countKernels
 	chainDeparts      map[Level]chainDepartFn
 	chainArrives      map[Level]chainArriveFn
 	normalQuantiles   map[Level]quantileFn

@@ -26,7 +26,7 @@ var (
 )
 
 func main() {
-	kind := flag.String("kind", "", "elementwise, reduce, gemm, images, random, fft or chain")
+	kind := flag.String("kind", "", "elementwise, reduce, gemm, images, random, fft, chain or counts")
 	table := flag.String("table", "", "file of the tables from names to stubs (elementwise, gemm, images, fft)")
 	out := flag.Lookup("out")
 	flag.Parse()
@@ -79,6 +79,8 @@ func main() {
 		writeFFTTable(*table)
 	case "chain":
 		emitChains()
+	case "counts":
+		emitCounts()
 	default:
 		log.Fatalf("gen: unknown kind %q", *kind)
 	}

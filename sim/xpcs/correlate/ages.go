@@ -112,12 +112,24 @@ func newAgeSums(frames int, b *bin, level []float64, threads int) *ageSums {
 	return a
 }
 
-// addAges takes the divided counts of width pixels of the bin, from pixel first on: (panel of frames, pixel, frame of the panel).
-func addAges[T real](a *ageSums, panels []T, first, width int) {
+// addAges takes the divided counts of width pixels of the bin, from pixel first on: those of a slab, or panels (panel of frames, pixel, frame of the panel).
+func addAges[T real](a *ageSums, h *held[T], c *slab, panels []T, first, width int) {
 	if a == nil {
 		return
 	}
-	x, groups := a.rows(any(panels), width), a.Groups
+	if len(a.buffer) < a.Frames*width {
+		a.buffer = make([]float32, a.Frames*width)
+	}
+	x, groups := a.buffer, a.Groups
+	parallel.Do(a.threads, (a.Frames+panel-1)/panel, func(_, k int) {
+		from := k * panel
+		to, n := x[from*width:], min(panel, a.Frames-from)
+		if c != nil {
+			h.dividedRows(to, c, from, n)
+		} else {
+			rowsOf(to, panels[from*width:], width, n)
+		}
+	})
 	parallel.Do(a.threads, a.Frames, func(_, f int) {
 		if a.level[f] == 0 {
 			return
@@ -164,25 +176,17 @@ func addAges[T real](a *ageSums, panels []T, first, width int) {
 	})
 }
 
-// rows returns divided counts as rows of width pixels in float32.
-func (a *ageSums) rows(panels any, width int) []float32 {
-	if len(a.buffer) < a.Frames*width {
-		a.buffer = make([]float32, a.Frames*width)
+// rowsOf writes the divided counts of n frames of a panel as rows of width pixels in float32.
+func rowsOf[T real](to []float32, x []T, width, n int) {
+	if narrow, ok := any(x).([]float32); ok {
+		kernels.Transpose32(kernels.Best(), to, width, narrow, panel, width, n)
+		return
 	}
-	parallel.Do(a.threads, (a.Frames+panel-1)/panel, func(_, k int) {
-		to, n := a.buffer[k*panel*width:], min(panel, a.Frames-k*panel)
-		switch x := panels.(type) {
-		case []float32:
-			kernels.Transpose32(kernels.Best(), to, width, x[k*panel*width:], panel, width, n)
-		case []float64:
-			for p := range width {
-				for f, v := range x[(k*width+p)*panel:][:n] {
-					to[f*width+p] = float32(v)
-				}
-			}
+	for p := range width {
+		for f, v := range x[p*panel:][:n] {
+			to[f*width+p] = float32(v)
 		}
-	})
-	return a.buffer
+	}
 }
 
 // done returns the result, given the finished map.

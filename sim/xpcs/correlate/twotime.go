@@ -106,8 +106,10 @@ type twotime struct {
 	number []int             // of each bin
 	levels map[int][]float64 // mean of the divided counts of each frame, by bin, if there are Ages
 	sums   map[int][]float64 // sum of the divided counts of each frame, by bin
-	light  *intensities      // of the frames; nil: not wanted
-	part   partial           // of the bin that GPUs work on
+	// factors are by what counts are multiplied in place of being divided, (static bin, frame), by bin.
+	factors map[int][]float64
+	light   *intensities // of the frames; nil: not wanted
+	part    partial      // of the bin that GPUs work on
 }
 
 // span is a range of the pixels of a bin that are held at a time.
@@ -209,30 +211,31 @@ func runTwotime[T real](ctx context.Context, t *twotime, each func(*Map) error) 
 	n := t.movie.Frames
 	most := (t.s.MaxBytes - 16*int64(n)*int64(n)) / int64(unsafe.Sizeof(T(0)))
 	passes := t.passes(int(min(max(most, 0), math.MaxInt32*4)))
-	t.sums = map[int][]float64{}
+	t.sums, t.levels, t.factors = map[int][]float64{}, map[int][]float64{}, map[int][]float64{}
 	var c2 []float64
 	var ages *ageSums
 	m := newMultiplier[T](t)
 	for i, pass := range passes {
-		held, err := hold[T](ctx, t, pass, i == 0, func(done int) { t.s.Progress(i*n+done, len(passes)*n) })
+		all, err := hold[T](ctx, t, pass, i == 0, func(done int) { t.s.Progress(i*n+done, len(passes)*n) })
 		if err != nil {
 			return err
 		}
-		for _, sp := range pass {
-			b, size := &t.bins[sp.bin], (sp.to-sp.from)*t.padded()
-			if sp.from == 0 {
+		for k := range all {
+			h := &all[k]
+			b := &t.bins[h.bin]
+			if h.from == 0 {
 				if c2 == nil { // the same memory for all bins
 					c2 = make([]float64, n*n)
 				}
 				if ages = nil; t.s.Ages {
-					ages = newAgeSums(n, b, t.levels[sp.bin], t.s.threads())
+					ages = newAgeSums(n, b, t.levels[h.bin], t.s.threads())
 				}
 			}
-			if err := m.add(ctx, c2, held[:size], sp, ages); err != nil {
+			if err := m.add(ctx, c2, h, ages); err != nil {
 				return err
 			}
-			if held = held[size:]; sp.to == len(b.pixels) {
-				if err := each(&Map{Bin: t.number[sp.bin], Pixels: len(b.pixels), Frames: n, C2: c2, Ages: ages.done(c2)}); err != nil {
+			if h.to == len(b.pixels) {
+				if err := each(&Map{Bin: t.number[h.bin], Pixels: len(b.pixels), Frames: n, C2: c2, Ages: ages.done(c2)}); err != nil {
 					return err
 				}
 			}

@@ -34,32 +34,58 @@ const (
 	across  = 256
 )
 
-// hold returns the counts of the pixels of a pass, divided by the means of their static bins, for one span after the
-// other: (panel of frames, pixel, frame of the panel) for each depth of its pixels, with zeros for the frames that the last panel
-// has beyond those of the movie. The first reading also sums intensities.
-func hold[T real](ctx context.Context, t *twotime, pass []span, first bool, progress func(done int)) ([]T, error) {
+// held is the frames of the pixels of a span: divided counts, or the counts of slabs.
+type held[T real] struct {
+	t *twotime
+	span
+	divided []T // (panel of frames, pixel, frame of the panel) for each depth of the pixels, with zeros for the frames that the last panel has beyond those of the movie
+	slabs   []slab
+	words   []uint32
+}
+
+// fill divides the counts of up to abreast frames; it needs memory for their rows.
+func (h *held[T]) fill(rows []T, frames []float32, first, some int) {
+	t, n := h.t, h.t.movie.Frames
+	factors, size := t.factors[h.bin], t.movie.Height*t.movie.Width
+	for from := h.from; from < h.to; from += depth {
+		width := min(depth, h.to-from)
+		for p := from; p < from+width; p += across {
+			m := min(across, from+width-p)
+			for f := range some {
+				divide(rows[f*m:][:m], frames[f*size:][:size], t.runs[h.bin], p, factors[first+f:], n)
+			}
+			at := (from-h.from)*t.padded() + first/panel*panel*width + (p-from)*panel + first%panel
+			transpose(h.divided[at:], panel, rows, some, m)
+		}
+	}
+}
+
+// hold reads the frames of the pixels of a pass. The first reading also sums intensities.
+func hold[T real](ctx context.Context, t *twotime, pass []span, first bool, progress func(done int)) ([]held[T], error) {
 	n, size := t.movie.Frames, t.movie.Height*t.movie.Width
-	pixels := 0
-	var starts []int
-	for _, sp := range pass {
-		starts = append(starts, pixels)
-		pixels += sp.to - sp.from
+	all := make([]held[T], len(pass))
+	counting := t.counting(pass)
+	for i, sp := range pass {
+		all[i] = held[T]{t: t, span: sp}
+		if counting {
+			all[i].slabs = t.slabs(sp)
+			last := all[i].slabs[len(all[i].slabs)-1]
+			all[i].words = make([]uint32, (last.before+last.words)*t.padded())
+		} else {
+			all[i].divided = make([]T, (sp.to-sp.from)*t.padded())
+		}
+		t.factors[sp.bin] = make([]float64, len(t.bins[sp.bin].count)*n)
 		if sp.from == 0 {
 			t.sums[sp.bin] = make([]float64, n)
 		}
 		if t.s.Ages {
-			if t.levels == nil {
-				t.levels = map[int][]float64{}
-			}
 			t.levels[sp.bin] = make([]float64, n)
 		}
 	}
-	held := make([]T, pixels*t.padded())
 	block := 1 << (bits.Len(uint(max(min(blockFrames, staging/(4*size)), 1))) - 1) // a power of two, so that panels begin with blocks
 	frames := make([]float32, block*size)
 	var events Events
-	rows := make([][]T, t.s.threads())
-	errs := make([]error, len(pass)*(block+abreast-1)/abreast)
+	rows, words := make([][]T, t.s.threads()), make([][]uint32, t.s.threads())
 	for done := 0; done < n; {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -72,23 +98,39 @@ func hold[T real](ctx context.Context, t *twotime, pass []span, first bool, prog
 			t.light.add(frames[:some*size])
 		}
 		groups := (some + abreast - 1) / abreast
-		errs = errs[:groups*len(pass)]
+		errs := make([]error, groups*len(pass))
+		refused := make([]bool, len(pass)*groups)
 		parallel.Do(t.s.threads(), len(errs), func(who, k int) {
 			if rows[who] == nil {
-				rows[who] = make([]T, abreast*across)
+				rows[who], words[who] = make([]T, abreast*across), make([]uint32, abreast*depth)
 			}
-			i, from := k%len(pass), k/len(pass)*abreast
-			errs[k] = gather(t, pass[i], held[starts[i]*t.padded():], rows[who], frames[from*size:], done+from, min(abreast, some-from))
+			h, from := &all[k%len(pass)], k/len(pass)*abreast
+			part, first, some := frames[from*size:], done+from, min(abreast, some-from)
+			if errs[k] = t.means(h.span, part, first, some); errs[k] != nil {
+				return
+			}
+			if h.divided == nil {
+				refused[k] = !h.count(words[who], part, first, some)
+			} else {
+				h.fill(rows[who], part, first, some)
+			}
 		})
-		for _, err := range errs {
+		for k, err := range errs {
 			if err != nil {
 				return nil, err
+			}
+			if h := &all[k%len(pass)]; refused[k] && h.divided == nil {
+				h.divide(done)
+				memory := make([]T, abreast*across)
+				for from := 0; from < some; from += abreast {
+					h.fill(memory, frames[from*size:], done+from, min(abreast, some-from))
+				}
 			}
 		}
 		done += some
 		progress(done)
 	}
-	return held, nil
+	return all, nil
 }
 
 // frames fills dense frames, from events if that is what the movie has.
@@ -112,27 +154,29 @@ func (m Movie) frames(first, n int, dst []float32, e *Events) error {
 	return nil
 }
 
-// gather divides the pixels of a span of up to abreast frames by the means of their static bins. With the first pixels of a bin it
+// means finds the factors by which counts of up to abreast frames are divided, the inverse means of the static bins of a span. With the first pixels of a bin it
 // sums the divided counts of all: a static bin with counts has as many as pixels.
-func gather[T real](t *twotime, sp span, held, rows []T, frames []float32, first, some int) error {
-	b, size := &t.bins[sp.bin], t.movie.Height*t.movie.Width
-	inverse := make([]float64, some*len(b.count))
+func (t *twotime) means(sp span, frames []float32, first, some int) error {
+	b, size, n := &t.bins[sp.bin], t.movie.Height*t.movie.Width, t.movie.Frames
+	means := make([]float64, len(b.count))
 	for f := range some {
-		frame, means := frames[f*size:][:size], inverse[f*len(b.count):][:len(b.count)]
+		frame := frames[f*size:][:size]
+		clear(means)
 		for _, r := range t.runs[sp.bin] {
 			means[r.static] += summed(frame[r.pixel:][:r.n])
 		}
 		total, divided, counted := 0.0, 0.0, 0
 		for s, c := range b.count {
-			total += means[s]
+			factor := 1.0
 			if mean := means[s] / float64(c); mean > 0 {
-				means[s] = 1 / mean
+				factor = 1 / mean
 				divided += float64(c)
 				counted += c
 			} else {
 				divided += means[s]
-				means[s] = 1
 			}
+			total += means[s]
+			t.factors[sp.bin][s*n+first+f] = factor
 		}
 		if math.IsNaN(total) || math.IsInf(total, 0) {
 			return t.bad(b, frame, first+f)
@@ -144,27 +188,16 @@ func gather[T real](t *twotime, sp span, held, rows []T, frames []float32, first
 			t.sums[sp.bin][first+f] = divided
 		}
 	}
-	for from := sp.from; from < sp.to; from += depth {
-		width := min(depth, sp.to-from)
-		for p := from; p < from+width; p += across {
-			n := min(across, from+width-p)
-			for f := range some {
-				divide(rows[f*n:][:n], frames[f*size:][:size], t.runs[sp.bin], p, inverse[f*len(b.count):])
-			}
-			at := (from-sp.from)*t.padded() + first/panel*panel*width + (p-from)*panel + first%panel
-			transpose(held[at:], panel, rows, some, n)
-		}
-	}
 	return nil
 }
 
-// divide writes the counts of the pixels of a bin from the place first on, times the factor of their static bin.
-func divide[T real](to []T, frame []float32, runs []run, first int, inverse []float64) {
+// divide writes the counts of the pixels of a bin from the place first on, times the factor of their static bin; those of static bins lie stride apart.
+func divide[T real](to []T, frame []float32, runs []run, first int, factors []float64, stride int) {
 	k := sort.Search(len(runs), func(k int) bool { return runs[k].place+runs[k].n > first })
 	for at := first; len(to) > 0; k++ {
 		skip := at - runs[k].place
 		n := min(runs[k].n-skip, len(to))
-		times(to[:n], frame[runs[k].pixel+skip:][:n], inverse[runs[k].static])
+		times(to[:n], frame[runs[k].pixel+skip:][:n], factors[runs[k].static*stride])
 		at, to = at+n, to[n:]
 	}
 }

@@ -15,6 +15,7 @@ type multiplier[T real] struct {
 	t       *twotime
 	inverse []float64 // of the sum of each frame over a bin; 0 for a frame without counts
 	out     [][]T     // products of two blocks, (side, side), for each goroutine
+	counts  [][]int32 // likewise of counts
 }
 
 const (
@@ -24,7 +25,8 @@ const (
 )
 
 func newMultiplier[T real](t *twotime) *multiplier[T] {
-	return &multiplier[T]{t: t, inverse: make([]float64, t.movie.Frames), out: make([][]T, t.s.threads())}
+	threads := t.s.threads()
+	return &multiplier[T]{t: t, inverse: make([]float64, t.movie.Frames), out: make([][]T, threads), counts: make([][]int32, threads)}
 }
 
 // padded is the number of frames of whole panels.
@@ -60,10 +62,10 @@ func multiply[T real](a, b, out []T, pixels int, add, upper bool) {
 }
 
 // add adds the products of frames, summed over the pixels of a span, to the upper triangle of c2, which is the map once the
-// bin has no more pixels; x is what hold returns for the span.
-func (m *multiplier[T]) add(ctx context.Context, c2 []float64, x []T, sp span, ages *ageSums) error {
-	n, width := m.t.padded(), sp.to-sp.from
-	for i, s := range m.t.sums[sp.bin] {
+// bin has no more pixels.
+func (m *multiplier[T]) add(ctx context.Context, c2 []float64, h *held[T], ages *ageSums) error {
+	n := m.t.padded()
+	for i, s := range m.t.sums[h.bin] {
 		if m.inverse[i] = 1 / s; s == 0 {
 			m.inverse[i] = 0
 		}
@@ -74,49 +76,69 @@ func (m *multiplier[T]) add(ctx context.Context, c2 []float64, x []T, sp span, a
 			pairs = append(pairs, [2]int{j, i})
 		}
 	}
-	for from := 0; from < width; from += depth {
+	for k := range h.slabs {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		pixels := min(depth, width-from)
-		part := x[from*n:][:pixels*n]
-		addAges(ages, part, sp.from+from, pixels)
+		c := &h.slabs[k]
+		addAges(ages, h, c, nil, c.from, c.pixels)
+		parallel.Do(m.t.s.threads(), len(pairs), func(who, k int) { m.addCounts(who, c2, h, c, pairs[k]) })
+	}
+	for from := h.from; from < h.to && h.divided != nil; from += depth {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		pixels := min(depth, h.to-from)
+		part := h.divided[(from-h.from)*n:][:pixels*n]
+		addAges(ages, h, nil, part, from, pixels)
 		parallel.Do(m.t.s.threads(), len(pairs), func(who, k int) {
-			m.collect(c2, m.product(who, part, pairs[k], pixels), pairs[k], sp, from, pixels)
+			m.collect(c2, m.product(who, part, pairs[k], pixels), pairs[k], h.bin, from, pixels)
 		})
 	}
 	return nil
 }
 
-// collect adds an output (side, side) to a block of the upper triangle of c2, which has the sums of the pixels before
-// unless they are the first. With the last pixels of a bin it normalises and mirrors the block.
-func (m *multiplier[T]) collect(c2 []float64, out []T, pair [2]int, sp span, from, pixels int) {
-	n, all := m.t.movie.Frames, float64(len(m.t.bins[sp.bin].pixels))
-	first, last := sp.from+from == 0, sp.from+from+pixels == int(all)
-	times, scaled := kernels.Binary64(kernels.Best(), "mul"), kernels.Binary64(kernels.Best(), "mul_s")
+// blocks calls f for the panels of a block of c2 that are not below its diagonal, with their first row and column and the numbers of these.
+func (m *multiplier[T]) blocks(pair [2]int, f func(i0, j0, rows, columns int)) {
+	n := m.t.movie.Frames
 	for i0 := pair[0]; i0 < min(pair[0]+side, n); i0 += panel {
 		for j0 := max(i0, pair[1]); j0 < min(pair[1]+side, n); j0 += panel {
-			rows, columns := min(panel, n-i0), min(panel, n-j0)
-			for i := range rows {
-				row, products := c2[(i0+i)*n+j0:][:columns], out[(i0-pair[0]+i)*side+j0-pair[1]:][:columns]
-				if first {
-					for j, v := range products {
-						row[j] = float64(v)
-					}
-				} else {
-					accumulate(row, products)
-				}
-				if last {
-					scale := all * m.inverse[i0+i]
-					times(&row[0], &row[0], &m.inverse[j0], columns)
-					scaled(&row[0], &row[0], &scale, columns)
-				}
-			}
-			if last {
-				mirror(c2, n, i0, j0, rows, columns)
-			}
+			f(i0, j0, min(panel, n-i0), min(panel, n-j0))
 		}
 	}
+}
+
+// collect adds an output (side, side) to a block of the upper triangle of c2, which has the sums of the pixels before
+// unless they are the first.
+func (m *multiplier[T]) collect(c2 []float64, out []T, pair [2]int, bin, from, pixels int) {
+	n := m.t.movie.Frames
+	m.blocks(pair, func(i0, j0, rows, columns int) {
+		for i := range rows {
+			row, products := c2[(i0+i)*n+j0:][:columns], out[(i0-pair[0]+i)*side+j0-pair[1]:][:columns]
+			if from > 0 {
+				accumulate(row, products)
+				continue
+			}
+			for j, v := range products {
+				row[j] = float64(v)
+			}
+		}
+		if from+pixels == len(m.t.bins[bin].pixels) {
+			m.finish(c2, bin, i0, j0, rows, columns)
+		}
+	})
+}
+
+// finish normalises and mirrors a part of the upper triangle, which has the sums of all pixels of a bin.
+func (m *multiplier[T]) finish(c2 []float64, bin, i0, j0, rows, columns int) {
+	n, all := m.t.movie.Frames, float64(len(m.t.bins[bin].pixels))
+	times, scaled := kernels.Binary64(kernels.Best(), "mul"), kernels.Binary64(kernels.Best(), "mul_s")
+	for i := range rows {
+		row, scale := c2[(i0+i)*n+j0:][:columns], all*m.inverse[i0+i]
+		times(&row[0], &row[0], &m.inverse[j0], columns)
+		scaled(&row[0], &row[0], &scale, columns)
+	}
+	mirror(c2, n, i0, j0, rows, columns)
 }
 
 // mirror copies rows and columns of the upper triangle of c2, (n, n), from (i, j) on, to the lower triangle.

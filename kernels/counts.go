@@ -1,0 +1,127 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package kernels
+
+import "math"
+
+// MostCount is the largest number that Counts takes.
+const MostCount = 127
+
+// countKernels are those of a level; a tile has rows and up to len(tile) vectors of lanes columns.
+type countKernels struct {
+	counts      func(dst *uint8, src *float32, n int) (sum, done int)
+	scale       func(dst *float64, x *int32, y *float64, scale float64, n, keep int) (done int)
+	tile        []countTile
+	rows, lanes int
+}
+
+type countTile = func(k int, a, b *uint32, c *int32, cs, keep int)
+
+// Counting reports whether the level has assembly for Counts and CountProduct, which are slower than PanelProduct32 without.
+func Counting(l Level) bool { return counting[usable(l)] != nil }
+
+// Counts writes numbers as bytes and returns their sum. It ends with ok false where it meets one that is not whole, below 0 or above MostCount; dst then has other
+// numbers up to there.
+func Counts(l Level, dst []uint8, src []float32) (sum int, ok bool) {
+	if len(dst) < len(src) {
+		panic("kernels: Counts: there are fewer bytes than numbers")
+	}
+	done := 0
+	if f := counting[usable(l)]; f != nil && len(src) > 0 {
+		sum, done = f.counts(&dst[0], &src[0], len(src))
+	}
+	for i, v := range src[done:] {
+		if !(v >= 0 && v <= MostCount && float64(v) == math.Trunc(float64(v))) {
+			return sum, false
+		}
+		dst[done+i] = uint8(v)
+		sum += int(v)
+	}
+	return sum, true
+}
+
+// CountProduct multiplies two panels of k words a row into C, (PanelRows, PanelRows) with rows ldc apart. A word has four counts of a row, the first in its low byte, and
+// word p of row i is at p*PanelRows+i, as Transpose32 writes words in place of numbers:
+//
+//	c[i*ldc+j] = sum over p and the four counts x of a[p*PanelRows+i] and y of b[p*PanelRows+j] of x*y
+//
+// With add it adds the sum to C; no more than 2^31 / MostCount^2 = 133,000 counts may be added up. With upper, elements with j < i may be left as they are.
+func CountProduct(l Level, k int, a, b []uint32, c []int32, ldc int, add, upper bool) {
+	switch {
+	case k < 0:
+		panic("kernels: CountProduct was given a negative size")
+	case len(a) < k*PanelRows || len(b) < k*PanelRows:
+		panic("kernels: CountProduct: a panel is shorter than k and PanelRows say")
+	case ldc < PanelRows || len(c) < (PanelRows-1)*ldc+PanelRows:
+		panic("kernels: CountProduct: C is shorter than PanelRows and ldc say")
+	}
+	f := counting[usable(l)]
+	if !add && (f == nil || k == 0) {
+		for i := range PanelRows {
+			clear(c[i*ldc:][:PanelRows])
+		}
+	}
+	switch {
+	case k == 0:
+	case f == nil:
+		countLoops(a[:k*PanelRows], b, c, ldc, upper)
+	default:
+		f.product(k, a, b, c, ldc, add, upper)
+	}
+}
+
+func (f *countKernels) product(k int, a, b []uint32, c []int32, ldc int, add, upper bool) {
+	keep := 0
+	if add {
+		keep = 1
+	}
+	for j := 0; j < PanelRows; j += len(f.tile) * f.lanes {
+		right := j + len(f.tile)*f.lanes
+		for i := 0; i < PanelRows && !(upper && i >= right); i += f.rows {
+			left := j
+			if upper {
+				left = max(j, i/f.lanes*f.lanes)
+			}
+			f.tile[(right-left)/f.lanes-1](k, &a[i], &b[left], &c[i*ldc+left], 4*ldc, keep)
+		}
+	}
+}
+
+func countLoops(a, b []uint32, c []int32, ldc int, upper bool) {
+	for p := 0; p < len(a); p += PanelRows {
+		for i := range PanelRows {
+			from := 0
+			if upper {
+				from = i
+			}
+			x := a[p+i]
+			x0, x1, x2, x3 := int32(x&0xff), int32(x>>8&0xff), int32(x>>16&0xff), int32(x>>24)
+			row := c[i*ldc+from : i*ldc+PanelRows]
+			for j, y := range b[p+from : p+PanelRows] {
+				row[j] += x0*int32(y&0xff) + x1*int32(y>>8&0xff) + x2*int32(y>>16&0xff) + x3*int32(y>>24)
+			}
+		}
+	}
+}
+
+// ScaleCounts writes dst[i] = (x[i]*y[i])*scale, or adds that to dst[i], rounded once, with add. It panics if y or dst is shorter than x.
+func ScaleCounts(l Level, dst []float64, x []int32, y []float64, scale float64, add bool) {
+	dst, y = dst[:len(x)], y[:len(x)]
+	done := 0
+	if f := counting[usable(l)]; f != nil && len(x) > 0 {
+		keep := 0
+		if add {
+			keep = 1
+		}
+		done = f.scale(&dst[0], &x[0], &y[0], scale, len(x), keep)
+	}
+	for i := done; i < len(x); i++ {
+		v := float64(x[i]) * y[i]
+		if add {
+			dst[i] = math.FMA(v, scale, dst[i])
+		} else {
+			dst[i] = v * scale
+		}
+	}
+}
