@@ -91,7 +91,7 @@ type Brain struct {
 	step          int
 	cached        int       // bytes of the connections in memory
 	x             []float64 // inputs of the current target
-	isWinner      []uint8   // 1 for each winner, 0 for the other neurons
+	isWinner      []uint8   // for neuron j, 1 at j+1 if it is a winner, else 0; 0 at 0
 	room          []int32
 	ranked        []float64  // inputs of a lazy area's neurons, by rank
 	tally         []uint64   // inputs of a new neuron in earlier rounds
@@ -99,8 +99,6 @@ type Brain struct {
 	masks         []uint64   // the same for the sources of a new neuron
 	past          [][]int32  // sources of a new neuron that fired in defeats, by fibre
 	arena         []int32    // memory of the subsets drawn in one step
-	rowRoom       []synapse  // unused rest of the slab that rows are cut from
-	rowsMade      int        // number of synapses in all slabs
 	marked        marks
 	distributions map[pair]*binomial // distributions of the inputs of new neurons, by the number of firing neurons
 	prof          *Profile

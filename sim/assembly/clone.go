@@ -11,7 +11,7 @@ func (b *Brain) Clone() *Brain {
 	b.settle()
 	c := *b
 	c.gpu, c.log, c.logged = nil, nil, 0
-	c.x, c.isWinner, c.room, c.ranked, c.tally, c.fired, c.masks, c.past, c.arena, c.rowRoom, c.distributions, c.marked, c.prof = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, marks{}, nil
+	c.x, c.isWinner, c.room, c.ranked, c.tally, c.fired, c.masks, c.past, c.arena, c.distributions, c.marked, c.prof = nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, marks{}, nil
 	c.areas, c.fibres, c.byName = nil, nil, map[[2]string]*fibre{}
 	c.stimuli, c.rivals = slices.Clone(b.stimuli), slices.Clone(b.rivals)
 	c.closed = b.closed.clone()
@@ -39,11 +39,10 @@ func (f *fibre) clone(c *Brain) *fibre {
 	g.total, g.inputs, g.scale = slices.Clone(f.total), slices.Clone(f.inputs), slices.Clone(f.scale)
 	g.grown, g.moved = slices.Clone(f.grown), slices.Clone(f.moved)
 	g.past = nil
-	g.rows, g.recent = slices.Clone(f.rows), recentSums{from: -1, to: -1}
-	for i := range f.shared {
-		f.shared[i] = true
+	g.recent = recentSums{from: -1, to: -1}
+	if f.rows != nil {
+		g.rows = f.rows.clone()
 	}
-	g.shared = slices.Clone(f.shared)
 	if f.synapses != nil {
 		g.synapses = f.synapses.clone()
 	}

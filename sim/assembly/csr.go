@@ -161,13 +161,22 @@ func (b *Brain) Density(area string) (density, weight float64, err error) {
 	}
 	b.settle()
 	n := 0
-	for _, i := range w {
-		for _, j := range w {
-			if v := f.weight(b, i, j); v > 0 {
-				n++
-				weight += v
-			}
+	count := func(v float64) {
+		if v > 0 {
+			n++
+			weight += v
 		}
 	}
+	b.markWinners(f.from.stored(), w, 1)
+	for _, i := range w {
+		if f.rows != nil {
+			f.rows.each(i, func(j int32, v float32) { count(float64(v) * float64(b.isWinner[j+1])) })
+			continue
+		}
+		for _, j := range w {
+			count(f.weight(b, i, j))
+		}
+	}
+	b.markWinners(f.from.stored(), w, 0)
 	return float64(n) / float64(len(w)*len(w)), weight / float64(n), nil
 }

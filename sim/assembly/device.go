@@ -242,12 +242,26 @@ func (b *Brain) remember(t *target) {
 }
 
 // linked notes a synapse of a lazy area for the device.
-func (b *Brain) linked(f *fibre, from, to int32) {
+func (b *Brain) linked(f *fibre, from []int32, to int32) {
 	if b.gpu == nil {
 		return
 	}
 	if m := b.gpu.fibres[f]; m != nil {
-		m.pending = append(m.pending, link{from, to, 1})
+		for _, i := range from {
+			m.pending = append(m.pending, link{i, to, 1})
+		}
+	}
+}
+
+// linkedFrom is linked for the synapses of one source neuron.
+func (b *Brain) linkedFrom(f *fibre, from int32, to []int32) {
+	if b.gpu == nil {
+		return
+	}
+	if m := b.gpu.fibres[f]; m != nil {
+		for _, j := range to {
+			m.pending = append(m.pending, link{from, j, 1})
+		}
 	}
 }
 
@@ -372,11 +386,7 @@ func (g *device) fibre(b *Brain, f *fibre) (*deviceFibre, error) {
 		}
 		slices.SortFunc(m.pending, func(a, b link) int { return int(a.from) - int(b.from) }) // maps have no order
 	default:
-		for i, row := range f.rows {
-			for _, s := range row {
-				m.pending = append(m.pending, link{int32(i), s.to, float64(s.weight)})
-			}
-		}
+		f.each(b, func(from, to int32, w float64) { m.pending = append(m.pending, link{from, to, w}) })
 	}
 	if err != nil {
 		return nil, err

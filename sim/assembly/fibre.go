@@ -34,8 +34,7 @@ type fibre struct {
 	// for a stimulus onto an area that is not lazy, the targets whose weights have ever changed
 	grown    []int32
 	moved    []bool      // whether each target is in grown
-	rows     [][]synapse // synapses onto a lazy area, by source neuron
-	shared   []bool      // whether each row is shared with a copy of the brain
+	rows     rows        // synapses onto a lazy area
 	past     *pastFiring // for a lazy target, when the source fired; nil if never in a defeat
 	recent   recentSums
 	synapses *synapses // synapses onto an area that is not lazy
@@ -93,7 +92,9 @@ func (b *Brain) newEmpty(s savedFibre) (*fibre, error) {
 		if f.from, err = b.area(s.From); err != nil {
 			return nil, fmt.Errorf("%w; it is not a stimulus either", err)
 		}
-		if !target.Lazy {
+		if target.Lazy {
+			f.rows = newRows()
+		} else {
 			f.synapses = newSynapses(target.N)
 		}
 	}
@@ -304,9 +305,11 @@ func (f *fibre) weight(b *Brain, source, target int32) float64 {
 		b.draw(f, []int32{source})
 		return f.synapses.rows[source].at(target)
 	}
-	row := f.rows[source]
-	if k, ok := slices.BinarySearchFunc(row, target, func(s synapse, t int32) int { return int(s.to - t) }); ok {
-		return float64(row[k].weight)
-	}
-	return 0
+	sum := 0.0
+	f.rows.each(source, func(to int32, w float32) {
+		if to == target {
+			sum = float64(w)
+		}
+	})
+	return sum
 }

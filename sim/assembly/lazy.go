@@ -227,28 +227,30 @@ func (b *Brain) connectInto(t *target, at int) {
 		firing = f.from.winners
 	}
 	unknown := b.unknown(f, firing)
+	f.widen(t.stored())
 	for k, r := range d.list {
 		j := int32(d.before + k)
-		b.incoming(f, j, unknown)
+		sources := b.incoming(f, j, unknown)
 		if f.past != nil {
-			for _, i := range r.past[at] {
-				f.link(b, i, j)
-			}
-			b.moved += 12 * len(r.past[at])
+			sources = append(sources, r.past[at]...)
 		}
 		for _, s := range r.sources {
 			if at := int(s) - first; at >= 0 && at < len(firing) {
-				f.link(b, firing[at], j)
+				sources = append(sources, firing[at])
 			}
 		}
-		b.moved += 12 * len(r.sources)
+		b.room = sources
+		f.rows.link(sources, j)
+		b.linked(f, sources, j)
+		b.moved += 8 * len(sources)
 	}
 }
 
 // unknown returns the neurons of f's source that neither fire nor have fired in a defeat: whether these connect to a new neuron
 // is not known yet. It is valid until the end of the step.
 func (b *Brain) unknown(f *fibre, firing []int32) []int32 {
-	n, known := len(f.rows), b.marks(len(f.rows))
+	n := f.rows.sources()
+	known := b.marks(n)
 	for _, i := range firing {
 		known.add(i)
 	}
@@ -291,13 +293,17 @@ func (t *target) place(f *fibre) (first int, active bool) {
 	return 0, false
 }
 
-// incoming connects some of the source neurons to neuron j, with the probability of the fibre.
-func (b *Brain) incoming(f *fibre, j int32, sources []int32) {
-	b.room = Bernoulli(b.room[:0], Fibre{Seed: mix(f.Seed + uint64(purposeIncoming)), P: f.P, N: len(sources)}, int(j))
-	b.moved += 12 * len(b.room) // numbers of neurons read, synapses written
-	for _, k := range b.room {
-		f.link(b, sources[k], j)
+// incoming returns those of some source neurons that connect to neuron j, with the probability of the fibre. They are in
+// b.room.
+func (b *Brain) incoming(f *fibre, j int32, sources []int32) []int32 {
+	list := b.room[:0]
+	if len(sources) > 0 {
+		list = Bernoulli(list, Fibre{Seed: mix(f.Seed + uint64(purposeIncoming)), P: f.P, N: len(sources)}, int(j))
 	}
+	for n, k := range list {
+		list[n] = sources[k]
+	}
+	return list
 }
 
 // connectFrom gives the recruits of a source their synapses onto all known neurons of a lazy target,
@@ -306,23 +312,13 @@ func (b *Brain) connectFrom(f *fibre) {
 	if f.synapses != nil {
 		return
 	}
-	for len(f.rows) < f.from.stored() {
-		f.rows = append(f.rows, b.known(f, len(f.rows), f.target.stored()))
-		f.shared = append(f.shared, false)
+	known := *f
+	known.N = f.target.stored()
+	f.widen(known.N)
+	for i := f.rows.sources(); i < f.from.stored(); i++ {
+		b.room = b.connect(b.room[:0], &known, i)
+		f.rows.begin(b.room, nil)
+		b.linkedFrom(f, int32(i), b.room)
+		b.moved += 8 * len(b.room)
 	}
-}
-
-// known returns the synapses of a source neuron onto the n known neurons of a lazy
-// target.
-func (b *Brain) known(f *fibre, source, n int) []synapse {
-	g := *f
-	g.N = n
-	b.room = b.connect(b.room[:0], &g, source)
-	b.moved += 12 * len(b.room)
-	row := b.newRow(len(b.room) + len(b.room)/2 + 4) // more are linked as neurons are recruited
-	for _, j := range b.room {
-		row = append(row, synapse{j, 1})
-		b.linked(f, int32(source), j)
-	}
-	return row
 }

@@ -189,8 +189,7 @@ func (s *source) fibre(b *Brain, saved savedFibre) {
 			if s.Err() != nil {
 				return
 			}
-			f.rows = append(f.rows, s.row(stored))
-			f.shared = append(f.shared, false)
+			f.begin(s.row(stored))
 		}
 	}
 }
@@ -204,17 +203,14 @@ func (s *source) grown(n int) *row {
 	return r
 }
 
-func (s *source) row(n int) []synapse {
-	to, weight := s.ids(n), s.Float32s()
+// row reads the synapses of a source neuron onto a lazy area.
+func (s *source) row(n int) (to []int32, weight []float32) {
+	to, weight = s.ids(n), s.Float32s()
 	if len(to) != len(weight) {
 		s.Fail("there are %d weights for %d synapses", len(weight), len(to))
-		return nil
+		return nil, nil
 	}
-	row := make([]synapse, len(to))
-	for k, j := range to {
-		row[k] = synapse{j, weight[k]}
-	}
-	return row
+	return to, weight
 }
 
 // defeats reads what a lazy area knows about the neurons that never fired.

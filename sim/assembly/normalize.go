@@ -58,10 +58,8 @@ func (f *fibre) each(b *Brain, visit func(from, to int32, w float64)) {
 			})
 		}
 	default:
-		for i, row := range f.rows {
-			for _, s := range row {
-				visit(int32(i), s.to, float64(s.weight))
-			}
+		for i := range int32(f.rows.sources()) {
+			f.rows.each(i, func(to int32, w float32) { visit(i, to, float64(w)) })
 		}
 	}
 }

@@ -122,9 +122,9 @@ func (b *Brain) Bytes() int {
 }
 
 func (f *fibre) bytes() int {
-	sum := 8*cap(f.total) + 4*cap(f.inputs) + 8*cap(f.scale) + 25*cap(f.rows) + f.past.bytes()
-	for _, row := range f.rows {
-		sum += 8 * cap(row)
+	sum := 8*cap(f.total) + 4*cap(f.inputs) + 8*cap(f.scale) + f.past.bytes()
+	if f.rows != nil {
+		sum += f.rows.bytes()
 	}
 	if f.synapses != nil {
 		sum += 4 * cap(f.synapses.counts)

@@ -216,11 +216,11 @@ func (b *Brain) learn(t *target) {
 
 // markWinners marks winners among n neurons, or with 0 takes the marks off.
 func (b *Brain) markWinners(n int, winners []int32, mark uint8) {
-	if len(b.isWinner) < n {
-		b.isWinner = make([]uint8, 2*n)
+	if len(b.isWinner) <= n {
+		b.isWinner = make([]uint8, 2*n+1)
 	}
 	for _, j := range winners {
-		b.isWinner[j] = mark
+		b.isWinner[j+1] = mark
 	}
 }
 

@@ -167,11 +167,10 @@ func (f *fibre) save(out *checkpoint.Encoder) {
 			out.Floats(f.synapses.rows[i].weight)
 		}
 	default:
-		for _, row := range f.rows {
-			to, weight := make([]int32, len(row)), make([]float32, len(row))
-			for k, s := range row {
-				to[k], weight[k] = s.to, s.weight
-			}
+		for i := range int32(f.rows.sources()) {
+			var to []int32
+			var weight []float32
+			f.rows.each(i, func(j int32, w float32) { to, weight = append(to, j), append(weight, w) })
 			out.Int32s(to)
 			out.Float32s(weight)
 		}

@@ -228,9 +228,9 @@ func (w *synapses) strengthen(b *Brain, f *fibre, g growth, sources, winners []i
 		r := w.own(i)
 		b.moved += 12 * len(r.to)
 		if hits = hits[:0]; r.seen == w.round-1 && w.round > 1 && 16*len(fresh) < len(r.links.low) {
-			hits = r.known(hits, fresh, b.isWinner)
+			hits = r.known(hits, fresh, b.isWinner[1:])
 		} else {
-			hits = r.links.among(hits, b.isWinner)
+			hits = r.links.among(hits, b.isWinner[1:])
 			b.moved += 2 * len(r.links.low)
 		}
 		r.strengthen(hits, grow)
