@@ -93,7 +93,7 @@ type Brain struct {
 	x             []float64 // inputs of the current target
 	isWinner      []uint8   // for neuron j, 1 at j+1 if it is a winner, else 0; 0 at 0
 	room          []int32
-	ranked        []float64  // inputs of a lazy area's neurons, by rank
+	ranked        ranked
 	tally         []uint64   // inputs of a new neuron in earlier rounds
 	fired         [][]uint64 // (64 defeats, neuron) a bit for each defeat in which a neuron that fires now fired
 	masks         []uint64   // the same for the sources of a new neuron

@@ -188,7 +188,9 @@ func (b *Brain) store(targets []*target) {
 	for _, t := range targets {
 		t.area.fired = append(t.area.fired, make([]bool, len(t.recruits.list))...)
 		if b.conditional(t.area) {
-			t.memory.rankRecruits(t.recruits.list)
+			for _, r := range t.recruits.list {
+				t.memory.ranks = append(t.memory.ranks, r.rank)
+			}
 		}
 	}
 	for _, t := range targets {

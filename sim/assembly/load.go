@@ -126,7 +126,7 @@ func (s *source) area(b *Brain, a *area, saved savedArea) {
 		s.Fail("area %s has ranks of %d neurons, want %d", a.Name, n, a.stored())
 		return
 	}
-	a.memory.setRanks(ranks)
+	a.memory.ranks = slices.Clone(ranks)
 	for _, step := range saved.Recent {
 		a.recent = append(a.recent, firing{step, s.ids(a.stored())})
 	}

@@ -40,7 +40,6 @@ type volley struct {
 // memory is what a lazy area knows about the neurons that have never fired.
 type memory struct {
 	ranks   []float64 // ranks of the stored neurons, from 0 to 1
-	order   []int32   // stored neurons, by rank
 	defeats []defeat
 	indexed int            // number of defeats that the fibres into the area know
 	need    []needed       // of each 64 of these, the least inputs that may have won
@@ -51,12 +50,12 @@ type memory struct {
 
 // clone returns a copy for a copied brain.
 func (m memory) clone() memory {
-	return memory{ranks: slices.Clone(m.ranks), order: slices.Clone(m.order), defeats: slices.Clone(m.defeats)}
+	return memory{ranks: slices.Clone(m.ranks), defeats: slices.Clone(m.defeats)}
 }
 
 // bytes of the memory.
 func (m *memory) bytes() int {
-	sum := 8*cap(m.ranks) + 4*cap(m.order) + 256*cap(m.need)
+	sum := 8*cap(m.ranks) + 256*cap(m.need)
 	for _, d := range m.defeats {
 		sum += 40
 		for _, v := range d.firing {
@@ -341,52 +340,9 @@ func (b *Brain) storeWhole(p *Plan) {
 	}
 	b.store(whole)
 	for _, w := range whole {
-		w.area.memory = memory{ranks: w.memory.ranks, order: w.memory.order}
+		w.area.memory = memory{ranks: w.memory.ranks}
 		for _, f := range w.into {
 			f.past = nil
 		}
 	}
-}
-
-// rankRecruits gives new neurons of a lazy area their ranks.
-func (m *memory) rankRecruits(list []recruit) {
-	ranks := m.ranks
-	for _, r := range list {
-		ranks = append(ranks, r.rank)
-	}
-	m.setRanks(ranks)
-}
-
-// setRanks sets ranks, of which the first are those that there are.
-func (m *memory) setRanks(ranks []float64) {
-	fresh := make([]int32, 0, len(ranks)-len(m.ranks))
-	for j := len(m.ranks); j < len(ranks); j++ {
-		fresh = append(fresh, int32(j))
-	}
-	m.ranks = ranks
-	m.insert(fresh)
-}
-
-// insert puts neurons into the order by rank.
-func (m *memory) insert(fresh []int32) {
-	slices.SortFunc(fresh, m.compare)
-	merged := make([]int32, 0, len(m.order)+len(fresh))
-	old := m.order
-	for _, j := range fresh {
-		for len(old) > 0 && m.compare(old[0], j) < 0 {
-			merged, old = append(merged, old[0]), old[1:]
-		}
-		merged = append(merged, j)
-	}
-	m.order = append(merged, old...)
-}
-
-func (m *memory) compare(i, j int32) int {
-	switch {
-	case m.ranks[i] < m.ranks[j]:
-		return -1
-	case m.ranks[i] > m.ranks[j]:
-		return 1
-	}
-	return int(i - j)
 }

@@ -150,17 +150,7 @@ func (b *Brain) best(t *target) []entry {
 	if !b.conditional(t.area) {
 		return entries(t.x, top(t.x, m))
 	}
-	order := t.memory.order // among equals the lower rank comes first, not the lower number
-	b.ranked = slices.Grow(b.ranked[:0], len(order))
-	x := b.ranked[:len(order)]
-	for i, j := range order {
-		x[i] = roundedTo(singleBits, t.x[j])
-	}
-	list := entries(x, top(x, m))
-	for i := range list {
-		list[i].j = order[list[i].j]
-	}
-	return list
+	return b.ranked.best(t.x, t.memory.ranks, m) // among equals the lower rank comes first, not the lower number
 }
 
 // chooseOf chooses the winners of a target. The candidates are its stored neurons of largest input, K+1 if there
