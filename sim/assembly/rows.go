@@ -31,6 +31,7 @@ type rowsOf[E uint32 | uint64] struct {
 	slabs  []*slab[E]
 	own    []*slab[E] // slabs that are not shared with a copy of the brain, nil for the others
 	chunks uint32     // number of chunks; the first is not used
+	list   []uint32   // chunks that are visited
 	*codes
 }
 
@@ -126,15 +127,24 @@ func (r *rowsOf[E]) link(sources []int32, j int32) {
 	}
 }
 
-func (r *rowsOf[E]) add(x []float64, sources []int32) (chunks int) {
+// of lists the chunks of source neurons. That the loop does nothing else lets the processor wait for many cache lines at a time.
+func (r *rowsOf[E]) of(sources []int32) []uint32 {
+	list := r.list[:0]
 	for _, i := range sources {
-		for c := r.first[i]; c != 0; chunks++ {
-			from := r.at(c)
-			from.add(x, r.weight)
-			c = uint32(from[chunkSynapses])
+		for c := r.first[i]; c != 0; c = uint32(r.at(c)[chunkSynapses]) {
+			list = append(list, c)
 		}
 	}
-	return chunks
+	r.list = list
+	return list
+}
+
+func (r *rowsOf[E]) add(x []float64, sources []int32) (chunks int) {
+	list := r.of(sources)
+	for _, c := range list {
+		r.at(c).add(x, r.weight)
+	}
+	return len(list)
 }
 
 // add is a function by itself because it then keeps to registers.
@@ -147,15 +157,12 @@ func (c *chunk[E]) add(x, weight []float64) {
 }
 
 func (r *rowsOf[E]) among(dst []place, sources []int32, marked []uint8) (list []place, chunks int) {
-	for _, i := range sources {
-		for c := r.first[i]; c != 0; chunks++ {
-			from := r.at(c)
-			dst = slices.Grow(dst, chunkSynapses)
-			dst = dst[:len(dst)+from.among(dst[len(dst):len(dst)+chunkSynapses], place(c)<<4, marked)]
-			c = uint32(from[chunkSynapses])
-		}
+	all := r.of(sources)
+	for _, c := range all {
+		dst = slices.Grow(dst, chunkSynapses)
+		dst = dst[:len(dst)+r.at(c).among(dst[len(dst):len(dst)+chunkSynapses], place(c)<<4, marked)]
 	}
-	return dst, chunks
+	return dst, len(all)
 }
 
 // among writes the places of synapses onto marked targets and returns their number. It has no branches, because whether a
@@ -222,7 +229,7 @@ func (r *rowsOf[E]) clone() rows {
 	clear(r.own)
 	c := *r
 	c.first, c.end, c.slabs, c.own = append([]uint32(nil), r.first...), append([]place(nil), r.end...), append([]*slab[E](nil), r.slabs...), append([]*slab[E](nil), r.own...)
-	c.codes = r.codes.clone()
+	c.list, c.codes = nil, r.codes.clone()
 	return &c
 }
 
