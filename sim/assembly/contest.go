@@ -41,13 +41,13 @@ func (c *contest) next(b *Brain, t *target, src *randomStream) (r recruit, ok bo
 			break
 		}
 		c.proposal++
-		from := len(b.arena)
-		r = recruit{input: m, rank: rank, sources: c.distribution.sources(b, src, m)}
-		if b.hasLost(t, &r, c.proposal) {
+		r = recruit{input: m, rank: rank, from: len(b.arena), cuts: len(b.cuts)}
+		c.distribution.sources(b, src, m)
+		if b.hasLost(t, r, c.proposal) {
 			c.free--
 			return r, true
 		}
-		b.arena = b.arena[:from]
+		b.forget(r)
 	}
 	return recruit{}, false
 }

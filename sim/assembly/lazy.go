@@ -25,12 +25,19 @@ const (
 
 // recruit is a new winner.
 type recruit struct {
-	input   int
-	rank    float64
-	sources []int32 // neurons that connect to it, among all that fired: see target.fired
-	// For each fibre into the area, the neurons that connect to it among those that fired in earlier
-	// rounds but not in this one, or the number of those of a stimulus; nil if there were no such rounds.
-	past [][]int32
+	input int
+	rank  float64
+	from  int // where the numbers of its sources begin in Brain.arena
+	cuts  int // where, in Brain.cuts, the places of those begin that fired in earlier rounds
+}
+
+// sources returns which of all that fire connect to a recruit: see target.fired.
+func (b *Brain) sources(r recruit) []int32 { return b.arena[r.from : r.from+r.input] }
+
+// pastSources returns the neurons that connect to a recruit among those of the fibre at a place of target.into that fired in
+// earlier rounds but not in this one, or the number of those of a stimulus.
+func (b *Brain) pastSources(r recruit, at int) []int32 {
+	return b.arena[b.cuts[r.cuts+at]:b.cuts[r.cuts+at+1]]
 }
 
 // recruits are the new winners of one target in one step.
@@ -73,7 +80,8 @@ func (b *Brain) chooseLazy(t *target, known []entry) {
 			continue
 		}
 		if !c.conditional {
-			fresh.sources = c.distribution.sources(b, &src, fresh.input)
+			fresh.from = len(b.arena)
+			c.distribution.sources(b, &src, fresh.input)
 		}
 		c.won(v, fresh, old, 0, t)
 		r.Winners = append(r.Winners, int32(d.before+len(d.list)))
@@ -218,7 +226,9 @@ func (b *Brain) connectInto(t *target, at int) {
 		for k, r := range d.list {
 			n := b.synapses(f, int32(d.before+k), r, first, active)
 			if !active && f.past != nil {
-				n = int(r.past[at][0])
+				for _, drawn := range b.pastSources(r, at) {
+					n = int(drawn)
+				}
 			}
 			f.inputs, f.total = append(f.inputs, int32(n)), append(f.total, float64(n))
 		}
@@ -234,18 +244,31 @@ func (b *Brain) connectInto(t *target, at int) {
 		j := int32(d.before + k)
 		sources := b.incoming(f, j, unknown)
 		if f.past != nil {
-			sources = append(sources, r.past[at]...)
+			sources = append(sources, b.pastSources(r, at)...)
 		}
-		for _, s := range r.sources {
-			if at := int(s) - first; at >= 0 && at < len(firing) {
-				sources = append(sources, firing[at])
-			}
-		}
+		sources = appendIn(sources, b.sources(r), firing, first)
 		b.room = sources
 		f.rows.link(sources, j)
 		b.linked(f, sources, j)
 		b.moved += 8 * len(sources)
 	}
+}
+
+// appendIn appends those of some sources among all that fire whose numbers begin at first, which fire over one fibre. It has no
+// branch for each, because the order of the sources is random.
+func appendIn(dst, sources, firing []int32, first int) []int32 {
+	if len(firing) == 0 {
+		return dst
+	}
+	n := len(dst)
+	dst = slices.Grow(dst, len(sources))[:n+len(sources)]
+	for _, s := range sources {
+		at := uint(int(s) - first)
+		in := uint(int(at-uint(len(firing)))) >> 63 &^ (at >> 63)
+		dst[n] = firing[at*in]
+		n += int(in)
+	}
+	return dst[:n]
 }
 
 // unknown returns the neurons of f's source that neither fire nor have fired in a defeat: whether these connect to a new neuron
@@ -276,7 +299,7 @@ func (b *Brain) synapses(f *fibre, j int32, r recruit, first int, active bool) (
 		src := newRandomStream(f.Seed, purposeCount, int(j))
 		return b.binomial(f.stimulus.size, f.P).quantile(src.uniform())
 	}
-	for _, s := range r.sources {
+	for _, s := range b.sources(r) {
 		if int(s) >= first && int(s) < first+f.stimulus.size {
 			n++
 		}

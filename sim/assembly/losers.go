@@ -71,14 +71,15 @@ type pastFiring struct {
 	neurons  []int32    // source neurons that fired in a defeat
 	fired    [][]uint64 // (64 defeats, index into neurons) the same for each of these neurons; those beyond the end have not fired
 	at       []int32    // index into neurons, plus 1, of each source neuron
-	now      []int      // for each of the neurons, the last step in which it was seen to fire
+	silent   []uint8    // for each of the neurons, 1 unless it fires now
+	firing   []int32    // indices of the others
 }
 
 func (p *pastFiring) bytes() int {
 	if p == nil {
 		return 0
 	}
-	sum := 4*(cap(p.neurons)+cap(p.at)) + 8*(cap(p.now)+cap(p.stimulus)) + 24*cap(p.fired)
+	sum := 4*(cap(p.neurons)+cap(p.at)) + cap(p.silent) + 4*cap(p.firing) + 8*cap(p.stimulus) + 24*cap(p.fired)
 	for _, f := range p.fired {
 		sum += 8 * cap(f)
 	}
@@ -104,7 +105,7 @@ func (p *pastFiring) add(v volley, defeat int) {
 	p.at = extended(p.at, int(slices.Max(v.winners))+1)
 	for _, i := range v.winners {
 		if p.at[i] == 0 {
-			p.neurons, p.now = append(p.neurons, i), append(p.now, 0)
+			p.neurons, p.silent = append(p.neurons, i), append(p.silent, 1)
 			p.at[i] = int32(len(p.neurons))
 		}
 	}
@@ -229,33 +230,40 @@ func (b *binomial) exceeds(m int) float64 {
 	return 0
 }
 
-// hasLost draws the synapses of a new neuron from all that fired in earlier rounds, and reports whether it lost these.
-func (b *Brain) hasLost(t *target, r *recruit, proposal int) bool {
+// hasLost draws the synapses of a new neuron from all that fired in earlier rounds, and reports whether it lost these. Its
+// sources are the last in b.arena.
+func (b *Brain) hasLost(t *target, r recruit, proposal int) bool {
 	m := &t.memory
 	if len(m.defeats) == 0 {
 		return true
 	}
 	past := b.inputs(m, r.rank)
-	if past.winsAtZero() || past.addAll(b.fired, r.sources) {
+	if past.winsAtZero() || past.addAll(b.fired, b.sources(r)) {
 		return false
 	}
-	b.past = b.past[:0]
+	b.cuts = append(b.cuts, len(b.arena))
 	for _, f := range t.into {
-		from := len(b.arena)
 		if f.past != nil && b.addPast(past, t, f, proposal) {
 			return false
 		}
-		b.past = append(b.past, b.arena[from:len(b.arena):len(b.arena)])
+		b.cuts = append(b.cuts, len(b.arena))
 	}
-	r.past = slices.Clone(b.past)
 	return true
 }
+
+// forget gives back the memory of the last recruit.
+func (b *Brain) forget(r recruit) { b.arena, b.cuts = b.arena[:r.from], b.cuts[:r.cuts] }
 
 // findFired notes in which defeats the neurons that fire into t fired before, for hasLost.
 func (b *Brain) findFired(t *target) {
 	b.fired = extended(b.fired, len(t.memory.need))[:len(t.memory.need)]
 	for block := range b.fired {
 		b.fired[block] = append(b.fired[block][:0], make([]uint64, t.fired())...)
+	}
+	for _, f := range t.into {
+		if f.past != nil {
+			f.past.silence()
+		}
 	}
 	first := 0
 	for _, f := range t.active {
@@ -264,6 +272,14 @@ func (b *Brain) findFired(t *target) {
 		}
 		first += f.firing()
 	}
+}
+
+// silence notes that no neuron fires.
+func (p *pastFiring) silence() {
+	for _, k := range p.firing {
+		p.silent[k] = 1
+	}
+	p.firing = p.firing[:0]
 }
 
 // findFired is Brain.findFired for the neurons of one fibre, of which the first has the given place among all that fire.
@@ -278,7 +294,7 @@ func (p *pastFiring) findFired(b *Brain, f *fibre, first int) {
 		if k < 0 {
 			continue
 		}
-		p.now[k] = b.step
+		p.silent[k], p.firing = 0, append(p.firing, int32(k))
 		for block, fired := range p.fired {
 			if k < len(fired) {
 				b.fired[block][first+s] = fired[k]
@@ -291,10 +307,10 @@ func (p *pastFiring) findFired(b *Brain, f *fibre, first int) {
 // fire now, and reports whether the neuron would have won one of these rounds. It appends the sources to b.arena,
 // or for a stimulus their number.
 func (b *Brain) addPast(in inputs, t *target, f *fibre, proposal int) (won bool) {
-	p, active := f.past, slices.Contains(t.active, f)
+	p := f.past
 	key := mix(f.Seed + mix(uint64(b.step)) + uint64(purposePast)<<32)
 	if f.stimulus != nil {
-		if active {
+		if slices.Contains(t.active, f) {
 			return false
 		}
 		src := newRandomStream(key, purposePast, proposal)
@@ -303,14 +319,15 @@ func (b *Brain) addPast(in inputs, t *target, f *fibre, proposal int) (won bool)
 		return in.addTimes(p.stimulus, n)
 	}
 	b.room = Bernoulli(b.room[:0], Fibre{Seed: key, P: f.P, N: len(p.neurons)}, proposal)
-	sources := b.room[:0]
-	for _, k := range b.room {
-		if !active || p.now[k] != b.step {
-			sources = append(sources, k)
-			b.arena = append(b.arena, p.neurons[k])
-		}
+	from, n := len(b.arena), 0
+	b.arena = slices.Grow(b.arena, len(b.room))
+	sources := b.arena[from : from+len(b.room)]
+	for _, k := range b.room { // without branches, as appendIn
+		b.room[n], sources[n] = k, p.neurons[k]
+		n += int(p.silent[k])
 	}
-	return in.addAll(p.fired, sources)
+	b.arena = b.arena[:from+n]
+	return in.addAll(p.fired, b.room[:n])
 }
 
 // wholeFrom is the fraction of a lazy area's neurons that, once stored, makes it store all.
@@ -327,14 +344,20 @@ func (b *Brain) storeWhole(p *Plan) {
 		}
 		b.index(t.area)
 		w := &target{area: t.area, recruits: recruits{before: n}}
+		b.findFired(w)
 		src := newRandomStream(b.set.Seed^name64(t.Name), purposeComplete, b.step)
 		for try, most := 0, 100*t.N; n < t.N; try++ {
-			r := recruit{rank: src.uniform()}
-			if from := len(b.arena); b.hasLost(w, &r, try) || try >= most { // nearly all tries are in vain only if hardly any neuron could have lost
-				w.recruits.list, n = append(w.recruits.list, r), n+1
-			} else {
-				b.arena = b.arena[:from]
+			r := recruit{rank: src.uniform(), from: len(b.arena), cuts: len(b.cuts)}
+			if !b.hasLost(w, r, try) {
+				if try < most {
+					b.forget(r)
+					continue
+				}
+				for len(b.cuts) <= r.cuts+len(w.into) { // nearly all tries are in vain only if hardly any neuron could have lost
+					b.cuts = append(b.cuts, len(b.arena))
+				}
 			}
+			w.recruits.list, n = append(w.recruits.list, r), n+1
 		}
 		whole = append(whole, w)
 	}

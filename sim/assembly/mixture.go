@@ -90,25 +90,20 @@ func (l *inputDistribution) moments() (fired int, mean, variance float64) {
 }
 
 // sources draws which m of all firing neurons connect to a new neuron: first how many of each part,
-// given their sum, and then which.
-func (l *inputDistribution) sources(b *Brain, src *randomStream, m int) []int32 {
-	if len(l.parts) == 1 {
-		return b.subset(src, l.parts[0].n, m)
-	}
-	var list []int32
-	first := 0
+// given their sum, and then which. It appends them to b.arena.
+func (l *inputDistribution) sources(b *Brain, src *randomStream, m int) {
+	first := int32(0)
 	for i, p := range l.parts {
 		have := m
 		if i < len(l.parts)-1 {
 			have = p.given(m, l.rest[i], src)
 		}
-		for _, s := range b.subset(src, p.n, have) {
-			list = append(list, int32(first)+s)
+		for i, part := 0, b.subset(src, p.n, have); i < len(part); i++ {
+			part[i] += first
 		}
-		first += p.n
+		first += int32(p.n)
 		m -= have
 	}
-	return list
 }
 
 // given draws the number of the part, given that it and the rest sum to m.

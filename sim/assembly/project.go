@@ -109,7 +109,7 @@ func (b *Brain) run(p *Plan, eq equations) []Round {
 // begin starts a step in which no target has a winner yet.
 func (b *Brain) begin(p *Plan) {
 	b.step++
-	b.arena = b.arena[:0]
+	b.arena, b.cuts = b.arena[:0], b.cuts[:0]
 	p.open(b)
 	b.storeWhole(p)
 	for _, t := range p.targets {
