@@ -96,7 +96,6 @@ type Brain struct {
 	ranked        ranked
 	tally         []uint64   // inputs of a new neuron in earlier rounds
 	fired         [][]uint64 // (64 defeats, neuron) a bit for each defeat in which a neuron that fires now fired
-	masks         []uint64   // the same for the sources of a new neuron
 	arena         []int32    // memory of the subsets drawn in one step
 	cuts          []int      // places in arena where the sources of recruits over one fibre end
 	marked        marks

@@ -11,7 +11,7 @@ func (b *Brain) Clone() *Brain {
 	b.settle()
 	c := *b
 	c.gpu, c.log, c.logged = nil, nil, 0
-	c.x, c.isWinner, c.room, c.tally, c.fired, c.masks, c.arena, c.cuts, c.distributions, c.ranked, c.marked, c.prof = nil, nil, nil, nil, nil, nil, nil, nil, nil, ranked{}, marks{}, nil
+	c.x, c.isWinner, c.room, c.tally, c.fired, c.arena, c.cuts, c.distributions, c.ranked, c.marked, c.prof = nil, nil, nil, nil, nil, nil, nil, nil, ranked{}, marks{}, nil
 	c.areas, c.fibres, c.byName = nil, nil, map[[2]string]*fibre{}
 	c.stimuli, c.rivals = slices.Clone(b.stimuli), slices.Clone(b.rivals)
 	c.closed = b.closed.clone()
@@ -39,7 +39,7 @@ func (f *fibre) clone(c *Brain) *fibre {
 	g.total, g.inputs, g.scale = slices.Clone(f.total), slices.Clone(f.inputs), slices.Clone(f.scale)
 	g.grown, g.moved = slices.Clone(f.grown), slices.Clone(f.moved)
 	g.past = nil
-	g.recent = recentSums{from: -1, to: -1}
+	g.recent = recentSums{}.invalid()
 	if f.rows != nil {
 		g.rows = f.rows.clone()
 	}

@@ -44,18 +44,8 @@ func (in inputs) of(block int) []uint64 { return in.sum[block*in.levels:][:in.le
 // addAll adds a synapse from each of some sources, of which fired, (64 defeats, source), tells in which defeats they fired, and
 // reports whether the neuron would have won one of these.
 func (in inputs) addAll(fired [][]uint64, sources []int32) (won bool) {
-	for block, bits := range fired {
-		masks := in.b.masks[:0]
-		for _, s := range sources {
-			if int(s) < len(bits) {
-				masks = append(masks, bits[s])
-			}
-		}
-		for len(masks)%4 != 0 {
-			masks = append(masks, 0)
-		}
-		in.b.masks = masks
-		if addMasks(in.of(block), masks) != 0 || in.won(block) {
+	for block, masks := range fired {
+		if addMasks(in.of(block), masks, sources) != 0 || in.won(block) {
 			return true
 		}
 	}
@@ -80,19 +70,32 @@ func (in inputs) addTimes(fired []uint64, n int) (won bool) {
 	return false
 }
 
-// addMasks adds to 64 numbers, of which sum has two bits or more, the number of masks that have their bit, and returns those that
-// become too large. The number of masks is a multiple of 4.
-func addMasks(sum, masks []uint64) (over uint64) {
+// addMasks adds to 64 numbers, of which sum has two bits or more, the number of sources whose masks have their bit, and returns
+// those that become too large. Masks beyond the end are 0.
+func addMasks(sum, masks []uint64, sources []int32) (over uint64) {
 	ones, twos := sum[0], sum[1]
-	for ; len(masks) >= 4; masks = masks[4:] {
+	for ; len(sources) >= 4; sources = sources[4:] {
 		var a, b, c uint64
-		ones, a = fullAdd(ones, masks[0], masks[1])
-		ones, b = fullAdd(ones, masks[2], masks[3])
+		ones, a = fullAdd(ones, maskOf(masks, sources[0]), maskOf(masks, sources[1]))
+		ones, b = fullAdd(ones, maskOf(masks, sources[2]), maskOf(masks, sources[3]))
 		twos, c = fullAdd(twos, a, b)
 		over |= addBits(sum[2:], c)
 	}
+	for _, s := range sources {
+		m := maskOf(masks, s)
+		m, ones = ones&m, ones^m
+		m, twos = twos&m, twos^m
+		over |= addBits(sum[2:], m)
+	}
 	sum[0], sum[1] = ones, twos
 	return over
+}
+
+func maskOf(masks []uint64, source int32) uint64 {
+	if int(source) < len(masks) {
+		return masks[source]
+	}
+	return 0
 }
 
 // fullAdd adds three bits in each of 64 places.

@@ -215,9 +215,9 @@ func (b *Brain) settle() {
 	for _, l := range b.log {
 		b.markWinners(l.target.stored(), l.winners, 1)
 		for _, f := range l.fibres {
-			f.recent.from, f.recent.to = -1, -1
+			f.recent = f.recent.invalid()
 			b.strengthen(f.fibre, f.growth, f.sources, l.winners, l.to)
-			f.recent.from, f.recent.to = -1, -1
+			f.recent = f.recent.invalid()
 		}
 		b.markWinners(l.target.stored(), l.winners, 0)
 	}

@@ -35,6 +35,7 @@ type fibre struct {
 	grown    []int32
 	moved    []bool      // whether each target is in grown
 	rows     rows        // synapses onto a lazy area
+	gaps     *gaps       // between synapses
 	past     *pastFiring // for a lazy target, when the source fired; nil if never in a defeat
 	recent   recentSums
 	synapses *synapses // synapses onto an area that is not lazy
@@ -87,7 +88,7 @@ func (b *Brain) newEmpty(s savedFibre) (*fibre, error) {
 		return nil, err
 	}
 	f := &fibre{Fibre: Fibre{From: s.From, To: s.To, Seed: mix(b.set.Seed ^ name64(s.From, s.To)), P: s.P, N: target.N},
-		beta: s.Beta, rule: s.Rule, planned: s.Planned, target: target, recent: recentSums{from: -1, to: -1}}
+		beta: s.Beta, rule: s.Rule, planned: s.Planned, gaps: gapsOf(s.P), target: target, recent: recentSums{}.invalid()}
 	if f.stimulus = b.stimulus(s.From); f.stimulus == nil {
 		if f.from, err = b.area(s.From); err != nil {
 			return nil, fmt.Errorf("%w; it is not a stimulus either", err)
@@ -178,7 +179,7 @@ func (b *Brain) connect(dst []int32, f *fibre, i int) []int32 {
 			panic(fmt.Sprintf("assembly: Settings.Connect gave neuron %d of %s>%s targets that are not in ascending order, from 0 to %d: sort them", i, f.From, f.To, f.N-1))
 		}
 	} else {
-		dst = Bernoulli(dst, f.Fibre, i)
+		dst = f.gaps.connections(dst, f.Seed, i, f.N)
 	}
 	if b.set.NoSelf && f.From == f.To {
 		if k, ok := slices.BinarySearch(dst[from:], int32(i)); ok {

@@ -321,10 +321,7 @@ func (t *target) place(f *fibre) (first int, active bool) {
 // incoming returns those of some source neurons that connect to neuron j, with the probability of the fibre. They are in
 // b.room.
 func (b *Brain) incoming(f *fibre, j int32, sources []int32) []int32 {
-	list := b.room[:0]
-	if len(sources) > 0 {
-		list = Bernoulli(list, Fibre{Seed: mix(f.Seed + uint64(purposeIncoming)), P: f.P, N: len(sources)}, int(j))
-	}
+	list := f.gaps.connections(b.room[:0], mix(f.Seed+uint64(purposeIncoming)), int(j), len(sources))
 	for n, k := range list {
 		list[n] = sources[k]
 	}

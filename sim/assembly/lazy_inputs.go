@@ -7,9 +7,16 @@ package assembly
 // only by the growth of the same synapses.
 type recentSums struct {
 	from, to int       // changes of the winners of source and target that the cache is valid for; -1 for none
+	visited  int       // changes of the winners of the source that f.rows visits; -1 for none
 	targets  int       // number of target neurons that the cache is valid for
 	sum      []float64 // inputs of target neurons j from the source's winners, at j+1
 	grown    []place   // synapses between winners
+}
+
+// invalid returns the cache without anything that is valid.
+func (r recentSums) invalid() recentSums {
+	r.from, r.to, r.visited = -1, -1, -1
+	return r
 }
 
 // addRows is addInputs for rows onto a lazy area.
@@ -17,7 +24,8 @@ func (f *fibre) addRows(b *Brain, x []float64) {
 	r := &f.recent
 	if r.from != f.from.changes || r.targets != len(x) {
 		r.sum = append(r.sum[:0], make([]float64, len(x)+1)...)
-		b.moved += 64 * f.rows.add(r.sum, f.from.winners)
+		f.visit(f.from.winners) // anew, because rows have grown
+		b.moved += 64 * f.rows.add(r.sum)
 		r.from, r.to, r.targets = f.from.changes, -1, len(x)
 	}
 	for j, v := range r.sum[1 : 1+len(x)] {
@@ -31,7 +39,10 @@ func (f *fibre) strengthenRows(b *Brain, g growth, sources []int32, to int) {
 	r := &f.recent
 	if r.from != f.from.changes || r.to != to {
 		var chunks int
-		r.grown, chunks = f.rows.among(r.grown[:0], sources, b.isWinner)
+		if r.visited != f.from.changes {
+			f.visit(sources)
+		}
+		r.grown, chunks = f.rows.among(r.grown[:0], b.isWinner)
 		b.moved += 64 * chunks
 	}
 	r.sum = extended(r.sum, f.target.stored()+1)
@@ -42,6 +53,12 @@ func (f *fibre) strengthenRows(b *Brain, g growth, sources []int32, to int) {
 	}
 	b.moved += 20 * len(r.grown)
 	r.to = to
+}
+
+// visit chooses the firing neurons of the source in f.rows.
+func (f *fibre) visit(sources []int32) {
+	f.rows.visit(sources)
+	f.recent.visited = f.from.changes
 }
 
 // widen makes room for synapses onto n neurons of a lazy area.

@@ -318,7 +318,7 @@ func (b *Brain) addPast(in inputs, t *target, f *fibre, proposal int) (won bool)
 		b.arena = append(b.arena, int32(n))
 		return in.addTimes(p.stimulus, n)
 	}
-	b.room = Bernoulli(b.room[:0], Fibre{Seed: key, P: f.P, N: len(p.neurons)}, proposal)
+	b.room = f.gaps.connections(b.room[:0], key, proposal, len(p.neurons))
 	from, n := len(b.arena), 0
 	b.arena = slices.Grow(b.arena, len(b.room))
 	sources := b.arena[from : from+len(b.room)]

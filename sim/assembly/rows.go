@@ -15,8 +15,9 @@ type rows interface {
 	holds(targets int) bool                                               // whether so many targets can be told apart
 	begin(targets []int32, weights []float32) bool                        // adds a source neuron; false if there are too many different weights
 	link(sources []int32, j int32)                                        // gives source neurons a synapse of weight 1 onto neuron j
-	add(x []float64, sources []int32) (chunks int)                        // adds weights to x, in which target j is j+1
-	among(dst []place, sources []int32, marked []uint8) ([]place, int)    // appends synapses onto marked targets, of which j is j+1
+	visit(sources []int32)                                                // says which source neurons add and among are about
+	add(x []float64) (chunks int)                                         // adds weights to x, in which target j is j+1
+	among(dst []place, marked []uint8) ([]place, int)                     // appends synapses onto marked targets, of which j is j+1
 	strengthen(grown []place, sum []float64, g growth) (strengthened int) // fewer than all if there are too many different weights
 	each(source int32, visit func(to int32, weight float32))
 	widened() rows
@@ -31,7 +32,7 @@ type rowsOf[E uint32 | uint64] struct {
 	slabs  []*slab[E]
 	own    []*slab[E] // slabs that are not shared with a copy of the brain, nil for the others
 	chunks uint32     // number of chunks; the first is not used
-	list   []uint32   // chunks that are visited
+	list   []uint32   // chunks that the visited rows had
 	*codes
 }
 
@@ -127,8 +128,9 @@ func (r *rowsOf[E]) link(sources []int32, j int32) {
 	}
 }
 
-// of lists the chunks of source neurons. That the loop does nothing else lets the processor wait for many cache lines at a time.
-func (r *rowsOf[E]) of(sources []int32) []uint32 {
+// visit lists the chunks of source neurons. That the loop does nothing else lets the processor wait for many cache lines at a
+// time.
+func (r *rowsOf[E]) visit(sources []int32) {
 	list := r.list[:0]
 	for _, i := range sources {
 		for c := r.first[i]; c != 0; c = uint32(r.at(c)[chunkSynapses]) {
@@ -136,15 +138,13 @@ func (r *rowsOf[E]) of(sources []int32) []uint32 {
 		}
 	}
 	r.list = list
-	return list
 }
 
-func (r *rowsOf[E]) add(x []float64, sources []int32) (chunks int) {
-	list := r.of(sources)
-	for _, c := range list {
+func (r *rowsOf[E]) add(x []float64) (chunks int) {
+	for _, c := range r.list {
 		r.at(c).add(x, r.weight)
 	}
-	return len(list)
+	return len(r.list)
 }
 
 // add is a function by itself because it then keeps to registers.
@@ -156,13 +156,20 @@ func (c *chunk[E]) add(x, weight []float64) {
 	}
 }
 
-func (r *rowsOf[E]) among(dst []place, sources []int32, marked []uint8) (list []place, chunks int) {
-	all := r.of(sources)
-	for _, c := range all {
-		dst = slices.Grow(dst, chunkSynapses)
-		dst = dst[:len(dst)+r.at(c).among(dst[len(dst):len(dst)+chunkSynapses], place(c)<<4, marked)]
+func (r *rowsOf[E]) among(dst []place, marked []uint8) (list []place, chunks int) {
+	for n, c := range r.list {
+		for grown := false; c != 0; chunks++ {
+			dst = slices.Grow(dst, chunkSynapses)
+			from := r.at(c)
+			dst = dst[:len(dst)+from.among(dst[len(dst):len(dst)+chunkSynapses], place(c)<<4, marked)]
+			c = uint32(from[chunkSynapses])
+			if !grown && n+1 < len(r.list) && c == r.list[n+1] {
+				break
+			}
+			grown = true // the row has got chunks since it was listed
+		}
 	}
-	return dst, len(all)
+	return dst, chunks
 }
 
 // among writes the places of synapses onto marked targets and returns their number. It has no branches, because whether a
@@ -211,7 +218,7 @@ func (r *rowsOf[E]) each(source int32, visit func(to int32, weight float32)) {
 
 // widened returns the rows with 64 bits for a synapse, in the same places.
 func (r *rowsOf[E]) widened() rows {
-	w := &rowsOf[uint64]{first: r.first, end: r.end, chunks: r.chunks, codes: r.codes}
+	w := &rowsOf[uint64]{first: r.first, end: r.end, chunks: r.chunks, list: r.list, codes: r.codes}
 	for _, from := range r.slabs {
 		to := new(slab[uint64])
 		for c := range from {
@@ -235,5 +242,5 @@ func (r *rowsOf[E]) clone() rows {
 
 func (r *rowsOf[E]) bytes() int {
 	var slab slab[E]
-	return 4*(cap(r.first)+cap(r.end)) + 16*cap(r.slabs) + len(r.slabs)*int(unsafe.Sizeof(slab)) + r.codes.bytes()
+	return 4*(cap(r.first)+cap(r.end)+cap(r.list)) + 16*cap(r.slabs) + len(r.slabs)*int(unsafe.Sizeof(slab)) + r.codes.bytes()
 }
