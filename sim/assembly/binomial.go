@@ -78,6 +78,7 @@ type order struct {
 	distribution *binomial
 	left         int // number of draws not yet given
 	log          float64
+	at           int // index of the last draw in the tail
 }
 
 // next returns the next draw, from a uniform number v; false when none is left.
@@ -87,7 +88,18 @@ func (o *order) next(v float64) (int, bool) {
 	}
 	o.log += math.Log(v) / float64(o.left)
 	o.left--
-	return o.distribution.quantile(-math.Expm1(o.log)), true
+	d, s := o.distribution, -math.Expm1(o.log)
+	if last := len(d.tail) - 1; o.at == 0 {
+		o.at = d.quantile(s) - d.from
+	} else { // the next draw is hardly ever far below
+		for o.at > 0 && d.tail[o.at-1] <= s {
+			o.at--
+		}
+		for o.at < last && d.tail[o.at] > s {
+			o.at++
+		}
+	}
+	return d.from + o.at, true
 }
 
 // nextRanked returns the next draw and its rank among equals: a uniform number between the ranks of its neighbours.

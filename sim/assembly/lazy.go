@@ -140,15 +140,25 @@ func (b *Brain) subset(src *randomStream, n, m int) []int32 {
 		return b.fewOfMany(src, n, m)
 	}
 	in := b.marks(n)
-	for j := n - m; j < n; j++ {
+	b.arena = slices.Grow(b.arena, m)[:from+m]
+	list := b.arena[from : from+m : from+m]
+	for k := range list {
+		j := n - m + k
 		v := int32(src.below(j + 1))
 		if in.has(v) {
 			v = int32(j)
 		}
 		in.add(v)
-		b.arena = append(b.arena, v)
+		list[k] = v
 	}
-	return b.arena[from:len(b.arena):len(b.arena)]
+	return list
+}
+
+// keep makes b.room as large as a list that began there.
+func (b *Brain) keep(list []int32) {
+	if cap(list) > cap(b.room) {
+		b.room = list
+	}
 }
 
 // fewOfMany is subset without a mark for each number.
@@ -247,7 +257,7 @@ func (b *Brain) connectInto(t *target, at int) {
 			sources = append(sources, b.pastSources(r, at)...)
 		}
 		sources = appendIn(sources, b.sources(r), firing, first)
-		b.room = sources
+		b.keep(sources)
 		f.rows.link(sources, j)
 		b.linked(f, sources, j)
 		b.moved += 8 * len(sources)
@@ -338,9 +348,10 @@ func (b *Brain) connectFrom(f *fibre) {
 	known.N = f.target.stored()
 	f.widen(known.N)
 	for i := f.rows.sources(); i < f.from.stored(); i++ {
-		b.room = b.connect(b.room[:0], &known, i)
-		f.rows.begin(b.room, nil)
-		b.linkedFrom(f, int32(i), b.room)
-		b.moved += 8 * len(b.room)
+		targets := b.connect(b.room[:0], &known, i)
+		b.keep(targets)
+		f.rows.begin(targets, nil)
+		b.linkedFrom(f, int32(i), targets)
+		b.moved += 8 * len(targets)
 	}
 }

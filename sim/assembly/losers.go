@@ -118,7 +118,14 @@ func (p *pastFiring) add(v volley, defeat int) {
 
 // extended returns a list with at least n elements, of which new ones are zero.
 func extended[T any](list []T, n int) []T {
-	return append(list, make([]T, max(0, n-len(list)))...)
+	if n > cap(list) {
+		list = append(make([]T, 0, max(n, 2*cap(list))), list...)
+	}
+	if from := len(list); n > from {
+		list = list[:n]
+		clear(list[from:])
+	}
+	return list
 }
 
 // conditional reports whether new neurons of an area are drawn given all that is known about them.
@@ -318,16 +325,17 @@ func (b *Brain) addPast(in inputs, t *target, f *fibre, proposal int) (won bool)
 		b.arena = append(b.arena, int32(n))
 		return in.addTimes(p.stimulus, n)
 	}
-	b.room = f.gaps.connections(b.room[:0], key, proposal, len(p.neurons))
+	drawn := f.gaps.connections(b.room[:0], key, proposal, len(p.neurons))
+	b.keep(drawn)
 	from, n := len(b.arena), 0
-	b.arena = slices.Grow(b.arena, len(b.room))
-	sources := b.arena[from : from+len(b.room)]
-	for _, k := range b.room { // without branches, as appendIn
-		b.room[n], sources[n] = k, p.neurons[k]
+	b.arena = slices.Grow(b.arena, len(drawn))
+	sources := b.arena[from : from+len(drawn)]
+	for _, k := range drawn { // without branches, as appendIn
+		drawn[n], sources[n] = k, p.neurons[k]
 		n += int(p.silent[k])
 	}
 	b.arena = b.arena[:from+n]
-	return in.addAll(p.fired, b.room[:n])
+	return in.addAll(p.fired, drawn[:n])
 }
 
 // wholeFrom is the fraction of a lazy area's neurons that, once stored, makes it store all.

@@ -15,9 +15,10 @@ type ranked struct {
 	keys       []uint32 // rounded inputs, as integers of the same order
 	candidates []int32
 	sorted     []uint64
+	list       []entry
 }
 
-// best returns the m largest inputs in order, rounded to single precision.
+// best returns the m largest inputs in order, rounded to single precision. They are valid until the next call.
 func (r *ranked) best(x, ranks []float64, m int) []entry {
 	if m == 0 {
 		return nil
@@ -32,7 +33,8 @@ func (r *ranked) best(x, ranks []float64, m int) []entry {
 		r.sorted = append(r.sorted, uint64(^r.keys[j])<<32|rank<<width|uint64(i))
 	}
 	slices.Sort(r.sorted)
-	list := make([]entry, len(r.sorted))
+	list := slices.Grow(r.list[:0], len(r.sorted))[:len(r.sorted)]
+	r.list = list
 	for i, s := range r.sorted {
 		j := r.candidates[s&(1<<width-1)]
 		list[i] = entry{roundedTo(singleBits, x[j]), j}
