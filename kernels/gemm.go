@@ -56,10 +56,11 @@ type product[T float] struct {
 	c              []T
 	ldc            int
 
-	pc, depth int  // the block of columns of op(A) in use
-	packedA   bool // whether their rows are packed
-	panel     []T  // packed columns of op(B) in use
-	kept      bool // whether they are those of ws.kept
+	top, bottom int  // the columns of op(A) in use
+	pc, depth   int  // those of them that are multiplied
+	packedA     bool // whether their rows are packed
+	panel       []T  // packed columns of op(B) in use
+	kept        bool // whether they are those of ws.kept
 
 	next         *T  // memory that the tiles of a strip fetch
 	apart, fetch int // elements between its rows, and rows for each tile

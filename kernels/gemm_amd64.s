@@ -10205,7 +10205,7 @@ fold:
 	RET
 
 // func transpose8F32AVX2(dst *float32, ds int, src *float32, ss int, n int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·transpose8F32AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ ds+8(FP), CX
@@ -10216,8 +10216,20 @@ TEXT ·transpose8F32AVX2(SB), NOSPLIT, $0-40
 	LEAQ (DI)(DI*2), R8
 	LEAQ (SI)(R8*1), R9
 	MOVQ n+32(FP), R10
+	MOVQ DI, R11
+	SHLQ $0x03, R11
+	ADDQ SI, R11
+	LEAQ (R11)(R8*1), R12
 
 loop:
+	PREFETCHT0  (R11)
+	PREFETCHT0  (R11)(DI*1)
+	PREFETCHT0  (R11)(DI*2)
+	PREFETCHT0  (R12)
+	PREFETCHT0  (R11)(DI*4)
+	PREFETCHT0  (R12)(DI*2)
+	PREFETCHT0  (R11)(R8*2)
+	PREFETCHT0  (R12)(DI*4)
 	VMOVUPS     (SI), X0
 	VINSERTF128 $0x01, (SI)(DI*4), Y0, Y0
 	VMOVUPS     (SI)(DI*1), X2
@@ -10260,17 +10272,19 @@ loop:
 	VMOVUPS     Y9, (BX)(CX*4)
 	ADDQ        $0x00000020, SI
 	ADDQ        $0x00000020, R9
-	MOVQ        CX, R11
-	SHLQ        $0x03, R11
-	ADDQ        R11, AX
-	ADDQ        R11, BX
+	ADDQ        $0x00000020, R11
+	ADDQ        $0x00000020, R12
+	MOVQ        CX, R13
+	SHLQ        $0x03, R13
+	ADDQ        R13, AX
+	ADDQ        R13, BX
 	SUBQ        $0x00000008, R10
 	JNZ         loop
 	VZEROUPPER
 	RET
 
 // func transpose4F64AVX2(dst *float64, ds int, src *float64, ss int, n int)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·transpose4F64AVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), AX
 	MOVQ ds+8(FP), CX
@@ -10279,14 +10293,22 @@ TEXT ·transpose4F64AVX2(SB), NOSPLIT, $0-40
 	MOVQ src+16(FP), BX
 	MOVQ ss+24(FP), SI
 	LEAQ (SI)(SI*2), DI
-	LEAQ (BX)(DI*1), DI
-	MOVQ n+32(FP), R8
+	LEAQ (BX)(DI*1), R8
+	MOVQ n+32(FP), R9
+	MOVQ SI, R10
+	SHLQ $0x02, R10
+	ADDQ BX, R10
+	LEAQ (R10)(DI*1), DI
 
 loop:
+	PREFETCHT0  (R10)
+	PREFETCHT0  (R10)(SI*1)
+	PREFETCHT0  (R10)(SI*2)
+	PREFETCHT0  (DI)
 	VMOVUPD     (BX), X0
 	VINSERTF128 $0x01, (BX)(SI*2), Y0, Y0
 	VMOVUPD     (BX)(SI*1), X2
-	VINSERTF128 $0x01, (DI), Y2, Y2
+	VINSERTF128 $0x01, (R8), Y2, Y2
 	VUNPCKLPD   Y2, Y0, Y1
 	VUNPCKHPD   Y2, Y0, Y3
 	VMOVUPD     Y1, (AX)
@@ -10294,18 +10316,20 @@ loop:
 	VMOVUPD     16(BX), X4
 	VINSERTF128 $0x01, 16(BX)(SI*2), Y4, Y4
 	VMOVUPD     16(BX)(SI*1), X5
-	VINSERTF128 $0x01, 16(DI), Y5, Y5
+	VINSERTF128 $0x01, 16(R8), Y5, Y5
 	VUNPCKLPD   Y5, Y4, Y1
 	VUNPCKHPD   Y5, Y4, Y3
 	VMOVUPD     Y1, (AX)(CX*2)
 	VMOVUPD     Y3, (DX)
 	ADDQ        $0x00000020, BX
+	ADDQ        $0x00000020, R8
+	ADDQ        $0x00000020, R10
 	ADDQ        $0x00000020, DI
-	MOVQ        CX, R9
-	SHLQ        $0x02, R9
-	ADDQ        R9, AX
-	ADDQ        R9, DX
-	SUBQ        $0x00000004, R8
+	MOVQ        CX, R11
+	SHLQ        $0x02, R11
+	ADDQ        R11, AX
+	ADDQ        R11, DX
+	SUBQ        $0x00000004, R9
 	JNZ         loop
 	VZEROUPPER
 	RET

@@ -27,8 +27,9 @@ type tiles[T float] struct {
 // other block size changes its bits.
 const (
 	kc     = 256     // depth of a block
+	deep   = 2 * kc  // of blocks that are packed together, so that C is still in the second-level cache for the second one
 	bytesA = 540672  // of a packed block of A, which stays in the second-level cache
-	bytesB = 4 << 20 // of a packed block of B
+	bytesB = 8 << 20 // of a packed block of B
 	nearB  = 300000  // bytes of a B that is read where it stands
 	tilesB = 6       // tiles above each other that B is not packed for
 	panelA = 8       // elements between the columns of a packed panel of A
@@ -51,18 +52,16 @@ func (g *product[T]) blocks(i0, i1, j0, j1 int) {
 	g.packedA = j1-j0 > columns && g.transA || j1-j0 >= 4*columns
 	g.kept = g.ws.kept != nil && j0 == 0 && j1 == g.n && (g.transB || i1-i0 > 2*t.rows)
 	packB := g.kept || g.transB || i1-i0 > tilesB*t.rows && g.k*g.ldb*size > nearB
-	mc := parts(i1-i0, bytesA/(kc*size), t.rows)
-	nc, room := columns, 0 // room is for the panels of B
-	switch {
-	case !packB:
-		nc = j1 - j0
-	case i1-i0 > mc:
-		nc = min(bytesB/(kc*size*columns)*columns, j1-j0)
+	depth := min(deep, g.k)
+	mc := parts(i1-i0, bytesA/(depth*size), t.rows)
+	nc, room := j1-j0, 0 // room is for the panels of B
+	if packB && i1-i0 > mc {
+		nc = min(bytesB/(depth*size*columns)*columns, j1-j0)
 		room = nc
 	}
-	g.ws.b = grown(g.ws.b, kc*(room+maxTileColumns))
-	for g.pc = 0; g.pc < g.k; g.pc += kc {
-		g.depth = min(kc, g.k-g.pc)
+	g.ws.b = grown(g.ws.b, depth*(room+maxTileColumns))
+	for g.top = 0; g.top < g.k; g.top += deep {
+		g.bottom = min(g.top+deep, g.k)
 		for jc := j0; jc < j1; jc += nc {
 			je := min(jc+nc, j1)
 			for ic := i0; ic < i1; ic += mc {
@@ -72,9 +71,7 @@ func (g *product[T]) blocks(i0, i1, j0, j1 int) {
 				}
 				for jr := jc; jr < je; {
 					s := g.strip(ie-ic, jr, je, packB)
-					fresh := s.packed && g.packB(s, min(jr-jc, room)*g.depth, ic == i0 || !packB)
-					g.fetchAhead(s, fresh, (ie-ic+t.rows-1)/t.rows)
-					g.multiply(ic, ie, s)
+					g.multiply(ic, ie, s, min(jr-jc, room)*(g.bottom-g.top), ic == i0 || !packB)
 					jr += s.width
 				}
 			}
@@ -99,6 +96,9 @@ func (g *product[T]) strip(rows, j, end int, packB bool) strip {
 		return strip{j, 8 * t.lanes, 8, false}
 	}
 	vectors := min(t.vectors, (n+t.lanes-1)/t.lanes)
+	if vectors == 3 && n > 3*t.lanes && n <= 4*t.lanes {
+		vectors = 2 // twice, since a single vector takes as many loads as two
+	}
 	if !packB && !t.masks {
 		if full == 0 {
 			return strip{j, n, 1, true}
@@ -108,26 +108,39 @@ func (g *product[T]) strip(rows, j, end int, packB bool) strip {
 	return strip{j, min(n, vectors*t.lanes), vectors, packB}
 }
 
-// fetchAhead chooses what the tiles of a strip bring into the second-level cache for the next one: its panel of B if it has been
-// packed, otherwise the rows of B that it will be packed from or that its tiles will read.
+// multiply computes rows i0 to i1 of a strip. Its panels of B are packed at a place in the room for B, if these rows are the first.
+func (g *product[T]) multiply(i0, i1 int, s strip, at int, first bool) {
+	tiles := (i1 - i0 + g.tiles.rows - 1) / g.tiles.rows
+	for g.pc = g.top; g.pc < g.bottom; g.pc += kc {
+		g.depth = min(kc, g.bottom-g.pc)
+		fresh := s.packed && g.packB(s, at+(g.pc-g.top)*s.vectors*g.tiles.lanes, first)
+		g.fetchAhead(s, fresh, tiles)
+		g.column(i0, i1, s, tiles*panelA*(g.pc-g.top))
+	}
+}
+
+// fetchAhead chooses what the tiles of a strip bring into the second-level cache for the panel of B behind it: the panel if it has been
+// packed, otherwise the rows of B that it will be packed from or that the tiles will read.
 func (g *product[T]) fetchAhead(s strip, fresh bool, tiles int) {
-	size, length, next := int(unsafe.Sizeof(g.alpha)), s.vectors*g.tiles.lanes, s.j+s.width
-	lines := length * size / 64
+	size, length, p, j := int(unsafe.Sizeof(g.alpha)), s.vectors*g.tiles.lanes, g.pc+kc, s.j
+	if p >= g.bottom {
+		p, j = g.top, s.j+s.width
+	}
 	g.next, g.apart, g.fetch = nil, 0, 0
 	if s.packed && !fresh {
 		if behind := g.panel[len(g.panel):cap(g.panel)]; len(behind) > 0 {
 			g.next, g.apart = &behind[0], length
 		}
-	} else if !g.transB && next < g.n {
-		g.next, g.apart = &g.b[g.pc*g.ldb+next], g.ldb
+	} else if !g.transB && j < g.n {
+		g.next, g.apart = &g.b[p*g.ldb+j], g.ldb
 	}
-	if g.next != nil && lines > 0 {
+	if lines := length * size / 64; g.next != nil && lines > 0 {
 		g.fetch = max(0, min((g.depth+tiles-1)/tiles, (g.depth-1)/lines-g.tiles.rows))
 	}
 }
 
-// multiply computes rows i to end of a strip. It reads A from its packed panels or from A itself, and B likewise.
-func (g *product[T]) multiply(i, end int, s strip) {
+// column computes rows i to end of a strip for one depth. It reads A from its packed panels, of which the first is at a place in the room for A, or from A itself, and B likewise.
+func (g *product[T]) column(i, end int, s strip, at int) {
 	t, size := g.tiles, int(unsafe.Sizeof(g.alpha))
 	b, bs := g.panel, s.vectors*t.lanes*size
 	if !s.packed {
@@ -138,7 +151,7 @@ func (g *product[T]) multiply(i, end int, s strip) {
 		keep = 0
 	}
 	last := s.width - (s.vectors-1)*t.lanes
-	for panel := 0; i < end; {
+	for i < end {
 		rows, count := min(t.rows, end-i), 1
 		f := t.row
 		if s.vectors < 8 {
@@ -148,7 +161,7 @@ func (g *product[T]) multiply(i, end int, s strip) {
 		var ars, acs, down int
 		switch {
 		case g.packedA:
-			a, ars, acs, down = &g.ws.a[panel*panelA*g.depth], size, panelA*size, panelA*g.depth*size
+			a, ars, acs, down = &g.ws.a[at], size, panelA*size, panelA*g.depth*size
 		case g.transA:
 			a, ars, acs, down = &g.a[g.pc*g.lda+i], size, g.lda*size, rows*size
 		default:
@@ -164,7 +177,7 @@ func (g *product[T]) multiply(i, end int, s strip) {
 				copy(g.c[(i+r)*g.ldc+s.j:], c[r*ldc:][:s.width])
 			}
 		}
-		i, panel = i+rows*count, panel+count
+		i, at = i+rows*count, at+count*panelA*g.depth
 	}
 }
 

@@ -5,24 +5,33 @@ package kernels
 
 import "unsafe"
 
-// packA copies rows i0 to i1 of a block of columns of op(A) into panels with as many rows as a
-// tile: element (i, p) of a panel is at p*panelA + i. Rows past the end keep their old contents; no
+// packA copies rows i0 to i1 of the columns of op(A) in use into panels with as many rows as a
+// tile, depth by depth: element (i, p) of a panel is at p*panelA + i. Rows past the end keep their old contents; no
 // tile reads them.
 func (g *product[T]) packA(i0, i1 int) {
-	h, pc, depth := g.tiles.rows, g.pc, g.depth
+	h := g.tiles.rows
 	panels := (i1 - i0 + h - 1) / h
-	g.ws.a = grown(g.ws.a, panels*panelA*depth)
-	if !g.transA {
+	g.ws.a = grown(g.ws.a, panels*panelA*(g.bottom-g.top))
+	for pc := g.top; pc < g.bottom; pc += kc {
+		depth, dst := min(kc, g.bottom-pc), g.ws.a[panels*panelA*(pc-g.top):]
+		if g.transA {
+			g.copyA(dst, i0, i1, pc, depth)
+			continue
+		}
 		for i := i0; i < i1; i += h {
 			// Whole groups are transposed at once; with six rows to a tile the two rows after it come along.
-			transpose(g.tiles, g.ws.a[(i-i0)/h*panelA*depth:], panelA, g.a[i*g.lda+pc:], g.lda, min(panelA, i1-i), depth)
+			transpose(g.tiles, dst[(i-i0)/h*panelA*depth:], panelA, g.a[i*g.lda+pc:], g.lda, min(panelA, i1-i), depth)
 		}
-		return
 	}
-	const strip = 16 // columns at a time, so that lines which rows share are still in the first-level cache
-	for p := 0; p < depth; p += strip {
+}
+
+// copyA packs one depth of a transposed A, few columns at a time, so that lines which panels share are still in the first-level cache.
+func (g *product[T]) copyA(dst []T, i0, i1, pc, depth int) {
+	const few = 16
+	h := g.tiles.rows
+	for p := 0; p < depth; p += few {
 		for i := i0; i < i1; i += h {
-			copyBlock(g.tiles, min(strip, depth-p), min(h, i1-i), g.ws.a[(i-i0)/h*panelA*depth+p*panelA:], panelA, g.a[(pc+p)*g.lda+i:], g.lda)
+			copyBlock(g.tiles, min(few, depth-p), min(h, i1-i), dst[(i-i0)/h*panelA*depth+p*panelA:], panelA, g.a[(pc+p)*g.lda+i:], g.lda)
 		}
 	}
 }

@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"math/bits"
 
 	. "github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -349,6 +350,24 @@ func (m machine) inner(rows int) {
 	RET()
 }
 
+// below is the rows behind the given number of rows.
+func below(s strided, rows int) strided {
+	base := GP64()
+	MOVQ(s.stride, base)
+	SHLQ(operand.U8(uint8(bits.Len(uint(rows))-1)), base)
+	ADDQ(s.base, base)
+	b := strided{base: base, base3: GP64(), stride: s.stride, stride3: s.stride3}
+	LEAQ(operand.Mem{Base: base, Index: s.stride3, Scale: 1}, b.base3)
+	return b
+}
+
+// fetch brings the beginnings of rows into the first-level cache.
+func (s strided) fetch(rows int) {
+	for i := range rows {
+		PREFETCHT0(s.row(i, 0))
+	}
+}
+
 // transpose8 writes dst[p*ds + i] = src[i*ss + p] for 8 rows i of float32 and n columns p, a multiple of 8; strides in
 // bytes.
 func transpose8() {
@@ -357,7 +376,9 @@ func transpose8() {
 	dst := newStrided(Load(Param("dst"), GP64()), Load(Param("ds"), GP64()), 8)
 	src := newStrided(Load(Param("src"), GP64()), Load(Param("ss"), GP64()), 8)
 	n := Load(Param("n"), GP64())
+	below := below(src, 8)
 	Label("loop")
+	below.fetch(8)
 	for half := 0; half < 2; half++ {
 		var r, t [4]vec
 		for i := range r {
@@ -376,6 +397,7 @@ func transpose8() {
 		}
 	}
 	src.advance(operand.U32(32))
+	below.advance(operand.U32(32))
 	step := GP64()
 	MOVQ(dst.stride, step)
 	SHLQ(operand.U8(3), step)
@@ -393,7 +415,9 @@ func transpose4() {
 	dst := newStrided(Load(Param("dst"), GP64()), Load(Param("ds"), GP64()), 4)
 	src := newStrided(Load(Param("src"), GP64()), Load(Param("ss"), GP64()), 4)
 	n := Load(Param("n"), GP64())
+	below := below(src, 4)
 	Label("loop")
+	below.fetch(4)
 	for half := 0; half < 2; half++ {
 		var r, t [2]vec
 		for i := range r {
@@ -408,6 +432,7 @@ func transpose4() {
 		}
 	}
 	src.advance(operand.U32(32))
+	below.advance(operand.U32(32))
 	step := GP64()
 	MOVQ(dst.stride, step)
 	SHLQ(operand.U8(2), step)
