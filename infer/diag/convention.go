@@ -153,7 +153,7 @@ func (c Convention) mcseSD(s *sample) float64 {
 	for i, s := range all {
 		all[i] = s * s
 	}
-	return math.Sqrt((Mean(all) - v*v) / ess / v / 4)
+	return math.Sqrt((Mean(all) - float64(v*v)) / ess / v / 4)
 }
 
 // MCSEQuantile returns the Monte Carlo standard error of a quantile.
