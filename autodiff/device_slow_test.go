@@ -7,9 +7,11 @@ package autodiff_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/nvrtc"
 	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/kernels/cuda/rtc"
 )
@@ -47,7 +49,30 @@ func TestRealCompilerMakesMachineCode(t *testing.T) {
 				if image.PTX || image.Log != "" {
 					t.Errorf("%s: %s", image.Arch, image.Log)
 				}
+				if target.Major == 9 {
+					nvrtc.Within(t, image, budgets)
+				}
 			})
+		}
+	}
+}
+
+// The kernels of random graphs and of their derivatives stay within their budgets.
+func TestRandomKernelsWithinBudgets(t *testing.T) {
+	c := realCompiler(t)
+	for n := range 3 {
+		outs, _, _ := randomProgram(n, 4)
+		for _, bits := range []int{32, 64} {
+			p, err := ad.Compile(outs, ad.Settings{Precision: bits, Backend: ad.CUDA{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, text, _ := strings.Cut(p.Explain(), "\nkernels\n")
+			image, err := c.Compile(rtc.Source{Name: "random.cu", Text: text}, rtc.Target{Major: 9})
+			if err != nil {
+				t.Fatal(err)
+			}
+			nvrtc.Within(t, image, budgets)
 		}
 	}
 }

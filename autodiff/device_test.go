@@ -126,6 +126,17 @@ func realCompiler(t *testing.T) *rtc.Compiler {
 	return c
 }
 
+// budgets are those of generated kernels that take more than the usual one.
+var budgets = map[string]nvrtc.Budget{
+	"eu_map":   {Registers: 128, Stack: 64}, // of many operations, some of which are called
+	"eu_dense": {Registers: 96, Stack: 16},  // calls
+	"eu_scan":  {Registers: 128, Stack: 40}, // the same
+	"eu_sum":   {Registers: 128, Stack: 40},
+	"eu_step":  {Registers: 128, Stack: 480}, // the sweep of a tile of a tridiagonal matrix
+	// All elementwise operations of the registry at once, in the program of kernelsOf; ptxas 12.9 keeps most of their numbers in memory.
+	"eu_map_1": {Registers: 128, Stack: 12544},
+}
+
 // kernelsOf returns the kernels of all operations of the registry.
 func kernelsOf(t *testing.T, bits int) rtc.Source {
 	t.Helper()
@@ -168,29 +179,33 @@ func squares(of []*ad.Node) *ad.Node {
 // graphsOnDevice compares random graphs and their gradients, several in each program.
 func graphsOnDevice(t *testing.T, programs, each int) {
 	for n := range programs {
-		var in, outs []*ad.Node
-		var values [][]float64
-		for k := range each {
-			seed := uint64(n*each + k)
-			rng := rand.New(rand.NewPCG(seed, 1))
-			shapes := [][][]int{{{3, 40}, {40}, {3, 1}}, {{5, 4, 3}, {4, 3}, {5, 1, 1}}, {{7, 600}, {600}, {}}}[seed%3]
-			first := len(in)
-			for i, s := range shapes {
-				x := ad.Input(fmt.Sprint("x", seed, "_", i), s...)
-				v := make([]float64, x.Size())
-				for k := range v {
-					v[k] = rng.NormFloat64()
-				}
-				in, values = append(in, x), append(values, v)
-			}
-			all := randomGraph(rng, in[first], in[first+1], in[first+2], 16)
-			last := ad.Sum(all[len(all)-1])
-			grads := ad.Grad(last, in[first:]...)
-			outs = append(append(outs, last, all[len(all)-2]), grads...)
-			outs = append(outs, ad.Grad(squares(grads), in[first:]...)...) // products of the Hessian and the gradient
-		}
+		outs, in, values := randomProgram(n, each)
 		agree(t, outs, in, values, 64, 1e-9, func(i int) string { return fmt.Sprintf("program %d", n) })
 	}
+}
+
+// randomProgram makes some random graphs with their gradients, and numbers for their inputs.
+func randomProgram(n, each int) (outs, in []*ad.Node, values [][]float64) {
+	for k := range each {
+		seed := uint64(n*each + k)
+		rng := rand.New(rand.NewPCG(seed, 1))
+		shapes := [][][]int{{{3, 40}, {40}, {3, 1}}, {{5, 4, 3}, {4, 3}, {5, 1, 1}}, {{7, 600}, {600}, {}}}[seed%3]
+		first := len(in)
+		for i, s := range shapes {
+			x := ad.Input(fmt.Sprint("x", seed, "_", i), s...)
+			v := make([]float64, x.Size())
+			for k := range v {
+				v[k] = rng.NormFloat64()
+			}
+			in, values = append(in, x), append(values, v)
+		}
+		all := randomGraph(rng, in[first], in[first+1], in[first+2], 16)
+		last := ad.Sum(all[len(all)-1])
+		grads := ad.Grad(last, in[first:]...)
+		outs = append(append(outs, last, all[len(all)-2]), grads...)
+		outs = append(outs, ad.Grad(squares(grads), in[first:]...)...) // products of the Hessian and the gradient
+	}
+	return outs, in, values
 }
 
 func TestGraphsOnDevice(t *testing.T) {

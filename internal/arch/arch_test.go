@@ -63,6 +63,7 @@ var rooms = map[string][]string{
 	"internal/pretend":             {"kernels/cuda/dl"},
 	"internal/linalg":              {},
 	"internal/roofline":            {},
+	"internal/cubin":               {},
 	"internal/localweb":            {},
 	"internal/browser":             {},
 	"app/xpcs/maskpage":            {"data/maskfile", "data/nexus", "models/xpcs", "sim/xpcs", "sim/xpcs/mask", "tensor/stat"},

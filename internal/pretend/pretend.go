@@ -255,7 +255,8 @@ func unpack(folder string) error {
 func (l *Library) Reset() { dl.Call(l.lib.Symbol("pretend_reset")) }
 
 // Set changes a setting: devices, version, capability, memory (bytes of each device), mode, order,
-// peers (whether devices can read each other's memory), seed, or count. With count 1, memory is address
+// peers (whether devices can read each other's memory), seed, trace, or count. With trace 1, kernels that are compiled from then on count what their
+// warps ask memory for; see Get. With count 1, memory is address
 // space only and kernels and copies do nothing; see Count. Set panics if there is no such setting.
 func (l *Library) Set(key string, value int) {
 	k := dl.Bytes(key)
@@ -288,7 +289,8 @@ func (l *Library) Fail(call string, after, times int, code int32) {
 }
 
 // Get returns a count: leaks (of contexts that were released, and page-locked memory and graphs that
-// still exist), compiles, early frees, allocations, used (bytes), waiting (work on streams), streams,
+// still exist), compiles, sectors, turns and touched (of what was traced: sectors of 32 bytes and lines of 128 bytes of each access of a warp, and
+// bytes of all sectors, each once for each launch), early frees, allocations, used (bytes), waiting (work on streams), streams,
 // events, or the calls of an entry point.
 func (l *Library) Get(key string) int {
 	k := dl.Bytes(key)

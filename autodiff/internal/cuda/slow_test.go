@@ -134,3 +134,27 @@ func TestRealCompilerTakesSortsAndScans(t *testing.T) {
 		taken(t, c, rtc.Target{Major: 9}, append(outs, scanned(x, 0)...), ad.Settings{Precision: bits, Backend: ad.CUDA{}})
 	}
 }
+
+// The compiler counts what kernels do.
+func TestCountedWorkOfMoreKernelsIsDone(t *testing.T) {
+	counts(t, 64, countedGraphs)
+	for _, bits := range both {
+		counts(t, bits, map[string]counted{
+			"rows":           {1.2, func(x array) *ad.Node { return ad.Mul(x(150, 200), x(150, 1)) }},
+			"columns":        {1.2, func(x array) *ad.Node { return ad.Mul(x(150, 200), x(200)) }},
+			"total":          {1.2, func(x array) *ad.Node { return ad.Sum(ad.Square(x(40_000))) }},
+			"row sums":       {1.2, func(x array) *ad.Node { return ad.SumAxes(x(100, 304), 1) }},
+			"turned product": {1.5, func(x array) *ad.Node { return ad.MatMul(ad.T(x(100, 130)), ad.T(x(140, 100))) }},
+			"vector":         {1.2, func(x array) *ad.Node { return ad.MatMul(x(150, 200), x(200, 1)) }},
+			"left vector":    {1.2, func(x array) *ad.Node { return ad.MatMul(x(1, 150), x(150, 200)) }},
+			"convolution": {1.6, func(x array) *ad.Node {
+				return ad.Conv2D(x(2, 4, 20, 20), x(16, 4, 3, 3), ad.Convolution{Pad: [2]int{1, 1}})
+			}},
+			"pool":            {1.3, func(x array) *ad.Node { return ad.MaxPool2D(x(2, 8, 32, 32), ad.Pooling{Size: [2]int{2, 2}}) }},
+			"fourier":         {6, func(x array) *ad.Node { return ad.FFT(x(40, 256, 2), ad.NormBackward, 1) }},
+			"fourier columns": {1.6, func(x array) *ad.Node { return ad.FFT(x(64, 200, 2), ad.NormBackward, 0) }},
+			"sort":            {1.3, func(x array) *ad.Node { return ad.Sort(x(10_000), 0, false) }},
+			"short sorts":     {1.3, func(x array) *ad.Node { return ad.Sort(x(30, 304), 1, false) }},
+		})
+	}
+}

@@ -17,7 +17,7 @@ import (
 // prelude stands before all kernels. R is the type of reals. NVRTC has no headers, so that the
 // constants of math.h, which are of type float, are made of their bits.
 const prelude = `#ifdef __CUDACC_RTC__
-#pragma nv_diag_suppress 177 // what a kernel declares and does not use
+#pragma nv_diag_suppress 177, 550 // what a kernel declares, or sets, and does not use
 #endif
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)

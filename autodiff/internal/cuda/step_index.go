@@ -31,6 +31,7 @@ func Gather(s *Step) bool {
 	s.Elements(s.Size(), fmt.Sprintf(`		index_t at = in1[i / %[1]s %% %[2]s];
 		if (at < 0 || at >= %[3]s) { fail(%[4]d); continue; }
 		out[i] = in0[(i / %[5]s * %[3]s + at) * %[1]s + i %% %[1]s];`, number(inner), number(k), number(n), FaultIndex, number(inner*k)))
+	s.picked(inner)
 	return true
 }
 
@@ -124,6 +125,7 @@ func TakeAlong(s *Step) bool {
 		index_t at = in1[p * %[3]s + j / %[4]s];
 		if (at < 0 || at >= %[5]s) { fail(%[6]d); continue; }
 		out[i] = in0[(o * %[5]s + at) * %[1]s + j];`, number(inner), number(inner*k), number(own), number(inner/own), number(n), FaultIndex))
+	s.picked(inner)
 	return true
 }
 

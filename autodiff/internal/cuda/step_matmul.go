@@ -173,7 +173,7 @@ func (x *product) rows() {
 }
 
 `, x.place, block, number(count*x.parts), block/warp, number(count), number(results), matrix, number(x.depth), number(x.share), vector, x.store("i", "sum"))
-	x.reduced(warp, true)
+	x.reduced(warp)
 	x.join()
 }
 
@@ -194,7 +194,7 @@ func (x *product) columns() {
 		double sum = 0.0;
 		for (index_t p = from; p < to; p++) sum += (double)%[6]s[p * %[7]s + r] * %[8]s[p];
 		%[9]s`, x.place, number(count), number(results), number(x.share), number(x.depth), matrix, number(ld), vector, x.store("e", "sum")))
-	x.reduced(1, true)
+	x.reduced(1)
 	x.join()
 }
 

@@ -58,6 +58,16 @@ func (s *Step) textWork(n int, text string, k Launch) (w roofline.Work) {
 	return w
 }
 
+// picked counts that elements of the first input lie anywhere, inner of them side by side: their places are not known when kernels are made.
+func (s *Step) picked(inner int) {
+	s.revise(func(w *roofline.Work) {
+		width, n := s.g.width(s.Place.Buf), float64(s.Size())
+		w.Sectors += n/float64(inner)*float64((inner*width+31)/32) - float64(s.Value.In[0].Size()*width)/32
+		w.Conflicts += n / warp * float64(max(0, warp/inner-1))
+		w.Trips *= 2 // the index, and what is there
+	})
+}
+
 // windows counts loops over the elements of windows of a x b elements that each of n threads visits.
 func (s *Step) windows(n, a, b int) {
 	s.revise(func(w *roofline.Work) {
@@ -68,9 +78,8 @@ func (s *Step) windows(n, a, b int) {
 	})
 }
 
-// reduced counts threads, or warps for team 32, that add up terms each of so many results in float64; along says whether
-// neighbouring threads read neighbours.
-func (x *product) reduced(team int, along bool) {
+// reduced counts threads, or warps for team 32, that add up terms of a sum in float64, with neighbours beside them.
+func (x *product) reduced(team int) {
 	s := x.s
 	k := s.list[len(s.list)-1]
 	n := float64(x.m * x.n * x.depth * x.batches)
@@ -78,9 +87,11 @@ func (x *product) reduced(team int, along bool) {
 	s.revise(func(w *roofline.Work) {
 		*w = s.arrays()
 		width := float64(s.g.precision / 8)
-		w.Sectors = n*width/32 + w.Sectors
-		if !along {
-			w.Sectors = n
+		w.Sectors = (n + float64(x.m*x.n*x.batches)) * width / 32
+		if team > 1 { // threads read the vector side by side too, and not all the same number of it
+			w.Sectors += n * width / 32
+		} else {
+			w.Sectors += n / warp
 		}
 		w.Float64, w.Accesses, w.Integers = 3*n, 2*n, 6*n
 		turn := turns(results*team, k)
@@ -263,13 +274,15 @@ func (o order) sortWork(tiles, passes float64, split bool) roofline.Work {
 	all := float64(o.rows*o.n) * passes
 	key := float64(o.digits)
 	var w roofline.Work
-	w.Use(o.Value.In[0].Layout.Root.Place.Buf, float64(o.rows*o.n)*key, false)
-	w.Use(scratchArray, float64(2*o.rows*o.n)*(key+4), split)
+	if w.Use(scratchArray, float64(o.rows*o.n)*key, false); split {
+		w.Use(scratchArray, float64(o.rows*o.n)*(key+4), true)
+	}
 	w.Sectors = all * key / 32
 	w.Trips, w.Serial = tiles*passes, tiles*passes*8*2*sharedLoad
 	w.Integers, w.Accesses = 30*all, 3*all
 	if split {
-		w.Sectors += all * (2*key + 8) / 32 * 2 // runs of a digit are short
+		w.Use(scratchArray, float64(o.rows*o.n)*(key+4), false)
+		w.Sectors += all * (2*key + 8) / 32 * 1.5 // runs of a digit are short
 		w.Integers, w.Accesses = 150*all, 18*all
 		w.Serial = tiles * passes * (splitSerial + 8*3*sharedLoad)
 	}

@@ -60,7 +60,7 @@ __device__ double eu_density_times(double f, double x) {
 	return f * 0.39894228040143267794 * root * (1.0 - fma(x, x, -q) / 2.0) * root;
 }
 __device__ double eu_log_phi_curve(double x) {
-	if (x < -1e300) return -1.0;
+	if (isinf(x) && x < 0.0) return -1.0;
 	if (x < -3.0) {
 		double d = 0.0;
 		for (int k = 72; k >= 1; k--) d = k / (d - x);

@@ -5,6 +5,16 @@ EXPORT void pretend_reset() {
   std::lock_guard<std::recursive_mutex> lock(driver.mutex);
   reset();
 }
+// is_device_memory reports whether an address lies in an allocation of a device.
+static bool is_device_memory(uintptr_t at) {
+  for (auto &c : driver.contexts) {
+    auto next = c->memory.upper_bound(at);
+    if (next == c->memory.begin()) continue;
+    --next;
+    if (at < next->first + next->second.bytes) return true;
+  }
+  return false;
+}
 EXPORT int pretend_set(const char *key, long long v) {
   std::lock_guard<std::recursive_mutex> lock(driver.mutex);
   std::string k = key;
@@ -16,6 +26,7 @@ EXPORT int pretend_set(const char *key, long long v) {
   else if (k == "order") driver.order = (Order)v;
   else if (k == "count") driver.counting = v != 0;
   else if (k == "peers") driver.peers_allowed = v != 0;
+  else if (k == "trace") trace_traffic((driver.tracing = v != 0) ? is_device_memory : nullptr);
   else if (k == "seed") driver.random = 0x9e3779b97f4a7c15ull * (uint64_t)(v + 1);
   else return 1;
   return 0;
@@ -48,6 +59,9 @@ EXPORT long long pretend_get(const char *key) {
     for (Stream *s : driver.streams) n += (long long)s->work.size();
     return n;
   }
+  if (k == "sectors") return traffic().sectors;
+  if (k == "turns") return traffic().turns;
+  if (k == "touched") return traffic().touched;
   if (k == "streams") return (long long)driver.streams.size();
   if (k == "events") return (long long)driver.events.size();
   auto i = driver.calls.find(k);

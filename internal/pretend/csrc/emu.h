@@ -88,6 +88,21 @@ static inline float __fdividef(float a, float b) { return a / b; }
 template <class T> static inline T min(T a, T b) { return a < b ? a : b; }
 template <class T> static inline T max(T a, T b) { return a > b ? a : b; }
 
+#ifdef EMU_TRACE
+// The hooks that g++ calls before each access to memory, with the place in the code.
+#define EMU_UNTRACED extern "C" __attribute__((no_sanitize_thread, noinline, visibility("hidden")))
+#define EMU_HOOK(name, bytes, write) \
+  EMU_UNTRACED void __tsan_##name(void *p) { if (emu && emu->access) emu->access((uintptr_t)p, bytes, write, __builtin_return_address(0)); }
+#define EMU_HOOKS(n) EMU_HOOK(read##n, n, false) EMU_HOOK(write##n, n, true) EMU_HOOK(unaligned_read##n, n, false) EMU_HOOK(unaligned_write##n, n, true)
+EMU_HOOKS(1) EMU_HOOKS(2) EMU_HOOKS(4) EMU_HOOKS(8) EMU_HOOKS(16)
+EMU_UNTRACED void __tsan_read_range(void *p, unsigned long n) { if (emu && emu->access) emu->access((uintptr_t)p, (unsigned)n, false, __builtin_return_address(0)); }
+EMU_UNTRACED void __tsan_write_range(void *p, unsigned long n) { if (emu && emu->access) emu->access((uintptr_t)p, (unsigned)n, true, __builtin_return_address(0)); }
+EMU_UNTRACED void __tsan_vptr_update(void *, void *) {}
+EMU_UNTRACED void __tsan_func_entry(void *) {}
+EMU_UNTRACED void __tsan_func_exit() {}
+EMU_UNTRACED void __tsan_init() {}
+#endif
+
 template <class... A, size_t... I> static inline void emu_apply(void (*f)(A...), void **a, std::index_sequence<I...>) {
   f(*(std::remove_cv_t<A> *)a[I]...);
 }

@@ -33,6 +33,7 @@ struct EmuRuntime {
   uint64_t (*shuffle)(uint64_t v, int kind, int arg, int width, unsigned mask);
   unsigned (*vote)(int predicate, unsigned mask);
   void (*trap)();
+  void (*access)(uintptr_t at, unsigned bytes, bool write, void *where);  // of a thread, where the driver traces them; else null
 };
 
 // EmuKernel describes one kernel of a module.

@@ -1,5 +1,8 @@
 #include "fibers.h"
+#include <map>
+#include <set>
 #include <sys/mman.h>
+#include <tuple>
 #include <unistd.h>
 #include <vector>
 
@@ -266,7 +269,55 @@ void run_cooperating(std::vector<unsigned> &order, bool reshuffle, uint64_t *ran
     return;
   }
 }
+
+// What is traced of a block: the accesses of a warp at a place of the code, each time that it comes there, and how often threads came there.
+struct Warp { std::vector<std::pair<uintptr_t, unsigned>> list; };
+std::map<std::tuple<void *, bool, unsigned, unsigned>, Warp> accesses;
+std::map<std::pair<void *, unsigned>, unsigned> visits;
+std::set<uintptr_t> touched[2];  // sectors that the launch read and wrote
+bool (*device_memory)(uintptr_t);
+Traffic counted;
+
+void note_access(uintptr_t at, unsigned bytes, bool write, void *where) {
+  if (!device_memory(at)) return;
+  unsigned thread = runtime.thread->linear, visit = visits[{where, thread}]++;
+  accesses[{where, write, thread / 32, visit}].list.push_back({at, bytes});
+}
+
+void end_block() {
+  for (auto &a : accesses) {
+    auto &list = a.second.list;
+    bool same = list[0].second == 8 && !std::get<1>(a.first);
+    for (auto &x : list) same = same && x == list[0];
+    if (same) continue;
+    std::set<uintptr_t> sectors, lines;
+    for (auto &x : list)
+      for (uintptr_t s = x.first / 32; s <= (x.first + x.second - 1) / 32; s++) {
+        sectors.insert(s);
+        lines.insert(s / 4);
+        touched[std::get<1>(a.first)].insert(s);
+      }
+    counted.sectors += (long long)sectors.size();
+    counted.turns += (long long)lines.size();
+  }
+  accesses.clear();
+  visits.clear();
+}
+
+void end_launch() {
+  for (auto &t : touched) {
+    counted.touched += 32 * (long long)t.size();
+    t.clear();
+  }
+}
 }  // namespace
+
+void trace_traffic(bool (*is_memory)(uintptr_t)) {
+  device_memory = is_memory;
+  runtime.access = is_memory ? note_access : nullptr;
+  counted = {};
+}
+const Traffic &traffic() { return counted; }
 
 const char *run_kernel(EmuKernel *k, dim3 grid, dim3 block, unsigned dynamic, void **parameters, Order order, uint64_t *random, char *shared, char *shared_end) {
   unsigned n = block.x * block.y * block.z;
@@ -301,6 +352,8 @@ const char *run_kernel(EmuKernel *k, dim3 grid, dim3 block, unsigned dynamic, vo
       }
     }
     if (fault) return fault;
+    if (runtime.access) end_block();
   }
+  if (runtime.access) end_launch();
   return nullptr;
 }

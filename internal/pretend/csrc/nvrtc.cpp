@@ -62,7 +62,7 @@ static std::vector<std::string> kernel_names(const std::string &s) {
 
 // compile makes a shared library of a program, or finds it in the folder of earlier ones.
 static int compile(Program *p, int arch) {
-  std::string folder = library_folder(), text = "#include \"emu.h\"\n#define __CUDA_ARCH__ " + std::to_string(arch * 10) + "\n", all = p->source;
+  std::string folder = library_folder(), text = std::string(driver.tracing ? "#define EMU_TRACE 1\n" : "") + "#include \"emu.h\"\n#define __CUDA_ARCH__ " + std::to_string(arch * 10) + "\n", all = p->source;
   for (auto &h : p->headers) {
     // An included header is text before the program; its own line is then empty.
     text += "#line 1 \"" + h.first + "\"\n" + h.second + "\n";
@@ -83,7 +83,7 @@ static int compile(Program *p, int arch) {
     std::string mine = key + "-" + std::to_string(getpid()), source = mine + ".cpp";
     std::ofstream(source) << text;
     // Long programs, and those with long headers, take longer to optimise than to run.
-    std::string command = std::string("g++ ") + (text.size() > 20000 ? "-O0" : "-O1") + " @" + folder + "/kernel.flags -shared -nostdlib -I" + folder + " " + source + " -lm -lc -lgcc -o " + mine + ".so 2>&1";
+    std::string command = std::string("g++ ") + (text.size() > 20000 ? "-O0" : "-O1") + (driver.tracing ? " -fsanitize=thread -fno-exceptions" : "") + " @" + folder + "/kernel.flags -shared -nostdlib -I" + folder + " " + source + " -lm -lc -lgcc -o " + mine + ".so 2>&1";
     FILE *out = popen(command.c_str(), "r");
     if (!out) return 11;
     char buffer[512];

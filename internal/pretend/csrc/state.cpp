@@ -31,6 +31,8 @@ void reset() {
   driver.vendors.clear();
   driver.peers.clear();
   driver.peers_allowed = true;
+  driver.tracing = false;
+  trace_traffic(nullptr);
   driver.graphs.clear();
   driver.executables.clear();
   driver.failures.clear();

@@ -120,6 +120,7 @@ struct Driver {
   uint64_t random;
   bool peers_allowed;  // devices can read each other's memory
   bool counting;       // memory is only counted, and kernels and copies do nothing
+  bool tracing;        // kernels are compiled so that their accesses to memory are counted
   bool host_checked;   // asynchronous copies must use page-locked memory
   std::map<std::string, Failure> failures;
   // state
