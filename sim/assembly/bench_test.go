@@ -207,7 +207,7 @@ func power(x, y []float64) float64 {
 }
 
 // BenchmarkTraffic counts what a step of a million neurons moves, as Profile tells, beside
-// what it has to: in a lazy area whose assembly has formed, 8 bytes for each synapse from
+// what it has to: in a lazy area whose assembly has formed, 4 bytes for each synapse from
 // those that fire, read and multiplied; in one that exists whole, with all other sources
 // than before, 4 bytes for each synapse, 2 for each count and 2 for each input.
 func BenchmarkTraffic(b *testing.B) {
@@ -223,7 +223,7 @@ func BenchmarkTraffic(b *testing.B) {
 		if lazy {
 			density, _, err := brain.Density("A")
 			check(b, err)
-			floor = 2 * 8 * k * (p*float64(brain.areas[0].support-k) + density*k)
+			floor = 2 * 4 * k * (p*float64(brain.areas[0].support-k) + density*k)
 		}
 		sets := [2][]int32{}
 		if !lazy {

@@ -158,15 +158,15 @@ func (c *chunk[E]) add(x, weight []float64) {
 
 func (r *rowsOf[E]) among(dst []place, marked []uint8) (list []place, chunks int) {
 	for n, c := range r.list {
-		for grown := false; c != 0; chunks++ {
-			dst = slices.Grow(dst, chunkSynapses)
+		for listed := true; c != 0; listed = false {
 			from := r.at(c)
+			dst = slices.Grow(dst, chunkSynapses)
 			dst = dst[:len(dst)+from.among(dst[len(dst):len(dst)+chunkSynapses], place(c)<<4, marked)]
+			chunks++
 			c = uint32(from[chunkSynapses])
-			if !grown && n+1 < len(r.list) && c == r.list[n+1] {
+			if listed && n+1 < len(r.list) && c == r.list[n+1] {
 				break
-			}
-			grown = true // the row has got chunks since it was listed
+			} // else the row has got chunks since it was listed
 		}
 	}
 	return dst, chunks
