@@ -284,7 +284,13 @@ func appendIn(dst, sources, firing []int32, first int) []int32 {
 // unknown returns the neurons of f's source that neither fire nor have fired in a defeat: whether these connect to a new neuron
 // is not known yet. It is valid until the end of the step.
 func (b *Brain) unknown(f *fibre, firing []int32) []int32 {
-	n := f.rows.sources()
+	n, count := f.rows.sources(), len(firing)
+	if f.past != nil {
+		count += len(f.past.neurons) - len(f.past.firing)
+	}
+	if count == n {
+		return nil
+	}
 	known := b.marks(n)
 	for _, i := range firing {
 		known.add(i)
