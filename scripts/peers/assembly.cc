@@ -4,7 +4,7 @@
 // Operations of the assembly calculus by the C++ engine of
 // https://github.com/dmitropolsky/assemblies, done on request as serve.py describes.
 //
-//   assembly project|explicit|merge N K P BETA
+//   assembly project|explicit|merge|associate N K P BETA
 
 #include <sys/resource.h>
 
@@ -55,11 +55,34 @@ void Merge(const Case& c, uint32_t seed) {
   brain.Project({{"SA", {"A"}}, {"SB", {"B"}}, {"A", {"A", "C"}}, {"B", {"B", "C"}}, {"C", {"C", "A", "B"}}}, 49);
 }
 
+// Associate forms two assemblies, projects each into a third area, fires both together and probes the second: 50 steps.
+void Associate(const Case& c, uint32_t seed) {
+  nemo::Brain brain(c.p, c.beta, 1e4, seed);
+  for (const char* name : {"SA", "SB"}) brain.AddStimulus(name, c.k);
+  for (const char* name : {"A", "B", "C"}) brain.AddArea(name, c.n, c.k);
+  brain.AddFiber("SA", "A");
+  brain.AddFiber("SB", "B");
+  brain.AddFiber("A", "C");
+  brain.AddFiber("B", "C");
+  const auto probe = [&brain] {
+    brain.Project({{"SB", {"B"}}, {"B", {"B", "C"}}}, 1);
+    brain.Project({{"SB", {"B"}}, {"B", {"B", "C"}}, {"C", {"C"}}}, 9);
+  };
+  brain.Project({{"SA", {"A"}}, {"SB", {"B"}}}, 1);
+  brain.Project({{"SA", {"A"}}, {"SB", {"B"}}, {"A", {"A"}}, {"B", {"B"}}}, 9);
+  brain.Project({{"SA", {"A"}}, {"A", {"A", "C"}}}, 1);
+  brain.Project({{"SA", {"A"}}, {"A", {"A", "C"}}, {"C", {"C"}}}, 9);
+  probe();
+  brain.Project({{"SA", {"A"}}, {"SB", {"B"}}, {"A", {"A", "C"}}, {"B", {"B", "C"}}}, 1);
+  brain.Project({{"SA", {"A"}}, {"SB", {"B"}}, {"A", {"A", "C"}}, {"B", {"B", "C"}}, {"C", {"C"}}}, 9);
+  probe();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 6) {
-    std::fprintf(stderr, "usage: assembly project|explicit|merge N K P BETA\n");
+    std::fprintf(stderr, "usage: assembly project|explicit|merge|associate N K P BETA\n");
     return 2;
   }
   const Case c{argv[1], static_cast<uint32_t>(std::atof(argv[2])), static_cast<uint32_t>(std::atof(argv[3])),
@@ -71,7 +94,13 @@ int main(int argc, char** argv) {
     const auto start = std::chrono::steady_clock::now();
     const double begin = Cpu();
     for (int i = 0; i < times; ++i) {
-      c.operation == "merge" ? Merge(c, ++seed) : Project(c, ++seed);
+      if (c.operation == "merge") {
+        Merge(c, ++seed);
+      } else if (c.operation == "associate") {
+        Associate(c, ++seed);
+      } else {
+        Project(c, ++seed);
+      }
     }
     const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
     std::printf("{\"wall\": %.9g, \"cpu\": %.9g, \"units\": %d}\n", wall.count(), Cpu() - begin, times);

@@ -1,6 +1,6 @@
 """Operations of the assembly calculus by https://github.com/dmitropolsky/assemblies.
 
-    assembly.py c++ project|explicit|merge N K P BETA
+    assembly.py c++ project|explicit|merge|associate N K P BETA
     assembly.py brain.py project N K P BETA
 
 The repository is looked for in $EURYALE_ASSEMBLIES and in .peers/assemblies. The C++
