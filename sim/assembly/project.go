@@ -113,7 +113,7 @@ func (b *Brain) begin(p *Plan) {
 	p.open(b)
 	b.storeWhole(p)
 	for _, t := range p.targets {
-		t.round, t.recruits = Round{Area: t.Name}, recruits{}
+		t.round, t.recruits = Round{Area: t.Name}, recruits{list: t.recruits.list[:0]}
 	}
 }
 
