@@ -76,7 +76,11 @@ func KillAt(t *testing.T, k int, args []string) bool {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), "EURYALE_TEST_COMMAND=1", "EURYALE_TEST_KILL="+strconv.Itoa(k))
-	if b, err := cmd.CombinedOutput(); err == nil || cmd.ProcessState.Exited() {
+	b, err := cmd.CombinedOutput()
+	switch {
+	case cmd.ProcessState == nil:
+		t.Fatalf("no process was started: %v", err)
+	case err == nil || cmd.ProcessState.Exited():
 		t.Logf("operation %d does not kill: %v %s", k, err, b) // fewer checkpoints than before
 	}
 	return false
