@@ -260,7 +260,7 @@ func (g *weighted) total() (sum []*Node) {
 		coef := g.linear[b]
 		same := !slices.ContainsFunc(coef, func(v float64) bool { return v != coef[0] })
 		switch {
-		case same && coef[0] == 0:
+		case same && coef[0] == 0 && b.op == nil: // an input, which is finite
 		case same:
 			s := Sum(b)
 			if coef[0] != 1 {

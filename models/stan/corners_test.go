@@ -26,6 +26,23 @@ func TestRefusedCorners(t *testing.T) {
 	}
 }
 
+// TestProductsWithZero has densities with a term that is 0 where it is a number at all.
+func TestProductsWithZero(t *testing.T) {
+	for _, term := range []string{"0 * log(x)", "log(x) - log(x)", "a * log(x)", "dot_product(rep_vector(a, 2), log([x, x + 3]'))", "0 * sqrt(x) + 0 * log(x)", "a * sum(log(rep_vector(x, 4)))"} {
+		post, err := compileText("m.stan", "data { real a; } parameters { real x; } model { x ~ normal(0, 1); target += "+term+"; }", []byte(`{"a": 0}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := make([]float64, 1)
+		if lp, err := post.LogProbGrad([]float64{-1}, g); err == nil && lp > math.Inf(-1) {
+			t.Errorf("%s: the log density at -1 is %v", term, lp)
+		}
+		if lp, err := post.LogProbGrad([]float64{1}, g); lp != -0.5 || err != nil || g[0] != -1 {
+			t.Errorf("%s: the log density at 1 is %v, %v, with the slope %v", term, lp, err, g[0])
+		}
+	}
+}
+
 // TestSlopeOfCorners looks at the derivatives of densities that are linear in their parameter.
 func TestSlopeOfCorners(t *testing.T) {
 	for _, c := range []struct {
