@@ -194,6 +194,8 @@ func argumentsError(c *cobra.Command, args []string) error {
 	switch {
 	case c.Flags().Lookup("problem") != nil && most == 0:
 		return fmt.Errorf("%s takes no file %s: did you mean --problem %s?", path, extra, extra)
+	case most == 1 && c.Flags().Lookup("data") != nil && !c.Flags().Changed("data"): // a program of Stan and its data
+		return fmt.Errorf("%s takes one file, %s: did you mean --data %s?", path, args[0], extra)
 	case most == 0:
 		return fmt.Errorf("%s takes no arguments besides its flags: leave out %s", path, extra)
 	}
