@@ -10,6 +10,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/roofline"
+	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
 // Explanation is the table of what the model of a card expects.
@@ -21,7 +22,7 @@ type Explanation struct {
 // ExplainedRow is a row with the kernels of its program. Times are in milliseconds.
 type ExplainedRow struct {
 	Name     string            `json:"name"`
-	How      string            `json:"how"`               // as in a Row
+	How      string            `json:"how"`               // as in a Row, or engine
 	Expected float64           `json:"expected_ms"`       // of a run among many
 	Measured float64           `json:"gpu_ms,omitempty"`  // where a device was there
 	Host     float64           `json:"host_ms"`           // that the host takes for each run, while the device works
@@ -65,6 +66,17 @@ func Explain(card roofline.Card, only string) (*Explanation, error) {
 			return nil, fmt.Errorf("%s: %w", r.name, err)
 		}
 		out.Rows = append(out.Rows, explained(card, r.name, "program", list, roofline.Run))
+	}
+	if name := "two-time gradient 23 x 1000^2"; strings.Contains(name, only) {
+		s := transport.Setup{Model: transport.Laminar, Q: 0.0054, Gap: 2e6, Times: make([]float64, 1000), Angles: make([]float64, 23)}
+		for i := range s.Times {
+			s.Times[i] = 0.1 * (float64(i) + 0.5)
+		}
+		list, err := s.GradientLaunches(transport.Measured{Bits: 64})
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out.Rows = append(out.Rows, explained(card, name, "engine", list, roofline.Run))
 	}
 	return out, nil
 }

@@ -50,14 +50,23 @@ func (s *Setup) frameProgram(b ad.Backend) (*ad.Program, error) {
 		return nil, err
 	}
 	outs := s.frameNodes(theta)
-	if !ad.OnProcessor(b) && s.Model != Static {
-		turn := ad.Add(ad.Const(s.Angles), theta[len(theta)-1])
-		if s.Model == Laminar {
-			turn = ad.Sub(ad.Const(s.Angles), theta[len(theta)-1])
-		}
-		outs = append(outs, cosine(turn))
+	if !ad.OnProcessor(b) {
+		outs = s.deviceNodes(theta)
 	}
 	return ad.Compile(outs, ad.Settings{Inputs: theta, Backend: b})
+}
+
+// deviceNodes are the outputs of the program of frames on a GPU, which has the cosines of angles too.
+func (s *Setup) deviceNodes(theta []*ad.Node) []*ad.Node {
+	outs := s.frameNodes(theta)
+	if s.Model == Static {
+		return outs
+	}
+	turn := ad.Add(ad.Const(s.Angles), theta[len(theta)-1])
+	if s.Model == Laminar {
+		turn = ad.Sub(ad.Const(s.Angles), theta[len(theta)-1])
+	}
+	return append(outs, cosine(turn))
 }
 
 // frameOutputs is the number of outputs of frameProgram for a GPU.

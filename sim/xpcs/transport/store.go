@@ -132,16 +132,7 @@ func (st *Store) fill(ctx context.Context, sh *share) error {
 			}
 		}
 	}
-	var blocks []int32
-	first := []int32{0}
-	for angle := range angles {
-		for i := 0; i < n; i += blockRows {
-			for j := i + 1 + st.m.Band; j < n; j += st.text.columns * blockThreads {
-				blocks = append(blocks, int32(angle), int32(i), int32(j), 0)
-			}
-		}
-		first = append(first, int32(len(blocks)/4))
-	}
+	blocks, first := places(n, angles, st.m.Band, st.text.columns)
 	sh.count = len(blocks) / 4
 	for _, a := range []struct {
 		to **cuda.Buffer

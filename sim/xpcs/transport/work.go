@@ -1,0 +1,81 @@
+// Copyright The Euryale Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package transport
+
+import (
+	"fmt"
+
+	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/roofline"
+)
+
+// pairWork are the float64 instructions of a pair in the gradient and the registers of its threads, as images for sm_90 have them
+// (ptxas 12.9).
+var pairWork = map[Model]struct {
+	instructions float64
+	registers    int
+}{Laminar: {47, 204}, TwoComponent: {61, 238}}
+
+// places lists angle, first row and first column of the blocks of pairs of some angles, and where those of each angle begin.
+func places(frames, angles, band, columns int) (blocks, first []int32) {
+	first = []int32{0}
+	for angle := range angles {
+		for i := 0; i < frames; i += blockRows {
+			for j := i + 1 + band; j < frames; j += columns * blockThreads {
+				blocks = append(blocks, int32(angle), int32(i), int32(j), 0)
+			}
+		}
+		first = append(first, int32(len(blocks)/4))
+	}
+	return blocks, first
+}
+
+// GradientLaunches lists the kernels that one GPU runs for the sums of a gradient, with their work, and needs no GPU.
+func (s *Setup) GradientLaunches(m Measured) ([]roofline.Launch, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	return s.gradientWork(m, 0)
+}
+
+// gradientWork lists the launches of a gradient. trips is how many loads a thread waits for in each row, one
+// after another.
+func (s *Setup) gradientWork(m Measured, trips float64) ([]roofline.Launch, error) {
+	theta, err := s.Inputs()
+	if err != nil {
+		return nil, err
+	}
+	list, err := ad.Launches(s.deviceNodes(theta), ad.Settings{Inputs: theta, Backend: ad.CUDA{}})
+	if err != nil {
+		return nil, err
+	}
+	text, frames, angles := s.pairText(), len(s.Times), len(s.Angles)
+	blocks, _ := places(frames, angles, m.Band, text.columns)
+	known := pairWork[s.Model]
+	g := roofline.Launch{Kernel: "gradient", Grid: len(blocks) / 4, Block: blockThreads, Registers: known.registers}
+	w := &g.Work
+	if known.instructions == 0 || s.Customary {
+		w.Unknown = fmt.Sprintf("the arithmetic of pairs of %v", s.Model)
+	}
+	pairs := float64(angles * frames * (frames - 1) / 2)
+	bytes := pairs * float64(m.Bits/8)
+	if m.Weighted {
+		bytes *= 2
+	}
+	sums := float64(text.firstSums())
+	const pair, sum = 1 << 20, 1<<20 + 1 // arrays that are not the program's
+	w.Use(pair, bytes, false)
+	w.Use(sum, 8*sums*float64(g.Grid), true)
+	w.Sectors = bytes/32 + pairs/32 + 8*sums*float64(g.Grid)/32 // rows begin within sectors
+	each := float64(blockRows * text.columns * blockThreads * g.Grid)
+	w.Float64, w.Integers, w.Accesses = known.instructions*each, 12*each, each*4
+	w.Trips, w.Serial = blockRows*trips, blockRows*160 // a chain of some 20 float64 instructions of 8 cycles
+	c := roofline.Launch{Kernel: "collect", Grid: angles, Block: 256}
+	c.Work.Use(sum, 8*sums*float64(g.Grid), false)
+	c.Work.Use(sum+1, 8*sums*float64(angles), true)
+	c.Work.Sectors = c.Work.Bytes() / 32
+	c.Work.Float64, c.Work.Integers, c.Work.Accesses = sums*float64(g.Grid), 4*sums*float64(g.Grid), sums*float64(g.Grid)
+	c.Work.Trips = float64(g.Grid/angles)/8/4 + 1
+	return append(list, g, c), nil
+}
