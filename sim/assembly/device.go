@@ -386,7 +386,9 @@ func (g *device) fibre(b *Brain, f *fibre) (*deviceFibre, error) {
 		}
 		slices.SortFunc(m.pending, func(a, b link) int { return int(a.from) - int(b.from) }) // maps have no order
 	default:
-		f.each(b, func(from, to int32, w float64) { m.pending = append(m.pending, link{from, to, w}) })
+		for i := range int32(f.rows.sources()) {
+			f.rows.each(i, func(j int32, w float32) { m.pending = append(m.pending, link{i, j, float64(w)}) })
+		}
 	}
 	if err != nil {
 		return nil, err
