@@ -297,7 +297,7 @@ func (b *Brain) unknown(f *fibre, firing []int32) []int32 {
 	}
 	if f.past != nil {
 		for _, i := range f.past.neurons {
-			known.add(i)
+			known.add(max(i, ^i))
 		}
 	}
 	from := len(b.arena)

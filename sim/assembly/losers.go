@@ -68,18 +68,17 @@ func (m *memory) bytes() int {
 // pastFiring says in which defeats of its target the neurons of a fibre's source have fired.
 type pastFiring struct {
 	stimulus []uint64   // for each 64 defeats, a bit for each in which the stimulus fired
-	neurons  []int32    // source neurons that fired in a defeat
+	neurons  []int32    // source neurons that fired in a defeat, or the complements ^i of those that fire now
 	fired    [][]uint64 // (64 defeats, index into neurons) the same for each of these neurons; those beyond the end have not fired
 	at       []int32    // index into neurons, plus 1, of each source neuron
-	silent   []uint8    // for each of the neurons, 1 unless it fires now
-	firing   []int32    // indices of the others
+	firing   []int32    // indices of those that fire now
 }
 
 func (p *pastFiring) bytes() int {
 	if p == nil {
 		return 0
 	}
-	sum := 4*(cap(p.neurons)+cap(p.at)) + cap(p.silent) + 4*cap(p.firing) + 8*cap(p.stimulus) + 24*cap(p.fired)
+	sum := 4*(cap(p.neurons)+cap(p.at)) + 4*cap(p.firing) + 8*cap(p.stimulus) + 24*cap(p.fired)
 	for _, f := range p.fired {
 		sum += 8 * cap(f)
 	}
@@ -105,7 +104,7 @@ func (p *pastFiring) add(v volley, defeat int) {
 	p.at = extended(p.at, int(slices.Max(v.winners))+1)
 	for _, i := range v.winners {
 		if p.at[i] == 0 {
-			p.neurons, p.silent = append(p.neurons, i), append(p.silent, 1)
+			p.neurons = append(p.neurons, i)
 			p.at[i] = int32(len(p.neurons))
 		}
 	}
@@ -284,7 +283,7 @@ func (b *Brain) findFired(t *target) {
 // silence notes that no neuron fires.
 func (p *pastFiring) silence() {
 	for _, k := range p.firing {
-		p.silent[k] = 1
+		p.neurons[k] = ^p.neurons[k]
 	}
 	p.firing = p.firing[:0]
 }
@@ -301,7 +300,7 @@ func (p *pastFiring) findFired(b *Brain, f *fibre, first int) {
 		if k < 0 {
 			continue
 		}
-		p.silent[k], p.firing = 0, append(p.firing, int32(k))
+		p.neurons[k], p.firing = ^i, append(p.firing, int32(k))
 		for block, fired := range p.fired {
 			if k < len(fired) {
 				b.fired[block][first+s] = fired[k]
@@ -331,8 +330,9 @@ func (b *Brain) addPast(in inputs, t *target, f *fibre, proposal int) (won bool)
 	b.arena = slices.Grow(b.arena, len(drawn))
 	sources := b.arena[from : from+len(drawn)]
 	for _, k := range drawn { // without branches, as appendIn
-		drawn[n], sources[n] = k, p.neurons[k]
-		n += int(p.silent[k])
+		i := p.neurons[k]
+		drawn[n], sources[n] = k, i
+		n += int(uint32(^i) >> 31)
 	}
 	b.arena = b.arena[:from+n]
 	return in.addAll(p.fired, drawn[:n])
