@@ -273,8 +273,8 @@ func appendIn(dst, sources, firing []int32, first int) []int32 {
 	n := len(dst)
 	dst = slices.Grow(dst, len(sources))[:n+len(sources)]
 	for _, s := range sources {
-		at := uint(int(s) - first)
-		in := uint(int(at-uint(len(firing)))) >> 63 &^ (at >> 63)
+		at := uint64(int(s) - first)
+		in := (at - uint64(len(firing))) >> 63 &^ (at >> 63)
 		dst[n] = firing[at*in]
 		n += int(in)
 	}
