@@ -31,7 +31,8 @@ const (
 	bytesA = 540672  // of a packed block of A, which stays in the second-level cache
 	bytesB = 8 << 20 // of a packed block of B
 	nearB  = 300000  // bytes of a B that is read where it stands
-	tilesB = 6       // tiles above each other that B is not packed for
+	tilesB = 8       // tiles above each other that B is not packed for
+	nearA  = 1024    // bytes of a row of a transposed A that is read where it stands if B is narrow
 	panelA = 8       // elements between the columns of a packed panel of A
 	// maxTileColumns is at least the columns of the largest tile: 1 by 8 vectors of 8 float64, or 3
 	// vectors of 16 float32.
@@ -49,7 +50,7 @@ type strip struct {
 func (g *product[T]) blocks(i0, i1, j0, j1 int) {
 	t, size := g.tiles, int(unsafe.Sizeof(g.alpha))
 	columns := t.vectors * t.lanes
-	g.packedA = j1-j0 > columns && g.transA || j1-j0 >= 4*columns
+	g.packedA = j1-j0 > columns && g.transA && g.lda*size > nearA || j1-j0 >= 4*columns
 	g.kept = g.ws.kept != nil && j0 == 0 && j1 == g.n && (g.transB || i1-i0 > 2*t.rows)
 	packB := g.kept || g.transB || i1-i0 > tilesB*t.rows && g.k*g.ldb*size > nearB
 	depth := min(deep, g.k)
