@@ -132,8 +132,8 @@ func concat[T cpu.Real](c *cpu.Call, out []T, in [][]T) error {
 	at := 0
 	for i, x := range in {
 		w := c.InShape[i][c.Attr[0]] * inner
-		for o := range outer {
-			copy(out[o*row+at:o*row+at+w], x[o*w:(o+1)*w])
+		if outer > 0 && w > 0 {
+			cpu.CopyRows(c.Level, outer, w, out[at:], row, x, w)
 		}
 		at += w
 	}

@@ -115,28 +115,33 @@ func (g *product[T]) multiply(i0, i1 int, s strip, at int, first bool) {
 	for g.pc = g.top; g.pc < g.bottom; g.pc += kc {
 		g.depth = min(kc, g.bottom-g.pc)
 		fresh := s.packed && g.packB(s, at+(g.pc-g.top)*s.vectors*g.tiles.lanes, first)
-		g.fetchAhead(s, fresh, tiles)
+		g.fetchAhead(i0, s, fresh, tiles)
 		g.column(i0, i1, s, tiles*panelA*(g.pc-g.top))
 	}
 }
 
-// fetchAhead chooses what the tiles of a strip bring into the second-level cache for the panel of B behind it: the panel if it has been
-// packed, otherwise the rows of B that it will be packed from or that the tiles will read.
-func (g *product[T]) fetchAhead(s strip, fresh bool, tiles int) {
+// fetchAhead chooses what the tiles of a strip bring into the second-level cache: the panel of B behind theirs if it has been
+// packed, otherwise the rows of B that it will be packed from or that the tiles will read. Many tiles that read A where it stands bring that of the next tile instead, if
+// its rows follow each other.
+func (g *product[T]) fetchAhead(i0 int, s strip, fresh bool, tiles int) {
 	size, length, p, j := int(unsafe.Sizeof(g.alpha)), s.vectors*g.tiles.lanes, g.pc+kc, s.j
 	if p >= g.bottom {
 		p, j = g.top, s.j+s.width
 	}
 	g.next, g.apart, g.fetch = nil, 0, 0
-	if s.packed && !fresh {
+	lines, wanted := length*size/64, (g.depth+tiles-1)/tiles
+	if below := i0 + g.tiles.rows; !g.packedA && !g.transA && g.lda == g.depth && tiles > tilesB {
+		g.next, g.apart = &g.a[below*g.lda], length
+		wanted = (g.tiles.rows*g.lda + length - 1) / length
+	} else if s.packed && !fresh {
 		if behind := g.panel[len(g.panel):cap(g.panel)]; len(behind) > 0 {
 			g.next, g.apart = &behind[0], length
 		}
 	} else if !g.transB && j < g.n {
 		g.next, g.apart = &g.b[p*g.ldb+j], g.ldb
 	}
-	if lines := length * size / 64; g.next != nil && lines > 0 {
-		g.fetch = max(0, min((g.depth+tiles-1)/tiles, (g.depth-1)/lines-g.tiles.rows))
+	if g.next != nil && lines > 0 {
+		g.fetch = max(0, min(wanted, (g.depth-1)/lines-g.tiles.rows))
 	}
 }
 

@@ -88,17 +88,17 @@ func (s *scratchConv[T]) slideStrip(hand, k int) {
 		clear(plane[:above*w.row])
 		clear(plane[(above+inside)*w.row : rows*w.row])
 		if inside > 0 {
-			copyRows(s.l, inside, v.w, plane[above*w.row+v.pad[1]:], w.row, image[(first+above-v.pad[0])*v.w:], v.w)
+			CopyRows(s.l, inside, v.w, plane[above*w.row+v.pad[1]:], w.row, image[(first+above-v.pad[0])*v.w:], v.w)
 		}
 	}
 	slide(s.l, v.o, (lines-1)*w.row+v.q, v.depth, w.filters[group%v.groups*v.o*v.depth:], planes, w.under, w.out[hand], w.ld)
 	for o := range v.o {
-		copyRows(s.l, lines, v.q, w.results[(group*v.o+o)*v.places()+first*v.q:], v.q, w.out[hand][o*w.ld:], w.row)
+		CopyRows(s.l, lines, v.q, w.results[(group*v.o+o)*v.places()+first*v.q:], v.q, w.out[hand][o*w.ld:], w.row)
 	}
 }
 
-// copyRows is kernels.CopyRows64 or kernels.CopyRows32.
-func copyRows[T Real](l kernels.Level, rows, n int, to []T, apart int, from []T, apartFrom int) {
+// CopyRows is kernels.CopyRows64 or kernels.CopyRows32.
+func CopyRows[T Real](l kernels.Level, rows, n int, to []T, apart int, from []T, apartFrom int) {
 	switch to := any(to).(type) {
 	case []float64:
 		kernels.CopyRows64(l, rows, n, to, apart, any(from).([]float64), apartFrom)

@@ -45,7 +45,7 @@ func newWide[T Real](c *Call, v *convolution, channels int) *wide[T] {
 func (s *scratchConv[T]) surround(hand int, images []T, group, c0, c1 int) {
 	v, w := &s.v, s.wide
 	for c := c0; c < c1; c++ {
-		copyRows(s.l, v.h, v.w, w.planes[hand][(c-c0)*w.plane+v.pad[0]*w.row+v.pad[1]:], w.row, images[(group*v.c+c)*v.h*v.w:], v.w)
+		CopyRows(s.l, v.h, v.w, w.planes[hand][(c-c0)*w.plane+v.pad[0]*w.row+v.pad[1]:], w.row, images[(group*v.c+c)*v.h*v.w:], v.w)
 	}
 }
 
@@ -53,7 +53,7 @@ func (s *scratchConv[T]) surround(hand int, images []T, group, c0, c1 int) {
 func (s *scratchConv[T]) spreadOut(hand int, results []T, group int) {
 	v, w := &s.v, s.wide
 	for o := range v.o {
-		copyRows(s.l, v.p, v.q, w.results[hand][o*w.count:], w.row, results[(group*v.o+o)*v.places():], v.q)
+		CopyRows(s.l, v.p, v.q, w.results[hand][o*w.count:], w.row, results[(group*v.o+o)*v.places():], v.q)
 	}
 }
 
