@@ -75,6 +75,10 @@ func (s *Step) elements(name string, n, each, threads int, text string) {
 // Begin opens a kernel, and declares in0, in1, ..., out and fail. Of the jobs that fail the first is kept, as those
 // after it compute with what it left.
 func (s *Step) Begin(k Launch) {
+	if s.g.options.Count && len(k.Work.Arrays) == 0 {
+		k.Work = s.arrays()
+		k.Work.Unknown = "instructions of blocks"
+	}
 	s.list = append(s.list, k)
 	s.g.begin(k)
 	for i := range s.Value.In {

@@ -57,7 +57,7 @@ func (s *Source) work() (list []roofline.Launch) {
 func (l Launch) described() roofline.Launch {
 	out := roofline.Launch{Kernel: l.Kernel, Grid: l.Grid, Block: l.Block, Resident: l.Resident, Shared: l.Shared, Work: l.Work}
 	if l.Library != nil || l.external != nil {
-		out.Work.Unknown = "a call of a library"
+		out.Work.Unknown = "calls of libraries"
 	}
 	return out
 }

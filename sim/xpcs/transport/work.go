@@ -56,7 +56,7 @@ func (s *Setup) gradientWork(m Measured, trips float64) ([]roofline.Launch, erro
 	g := roofline.Launch{Kernel: "gradient", Grid: len(blocks) / 4, Block: blockThreads, Registers: known.registers}
 	w := &g.Work
 	if known.instructions == 0 || s.Customary {
-		w.Unknown = fmt.Sprintf("the arithmetic of pairs of %v", s.Model)
+		w.Unknown = fmt.Sprintf("instructions of pairs of %v", s.Model)
 	}
 	pairs := float64(angles * frames * (frames - 1) / 2)
 	bytes := pairs * float64(m.Bits/8)
