@@ -45,7 +45,8 @@ type panels[T float] struct {
 // grown returns at least n elements, keeping s when it is long enough.
 func grown[T float](s []T, n int) []T {
 	if len(s) < n {
-		return make([]T, n)
+		s = make([]T, n)
+		inLargePages(s)
 	}
 	return s
 }
