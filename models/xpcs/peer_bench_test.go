@@ -134,7 +134,7 @@ func raceMaps(side int) correlate.Maps {
 func raceMultitau(b *testing.B, name, what string, m correlate.Movie, bytes float64, peers ...string) {
 	var rivals []peer.Rival
 	for _, p := range peers {
-		rivals = append(rivals, peer.Rival{Name: map[string]string{"numpy": "NumPy", "torch": "PyTorch"}[p], Script: "xpcs.py", Args: []string{what, p}, Input: map[string]any{"side": m.Height, "frames": min(m.Frames, 512)}})
+		rivals = append(rivals, peer.Rival{Name: map[string]string{"numpy": "NumPy", "torch": "PyTorch"}[p], Script: "xpcs.py", Args: []string{what, p}, Input: map[string]any{"side": m.Height, "frames": min(m.Frames, 256)}})
 	}
 	peer.Race{
 		Name: name, Unit: "frame", Tol: 2e-3, // movies of different lengths, and the peer's sums of float32
@@ -148,7 +148,7 @@ func raceMultitau(b *testing.B, name, what string, m correlate.Movie, bytes floa
 				sum += mean(row)
 			}
 			check := sum / float64(len(r.G2))
-			if m.Frames > 512 {
+			if m.Frames > 256 {
 				check = math.NaN()
 			}
 			return peer.Done{Units: float64(m.Frames), Check: check}, nil
