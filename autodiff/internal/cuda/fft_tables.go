@@ -22,6 +22,23 @@ func (f *fourier) rootsBy(n, step int) string {
 	return f.table(fmt.Sprintf("roots %d by %d", n, step), (n+step-1)/step, func(k int) (x, y float64) { return root(k*step, n) })
 }
 
+// stageRoots returns a table of the roots of all stages but the first, in the order in which threads beside each other load them: those of number q of the butterflies of r
+// numbers are exp(-2 pi i k q/(before r)), k = 0 ... before-1, q = 1 ... r-1.
+func (f *fourier) stageRoots(m int, radix []int) string {
+	type place struct{ k, n int }
+	var all []place
+	before := 1
+	for _, r := range radix {
+		for q := 1; q < r && before > 1; q++ {
+			for k := range before {
+				all = append(all, place{k * q, before * r})
+			}
+		}
+		before *= r
+	}
+	return f.table(fmt.Sprintf("stages %d", m), len(all), func(i int) (x, y float64) { return root(all[i].k, all[i].n) })
+}
+
 // root returns exp(-2 pi i k/n), 0 <= k < n, from an angle of at most an eighth of a turn.
 func root(k, n int) (x, y float64) {
 	eighth := 8 * k / n
@@ -114,7 +131,7 @@ func smoothFrom(n int) int {
 
 // fourierText has complex numbers, butterflies and the stages of a transform in shared memory, which sort
 // themselves. Reference: Stockham, doi:10.1145/1464182.1464209.
-var fourierText = `struct complex { R x, y; };
+var fourierText = `struct alignas(2 * sizeof(R)) complex { R x, y; };
 static inline __device__ complex operator+(complex a, complex b) { complex r = {a.x + b.x, a.y + b.y}; return r; }
 static inline __device__ complex operator-(complex a, complex b) { complex r = {a.x - b.x, a.y - b.y}; return r; }
 static inline __device__ complex operator*(complex a, complex b) { complex r = {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x}; return r; }
@@ -126,7 +143,7 @@ template <> struct Butterfly<4> { static inline __device__ void run(complex *v, 
 	complex a = v[0] + v[2], b = v[0] - v[2], c = v[1] + v[3], d = eu_turned(v[1] - v[3], s);
 	v[0] = a + c; v[1] = b + d; v[2] = a - c; v[3] = b - d;
 } };
-` + oddButterfly(3) + oddButterfly(5) + oddButterfly(7) + `template <int r, int n, int before, int lines, int threads> static inline __device__ void eu_stage(complex *x, const R *w, R s) {
+` + oddButterfly(3) + oddButterfly(5) + oddButterfly(7) + `template <int r, int n, int before, int lines, int threads> static inline __device__ void eu_stage(complex *x, const complex *w, R s) {
 	const int each = n / r, all = lines * each, c = (all + threads - 1) / threads;
 	complex v[c][r];
 #pragma unroll
@@ -139,7 +156,7 @@ template <> struct Butterfly<4> { static inline __device__ void run(complex *v, 
 		for (int q = 0; q < r; q++) {
 			v[p][q] = from[q * each];
 			if (before > 1 && q > 0) {
-				complex z = eu_root(w, k * q * (each / before));
+				complex z = w[(q - 1) * before + k];
 				z.y *= -s;
 				v[p][q] = v[p][q] * z;
 			}

@@ -69,6 +69,7 @@ func NewMachine[T cpu.Real](c *Code, o cpu.Settings) (*Machine[T], error) {
 
 func (m *Machine[T]) allocate() error {
 	var tables []int64
+	first := roundUp(m.p.Ints, 2) // tables begin at multiples of 16 bytes
 	for _, t := range m.source.Tables {
 		tables = append(tables, t...)
 	}
@@ -85,13 +86,13 @@ func (m *Machine[T]) allocate() error {
 		to    **device.Buffer
 		bytes int
 		tag   string
-	}{{&m.arena, m.layout.reals, "arrays"}, {&m.ints, 8 * (m.p.Ints + len(tables)), "indices"},
+	}{{&m.arena, m.layout.reals, "arrays"}, {&m.ints, 8 * (first + len(tables)), "indices"},
 		{&m.table, 8 * (len(m.p.Buffers) + len(m.source.Tables)), "addresses"}, {&m.part, 8 * m.source.Partials, "partial results"}, {&m.fault, 8, "faults"}} {
 		if *a.to, err = m.on.AllocTagged(max(8, a.bytes), a.tag); err != nil {
 			return err
 		}
 	}
-	ints := make([]int64, m.p.Ints, m.p.Ints+len(tables))
+	ints := make([]int64, first, first+len(tables))
 	addresses := make([]uint64, 0, len(m.p.Buffers)+len(m.source.Tables))
 	for i, b := range m.p.Buffers {
 		if b.Kind == compiler.IntBuf && b.Value.Op == nil {
@@ -100,7 +101,7 @@ func (m *Machine[T]) allocate() error {
 		at := m.own(i)
 		addresses = append(addresses, uint64(at.Buffer.Uintptr())+uint64(at.Offset))
 	}
-	at := uint64(m.ints.Uintptr()) + uint64(8*m.p.Ints)
+	at := uint64(m.ints.Uintptr()) + uint64(8*first)
 	for _, t := range m.source.Tables {
 		addresses = append(addresses, at)
 		at += uint64(8 * len(t))

@@ -5,6 +5,7 @@ package cuda
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
@@ -102,8 +103,11 @@ func (g *generator) shared(name, text string) {
 	}
 }
 
-// Table adds an array of constant indices and returns the C expression of it.
+// Table adds an array of constant indices and returns the C expression of it. It begins at a multiple of 16 bytes.
 func (s *Step) Table(v []int64) string {
+	if len(v)%2 == 1 {
+		v = append(slices.Clip(v), 0)
+	}
 	s.g.tables = append(s.g.tables, v)
 	return fmt.Sprintf("((const index_t *)buf[%d])", s.g.buffers+len(s.g.tables)-1)
 }

@@ -339,14 +339,13 @@ func (f *fourier) kernel(p pass) {
 		size *= 2
 	}
 	room := fmt.Sprintf("fft_room_%d", size)
-	f.Shared(room, fmt.Sprintf("__shared__ R %s[%d];\n", room, 2*size))
-	roots := f.roots(m, m)
+	f.Shared(room, fmt.Sprintf("alignas(16) __shared__ R %s[%d];\n", room, 2*size))
 	k := Launch{Kernel: f.g.name("fft"), Grid: max(1, min(groups, mostGrid)), Block: threads}
 	k.Shared = 2 * size * f.g.precision / 8
 	k.Work = f.fftWork(p, k, m, lines, groups, radix, chirped)
 	f.open(p, k)
 	sign, conj := pick(f.inverse && !chirped, "1", "-1"), pick(f.inverse && chirped, "-", "")
-	f.Printf("\tcomplex *x = (complex *)%s;\n\tconst R *w = %s;\n\tfor (index_t group = blockIdx.x; group < %s; group += gridDim.x) {\n", room, roots, number(groups))
+	f.Printf("\tcomplex *x = (complex *)%s;\n\tconst complex *w = (const complex *)%s;\n\tfor (index_t group = blockIdx.x; group < %s; group += gridDim.x) {\n", room, f.stageRoots(m, radix), number(groups))
 	// Neighbouring threads load neighbouring numbers: of a line, or of neighbouring lines.
 	split := func(step, n int) string {
 		if step == 1 {
@@ -380,9 +379,12 @@ func (f *fourier) kernel(p pass) {
 
 // stages transforms lines of m numbers in shared memory.
 func (f *fourier) stages(radix []int, m, lines, threads int, sign string) {
-	before := 1
+	before, at := 1, 0
 	for _, r := range radix {
-		f.Printf("\teu_stage<%d, %d, %d, %d, %d>(x, w, R(%s));\n", r, m, before, lines, threads, sign)
+		f.Printf("\teu_stage<%d, %d, %d, %d, %d>(x, w + %d, R(%s));\n", r, m, before, lines, threads, at, sign)
+		if before > 1 {
+			at += before * (r - 1)
+		}
 		before *= r
 	}
 }

@@ -205,7 +205,7 @@ func (f *fourier) fftWork(p pass, k Launch, m, lines, groups int, radix []int, c
 		w.Serial += turn * passes * (2*barrier + each/float64(r)*(2*sharedLoad+40) + 2*sharedLoad)
 		if before > 1 {
 			real += n * float64(6*(r-1))
-			w.Accesses += n * float64(2*(r-1))
+			w.Accesses += n * float64(r-1)
 			w.Serial += turn * passes * each / float64(r) * 2 * sharedLoad
 		}
 		before *= r
@@ -218,8 +218,7 @@ func (f *fourier) fftWork(p pass, k Launch, m, lines, groups int, radix []int, c
 	return w
 }
 
-// stageConflicts returns the turns beyond the first of a warp's accesses in a butterfly of a stage: for roots, whose real and imaginary parts
-// are loaded one after another, and for what is stored in shared memory.
+// stageConflicts returns the turns beyond the first of a warp's accesses in a butterfly of a stage: for roots, and for what is stored in shared memory.
 func (f *fourier) stageConflicts(r, m, before int) (roots, banks int) {
 	bytes := f.g.precision / 4
 	each := m / r
@@ -227,13 +226,13 @@ func (f *fourier) stageConflicts(r, m, before int) (roots, banks int) {
 		var root, to []int
 		for t := range min(warp, each) {
 			k := t % before
-			root = append(root, k*q*(each/before)*bytes)
+			root = append(root, ((q-1)*before+k)*bytes)
 			to = append(to, ((t-k)*r+k+q*before)*bytes)
 		}
 		banks += roofline.Banks(to, bytes) - 1
 		if q > 0 && before > 1 {
-			_, lines := roofline.Pattern(root, bytes/2)
-			roots += 2 * (lines - 1)
+			_, lines := roofline.Pattern(root, bytes)
+			roots += lines - 1
 		}
 	}
 	return roots, banks
