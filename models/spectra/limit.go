@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Limit is a one-sided statement about a parameter whose best value is at a bound, such as a rotation too slow to
@@ -87,7 +86,7 @@ func truncated95(g, h, width float64) float64 {
 	sd := math.Sqrt(2 / h)
 	from := g / h / sd // the bound, in standard deviations from the minimum of the parabola
 	switch {
-	case g > 0 && math.Abs(h)*exponential < 1e-3*g:
+	case g > 0 && math.Abs(h)*exponential < 1e-3*g || from > 37: // where the curvature changes it by 0.1 %, and tails would be 0
 		return exponential
 	case !(h > 0) || !(from > -30):
 		return math.NaN()
@@ -110,5 +109,5 @@ func truncated95(g, h, width float64) float64 {
 	return (lo - from) * sd
 }
 
-// upperTail returns the probability that a standard normal number is above x.
-func upperTail(x float64) float64 { return distuv.UnitNormal.Survival(x) }
+// upperTail returns the probability that a standard normal number is above x. distuv's Survival is 0 beyond 8.
+func upperTail(x float64) float64 { return math.Erfc(x/math.Sqrt2) / 2 }

@@ -131,6 +131,25 @@ func TestLimitsOfNormalDistributions(t *testing.T) {
 	}
 }
 
+// Limits keep their digits where the minimum of the parabola is many standard deviations beyond the bound.
+func TestLimitOfSteepSlopes(t *testing.T) {
+	for _, from := range []float64{-3, 0, 5, 7.5, 8.2, 9, 20, 36.9, 37.1, 60} {
+		limit := truncated95(2*from, 2, math.Inf(1))
+		below, all := 0.0, 0.0
+		const n = 20000
+		for i := range n {
+			u := (float64(i) + 0.5) / n * 5 * limit
+			w := math.Exp(-from*u - u*u/2)
+			if all += w; u < limit {
+				below += w
+			}
+		}
+		if !(math.Abs(below/all-0.95) < 0.0005) {
+			t.Errorf("%v standard deviations beyond the bound, %v of the density is below the limit %v", from, below/all, limit)
+		}
+	}
+}
+
 // Where the library of a network ends at one value of a parameter, the parameter is at its bound, as with a grid: the
 // penalty beyond says nothing of the star.
 func TestLimitAtSideOfHull(t *testing.T) {

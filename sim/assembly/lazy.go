@@ -111,15 +111,17 @@ func normalCandidates(distribution *inputDistribution, free, k int, src *randomS
 	alpha := float64(distribution.quantile(float64(k) / float64(free)))
 	fired, mean, variance := distribution.moments()
 	sd := math.Sqrt(variance)
-	n := distuv.UnitNormal
-	tail := n.Survival((alpha - mean) / sd)
+	tail := math.Erfc((alpha-mean)/(sd*math.Sqrt2)) / 2 // distuv's Survival is 0 beyond 8 standard deviations
 	list := make([]int, k)
 	for i := range list {
-		z := -n.Quantile(src.uniform() * tail)
-		if sd == 0 {
-			z = 0
+		v := mean - sd*distuv.UnitNormal.Quantile(src.uniform()*tail)
+		switch {
+		case sd == 0:
+			v = mean
+		case math.IsInf(v, 0): // the tail is that of one number
+			v = alpha
 		}
-		list[i] = min(int(math.Round(mean+sd*z)), fired)
+		list[i] = min(int(math.Round(v)), fired)
 	}
 	slices.SortFunc(list, func(a, b int) int { return b - a })
 	return func() (int, bool) {

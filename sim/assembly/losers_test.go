@@ -236,3 +236,20 @@ func TestSingleWeightsTieWithCounts(t *testing.T) {
 		}
 	}
 }
+
+// TestNormalTail forms assemblies of neurons whose inputs are beyond what 1 - Erf can tell from 0: 14 of these had no finite inputs.
+func TestNormalTail(t *testing.T) {
+	for _, size := range []int{1, 10, 100, 500} {
+		for _, p := range []float64{0, 1e-5, 1e-3, 0.01, 0.05, 1} {
+			b := New(Settings{P: p, Seed: 1, Lazy: Normal})
+			check(t, b.AddArea(Area{Name: "A", N: 1_000_000, K: 50, Beta: 0.05, Lazy: true}))
+			check(t, b.AddStimulus("s", size))
+			trace, err := b.Form("s", "A", 10)
+			check(t, err)
+			first := trace[0][0]
+			if least := float64(b.binomial(size, p).quantile(50. / 1e6)); first.Kth < least || first.Input > 50*(least+2) || len(first.Winners) != 50 {
+				t.Errorf("%d neurons with synapses of probability %g: %d winners have inputs from %v on, %v together, want from %v on", size, p, len(first.Winners), first.Kth, first.Input, least)
+			}
+		}
+	}
+}
