@@ -241,7 +241,7 @@ func (c *condenser) total() *Node {
 			sum = append(sum, own...)
 			continue
 		}
-		if g.constant != 0 {
+		if g.constant != 0 || len(own) == 0 && !isInput(g.by) {
 			own = append(own, Scalar(g.constant))
 		}
 		if len(own) > 0 {
@@ -254,13 +254,21 @@ func (c *condenser) total() *Node {
 	return AddN(sum...)
 }
 
+// isInput says whether all elements of n are those of an input, which are finite, so that their products with 0 are 0.
+func isInput(n *Node) bool {
+	for n.op != nil && n.op.kind == viewKind && len(n.in) == 1 {
+		n = n.in[0]
+	}
+	return n.op == nil
+}
+
 // total returns the terms but for the constant.
 func (g *weighted) total() (sum []*Node) {
 	for _, b := range g.bases {
 		coef := g.linear[b]
 		same := !slices.ContainsFunc(coef, func(v float64) bool { return v != coef[0] })
 		switch {
-		case same && coef[0] == 0 && b.op == nil: // an input, which is finite
+		case same && coef[0] == 0 && isInput(b):
 		case same:
 			s := Sum(b)
 			if coef[0] != 1 {

@@ -28,7 +28,8 @@ func TestRefusedCorners(t *testing.T) {
 
 // TestProductsWithZero has densities with a term that is 0 where it is a number at all.
 func TestProductsWithZero(t *testing.T) {
-	for _, term := range []string{"0 * log(x)", "log(x) - log(x)", "a * log(x)", "dot_product(rep_vector(a, 2), log([x, x + 3]'))", "0 * sqrt(x) + 0 * log(x)", "a * sum(log(rep_vector(x, 4)))"} {
+	for _, term := range []string{"0 * log(x)", "log(x) - log(x)", "a * log(x)", "dot_product(rep_vector(a, 2), log([x, x + 3]'))", "0 * sqrt(x) + 0 * log(x)", "a * sum(log(rep_vector(x, 4)))",
+		"sum(log(x) * rep_vector(a, 3))", "sum(rep_vector(a, 3) / log(x + 0.5))", "(x - x) * log(x)"} {
 		post, err := compileText("m.stan", "data { real a; } parameters { real x; } model { x ~ normal(0, 1); target += "+term+"; }", []byte(`{"a": 0}`))
 		if err != nil {
 			t.Fatal(err)
