@@ -7,7 +7,7 @@ package kernels
 // products if B is transposed.
 func (g *product[T]) loops(i0, i1, j0, j1 int) {
 	g.scaled(i0, i1, j0, j1)
-	if g.alpha == 0 {
+	if g.k == 0 || g.alpha == 0 {
 		return
 	}
 	for i := i0; i < i1; i++ {
