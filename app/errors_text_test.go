@@ -109,6 +109,7 @@ func TestArguments(t *testing.T) {
 		"batch merge":             "batch merge needs a folder or a file (.yaml)\n",
 		"sbc own.json":            "did you mean --problem own.json?\nTry: euryale sbc --help",
 		"sample stan a.stan b":    "sample stan takes one file, a.stan: did you mean --data b?\n",
+		"sample stan b a.stan":    "sample stan takes one file, a.stan: did you mean --data b?\n",
 		"info a b":                "info takes at most 1 argument: leave out b\n",
 		"demo g2 x":               "demo g2 takes no arguments besides its flags: leave out x\n",
 		"sbc --out d":             "sbc has no folder of results: leave out --out d\n",

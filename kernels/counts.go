@@ -51,7 +51,7 @@ func CountProduct(l Level, k int, a, b []uint32, c []int32, ldc int, add, upper 
 	switch {
 	case k < 0:
 		panic("kernels: CountProduct was given a negative size")
-	case len(a) < k*PanelRows || len(b) < k*PanelRows:
+	case len(a)/PanelRows < k || len(b)/PanelRows < k:
 		panic("kernels: CountProduct: a panel is shorter than k and PanelRows say")
 	case ldc < PanelRows || len(c) < (PanelRows-1)*ldc+PanelRows:
 		panic("kernels: CountProduct: C is shorter than PanelRows and ldc say")

@@ -72,7 +72,7 @@ func (g *product[T]) check() {
 		panic("kernels: Gemm was given a negative size")
 	}
 	fits := func(s []T, rows, columns, ld int) bool {
-		return rows == 0 || columns == 0 || ld >= columns && len(s) >= (rows-1)*ld+columns
+		return rows == 0 || columns == 0 || ld >= columns && len(s) >= columns && rows-1 <= (len(s)-columns)/ld
 	}
 	ar, ac, br, bc := g.m, g.k, g.k, g.n
 	if g.transA {
@@ -95,6 +95,9 @@ func (g *product[T]) check() {
 func (g *product[T]) part(i0, i1, j0, j1 int) {
 	if i0 >= i1 || j0 >= j1 {
 		return
+	}
+	if i0 < 0 || i1 > g.m || j0 < 0 || j1 > g.n {
+		panic("kernels: GemmPart was given rows or columns that the product does not have")
 	}
 	if g.tiles == nil {
 		g.loops(i0, i1, j0, j1)

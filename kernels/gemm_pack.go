@@ -83,6 +83,10 @@ func (g *product[T]) packB(s strip, at int, first bool) bool {
 // transpose sets dst[p*ds+i] = src[i*ss+p] for rows i and columns p; t is nil for pure Go.
 func transpose[T float](t *tiles[T], dst []T, ds int, src []T, ss, rows, columns int) {
 	size, i := int(unsafe.Sizeof(src[0])), 0
+	if rows <= 0 || columns <= 0 {
+		return
+	}
+	_, _ = dst[(columns-1)*ds+rows-1], src[(rows-1)*ss+columns-1]
 	if t != nil {
 		whole := columns &^ (t.group - 1)
 		for ; i+t.group <= rows; i += t.group {

@@ -36,7 +36,7 @@ func panelProduct[T float](t *tiles[T], one *T, k int, a, b, c []T, ldc int, add
 	switch {
 	case k < 0:
 		panic("kernels: PanelProduct was given a negative size")
-	case len(a) < k*PanelRows || len(b) < k*PanelRows:
+	case len(a)/PanelRows < k || len(b)/PanelRows < k:
 		panic("kernels: PanelProduct: a panel is shorter than k and PanelRows say")
 	case ldc < PanelRows || len(c) < (PanelRows-1)*ldc+PanelRows:
 		panic("kernels: PanelProduct: C is shorter than PanelRows and ldc say")

@@ -173,13 +173,40 @@ func TestGemmAllocatesOnce(t *testing.T) {
 	}
 }
 
-func TestGemmRefusesShortSlices(t *testing.T) {
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic for a short B")
+// Slices that are too short, parts that a product does not have, and sizes whose product overflows are misuse at every level.
+func TestGemmRefusesMisuse(t *testing.T) {
+	x := make([]float64, 64)
+	part := func(l Level, i0, i1, j0, j1 int) {
+		GemmPart64(l, new(Workspace), false, false, 4, 4, 4, 1, x[:16], 4, x[:16], 4, 0, make([]float64, 64)[:16], 4, i0, i1, j0, j1)
+	}
+	for _, l := range Levels() {
+		for name, f := range map[string]func(){
+			"short B": func() {
+				Gemm64(l, new(Workspace), false, false, 2, 2, 2, 1, x[:4], 2, x[:3], 2, 0, make([]float64, 4), 2)
+			},
+			"long rows of A": func() {
+				Gemm64(l, new(Workspace), false, false, 5, 3, 3, 1, x[:3], 1<<62, x[:9], 3, 0, make([]float64, 15), 3)
+			},
+			"rows":          func() { part(l, 0, 8, 0, 4) },
+			"rows before":   func() { part(l, -1, 4, 0, 4) },
+			"columns":       func() { part(l, 0, 4, 0, 8) },
+			"transposition": func() { Transpose64(l, make([]float64, 64)[:60], 8, x, 8, 8, 8) },
+			"its source":    func() { Transpose64(l, make([]float64, 64), 8, x[:60], 8, 8, 8) },
+			"panels": func() {
+				PanelProduct64(l, 1<<60, nil, nil, make([]float64, PanelRows*PanelRows), PanelRows, false, false)
+			},
+			"counts": func() { CountProduct(l, 1<<60, nil, nil, make([]int32, PanelRows*PanelRows), PanelRows, false, false) },
+		} {
+			t.Run(l.String()+" "+name, func(t *testing.T) {
+				defer func() {
+					if recover() == nil {
+						t.Error("no panic")
+					}
+				}()
+				f()
+			})
 		}
-	}()
-	Gemm64(Best(), new(Workspace), false, false, 2, 2, 2, 1, make([]float64, 4), 2, make([]float64, 3), 2, 0, make([]float64, 4), 2)
+	}
 }
 
 func BenchmarkGemm(b *testing.B) {

@@ -171,6 +171,9 @@ func helpCommand() *cobra.Command {
 	}
 }
 
+// isProgram reports whether a file is a program of Stan by its name.
+func isProgram(file string) bool { return strings.HasSuffix(file, ".stan") }
+
 // argumentsError says which argument of a command is missing, or which is one too many.
 func argumentsError(c *cobra.Command, args []string) error {
 	path := strings.TrimPrefix(c.CommandPath(), c.Root().Name()+" ")
@@ -194,8 +197,12 @@ func argumentsError(c *cobra.Command, args []string) error {
 	switch {
 	case c.Flags().Lookup("problem") != nil && most == 0:
 		return fmt.Errorf("%s takes no file %s: did you mean --problem %s?", path, extra, extra)
-	case most == 1 && c.Flags().Lookup("data") != nil && !c.Flags().Changed("data"): // a program of Stan and its data
-		return fmt.Errorf("%s takes one file, %s: did you mean --data %s?", path, args[0], extra)
+	case most == 1 && c.Flags().Lookup("data") != nil && !c.Flags().Changed("data") && !(isProgram(args[0]) && isProgram(extra)): // a program of Stan and its data
+		file, data := args[0], extra
+		if isProgram(data) {
+			file, data = data, file
+		}
+		return fmt.Errorf("%s takes one file, %s: did you mean --data %s?", path, file, data)
 	case most == 0:
 		return fmt.Errorf("%s takes no arguments besides its flags: leave out %s", path, extra)
 	}
