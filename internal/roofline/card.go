@@ -57,16 +57,25 @@ func Names() (list []string) {
 	return list
 }
 
-// Find returns the card of a name, which may be longer than that of the model, as drivers' names are: "NVIDIA H100 80GB HBM3".
+// Find returns the card of a name, which may be longer than that of the model, as drivers' names are: "NVIDIA H100 80GB HBM3". Boards of the same name with
+// other memory, and parts of a card, are not in the model.
 func Find(name string) (Card, error) {
-	for _, c := range cards {
-		for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == ' ' || r == '-' }) {
+	var found []Card
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == ' ' || r == '-' }) {
+		switch strings.ToUpper(word) {
+		case "PCIE", "NVL", "MIG", "40GB":
+			return Card{}, fmt.Errorf("roofline: the model does not have %q, which has other memory or fewer multiprocessors than the card that it has: use one of %s", name, strings.Join(Names(), ", "))
+		}
+		for _, c := range cards {
 			if strings.EqualFold(word, c.Name) {
-				return c, nil
+				found = append(found, c)
 			}
 		}
 	}
-	return Card{}, fmt.Errorf("roofline: there is no card %q in the model: use one of %s", name, strings.Join(Names(), ", "))
+	if len(found) != 1 {
+		return Card{}, fmt.Errorf("roofline: there is no card %q in the model: use one of %s", name, strings.Join(Names(), ", "))
+	}
+	return found[0], nil
 }
 
 // Shares that programs reach of what a card could do, and what starting work costs. They are the same for all cards.

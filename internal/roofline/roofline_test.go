@@ -110,6 +110,11 @@ func TestPatterns(t *testing.T) {
 }
 
 func TestUnknownCard(t *testing.T) {
+	for _, name := range []string{"NVIDIA H100 PCIe", "NVIDIA A100-PCIE-40GB", "NVIDIA H100 NVL", "NVIDIA H100 80GB HBM3 MIG 1g.10gb", "H100 A100"} {
+		if c, err := Find(name); err == nil {
+			t.Errorf("%s is taken for an %s", name, c.Name)
+		}
+	}
 	if _, err := Find("H20"); err == nil || !strings.Contains(err.Error(), "H100, H200, A100, L4") {
 		t.Error(err)
 	}
