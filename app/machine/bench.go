@@ -79,14 +79,20 @@ func runBenchGPU(ctx context.Context, a *frame.App, set gpubench.Settings, how p
 	case len(r.Rows) == 0:
 		return exit.Usage("--only %q: no operation has a name that contains this: run without --only to list them", set.Only)
 	case how.explain:
-		how.card = r.Device
-		return explainGPU(a, set.Only, how, r)
+		return explainMeasured(a, set.Only, how, r)
+	}
+	return reportGPU(a, how, r)
+}
+
+// reportGPU prints what was measured.
+func reportGPU(a *frame.App, how printed, r *gpubench.Report) error {
+	switch {
 	case a.JSON:
 		return a.Document(r)
 	case how.table:
 		return benchCSV(a, r)
 	}
-	_, err = fmt.Fprint(a.Stdout, r)
+	_, err := fmt.Fprint(a.Stdout, r)
 	return exit.With(exit.CannotWrite, err)
 }
 

@@ -5,7 +5,6 @@ package machine
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/frame"
@@ -20,11 +19,8 @@ func explainGPU(a *frame.App, only string, how printed, measured *gpubench.Repor
 		how.card = roofline.Names()[0]
 	}
 	card, err := roofline.Find(how.card)
-	if err != nil && measured != nil {
-		return exit.Usage("the model does not know the card %s: name one with --card", how.card)
-	}
 	if err != nil {
-		return exit.Usage("--card %s: the model knows %s", how.card, strings.Join(roofline.Names(), ", "))
+		return exit.Usage("--card: %w", err)
 	}
 	e, err := gpubench.Explain(card, only)
 	switch {
@@ -43,6 +39,17 @@ func explainGPU(a *frame.App, only string, how printed, measured *gpubench.Repor
 	}
 	_, err = fmt.Fprint(a.Stdout, e)
 	return exit.With(exit.CannotWrite, err)
+}
+
+// explainMeasured prints what was measured beside what the model expects of the card, and what was measured alone, with a warning, if the
+// model does not have the card.
+func explainMeasured(a *frame.App, only string, how printed, r *gpubench.Report) error {
+	if _, err := roofline.Find(r.Device); err != nil {
+		a.Log("warn", "times without those that are expected: %v", err)
+		return reportGPU(a, how, r)
+	}
+	how.card = r.Device
+	return explainGPU(a, only, how, r)
 }
 
 // explainCSV prints a line for each kernel.

@@ -4,6 +4,7 @@
 package assembly
 
 import (
+	"fmt"
 	"slices"
 	"unsafe"
 )
@@ -37,8 +38,9 @@ type rowsOf[E uint32 | uint64] struct {
 }
 
 const (
-	chunkSynapses = 15  // synapses in a chunk, which ends with the number of the next chunk of the row, or 0
-	slabChunks    = 128 // chunks that are allocated together
+	chunkSynapses = 15      // synapses in a chunk, which ends with the number of the next chunk of the row, or 0
+	slabChunks    = 128     // chunks that are allocated together
+	maxChunks     = 1 << 28 // number of chunks that a place of 32 bits can tell apart
 )
 
 type chunk[E uint32 | uint64] [chunkSynapses + 1]E
@@ -81,6 +83,9 @@ func (r *rowsOf[E]) copied(i uint32) *slab[E] {
 // another returns the number of a new chunk.
 func (r *rowsOf[E]) another() uint32 {
 	c := r.chunks
+	if c == maxChunks {
+		panic(fmt.Sprintf("assembly: a fibre between areas has more than %d synapses, which is as many as it can have: use fewer neurons or a smaller probability of connections", int64(maxChunks)*chunkSynapses))
+	}
 	if r.chunks++; int(c/slabChunks) >= len(r.slabs) {
 		s := new(slab[E])
 		r.slabs, r.own = append(r.slabs, s), append(r.own, s)

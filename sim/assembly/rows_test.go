@@ -5,8 +5,10 @@ package assembly
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -143,4 +145,17 @@ func TestRanked(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestRowsEnd stops before the numbers of chunks are used up, after which synapses would overwrite each other.
+func TestRowsEnd(t *testing.T) {
+	r := newRows().(*rowsOf[uint32])
+	r.begin([]int32{0}, nil)
+	r.chunks = maxChunks
+	defer func() {
+		if text := fmt.Sprint(recover()); !strings.Contains(text, "4026531840 synapses") || !strings.Contains(text, "use fewer") {
+			t.Errorf("beyond the last chunk: %s", text)
+		}
+	}()
+	r.begin([]int32{0}, nil)
 }

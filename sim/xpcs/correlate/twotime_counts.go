@@ -66,15 +66,16 @@ func (t *twotime) slabs(sp span) (all []slab) {
 	return all
 }
 
-// counting reports whether it is worth while to hold a pass as counts.
-func (t *twotime) counting(pass []span) bool {
+// counting returns the slabs of the spans of a pass and reports whether it is worth while to hold it as counts.
+func (t *twotime) counting(pass []span) (slabs [][]slab, worth bool) {
 	pixels, parts := 0, 0
 	for _, sp := range pass {
-		for _, c := range t.slabs(sp) {
+		slabs = append(slabs, t.slabs(sp))
+		for _, c := range slabs[len(slabs)-1] {
 			pixels, parts = pixels+c.pixels, parts+len(c.parts)
 		}
 	}
-	return kernels.Counting(kernels.Best()) && pixels >= leastOfBin*parts
+	return slabs, kernels.Counting(kernels.Best()) && pixels >= leastOfBin*parts
 }
 
 // panels are the counts of a slab, (panel of frames, word of a row, frame of the panel).

@@ -64,11 +64,11 @@ func (h *held[T]) fill(rows []T, frames []float32, first, some int) {
 func hold[T real](ctx context.Context, t *twotime, pass []span, first bool, progress func(done int)) ([]held[T], error) {
 	n, size := t.movie.Frames, t.movie.Height*t.movie.Width
 	all := make([]held[T], len(pass))
-	counting := t.counting(pass)
+	slabs, counting := t.counting(pass)
 	for i, sp := range pass {
 		all[i] = held[T]{t: t, span: sp}
 		if counting {
-			all[i].slabs = t.slabs(sp)
+			all[i].slabs = slabs[i]
 			last := all[i].slabs[len(all[i].slabs)-1]
 			all[i].words = make([]uint32, (last.before+last.words)*t.padded())
 		} else {
