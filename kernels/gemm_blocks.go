@@ -26,14 +26,14 @@ type tiles[T float] struct {
 // Block sizes. An element of C is the sum over blocks of depth kc, each summed from 0 in order; no
 // other block size changes its bits.
 const (
-	kc     = 256     // depth of a block
-	deep   = 2 * kc  // of blocks that are packed together, so that C is still in the second-level cache for the second one
-	bytesA = 540672  // of a packed block of A, which stays in the second-level cache
-	bytesB = 8 << 20 // of a packed block of B
-	nearB  = 300000  // bytes of a B that is read where it stands
-	tilesB = 8       // tiles above each other that B is not packed for
-	nearA  = 1024    // bytes of a row of a transposed A that is read where it stands if B is narrow
-	panelA = 8       // elements between the columns of a packed panel of A
+	kc      = 256     // depth of a block
+	deep    = 2 * kc  // of blocks that are packed together, so that C is still in the second-level cache for the second one
+	bytesA  = 540672  // of a packed block of A, which stays in the second-level cache
+	bytesB  = 8 << 20 // of a packed block of B
+	nearB   = 300000  // bytes of a B that is read where it stands
+	tilesB  = 8       // tiles above each other that B is not packed for
+	nearA   = 1024    // bytes of a row of a transposed A that is read where it stands if B is narrow
+	tallest = 8       // rows of the tallest tile
 	// maxTileColumns is at least the columns of the largest tile: 1 by 8 vectors of 8 float64, or 3
 	// vectors of 16 float32.
 	maxTileColumns = 64
@@ -116,7 +116,7 @@ func (g *product[T]) multiply(i0, i1 int, s strip, at int, first bool) {
 		g.depth = min(kc, g.bottom-g.pc)
 		fresh := s.packed && g.packB(s, at+(g.pc-g.top)*s.vectors*g.tiles.lanes, first)
 		g.fetchAhead(i0, s, fresh, tiles)
-		g.column(i0, i1, s, tiles*panelA*(g.pc-g.top))
+		g.column(i0, i1, s, tiles*g.tiles.rows*(g.pc-g.top))
 	}
 }
 
@@ -167,7 +167,7 @@ func (g *product[T]) column(i, end int, s strip, at int) {
 		var ars, acs, down int
 		switch {
 		case g.packedA:
-			a, ars, acs, down = &g.ws.a[at], size, panelA*size, panelA*g.depth*size
+			a, ars, acs, down = &g.ws.a[at], size, t.rows*size, t.rows*g.depth*size
 		case g.transA:
 			a, ars, acs, down = &g.a[g.pc*g.lda+i], size, g.lda*size, rows*size
 		default:
@@ -183,7 +183,7 @@ func (g *product[T]) column(i, end int, s strip, at int) {
 				copy(g.c[(i+r)*g.ldc+s.j:], c[r*ldc:][:s.width])
 			}
 		}
-		i, at = i+rows*count, at+count*panelA*g.depth
+		i, at = i+rows*count, at+count*t.rows*g.depth
 	}
 }
 
@@ -191,7 +191,7 @@ func (g *product[T]) column(i, end int, s strip, at int) {
 // length of its rows.
 func (g *product[T]) tileOfC(i, rows int, s strip, keep int) (c []T, ldc int) {
 	ldc = s.vectors * g.tiles.lanes
-	g.ws.c = grown(g.ws.c, panelA*maxTileColumns)
+	g.ws.c = grown(g.ws.c, tallest*maxTileColumns)
 	if keep != 0 {
 		for r := range rows {
 			copy(g.ws.c[r*ldc:][:s.width], g.c[(i+r)*g.ldc+s.j:])

@@ -6,21 +6,25 @@ package kernels
 import "unsafe"
 
 // packA copies rows i0 to i1 of the columns of op(A) in use into panels with as many rows as a
-// tile, depth by depth: element (i, p) of a panel is at p*panelA + i. Rows past the end keep their old contents; no
+// tile, depth by depth: element (i, p) of a panel is at p*h + i for tiles of h rows. Rows past the end keep their old contents; no
 // tile reads them.
 func (g *product[T]) packA(i0, i1 int) {
 	h := g.tiles.rows
 	panels := (i1 - i0 + h - 1) / h
-	g.ws.a = grown(g.ws.a, panels*panelA*(g.bottom-g.top))
+	g.ws.a = grown(g.ws.a, panels*h*(g.bottom-g.top)+tallest)
 	for pc := g.top; pc < g.bottom; pc += kc {
-		depth, dst := min(kc, g.bottom-pc), g.ws.a[panels*panelA*(pc-g.top):]
+		depth, dst := min(kc, g.bottom-pc), g.ws.a[panels*h*(pc-g.top):]
 		if g.transA {
 			g.copyA(dst, i0, i1, pc, depth)
 			continue
 		}
 		for i := i0; i < i1; i += h {
-			// Whole groups are transposed at once; with six rows to a tile the two rows after it come along.
-			transpose(g.tiles, dst[(i-i0)/h*panelA*depth:], panelA, g.a[i*g.lda+pc:], g.lda, min(panelA, i1-i), depth)
+			// Whole groups are transposed at once: with six rows to a tile the two rows after it come along, and are overwritten.
+			rows := min(h, i1-i)
+			if i1-i >= tallest {
+				rows = tallest
+			}
+			transpose(g.tiles, dst[(i-i0)*depth:], h, g.a[i*g.lda+pc:], g.lda, rows, depth)
 		}
 	}
 }
@@ -31,7 +35,7 @@ func (g *product[T]) copyA(dst []T, i0, i1, pc, depth int) {
 	h := g.tiles.rows
 	for p := 0; p < depth; p += few {
 		for i := i0; i < i1; i += h {
-			copyBlock(g.tiles, min(few, depth-p), min(h, i1-i), dst[(i-i0)/h*panelA*depth+p*panelA:], panelA, g.a[(pc+p)*g.lda+i:], g.lda)
+			copyBlock(g.tiles, min(few, depth-p), min(h, i1-i), dst[(i-i0)*depth+p*h:], h, g.a[(pc+p)*g.lda+i:], g.lda)
 		}
 	}
 }
@@ -80,7 +84,8 @@ func (g *product[T]) packB(s strip, at int, first bool) bool {
 	return true
 }
 
-// transpose sets dst[p*ds+i] = src[i*ss+p] for rows i and columns p; t is nil for pure Go.
+// transpose sets dst[p*ds+i] = src[i*ss+p] for rows i and columns p; t is nil for pure Go. If columns of dst overlap, because ds is less
+// than the number of rows, which is a multiple of t.group then, their first elements stay.
 func transpose[T float](t *tiles[T], dst []T, ds int, src []T, ss, rows, columns int) {
 	size, i := int(unsafe.Sizeof(src[0])), 0
 	if rows <= 0 || columns <= 0 {
@@ -88,17 +93,18 @@ func transpose[T float](t *tiles[T], dst []T, ds int, src []T, ss, rows, columns
 	}
 	_, _ = dst[(columns-1)*ds+rows-1], src[(rows-1)*ss+columns-1]
 	if t != nil {
-		whole := columns &^ (t.group - 1)
-		for ; i+t.group <= rows; i += t.group {
+		whole, end := columns&^(t.group-1), rows&^(t.group-1)
+		for i = end - t.group; i >= 0; i -= t.group {
 			if whole > 0 {
 				t.transpose(&dst[i], ds*size, &src[i*ss], ss*size, whole)
 			}
-			for r := i; r < i+t.group; r++ {
+			for r := i + t.group - 1; r >= i; r-- {
 				for p := whole; p < columns; p++ {
 					dst[p*ds+r] = src[r*ss+p]
 				}
 			}
 		}
+		i = end
 	}
 	for ; i < rows; i++ {
 		for p, v := range src[i*ss : i*ss+columns] {

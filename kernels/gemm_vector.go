@@ -16,7 +16,7 @@ func (g *product[T]) inners(a []T, lda int, x []T, ldx int, unit bool, c []T, ld
 		}
 		x = g.ws.v
 	}
-	g.ws.c = grown(g.ws.c, panelA*maxTileColumns)
+	g.ws.c = grown(g.ws.c, tallest*maxTileColumns)
 	for i0 < i1 {
 		rows := min(i1-i0, len(g.ws.c))
 		i := 0
