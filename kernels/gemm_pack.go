@@ -47,9 +47,17 @@ func copyBlock[T float](t *tiles[T], rows, n int, dst []T, ds int, src []T, ss i
 	case t.copyRows != nil:
 		size := int(unsafe.Sizeof(dst[0]))
 		t.copyRows(rows, n, &dst[0], ds*size, &src[0], ss*size)
-	case n == 6: // a call of copy would take longer
+	case n == 6: // a call of copy would take longer, as it would for 8 and 16
 		for r := range rows {
 			*(*[6]T)(dst[r*ds:]) = [6]T(src[r*ss:])
+		}
+	case n == 8:
+		for r := range rows {
+			*(*[8]T)(dst[r*ds:]) = [8]T(src[r*ss:])
+		}
+	case n == 16:
+		for r := range rows {
+			*(*[16]T)(dst[r*ds:]) = [16]T(src[r*ss:])
 		}
 	default:
 		for r := range rows {
