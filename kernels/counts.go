@@ -10,9 +10,10 @@ const MostCount = 127
 
 // countKernels are those of a level; a tile has rows and up to len(tile) vectors of lanes columns.
 type countKernels struct {
-	counts      func(dst *uint8, src *float32, n int) (sum, done int)
+	counts      func(dst *uint8, src *float32, n int) (bits, done int)
 	scale       func(dst *float64, x *int32, y *float64, scale float64, n, keep int) (done int)
 	tile        []countTile
+	few         []countTile // tiles whose sums of pairs of products have 16 bits; nil if they would be no faster
 	rows, lanes int
 }
 
@@ -21,24 +22,24 @@ type countTile = func(k int, a, b *uint32, c *int32, cs, keep int)
 // Counting reports whether the level has assembly for Counts and CountProduct, which are slower than PanelProduct32 without.
 func Counting(l Level) bool { return counting[usable(l)] != nil }
 
-// Counts writes numbers as bytes and returns their sum. It ends with ok false where it meets one that is not whole, below 0 or above MostCount; dst then has other
-// numbers up to there.
-func Counts(l Level, dst []uint8, src []float32) (sum int, ok bool) {
+// Counts writes numbers as bytes and returns the bits that any of them has, than which none is larger. It ends with ok false where it meets one that is not whole, below 0
+// or above MostCount; dst then has other numbers up to there.
+func Counts(l Level, dst []uint8, src []float32) (bits int, ok bool) {
 	if len(dst) < len(src) {
 		panic("kernels: Counts: there are fewer bytes than numbers")
 	}
 	done := 0
 	if f := counting[usable(l)]; f != nil && len(src) > 0 {
-		sum, done = f.counts(&dst[0], &src[0], len(src))
+		bits, done = f.counts(&dst[0], &src[0], len(src))
 	}
 	for i, v := range src[done:] {
 		if !(v >= 0 && v <= MostCount && float64(v) == math.Trunc(float64(v))) {
-			return sum, false
+			return bits, false
 		}
 		dst[done+i] = uint8(v)
-		sum += int(v)
+		bits |= int(v)
 	}
-	return sum, true
+	return bits, true
 }
 
 // CountProduct multiplies two panels of k words a row into C, (PanelRows, PanelRows) with rows ldc apart. A word has four counts of a row, the first in its low byte, and
@@ -46,11 +47,13 @@ func Counts(l Level, dst []uint8, src []float32) (sum int, ok bool) {
 //
 //	c[i*ldc+j] = sum over p and the four counts x of a[p*PanelRows+i] and y of b[p*PanelRows+j] of x*y
 //
-// With add it adds the sum to C; no more than 2^31 / MostCount^2 = 133,000 counts may be added up. With upper, elements with j < i may be left as they are.
-func CountProduct(l Level, k int, a, b []uint32, c []int32, ldc int, add, upper bool) {
+// No count is larger than most, which is from 0 to MostCount: small ones are faster with AVX2. With add it adds the sum to C; no more than 2^31 / MostCount^2 = 133,000 counts may be added up. With upper, elements with j < i may be left as they are.
+func CountProduct(l Level, k int, a, b []uint32, most int, c []int32, ldc int, add, upper bool) {
 	switch {
 	case k < 0:
 		panic("kernels: CountProduct was given a negative size")
+	case most < 0 || most > MostCount:
+		panic("kernels: CountProduct was given a largest count that is not from 0 to MostCount")
 	case len(a)/PanelRows < k || len(b)/PanelRows < k:
 		panic("kernels: CountProduct: a panel is shorter than k and PanelRows say")
 	case ldc < PanelRows || len(c) < (PanelRows-1)*ldc+PanelRows:
@@ -67,23 +70,38 @@ func CountProduct(l Level, k int, a, b []uint32, c []int32, ldc int, add, upper 
 	case f == nil:
 		countLoops(a[:k*PanelRows], b, c, ldc, upper)
 	default:
-		f.product(k, a, b, c, ldc, add, upper)
+		f.product(k, a, b, most, c, ldc, add, upper)
 	}
 }
 
-func (f *countKernels) product(k int, a, b []uint32, c []int32, ldc int, add, upper bool) {
+// fewSteps is the least number of words between which it pays to add sums of 16 bits to those of 32.
+const fewSteps = 8
+
+func (f *countKernels) product(k int, a, b []uint32, most int, c []int32, ldc int, add, upper bool) {
+	tiles, steps := f.tile, k
+	if fit := math.MaxInt16 / max(2*most*most, 1); f.few != nil && fit >= fewSteps {
+		tiles, steps = f.few, fit
+	}
 	keep := 0
 	if add {
 		keep = 1
 	}
-	for j := 0; j < PanelRows; j += len(f.tile) * f.lanes {
-		right := j + len(f.tile)*f.lanes
+	for from := 0; from < k; from += steps {
+		f.part(tiles, min(steps, k-from), a[from*PanelRows:], b[from*PanelRows:], c, ldc, keep, upper)
+		keep = 1
+	}
+}
+
+// part adds the products of so many words that tiles can add up.
+func (f *countKernels) part(tiles []countTile, k int, a, b []uint32, c []int32, ldc, keep int, upper bool) {
+	for j := 0; j < PanelRows; j += len(tiles) * f.lanes {
+		right := j + len(tiles)*f.lanes
 		for i := 0; i < PanelRows && !(upper && i >= right); i += f.rows {
 			left := j
 			if upper {
 				left = max(j, i/f.lanes*f.lanes)
 			}
-			f.tile[(right-left)/f.lanes-1](k, &a[i], &b[left], &c[i*ldc+left], 4*ldc, keep)
+			tiles[(right-left)/f.lanes-1](k, &a[i], &b[left], &c[i*ldc+left], 4*ldc, keep)
 		}
 	}
 }

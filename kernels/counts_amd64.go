@@ -5,19 +5,25 @@
 package kernels
 
 //go:noescape
-func countsAVX2(dst *uint8, src *float32, n int) (sum int, done int)
+func countsAVX2(dst *uint8, src *float32, n int) (bits int, done int)
 
 //go:noescape
 func countTile4x1AVX2(k int, a *uint32, b *uint32, c *int32, cs int, keep int)
 
 //go:noescape
+func fewTile4x1AVX2(k int, a *uint32, b *uint32, c *int32, cs int, keep int)
+
+//go:noescape
 func countTile4x2AVX2(k int, a *uint32, b *uint32, c *int32, cs int, keep int)
+
+//go:noescape
+func fewTile4x2AVX2(k int, a *uint32, b *uint32, c *int32, cs int, keep int)
 
 //go:noescape
 func scaleCountsAVX2(dst *float64, x *int32, y *float64, scale float64, n int, keep int) (done int)
 
 //go:noescape
-func countsAVX512(dst *uint8, src *float32, n int) (sum int, done int)
+func countsAVX512(dst *uint8, src *float32, n int) (bits int, done int)
 
 //go:noescape
 func countTile8x1AVX512(k int, a *uint32, b *uint32, c *int32, cs int, keep int)

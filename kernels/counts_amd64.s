@@ -4,7 +4,7 @@
 
 #include "textflag.h"
 
-// func countsAVX2(dst *uint8, src *float32, n int) (sum int, done int)
+// func countsAVX2(dst *uint8, src *float32, n int) (bits int, done int)
 // Requires: AVX, AVX2
 TEXT ·countsAVX2(SB), NOSPLIT, $0-40
 	MOVQ   dst+0(FP), AX
@@ -41,14 +41,11 @@ loop:
 	VCMPPS     $0x04, Y3, Y4, Y4
 	VPOR       Y4, Y1, Y1
 	VPOR       Y8, Y2, Y2
-	VPAND      c32_ffffff80<>+0(SB), Y2, Y2
-	VPOR       Y2, Y1, Y1
+	VPAND      c32_ffffff80<>+0(SB), Y2, Y3
+	VPOR       Y3, Y1, Y1
 	VPTEST     Y1, Y1
 	JNZ        done
-	VPADDD     Y5, Y0, Y0
-	VPADDD     Y6, Y0, Y0
-	VPADDD     Y7, Y0, Y0
-	VPADDD     Y8, Y0, Y0
+	VPOR       Y2, Y0, Y0
 	VPACKSSDW  Y6, Y5, Y5
 	VPACKSSDW  Y8, Y7, Y7
 	VPACKUSWB  Y7, Y5, Y5
@@ -62,14 +59,14 @@ loop:
 
 done:
 	VEXTRACTI128 $0x01, Y0, X1
-	VPADDD       X1, X0, X0
+	VPOR         X1, X0, X0
 	VPSHUFD      $0x4e, X0, X1
-	VPADDD       X1, X0, X0
+	VPOR         X1, X0, X0
 	VPSHUFD      $0xb1, X0, X1
-	VPADDD       X1, X0, X0
+	VPOR         X1, X0, X0
 	VMOVD        X0, AX
 	VZEROUPPER
-	MOVQ         AX, sum+24(FP)
+	MOVQ         AX, bits+24(FP)
 	MOVQ         n+16(FP), AX
 	SUBQ         DX, AX
 	MOVQ         AX, done+32(FP)
@@ -171,6 +168,76 @@ DATA c32_10001<>+24(SB)/4, $0x00010001
 DATA c32_10001<>+28(SB)/4, $0x00010001
 GLOBL c32_10001<>(SB), RODATA|NOPTR, $32
 
+// func fewTile4x1AVX2(k int, a *uint32, b *uint32, c *int32, cs int, keep int)
+// Requires: AVX, AVX2
+TEXT ·fewTile4x1AVX2(SB), NOSPLIT, $0-48
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    b+16(FP), DX
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VMOVDQU c32_10001<>+0(SB), Y4
+
+loop:
+	VMOVUPS      (DX), Y5
+	VBROADCASTSS (CX), Y6
+	VPMADDUBSW   Y5, Y6, Y6
+	VPADDW       Y6, Y0, Y0
+	VBROADCASTSS 4(CX), Y6
+	VPMADDUBSW   Y5, Y6, Y6
+	VPADDW       Y6, Y1, Y1
+	VBROADCASTSS 8(CX), Y6
+	VPMADDUBSW   Y5, Y6, Y6
+	VPADDW       Y6, Y2, Y2
+	VBROADCASTSS 12(CX), Y6
+	VPMADDUBSW   Y5, Y6, Y5
+	VPADDW       Y5, Y3, Y3
+	ADDQ         $0x000000c0, CX
+	ADDQ         $0x000000c0, DX
+	DECQ         AX
+	JNZ          loop
+	MOVQ         c+24(FP), AX
+	MOVQ         cs+32(FP), CX
+	MOVQ         keep+40(FP), DX
+	TESTQ        DX, DX
+	JZ           overwrite
+	VPMADDWD     Y4, Y0, Y0
+	VPADDD       (AX), Y0, Y0
+	VMOVUPS      Y0, (AX)
+	ADDQ         CX, AX
+	VPMADDWD     Y4, Y1, Y1
+	VPADDD       (AX), Y1, Y1
+	VMOVUPS      Y1, (AX)
+	ADDQ         CX, AX
+	VPMADDWD     Y4, Y2, Y2
+	VPADDD       (AX), Y2, Y2
+	VMOVUPS      Y2, (AX)
+	ADDQ         CX, AX
+	VPMADDWD     Y4, Y3, Y3
+	VPADDD       (AX), Y3, Y3
+	VMOVUPS      Y3, (AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+overwrite:
+	VPMADDWD Y4, Y0, Y0
+	VMOVUPS  Y0, (AX)
+	ADDQ     CX, AX
+	VPMADDWD Y4, Y1, Y1
+	VMOVUPS  Y1, (AX)
+	ADDQ     CX, AX
+	VPMADDWD Y4, Y2, Y2
+	VMOVUPS  Y2, (AX)
+	ADDQ     CX, AX
+	VPMADDWD Y4, Y3, Y3
+	VMOVUPS  Y3, (AX)
+	ADDQ     CX, AX
+	VZEROUPPER
+	RET
+
 // func countTile4x2AVX2(k int, a *uint32, b *uint32, c *int32, cs int, keep int)
 // Requires: AVX, AVX2
 TEXT ·countTile4x2AVX2(SB), NOSPLIT, $0-48
@@ -266,6 +333,109 @@ overwrite:
 	VZEROUPPER
 	RET
 
+// func fewTile4x2AVX2(k int, a *uint32, b *uint32, c *int32, cs int, keep int)
+// Requires: AVX, AVX2
+TEXT ·fewTile4x2AVX2(SB), NOSPLIT, $0-48
+	MOVQ    k+0(FP), AX
+	MOVQ    a+8(FP), CX
+	MOVQ    b+16(FP), DX
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	VMOVDQU c32_10001<>+0(SB), Y8
+
+loop:
+	VMOVUPS      (DX), Y9
+	VMOVUPS      32(DX), Y10
+	VBROADCASTSS (CX), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPADDW       Y12, Y0, Y0
+	VPMADDUBSW   Y10, Y11, Y11
+	VPADDW       Y11, Y1, Y1
+	VBROADCASTSS 4(CX), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPADDW       Y12, Y2, Y2
+	VPMADDUBSW   Y10, Y11, Y11
+	VPADDW       Y11, Y3, Y3
+	VBROADCASTSS 8(CX), Y11
+	VPMADDUBSW   Y9, Y11, Y12
+	VPADDW       Y12, Y4, Y4
+	VPMADDUBSW   Y10, Y11, Y11
+	VPADDW       Y11, Y5, Y5
+	VBROADCASTSS 12(CX), Y11
+	VPMADDUBSW   Y9, Y11, Y9
+	VPADDW       Y9, Y6, Y6
+	VPMADDUBSW   Y10, Y11, Y9
+	VPADDW       Y9, Y7, Y7
+	ADDQ         $0x000000c0, CX
+	ADDQ         $0x000000c0, DX
+	DECQ         AX
+	JNZ          loop
+	MOVQ         c+24(FP), AX
+	MOVQ         cs+32(FP), CX
+	MOVQ         keep+40(FP), DX
+	TESTQ        DX, DX
+	JZ           overwrite
+	VPMADDWD     Y8, Y0, Y0
+	VPADDD       (AX), Y0, Y0
+	VMOVUPS      Y0, (AX)
+	VPMADDWD     Y8, Y1, Y1
+	VPADDD       32(AX), Y1, Y1
+	VMOVUPS      Y1, 32(AX)
+	ADDQ         CX, AX
+	VPMADDWD     Y8, Y2, Y2
+	VPADDD       (AX), Y2, Y2
+	VMOVUPS      Y2, (AX)
+	VPMADDWD     Y8, Y3, Y3
+	VPADDD       32(AX), Y3, Y3
+	VMOVUPS      Y3, 32(AX)
+	ADDQ         CX, AX
+	VPMADDWD     Y8, Y4, Y4
+	VPADDD       (AX), Y4, Y4
+	VMOVUPS      Y4, (AX)
+	VPMADDWD     Y8, Y5, Y5
+	VPADDD       32(AX), Y5, Y5
+	VMOVUPS      Y5, 32(AX)
+	ADDQ         CX, AX
+	VPMADDWD     Y8, Y6, Y6
+	VPADDD       (AX), Y6, Y6
+	VMOVUPS      Y6, (AX)
+	VPMADDWD     Y8, Y7, Y7
+	VPADDD       32(AX), Y7, Y7
+	VMOVUPS      Y7, 32(AX)
+	ADDQ         CX, AX
+	VZEROUPPER
+	RET
+
+overwrite:
+	VPMADDWD Y8, Y0, Y0
+	VMOVUPS  Y0, (AX)
+	VPMADDWD Y8, Y1, Y1
+	VMOVUPS  Y1, 32(AX)
+	ADDQ     CX, AX
+	VPMADDWD Y8, Y2, Y2
+	VMOVUPS  Y2, (AX)
+	VPMADDWD Y8, Y3, Y3
+	VMOVUPS  Y3, 32(AX)
+	ADDQ     CX, AX
+	VPMADDWD Y8, Y4, Y4
+	VMOVUPS  Y4, (AX)
+	VPMADDWD Y8, Y5, Y5
+	VMOVUPS  Y5, 32(AX)
+	ADDQ     CX, AX
+	VPMADDWD Y8, Y6, Y6
+	VMOVUPS  Y6, (AX)
+	VPMADDWD Y8, Y7, Y7
+	VMOVUPS  Y7, 32(AX)
+	ADDQ     CX, AX
+	VZEROUPPER
+	RET
+
 // func scaleCountsAVX2(dst *float64, x *int32, y *float64, scale float64, n int, keep int) (done int)
 // Requires: AVX, FMA3
 TEXT ·scaleCountsAVX2(SB), NOSPLIT, $0-56
@@ -312,7 +482,7 @@ done:
 	MOVQ AX, done+48(FP)
 	RET
 
-// func countsAVX512(dst *uint8, src *float32, n int) (sum int, done int)
+// func countsAVX512(dst *uint8, src *float32, n int) (bits int, done int)
 // Requires: AVX, AVX2, AVX512F, BMI2
 TEXT ·countsAVX512(SB), NOSPLIT, $0-40
 	MOVQ         dst+0(FP), AX
@@ -331,7 +501,7 @@ loop:
 	VPCMPUD    $0x06, Z1, Z3, K2
 	KORTESTW   K1, K2
 	JNZ        done
-	VPADDD     Z3, Z0, Z0
+	VPORD      Z3, Z0, Z0
 	VPMOVDB    Z3, (AX)
 	ADDQ       $0x00000040, CX
 	ADDQ       $0x00000010, AX
@@ -351,22 +521,22 @@ rest:
 	VPCMPUD    $0x06, Z1, Z3, K3
 	KORTESTW   K2, K3
 	JNZ        done
-	VPADDD     Z3, Z0, Z0
+	VPORD      Z3, Z0, Z0
 	VPMOVDB    Z3, K1, (AX)
 	XORQ       DX, DX
 
 done:
 	VEXTRACTI64X4 $0x01, Z0, Y1
-	VPADDD        Y1, Y0, Y0
+	VPOR          Y1, Y0, Y0
 	VEXTRACTI128  $0x01, Y0, X1
-	VPADDD        X1, X0, X0
+	VPOR          X1, X0, X0
 	VPSHUFD       $0x4e, X0, X1
-	VPADDD        X1, X0, X0
+	VPOR          X1, X0, X0
 	VPSHUFD       $0xb1, X0, X1
-	VPADDD        X1, X0, X0
+	VPOR          X1, X0, X0
 	VMOVD         X0, AX
 	VZEROUPPER
-	MOVQ          AX, sum+24(FP)
+	MOVQ          AX, bits+24(FP)
 	MOVQ          n+16(FP), AX
 	SUBQ          DX, AX
 	MOVQ          AX, done+32(FP)

@@ -195,7 +195,10 @@ func TestGemmRefusesMisuse(t *testing.T) {
 			"panels": func() {
 				PanelProduct64(l, 1<<60, nil, nil, make([]float64, PanelRows*PanelRows), PanelRows, false, false)
 			},
-			"counts": func() { CountProduct(l, 1<<60, nil, nil, make([]int32, PanelRows*PanelRows), PanelRows, false, false) },
+			"counts": func() {
+				CountProduct(l, 1<<60, nil, nil, 1, make([]int32, PanelRows*PanelRows), PanelRows, false, false)
+			},
+			"largest count": func() { CountProduct(l, 0, nil, nil, 128, make([]int32, PanelRows*PanelRows), PanelRows, false, false) },
 		} {
 			t.Run(l.String()+" "+name, func(t *testing.T) {
 				defer func() {

@@ -20,7 +20,7 @@ func available() Level {
 
 // counting holds what Counts and CountProduct call. Without the extension VNNI, products with AVX-512 would take as many instructions as those of AVX2.
 var counting = func() map[Level]*countKernels {
-	narrow := countKernels{rows: 4, lanes: 8, counts: countsAVX2, scale: scaleCountsAVX2, tile: []countTile{countTile4x1AVX2, countTile4x2AVX2}}
+	narrow := countKernels{rows: 4, lanes: 8, counts: countsAVX2, scale: scaleCountsAVX2, tile: []countTile{countTile4x1AVX2, countTile4x2AVX2}, few: []countTile{fewTile4x1AVX2, fewTile4x2AVX2}}
 	wide := countKernels{rows: 8, lanes: 16, counts: countsAVX512, scale: scaleCountsAVX512, tile: []countTile{countTile8x1AVX512, countTile8x2AVX512, countTile8x3AVX512}}
 	if !cpu.X86.HasAVX512VNNI {
 		wide = narrow

@@ -31,42 +31,45 @@ func emitCounts() {
 			m.counts()
 		}
 		for v := 1; v <= vectors; v++ {
-			m.countTile(rows, v)
+			m.countTile(rows, v, false)
+			if !m.wide {
+				m.countTile(rows, v, true)
+			}
 		}
 		machine{wide: m.wide, double: true}.scaleCounts()
 	}
 }
 
-// beginCounts starts a kernel that writes numbers as bytes and adds them up, until a vector has one that is no count.
-func (m machine) beginCounts() (dst, src, n reg.Register, total vec) {
-	TEXT("counts"+m.level(), noSplit, "func(dst *uint8, src *float32, n int) (sum, done int)")
+// beginCounts starts a kernel that writes numbers as bytes and joins their bits, until a vector has one that is no count.
+func (m machine) beginCounts() (dst, src, n reg.Register, joined vec) {
+	TEXT("counts"+m.level(), noSplit, "func(dst *uint8, src *float32, n int) (bits, done int)")
 	Pragma("noescape")
 	dst, src, n = pointer("dst"), pointer("src"), pointer("n")
-	total = m.new()
-	m.zero(total)
-	return dst, src, n, total
+	joined = m.new()
+	m.zero(joined)
+	return dst, src, n, joined
 }
 
-// endCounts returns the sum and how many numbers were done.
-func (m machine) endCounts(n reg.Register, total vec) {
+// endCounts returns the joined bits and how many numbers were done.
+func (m machine) endCounts(n reg.Register, joined vec) {
 	Label("done")
-	v := total.AsY()
+	v := joined.AsY()
 	half := YMM()
 	if m.wide {
-		VEXTRACTI64X4(operand.U8(1), total, half)
-		VPADDD(half, v, v)
+		VEXTRACTI64X4(operand.U8(1), joined, half)
+		VPOR(half, v, v)
 	}
 	VEXTRACTI128(operand.U8(1), v, half.AsX())
-	x := total.AsX()
-	VPADDD(half.AsX(), x, x)
+	x := joined.AsX()
+	VPOR(half.AsX(), x, x)
 	VPSHUFD(operand.U8(0x4e), x, half.AsX())
-	VPADDD(half.AsX(), x, x)
+	VPOR(half.AsX(), x, x)
 	VPSHUFD(operand.U8(0xb1), x, half.AsX())
-	VPADDD(half.AsX(), x, x)
-	sum := GP64()
-	VMOVD(x, sum.As32())
+	VPOR(half.AsX(), x, x)
+	bits := GP64()
+	VMOVD(x, bits.As32())
 	VZEROUPPER()
-	Store(sum, Return("sum"))
+	Store(bits, Return("bits"))
 	all := Load(Param("n"), GP64())
 	SUBQ(n, all)
 	Store(all, Return("done"))
@@ -74,7 +77,7 @@ func (m machine) endCounts(n reg.Register, total vec) {
 }
 
 func (m machine) countsWide() {
-	dst, src, n, total := m.beginCounts()
+	dst, src, n, joined := m.beginCounts()
 	most := ZMM()
 	VPBROADCASTD(m.memory(constant{mostCount}), most)
 	step := func(v vec, store func(from vec)) {
@@ -85,7 +88,7 @@ func (m machine) countsWide() {
 		VPCMPUD(operand.U8(6), most, i, large)
 		KORTESTW(bad, large)
 		JNZ(operand.LabelRef("done"))
-		VPADDD(i, total, total)
+		VPORD(i, joined, joined)
 		store(i)
 	}
 	Label("loop")
@@ -105,12 +108,12 @@ func (m machine) countsWide() {
 	VMOVUPS_Z(operand.Mem{Base: src}, lanes, v)
 	step(v, func(i vec) { VPMOVDB(i, lanes, operand.Mem{Base: dst}) })
 	XORQ(n, n)
-	m.endCounts(n, total)
+	m.endCounts(n, joined)
 }
 
 // counts leaves fewer than 32 numbers at the end.
 func (m machine) counts() {
-	dst, src, n, total := m.beginCounts()
+	dst, src, n, joined := m.beginCounts()
 	order := GLOBL("countOrder", 8|16)
 	for i, v := range []uint32{0, 4, 1, 5, 2, 6, 3, 7} {
 		DATA(4*i, operand.U32(v))
@@ -132,13 +135,12 @@ func (m machine) counts() {
 		VPOR(back, bad, bad)
 		VPOR(whole[k], high, high)
 	}
-	VPAND(m.memory(constant{^uint64(mostCount) & 0xffffffff}), high, high)
-	VPOR(high, bad, bad)
+	large := YMM()
+	VPAND(m.memory(constant{^uint64(mostCount) & 0xffffffff}), high, large)
+	VPOR(large, bad, bad)
 	VPTEST(bad, bad)
 	JNZ(operand.LabelRef("done"))
-	for _, v := range whole {
-		VPADDD(v, total, total)
-	}
+	VPOR(high, joined, joined)
 	VPACKSSDW(whole[1], whole[0], whole[0])
 	VPACKSSDW(whole[3], whole[2], whole[2])
 	VPACKUSWB(whole[2], whole[0], whole[0])
@@ -150,12 +152,17 @@ func (m machine) counts() {
 	ADDQ(operand.U32(32), dst)
 	SUBQ(operand.U32(32), n)
 	JMP(operand.LabelRef("loop"))
-	m.endCounts(n, total)
+	m.endCounts(n, joined)
 }
 
 // countTile writes C = A*B, or adds to C if keep is not 0, for rows by vectors of C and k > 0 words of each row, which panels of 48 rows hold one after the other.
-func (m machine) countTile(rows, vectors int) {
-	TEXT(fmt.Sprintf("countTile%dx%d%s", rows, vectors, m.level()), noSplit, "func(k int, a, b *uint32, c *int32, cs, keep int)")
+// A tile for few counts adds pairs of products up in 16 bits, so that k words have to fit there.
+func (m machine) countTile(rows, vectors int, few bool) {
+	name := "countTile"
+	if few {
+		name = "fewTile"
+	}
+	TEXT(fmt.Sprintf("%s%dx%d%s", name, rows, vectors, m.level()), noSplit, "func(k int, a, b *uint32, c *int32, cs, keep int)")
 	Pragma("noescape")
 	k, a, b := pointer("k"), pointer("a"), pointer("b")
 	acc := make([][]vec, rows)
@@ -187,6 +194,10 @@ func (m machine) countTile(rows, vectors int) {
 			}
 			pairs := YMM()
 			VPMADDUBSW(bv[j], av, pairs)
+			if few {
+				VPADDW(pairs, acc[i][j], acc[i][j])
+				continue
+			}
 			VPMADDWD(ones, pairs, pairs)
 			VPADDD(pairs, acc[i][j], acc[i][j])
 		}
@@ -200,6 +211,9 @@ func (m machine) countTile(rows, vectors int) {
 		for i := range acc {
 			for j := range acc[i] {
 				at := operand.Mem{Base: c, Disp: j * m.bytes()}
+				if few {
+					VPMADDWD(ones, acc[i][j], acc[i][j])
+				}
 				if with {
 					VPADDD(at, acc[i][j], acc[i][j])
 				}

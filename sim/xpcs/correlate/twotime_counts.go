@@ -85,7 +85,7 @@ func (h *held[T]) panels(c *slab) []uint32 {
 
 // count writes the counts of up to abreast frames, of which the first has a number, and reports whether they are counts. It needs memory for their rows.
 func (h *held[T]) count(rows []uint32, frames []float32, first, some int) bool {
-	size := h.t.movie.Height * h.t.movie.Width
+	size, bits := h.t.movie.Height*h.t.movie.Width, 0
 	for k := range h.slabs {
 		c := &h.slabs[k]
 		words := rows[:some*c.words]
@@ -94,7 +94,8 @@ func (h *held[T]) count(rows []uint32, frames []float32, first, some int) bool {
 		for f := range some {
 			frame, row := frames[f*size:][:size], counts[perWord*f*c.words:]
 			for _, r := range c.runs {
-				if _, ok := kernels.Counts(kernels.Best(), row[r.at:][:r.n], frame[r.pixel:][:r.n]); !ok {
+				b, ok := kernels.Counts(kernels.Best(), row[r.at:][:r.n], frame[r.pixel:][:r.n])
+				if bits |= b; !ok {
 					return false
 				}
 			}
@@ -102,6 +103,7 @@ func (h *held[T]) count(rows []uint32, frames []float32, first, some int) bool {
 		at := first/panel*panel*c.words + first%panel
 		kernels.Transpose32(kernels.Best(), bitsOf(h.panels(c)[at:]), panel, bitsOf(words), c.words, some, c.words)
 	}
+	h.bits.Or(uint32(bits))
 	return true
 }
 
@@ -169,7 +171,7 @@ func (m *multiplier[T]) addCounts(who int, c2 []float64, h *held[T], c *slab, pa
 	}
 	n := m.t.movie.Frames
 	for k, part := range c.parts {
-		out := m.countProduct(m.counts[who], h.panels(c), c.words, part, pair)
+		out := m.countProduct(m.counts[who], h, c, part, pair)
 		factors := m.t.factors[h.bin][part.static*n:][:n]
 		first, last := c.from == 0 && k == 0, k == len(c.parts)-1 && c.from+c.pixels == len(m.t.bins[h.bin].pixels)
 		m.blocks(pair, func(i0, j0, rows, columns int) {
@@ -185,14 +187,14 @@ func (m *multiplier[T]) addCounts(who int, c2 []float64, h *held[T], c *slab, pa
 }
 
 // countProduct writes the products (side, side) of the frames of two blocks over a part of the rows of all frames.
-func (m *multiplier[T]) countProduct(out []int32, x []uint32, words int, part countPart, pair [2]int) []int32 {
-	frames := m.t.padded()
+func (m *multiplier[T]) countProduct(out []int32, h *held[T], c *slab, part countPart, pair [2]int) []int32 {
+	x, words, frames, most := h.panels(c), c.words, m.t.padded(), int(h.bits.Load())
 	for from := part.from; from < part.from+part.words; from += stepWords {
 		some := min(stepWords, part.from+part.words-from)
 		for i := pair[0]; i < min(pair[0]+side, frames); i += panel {
 			for j := max(i, pair[1]); j < min(pair[1]+side, frames); j += panel {
 				a, b := x[i*words+from*panel:], x[j*words+from*panel:]
-				kernels.CountProduct(kernels.Best(), some, a, b, out[(i-pair[0])*side+j-pair[1]:], side, from > part.from, i == j)
+				kernels.CountProduct(kernels.Best(), some, a, b, most, out[(i-pair[0])*side+j-pair[1]:], side, from > part.from, i == j)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/bits"
 	"sort"
+	"sync/atomic"
 
 	"github.com/euryale-dev/euryale/internal/parallel"
 	"github.com/euryale-dev/euryale/kernels"
@@ -41,6 +42,7 @@ type held[T real] struct {
 	divided []T // (panel of frames, pixel, frame of the panel) for each depth of the pixels, with zeros for the frames that the last panel has beyond those of the movie
 	slabs   []slab
 	words   []uint32
+	bits    atomic.Uint32 // that any count has
 }
 
 // fill divides the counts of up to abreast frames; it needs memory for their rows.
@@ -66,7 +68,7 @@ func hold[T real](ctx context.Context, t *twotime, pass []span, first bool, prog
 	all := make([]held[T], len(pass))
 	slabs, counting := t.counting(pass)
 	for i, sp := range pass {
-		all[i] = held[T]{t: t, span: sp}
+		all[i].t, all[i].span = t, sp
 		if counting {
 			all[i].slabs = slabs[i]
 			last := all[i].slabs[len(all[i].slabs)-1]
