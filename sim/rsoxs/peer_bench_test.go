@@ -69,9 +69,11 @@ func scatterBeside(b *testing.B, shape [3]int, angles ...Angles) {
 // are oriented everywhere and of the core-shell film, 32 x 512 x 512 each.
 func BenchmarkPeerGradient(b *testing.B) {
 	shape := [3]int{32, 512, 512}
-	m, o := oriented(shape)
-	gradientBeside(b, "oriented voxels", m, []float64{284.7}, o, Angles{})
-	gradientBeside(b, "oriented voxels", m, []float64{284.7}, o, Angles{0, 1, 360})
+	voxels, o := oriented(shape)
+	gradientBeside(b, "oriented voxels", voxels, []float64{284.7}, o, Angles{})
+	gradientBeside(b, "oriented voxels", voxels, []float64{284.7}, o, Angles{0, 1, 360})
+	m, energies, o := panel(b, 1)
+	gradientBeside(b, "the core-shell film", m, energies, o, Angles{})
 	for _, n := range []int{1, 10} {
 		m, energies, o := panel(b, n)
 		gradientBeside(b, "the core-shell film", m, energies, o, Angles{0, 1, 360})
