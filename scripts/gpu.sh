@@ -5,6 +5,8 @@
 #                                  with tests named TestGPU, and the benchmark; git ignores the folder
 #   scripts/gpu.sh run [PART...]   there, in a copy of the repository with .gpu: runs the parts, all if none is
 #                                  named, and writes gpu.log and the tables into $OUT (default .gpu)
+#   scripts/gpu.sh experiment      there: what answers most in eight minutes, into $OUT/experiment.json, from which
+#                                  euryale bench gpu --learn makes defaults of the card and tables
 #
 # The parts:
 #
@@ -13,6 +15,7 @@
 #   bench      euryale bench gpu: bench.txt and bench.json
 #   peers      the same operations by PyTorch and CuPy: peers.txt and peers.json
 #   sanitizer  NVIDIA's compute-sanitizer over the tests of kernels/..., or of what ONLY names
+#   choices    times the values of every open choice (kernels/cuda/choices.go) for CHOICES_SECONDS (default 240): experiment.json
 #
 # ONLY is a pattern of the packages' folders (default all), and RUN one of what follows TestGPU in the names of tests. The binaries need only a
 # driver and NVRTC; LD_LIBRARY_PATH is extended by the usual places of both, and libraries are also looked for in Python's
@@ -114,19 +117,48 @@ sanitizer() {
   command -v compute-sanitizer > /dev/null || { lacks compute-sanitizer sanitizer; return; }
   flags="-test.run ^TestGPU(${RUN:-}) -test.skip ^TestGPU(Speed|Fault|Memory)"
   for p in $(ONLY=${ONLY:-^kernels} packages); do
-    tests "$p" "$to/.log" compute-sanitizer --report-api-errors no --error-exitcode 86 --print-limit 20
+    tests "$p" "$to/.log" compute-sanitizer --report-api-errors no --error-exitcode 86 --print-limit 1000
     cat "$to/.log" >> "$to/gpu.log"
     grep -E '^(== |EXIT|=========.*(ERROR|Invalid|Leak))' "$to/.log" || true
     rm "$to/.log"
   done
 }
 
+choices() {
+  "$top/$folder/bench" experiment "$to/experiment.json" "${CHOICES_SECONDS:-240}" 2> "$to/.log" || echo "EXIT choices" >> "$to/gpu.log"
+  cat "$to/.log" >> "$to/gpu.log"
+  rm "$to/.log"
+}
+
+# experiment runs each part in a group of processes with a time of its own, so that one that hangs loses itself only, and gathers what they left.
+experiment() {
+  to=$(cd "${OUT:-$folder}" && pwd)
+  rm -f "$to/experiment.json" "$to/bench.json" "$to/peers.json"
+  : > "$to/experiment.log"
+  part() {
+    limit=$1
+    shift
+    OUT=$to TIMEOUT=${limit}s timeout -k 5 "$limit" env "$@" > /dev/null 2>> "$to/experiment.log" || echo "EXIT $? of $* within $limit s" >> "$to/experiment.log"
+    for log in "$to/gpu.log" "$to"/.*.test.log "$to/.log"; do
+      [ ! -f "$log" ] || cat "$log" >> "$to/experiment.log"
+      rm -f "$log"
+    done
+  }
+  part 140 sh scripts/gpu.sh run checks
+  part 190 CHOICES_SECONDS=150 sh scripts/gpu.sh run choices
+  part 60 sh scripts/gpu.sh run bench
+  part 50 ONLY='kernels/cuda/basic|autodiff' RUN='(Arrays|Operations)' sh scripts/gpu.sh run sanitizer
+  part 30 sh scripts/gpu.sh run peers
+  mv "$to/experiment.log" "$to/gpu.log"
+  "$top/$folder/bench" gather "$to" "$to/experiment.json"
+}
+
 run() {
   [ $# -gt 0 ] || set -- checks speed bench peers sanitizer
   for part; do
     case "$part" in
-      checks | speed | bench | peers | sanitizer) ;;
-      *) echo "there is no part $part: the parts are checks, speed, bench, peers and sanitizer" >&2; exit 64 ;;
+      checks | speed | bench | peers | sanitizer | choices) ;;
+      *) echo "there is no part $part: the parts are checks, speed, bench, peers, sanitizer and choices" >&2; exit 64 ;;
     esac
   done
   if [ ! -d "$folder" ]; then
@@ -140,7 +172,10 @@ run() {
   to=$(cd "${OUT:-$folder}" && pwd)
   : > "$to/gpu.log"
   command -v nvidia-smi > /dev/null && nvidia-smi >> "$to/gpu.log" 2>&1
-  [ -f "$folder/tests.tar.xz" ] && unpack "$folder/tests.tar.xz"
+  if [ -f "$folder/tests.tar.xz" ] && ! [ "$folder/.unpacked" -nt "$folder/tests.tar.xz" ]; then
+    unpack "$folder/tests.tar.xz"
+    touch "$folder/.unpacked"
+  fi
   for p in $(packages); do
     if [ ! -x "$(binary "$p")" ]; then
       echo "lacks $(binary "$p"): run scripts/gpu.sh build first" >&2
@@ -163,5 +198,6 @@ case "${1:-}" in
     shift
     run "$@"
     ;;
-  *) sed -n '2,20s/^# \{0,1\}//p' "$0"; exit 64 ;;
+  experiment) experiment ;;
+  *) sed -n '2,23s/^# \{0,1\}//p' "$0"; exit 64 ;;
 esac

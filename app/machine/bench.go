@@ -36,9 +36,14 @@ With --explain it lists the kernels of each operation with their work, the time
 that a model of the card expects, and what bounds it. This needs no GPU: see
 docs/GPU.md.
 
+With --learn it prints what scripts/gpu.sh experiment found out about a card, as
+tables. --into CHECKOUT puts them into docs/GPU.md there, and makes the values
+that are faster the defaults of the card. This needs no GPU either.
+
   euryale bench gpu
   euryale bench gpu --device cuda:1 --only matmul --json
   euryale bench gpu --explain --card A100 --only transpose
+  euryale bench gpu --learn experiment.json --into .
 `,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runBenchGPU(c.Context(), a, set, how) },
@@ -47,16 +52,26 @@ docs/GPU.md.
 	c.Flags().BoolVar(&how.table, "csv", false, "print the table as CSV")
 	c.Flags().BoolVar(&how.explain, "explain", false, "list the kernels of each operation with the time that a model expects of them")
 	c.Flags().StringVar(&how.card, "card", "", "card `NAME` whose times --explain expects, without measuring: "+strings.Join(roofline.Names(), ", ")+" (default the GPU, which is measured too, or "+roofline.Names()[0]+" if there is none)")
+	c.Flags().StringVar(&how.learn, "learn", "", "experiment `FILE.json` to print the tables of")
+	c.Flags().StringVar(&how.into, "into", "", "`CHECKOUT` of the source whose tables and defaults take what --learn reads")
 	return c
 }
 
 // printed says what is printed of a measurement.
 type printed struct {
-	table, explain bool
-	card           string
+	table, explain    bool
+	card, learn, into string
 }
 
 func runBenchGPU(ctx context.Context, a *frame.App, set gpubench.Settings, how printed) error {
+	switch {
+	case how.into != "" && how.learn == "":
+		return exit.Usage("--into %s says where what an experiment found out goes: add --learn FILE.json", how.into)
+	case how.learn != "" && (how.explain || how.card != "" || how.table || set.Only != ""):
+		return exit.Usage("--learn %s prints all that the file has: leave out --explain, --card, --csv and --only", how.learn)
+	case how.learn != "":
+		return learnGPU(a, how)
+	}
 	if how.card != "" && !how.explain {
 		return exit.Usage("--card %s says whose times to expect: add --explain", how.card)
 	}

@@ -261,8 +261,8 @@ func (r row) graph(numbers func(n int) []float64) (out, one *ad.Node) {
 	}), one
 }
 
-// program measures runs of a compiled graph.
-func (b *bench) program(ctx context.Context, r row, launches int) (time.Duration, error) {
+// compiled returns the program of a row, ready to run.
+func (b *bench) compiled(r row) (*ad.State, error) {
 	out, one := r.graph(func(n int) []float64 {
 		v := make([]float64, n)
 		for i, x := range random(b.r, n) {
@@ -272,10 +272,16 @@ func (b *bench) program(ctx context.Context, r row, launches int) (time.Duration
 	})
 	p, err := ad.Compile([]*ad.Node{out}, ad.Settings{Inputs: []*ad.Node{one}, Precision: 32, Backend: ad.CUDA{Stream: b.d.Default(), OwnKernels: b.own}})
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	state := p.NewState()
-	if err := state.SetInput(0, []float64{1}); err != nil {
+	return state, state.SetInput(0, []float64{1})
+}
+
+// program measures runs of a compiled graph.
+func (b *bench) program(ctx context.Context, r row, launches int) (time.Duration, error) {
+	state, err := b.compiled(r)
+	if err != nil {
 		return 0, err
 	}
 	return median(samples, warmup, func() (time.Duration, error) {

@@ -41,7 +41,8 @@ type Device struct {
 	peers     peers
 	traffic   traffic
 	tuned     tuned
-	profile   *profiler // nil unless asked for
+	chosen    atomic.Pointer[map[string]int] // values of choices
+	profile   *profiler                      // nil unless asked for
 
 	streams          sync.Mutex
 	allStreams       map[*Stream]bool

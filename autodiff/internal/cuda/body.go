@@ -27,6 +27,7 @@ type body struct {
 	ofRow    bool
 	declared strings.Builder
 	packed   *packed // of a loop in packs: the arrays whose elements are parameters
+	tiled    *tiled  // of a loop that goes tile by tile: the arrays whose elements are in tiles
 }
 
 // body writes the operations; those alone that a sum needs, and without writing to arrays, unless
@@ -47,7 +48,11 @@ func (b *body) write(needed need, write bool) {
 	l := b.l
 	for _, x := range l.Loads {
 		if needed.reg[x.Reg] {
-			b.set(x.Reg, b.strided(x.Buf, x.Off, x.Strides))
+			at := b.tiled.taken(x)
+			if at == "" {
+				at = b.strided(x.Buf, x.Off, x.Strides)
+			}
+			b.set(x.Reg, at)
 		}
 	}
 	for _, f := range l.Fills {
@@ -205,7 +210,7 @@ func (b *body) flat(i string) string {
 	for d, n := range b.l.Dims {
 		a = append(a, axis{d, n})
 	}
-	return a.split(i)
+	return a.split(i, b.g.index(b.l))
 }
 
 // position returns the flat index of an element from its indices.

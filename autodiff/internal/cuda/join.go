@@ -11,9 +11,6 @@ import (
 	"github.com/euryale-dev/euryale/tensor"
 )
 
-// mostKept is the number of elements of rows that a thread keeps in registers, of all arrays together.
-const mostKept = 24
-
 // joined is a list of consecutive loops that go over the same rows, such as the maximum, the sum and the
 // quotient of a softmax: one kernel does all of them row by row. Loops over the elements of rows alternate
 // with loops over one number for each row.
@@ -202,15 +199,16 @@ func (g *generator) joined(j *joined, after int, last []int) []Launch {
 		}
 	}
 	slices.Sort(full)
-	kept := each*len(full) <= mostKept
+	kept := each*len(full) <= g.choice("kept")
 	k := Launch{Kernel: g.name("joined"), Grid: max(1, min((j.rows*team+block-1)/block, mostGrid)), Block: block}
 	k.Work = g.joinedWork(j, k, team, each, kept, func(buf int) bool { return !kept || last[buf] >= after })
 	g.begin(k)
 	teams := block / team
 	g.printf("\tconst int lane = threadIdx.x %% %d;\n", team)
 	// All threads stay until the last row, so that they can wait for each other.
-	g.printf("\tfor (index_t some = blockIdx.x * (index_t)%d; some < %s; some += (index_t)gridDim.x * %d) {\n", teams, number(j.rows), teams)
-	g.printf("\tindex_t row = some + threadIdx.x / %d;\n\tconst bool there = row < %s;\n\tif (!there) row = %s;\n\tconst int columns = there ? %d : 0;\n", team, number(j.rows), number(j.rows-1), c)
+	index := g.index(&compiler.Loop{N: j.rows * j.columns})
+	g.printf("\tfor (%[1]s some = blockIdx.x * (%[1]s)%[2]d; some < %[3]s; some += gridDim.x * (%[1]s)%[2]d) {\n", index, teams, number(j.rows))
+	g.printf("\t%s row = some + threadIdx.x / %d;\n\tconst bool there = row < %s;\n\tif (!there) row = %s;\n\tconst int columns = there ? %d : 0;\n", index, team, number(j.rows), number(j.rows-1), c)
 	state := &rowState{kept: map[int]string{}, row: map[int]string{}}
 	if kept {
 		for _, b := range full {
@@ -242,7 +240,7 @@ type rowState struct {
 func (g *generator) rowLoop(l *compiler.Loop, state *rowState) {
 	b := &body{g: g, l: l, local: map[int]string{}, regs: make([]bool, l.Regs), rows: state, ofRow: true}
 	b.write(needs(l, nil), true)
-	g.text.WriteString(b.declared.String() + "\t{ index_t i = row;\n" + b.flat("i") + b.lines.String() + "\t}\n")
+	g.text.WriteString(b.declared.String() + "\t{ " + g.index(l) + " i = row;\n" + b.flat("i") + b.lines.String() + "\t}\n")
 }
 
 // columnLoop writes a loop over the elements of a row, and what its sums make of them.
@@ -258,7 +256,7 @@ func (g *generator) columnLoop(l *compiler.Loop, state *rowState, j *joined, tea
 	} else {
 		g.printf("\tfor (int col = lane; col < columns; col += %d) {\n", team)
 	}
-	g.printf("\t\tindex_t i = row * %s + col;\n%s%s", number(j.columns), b.flat("i"), b.lines.String())
+	g.printf("\t\t%s i = row * %s + col;\n%s%s", g.index(l), number(j.columns), b.flat("i"), b.lines.String())
 	for i := range l.Sums {
 		g.printf("\t\tacc%[1]d_%[2]d = %[3]s(acc%[1]d_%[2]d, %[4]s);\n", l.Sums[i].Out, i, combine(&l.Sums[i]), b.summands[i])
 	}

@@ -12,12 +12,9 @@ import (
 )
 
 const (
-	block     = 256     // threads of a block
-	perThread = 4       // elements of a thread, where there are enough
-	mostGrid  = 1 << 12 // blocks of a kernel that walks elements in strides of the grid
-	sumGrid   = 512     // blocks of a kernel that makes partial sums
-	warp      = 32
-	rowWarp   = 2048 // longest row that one warp sums; longer ones take a block
+	block    = 256     // threads of a block
+	mostGrid = 1 << 12 // blocks of a kernel that walks elements in strides of the grid
+	warp     = 32
 )
 
 // loop makes the kernels of a loop, in the order in which they are launched.
@@ -64,7 +61,10 @@ func all(sums []compiler.Reduce, kind compiler.SumKind) bool {
 
 // elements makes the kernel of a loop without sums.
 func (g *generator) elements(l *compiler.Loop) []Launch {
-	k := Launch{Kernel: g.name("map"), Grid: gridOf(l.N, perThread, mostGrid), Block: block}
+	if t := g.tiled(l); t != nil {
+		return g.inTiles(l, t)
+	}
+	k := Launch{Kernel: g.name("map"), Grid: gridOf(l.N, g.choice("elements"), mostGrid), Block: block}
 	k.Work = g.elementsWork(l, k)
 	if g.plain(l) {
 		g.begin(k)
@@ -74,7 +74,7 @@ func (g *generator) elements(l *compiler.Loop) []Launch {
 	}
 	b := g.body(l, nil)
 	g.begin(k)
-	g.printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) {\n", block, number(l.N), block)
+	g.printf("\t%s {\n", stride(g.index(l), "i", block, l.N))
 	g.text.WriteString(b.flat("i"))
 	g.text.WriteString(b.lines.String())
 	g.text.WriteString("\t}\n}\n\n")
@@ -83,6 +83,9 @@ func (g *generator) elements(l *compiler.Loop) []Launch {
 
 // gridOf returns the number of blocks for n elements.
 func gridOf(n, each, most int) int { return max(1, min((n+block*each-1)/(block*each), most)) }
+
+// choice returns a number that a measurement of the device may have set.
+func (g *generator) choice(name string) int { return g.options.Device.Choice(name) }
 
 func (g *generator) begin(k Launch) {
 	bounds := number(k.Block)
@@ -119,7 +122,7 @@ func identity(s *compiler.Reduce) string {
 // totals makes the kernels of a loop all of whose sums give one number: partial results by block,
 // and then, if there are several, a block that combines them.
 func (g *generator) totals(l *compiler.Loop) []Launch {
-	k := Launch{Kernel: g.name("sum"), Grid: gridOf(l.N, perThread, sumGrid), Block: block}
+	k := Launch{Kernel: g.name("sum"), Grid: gridOf(l.N, g.choice("elements"), g.choice("sum_blocks")), Block: block}
 	k.Work = g.totalsWork(l, k)
 	g.begin(k)
 	if g.plain(l) {
@@ -129,7 +132,7 @@ func (g *generator) totals(l *compiler.Loop) []Launch {
 		for i := range l.Sums {
 			g.printf("\tdouble acc%d = %s;\n", i, identity(&l.Sums[i]))
 		}
-		g.printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) {\n", block, number(l.N), block)
+		g.printf("\t%s {\n", stride(g.index(l), "i", block, l.N))
 		g.accumulate(l, b)
 	}
 	for i := range l.Sums {
@@ -187,7 +190,7 @@ func (g *generator) rows(l *compiler.Loop) []Launch {
 	c := l.Dims[len(l.Dims)-1]
 	rows := l.N / max(c, 1)
 	team := warp
-	if c > rowWarp {
+	if c > g.choice("warp_row") {
 		team = block
 	}
 	k := Launch{Kernel: g.name("rows"), Grid: max(1, min((rows*team+block-1)/block, mostGrid)), Block: block}
@@ -196,11 +199,12 @@ func (g *generator) rows(l *compiler.Loop) []Launch {
 	g.begin(k)
 	teams := block / team
 	g.printf("\tint lane = threadIdx.x %% %d;\n", team)
-	g.printf("\tfor (index_t row = blockIdx.x * (index_t)%d + threadIdx.x / %d; row < %s; row += (index_t)gridDim.x * %d) {\n", teams, team, number(rows), teams)
+	index := g.index(l)
+	g.printf("\tfor (%[1]s row = blockIdx.x * (%[1]s)%[2]d + threadIdx.x / %[3]d; row < %[4]s; row += gridDim.x * (%[1]s)%[2]d) {\n", index, teams, team, number(rows))
 	for i := range l.Sums {
 		g.printf("\tdouble acc%d = %s;\n", i, identity(&l.Sums[i]))
 	}
-	g.printf("\tfor (index_t col = lane; col < %s; col += %d) {\n\t\tindex_t i = row * %s + col;\n", number(c), team, number(c))
+	g.printf("\tfor (%[1]s col = lane; col < %[2]s; col += %[3]d) {\n\t\t%[1]s i = row * %[2]s + col;\n", index, number(c), team)
 	g.accumulate(l, b)
 	for i := range l.Sums {
 		s := &l.Sums[i]
@@ -243,16 +247,17 @@ func (g *generator) gathered(l *compiler.Loop, s *compiler.Reduce) []Launch {
 	k.Work = g.gatheredWork(l, s, k, kept, over, team, parts)
 	b := g.body(l, s)
 	g.begin(k)
-	g.printf("\tindex_t threads = (index_t)gridDim.x * %d;\n", block/team)
-	g.printf("\tfor (index_t job = (blockIdx.x * (index_t)%d + threadIdx.x) / %d; job < %s; job += threads) {\n", block, team, number(results*parts))
-	g.printf("\tindex_t result = job %% %s, part = job / %s;\n", number(max(results, 1)), number(max(results, 1)))
+	index := g.index(l)
+	g.printf("\t%[1]s threads = gridDim.x * (%[1]s)%[2]d;\n", index, block/team)
+	g.printf("\tfor (%[1]s job = (blockIdx.x * (%[1]s)%[2]d + threadIdx.x) / %[3]d; job < %[4]s; job += threads) {\n", index, block, team, number(results*parts))
+	g.printf("\t%[1]s result = job %% %[2]s, part = job / %[2]s;\n", index, number(max(results, 1)))
 	each := (terms + parts - 1) / parts
-	g.printf("\tindex_t from = part * %s, to = from + %s < %s ? from + %s : %s;\n", number(each), number(each), number(terms), number(each), number(terms))
-	g.text.WriteString(kept.split("result"))
+	g.printf("\t%[1]s from = part * %[2]s, to = from + %[2]s < %[3]s ? from + %[2]s : %[3]s;\n", index, number(each), number(terms))
+	g.text.WriteString(kept.split("result", index))
 	g.printf("\tdouble acc = %s;\n", identity(s))
-	g.printf("\tfor (index_t term = from + threadIdx.x %% %d; term < to; term += %d) {\n", team, team)
-	g.text.WriteString(over.split("term"))
-	g.printf("\tindex_t i = %s;\n", b.position())
+	g.printf("\tfor (%s term = from + threadIdx.x %% %d; term < to; term += %d) {\n", index, team, team)
+	g.text.WriteString(over.split("term", index))
+	g.printf("\t%s i = %s;\n", index, b.position())
 	g.text.WriteString(b.lines.String())
 	g.printf("\t\tacc = %s(acc, %s);\n\t}\n", combine(s), b.summands[0])
 	lead := ""
@@ -272,9 +277,9 @@ func (g *generator) gathered(l *compiler.Loop, s *compiler.Reduce) []Launch {
 	g.partials = max(g.partials, results*parts)
 	last := Launch{Kernel: g.name("join"), Grid: gridOf(results, 1, mostGrid), Block: block, Work: joinWork(results, parts, 1, g.precision/8)}
 	g.begin(last)
-	g.printf("\tfor (index_t result = blockIdx.x * (index_t)%d + threadIdx.x; result < %s; result += (index_t)gridDim.x * %d) {\n", block, number(results), block)
-	g.text.WriteString(kept.split("result"))
-	g.printf("\tdouble acc = %s;\n\tfor (int part = 0; part < %d; part++) acc = %s(acc, partial[part * (index_t)%s + result]);\n", identity(s), parts, combine(s), number(results))
+	g.printf("\t%s {\n", stride(index, "result", block, results))
+	g.text.WriteString(kept.split("result", index))
+	g.printf("\tdouble acc = %s;\n\tfor (int part = 0; part < %d; part++) acc = %s(acc, partial[part * (%s)%s + result]);\n", identity(s), parts, combine(s), index, number(results))
 	g.printf("\tbuf[%d][%s] = (R)acc;\n\t}\n}\n\n", s.Out, outPlace(s, kept))
 	return []Launch{k, last}
 }
@@ -292,8 +297,8 @@ func (a axes) size() int {
 	return n
 }
 
-// split declares the indices x0, x1, ... of the axes from a flat one.
-func (a axes) split(flat string) string {
+// split declares the indices x0, x1, ... of the axes from a flat one, of a type.
+func (a axes) split(flat, kind string) string {
 	var b strings.Builder
 	rest, unit := flat, ""
 	if a.size() < 1<<31 { // divisions of 64 bits are slow
@@ -301,11 +306,11 @@ func (a axes) split(flat string) string {
 	}
 	for i := len(a) - 1; i >= 0; i-- {
 		if i == 0 {
-			fmt.Fprintf(&b, "\tindex_t x%d = %s;\n", a[i].d, rest)
+			fmt.Fprintf(&b, "\t%s x%d = %s;\n", kind, a[i].d, rest)
 			break
 		}
 		n := number(max(a[i].n, 1)) + unit
-		fmt.Fprintf(&b, "\tindex_t x%d = %s %% %s;\n", a[i].d, rest, n)
+		fmt.Fprintf(&b, "\t%s x%d = %s %% %s;\n", kind, a[i].d, rest, n)
 		rest = "(" + rest + ") / " + n
 	}
 	return b.String()

@@ -73,7 +73,7 @@ func (g *generator) packs(l *compiler.Loop, sums []compiler.Reduce) {
 		places = []string{"0"}
 	}
 	g.printf("\tconst bool wide = ((%s) & 15) == 0;\n", strings.Join(places, " | "))
-	g.printf("\tfor (index_t pack = blockIdx.x * (index_t)%d + threadIdx.x; pack < %s; pack += (index_t)gridDim.x * %d) {\n%s", block, number(l.N/v), block, strings.Join(load, ""))
+	g.printf("\t%s {\n%s", stride(g.index(l), "pack", block, l.N/v), strings.Join(load, ""))
 	if len(loadOne) > 0 {
 		g.printf("\t\tif (!wide) for (int k = 0; k < %d; k++) { %s}\n", v, strings.Join(loadOne, ""))
 	}

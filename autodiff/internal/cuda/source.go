@@ -115,7 +115,8 @@ type generator struct {
 	partials  int
 	isolate   bool // whether lanes of a batch fail alone
 	options   Settings
-	buffers   int // number of arrays of the program
+	buffers   int  // number of arrays of the program
+	large     bool // whether an array has places of more than 32 bits
 	tables    [][]int64
 	reals     map[string]string // tables of reals by name
 	fails     bool
@@ -127,7 +128,7 @@ type generator struct {
 
 func newGenerator(p *compiler.Program, o Settings) *generator {
 	return &generator{p: p, precision: o.Bits, isolate: o.Isolate, options: o, tf32: o.TF32 && o.Bits == 32, libraries: o.Libraries, known: map[string]bool{}, reals: map[string]string{},
-		externals: map[*compiler.Value]*external{}, buffers: len(p.Buffers), narrow: make([]bool, len(p.Buffers))}
+		externals: map[*compiler.Value]*external{}, buffers: len(p.Buffers), large: isLarge(p), narrow: make([]bool, len(p.Buffers))}
 }
 
 // Generate makes the kernels of a program.

@@ -57,9 +57,11 @@ func (s *Step) Out() string {
 // Shape returns the shape of input k.
 func (s *Step) InShape(k int) []int { return s.Value.In[k].Shape }
 
-// Elements makes a kernel that runs a text for i = 0 ... n-1, each in a thread. The text may use in0,
+// Elements makes a kernel that runs a text for i = 0 ... n-1, each in a thread; i is an int where all arrays are small enough, otherwise an index_t. The text may use in0,
 // in1, ... and out, and fail(code) to report that the step cannot be done.
-func (s *Step) Elements(n int, text string) { s.elements("step", n, perThread, block, text) }
+func (s *Step) Elements(n int, text string) {
+	s.elements("step", n, s.g.choice("elements"), block, text)
+}
 
 // Lines makes a kernel that runs a text for i = 0 ... n-1, each in a thread that has much to do.
 func (s *Step) Lines(n int, text string) { s.elements("step", n, 1, 64, text) }
@@ -70,7 +72,7 @@ func (s *Step) elements(name string, n, each, threads int, text string) {
 	k.Work = s.textWork(n, text, k)
 	s.Begin(k)
 	s.g.fails = s.g.fails || strings.Contains(text, "fail(")
-	s.Printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) {\n%s\n\t}\n}\n\n", threads, number(n), threads, text)
+	s.Printf("\t%s {\n%s\n\t}\n}\n\n", stride(s.g.place(n), "i", threads, n), text)
 }
 
 // Begin opens a kernel, and declares in0, in1, ..., out and fail. Of the jobs that fail the first is kept, as those

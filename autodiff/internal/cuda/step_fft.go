@@ -75,15 +75,12 @@ func RealInverse(s *Step) bool {
 	return true
 }
 
-// libraryTransform is the number of elements from which on cuFFT transforms an array, where it is found.
-const libraryTransform = 1 << 15
-
 // fourierByLibrary lets cuFFT transform the last axes of a large array of a shape, without that of the
 // complex parts, and reports whether it does.
 func fourierByLibrary(s *Step, kind device.Transform, shape []int, inverse bool) bool {
 	x := s.Value.In[0]
 	rank := s.Attr[0]
-	if s.g.libraries == nil || s.Size() < libraryTransform || rank > 3 || x.Layout.Offset%2 != 0 || !s.g.libraries.HasFFT() {
+	if s.g.libraries == nil || s.Size() < s.g.choice("library_transform") || rank > 3 || x.Layout.Offset%2 != 0 || !s.g.libraries.HasFFT() {
 		return false
 	}
 	f := device.FFT{Type: device.Float64, Kind: kind, Shape: append([]int(nil), shape[len(shape)-rank:]...), Batch: 1}
@@ -275,7 +272,7 @@ func index(n int) string { return pick(n < 1<<30, "int", "index_t") }
 // copy makes a kernel that loads and stores the numbers of a pass and transforms nothing.
 func (f *fourier) copy(p pass) {
 	n := p.rows() * p.count
-	k := Launch{Kernel: f.g.name("fft_copy"), Grid: gridOf(n, perThread, mostGrid), Block: block}
+	k := Launch{Kernel: f.g.name("fft_copy"), Grid: gridOf(n, f.g.choice("elements"), mostGrid), Block: block}
 	k.Work = f.textWork(n, p.load+p.store, k)
 	f.open(p, k)
 	f.Printf("\tfor (index_t i = blockIdx.x * (index_t)%[1]d + threadIdx.x; i < %[2]s; i += (index_t)gridDim.x * %[1]d) {\n", block, number(n))

@@ -64,15 +64,11 @@ func MatMul(s *Step) bool {
 	return true
 }
 
-// libraryProducts is the number of multiplications from which on cuBLAS makes a product, where it is
-// found.
-const libraryProducts = 1 << 21
-
 // byLibrary lets cuBLAS make a large product whose matrices lie at equal distances, and reports whether
 // it does.
 func (x *product) byLibrary() bool {
 	s := x.s
-	if s.g.libraries == nil || x.m*x.n*x.depth*x.batches < libraryProducts || min(x.m, x.n) < 16 || s.g.narrow[s.Place.Buf] {
+	if s.g.libraries == nil || x.m*x.n*x.depth*x.batches < s.g.choice("library_product") || min(x.m, x.n) < 16 || s.g.narrow[s.Place.Buf] {
 		x.place = s.Table(x.places)
 		return false
 	}

@@ -3,18 +3,28 @@
 
 package cuda
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // poolingText declares the geometry of windows that slide over planes (planes, H, W, lanes) to (planes, P, Q, lanes).
 func poolingText(s *Step, images, pools []int) string {
 	a := s.Attr
+	plane := func(shape []int) string { return number(shape[2] * shape[3] * a[8]) }
+	row := func(shape []int) string {
+		// It is multiplied by the number of a row: in 64 bits where a plane needs them.
+		return strconv.Itoa(shape[3]*a[8]) + pick(strings.HasSuffix(plane(shape), "LL"), "LL", "")
+	}
 	return fmt.Sprintf(`		const int H = %d, W = %d, P = %d, Q = %d, L = %d, A = %d, B = %d, down = %d, right = %d, north = %d, west = %d, downBy = %d, rightBy = %d;
-`, images[2], images[3], pools[2], pools[3], a[8], a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7])
+		const auto imageRow = %s; const auto image = %s; const auto poolRow = %s; const auto pool = %s; // elements
+`, images[2], images[3], pools[2], pools[3], a[8], a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], row(images), plane(images), row(pools), plane(pools))
 }
 
 // window is the text that visits the elements of window i that are in the image; e is where one is.
-const window = `		const int lane = i %% L, q = i / L %% Q, p = i / ((index_t)L * Q) %% P;
-		const R *plane = in0 + i / ((index_t)L * Q * P) * (index_t)H * W * L + lane;
+const window = `		const int lane = i %% L, q = i / L %% Q, p = i / poolRow %% P;
+		const R *plane = in0 + i / pool * image + lane;
 		for (int a = 0; a < A; a++) {
 			int y = p * down + a * downBy - north;
 			if (y < 0 || y >= H) continue;
@@ -29,22 +39,22 @@ const window = `		const int lane = i %% L, q = i / L %% Q, p = i / ((index_t)L *
 
 // PoolIndices finds the largest element of each window: a thread has a window.
 func PoolIndices(s *Step) bool {
-	s.Elements(s.Size(), poolingText(s, s.InShape(0), s.Value.Shape)+"		index_t at = -1;\n		R best = 0;\n"+
-		fmt.Sprintf(window, "{ const R v = plane[(index_t)e * L]; if (at < 0 || v > best || (v != v && best == best)) { best = v; at = e; } }")+"		out[i] = at;")
+	s.Elements(s.Size(), poolingText(s, s.InShape(0), s.Value.Shape)+"		int at = -1;\n		R best = 0;\n"+
+		fmt.Sprintf(window, "{ const R v = plane[y * imageRow + x * L]; if (at < 0 || v > best || (v != v && best == best)) { best = v; at = e; } }")+"		out[i] = at;")
 	s.windows(s.Size(), s.Attr[0], s.Attr[1])
 	return true
 }
 
 // PoolSum adds up each window: a thread has a window.
 func PoolSum(s *Step) bool {
-	s.Elements(s.Size(), poolingText(s, s.InShape(0), s.Value.Shape)+"		double sum = 0.0;\n"+fmt.Sprintf(window, "sum += (double)plane[(index_t)e * L];")+"		out[i] = (R)sum;")
+	s.Elements(s.Size(), poolingText(s, s.InShape(0), s.Value.Shape)+"		double sum = 0.0;\n"+fmt.Sprintf(window, "sum += (double)plane[y * imageRow + x * L];")+"		out[i] = (R)sum;")
 	return true
 }
 
 // PoolSpread adds up the windows that an element is in: a thread has an element.
 func PoolSpread(s *Step) bool {
-	s.Elements(s.Size(), poolingText(s, s.Value.Shape, s.InShape(0))+`		const int lane = i % L, x = i / L % W, y = i / ((index_t)L * W) % H;
-		const R *pools = in0 + i / ((index_t)L * W * H) * (index_t)P * Q * L + lane;
+	s.Elements(s.Size(), poolingText(s, s.Value.Shape, s.InShape(0))+`		const int lane = i % L, x = i / L % W, y = i / imageRow % H;
+		const R *pools = in0 + i / image * pool + lane;
 		double sum = 0.0;
 		for (int a = A - 1; a >= 0; a--) {
 			int p = y + north - a * downBy;
@@ -52,7 +62,7 @@ func PoolSpread(s *Step) bool {
 			for (int b = B - 1; b >= 0; b--) {
 				int q = x + west - b * rightBy;
 				if (q < 0 || q % right || (q /= right) >= Q) continue;
-				sum += (double)pools[((index_t)p * Q + q) * L];
+				sum += (double)pools[p * poolRow + q * L];
 			}
 		}
 		out[i] = (R)sum;`)

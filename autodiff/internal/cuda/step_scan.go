@@ -70,6 +70,10 @@ func (c scan) make(s *Step) bool {
 	}
 	length := (tiles + pieces - 1) / pieces * scanTile
 	pieces = (n + length - 1) / length
+	if pieces > 1 && c.looks(s) {
+		c.lookBack(s, lines, n, at, step)
+		return true
+	}
 	if pieces > 1 {
 		s.g.partials = max(s.g.partials, 2*lines*pieces)
 		c.shared(s, lines, pieces, length, n, at, step, true)
@@ -226,32 +230,6 @@ func (c scan) shared(s *Step, lines, pieces, length, n int, at string, step int,
 	pair_t h = START;
 	bool lost = false;
 `)
-	if only && c.name == "sum" { // needs no order
-		print(`	for (index_t from = piece * LENGTH; from < to; from += TILE) {
-		R x[8];
-#pragma unroll
-		for (int q = 0; q < 8; q++) {
-			index_t t = from + q * BLOCK + threadIdx.x;
-			x[q] = t < to ? (R)in0[first + t * STEP] : R(0);
-		}
-#pragma unroll
-		for (int q = 0; q < 8; q++) h.a += x[q];
-	}
-	for (int d = 16; d > 0; d /= 2) h.a += __shfl_down_sync(0xffffffffu, h.a, d);
-	if (lane == 0) scan_a[team] = h.a;
-	__syncthreads();
-	if (threadIdx.x == 0) {
-		for (int w = 1; w < SLOT; w++) h.a += scan_a[w];
-		partial[2 * job] = h.a;
-		partial[2 * job + 1] = 0.0;
-	}
-	__syncthreads();
-	}
-}
-
-`)
-		return
-	}
 	print(`	for (index_t from = piece * LENGTH; from < to; from += TILE) {
 	int count = to - from < TILE ? (int)(to - from) : TILE;
 	{

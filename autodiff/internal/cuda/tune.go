@@ -13,9 +13,8 @@ import (
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
-// tunedProduct is the number of multiplications from which on a product is timed: that from which on a library would
-// make it. Tests make it smaller.
-var tunedProduct = libraryProducts
+// tunedProduct is the number of multiplications from which on a product is timed. Tests make it smaller.
+var tunedProduct = 1 << 21
 
 // tilings are the ways to cut a product that are timed; the others must give the results of the first.
 var tilings = []tiling{middleTiling, largeTiling, smallTiling}

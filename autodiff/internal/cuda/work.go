@@ -81,10 +81,18 @@ func straight(k int) int { return k }
 // loopWork counts what a loop does, of all elements in the order of a walk: what a sum needs, or everything for nil. Elements are loaded and stored
 // in packs of so many.
 func (g *generator) loopWork(l *compiler.Loop, only *compiler.Reduce, in walk, pack int) (w roofline.Work) {
-	v := &visit{g: g, l: l, in: in, pack: pack, written: map[int]bool{}, seen: map[compiler.Operand]bool{}}
+	return g.workIn(l, only, in, pack, nil)
+}
+
+// workIn is loopWork, where some arrays are taken from tiles if t is not nil.
+func (g *generator) workIn(l *compiler.Loop, only *compiler.Reduce, in walk, pack int, t *tiled) (w roofline.Work) {
+	v := &visit{g: g, l: l, in: in, pack: pack, tiled: t, written: map[int]bool{}, seen: map[compiler.Operand]bool{}}
 	need := needs(l, only)
 	for _, x := range l.Loads {
-		if need.reg[x.Reg] {
+		switch {
+		case t.taken(x) != "":
+			v.tile(x)
+		case need.reg[x.Reg]:
 			v.strided(x.Buf, x.Off, x.Strides)
 		}
 	}
@@ -119,6 +127,7 @@ type visit struct {
 	l       *compiler.Loop
 	in      walk
 	pack    int
+	tiled   *tiled
 	written map[int]bool
 	seen    map[compiler.Operand]bool
 	indexed bool
@@ -161,9 +170,12 @@ func (v *visit) read(o compiler.Operand) {
 func (v *visit) array(buf int, write bool) {
 	n, width := v.l.N, v.g.width(buf)
 	v.w.Use(buf, float64(n*width), write)
-	if v.pack > 1 {
+	switch last := v.l.Dims[len(v.l.Dims)-1]; {
+	case v.pack > 1:
 		v.w.Sectors += float64((n*width + 31) / 32)
-	} else {
+	case v.tiled != nil:
+		v.w.Sectors += inPieces(n/last, last, last, width)
+	default:
 		v.sectors(n*width, width, v.in)
 	}
 	v.w.Accesses += float64(n / v.pack)
@@ -196,6 +208,34 @@ func (v *visit) strided(buf, off int, strides []int) {
 	})
 	v.w.Accesses += float64(v.l.N)
 	v.w.Integers += float64((locating + 2*axes) * v.l.N)
+}
+
+// tile counts the elements of an array that are read along its rows, stored in a tile, and loaded from there.
+func (v *visit) tile(x compiler.Load) {
+	distinct := 1
+	for d, s := range x.Strides {
+		if s != 0 {
+			distinct *= v.l.Dims[d]
+		}
+	}
+	n, width, length := float64(v.l.N), v.g.width(x.Buf), v.l.Dims[v.tiled.axis]
+	v.w.Use(x.Buf, float64(min(distinct, v.g.p.Size(x.Buf))*width), false)
+	v.w.Sectors += inPieces(v.l.N/length, length, x.Strides[len(x.Strides)-1], width)
+	v.w.Accesses += 3 * n
+	v.w.Integers += locating * n
+}
+
+// inPieces returns the sectors of rows of some elements, a pitch apart, whose pieces of a tile's width belong to one warp each. It looks at some rows.
+func inPieces(rows, length, pitch, width int) (sectors float64) {
+	some := min(rows, 64)
+	for r := range some {
+		for c := 0; c < length; c += tileSide {
+			from := (r*pitch + c) * width
+			to := from + min(tileSide, length-c)*width
+			sectors += float64((to+31)/32 - from/32)
+		}
+	}
+	return sectors * float64(rows) / float64(max(1, some))
 }
 
 // nearCache are the bytes up to which an array stays in the cache of each multiprocessor.

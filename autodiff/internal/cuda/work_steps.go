@@ -150,20 +150,18 @@ func (c scan) scanWork(s *Step, n, lines, pieces, length int, only bool) rooflin
 	all := float64(lines * n)
 	width := float64(s.g.precision / 8)
 	tiles := float64((length+scanTile-1)/scanTile) * float64((lines*pieces+mostGrid-1)/mostGrid)
-	w.Trips, w.Serial = tiles, 6*shuffle
+	w.Trips = tiles
 	w.Float64, w.Integers, w.Accesses = 2*all, 12*all, 1*all
 	if only {
 		w.Arrays = w.Arrays[:len(w.Arrays)-1]
 		w.Sectors -= all * width / 32
 		w.Use(scratchArray, float64(16*lines*pieces), true)
 	}
-	if !only || c.name != "sum" {
-		// Elements go through shared memory to threads that have eight of them each, and back.
-		w.Accesses += 3 * all
-		w.Float64 += 4 * all
-		w.Integers += 16 * all
-		w.Serial = tiles * (4*barrier + 4*sharedLoad + 8*16 + 5*2*shuffle + block/warp*(sharedLoad+16) + 8*16)
-	}
+	// Elements go through shared memory to threads that have eight of them each, and back.
+	w.Accesses += 3 * all
+	w.Float64 += 4 * all
+	w.Integers += 16 * all
+	w.Serial = tiles * (4*barrier + 4*sharedLoad + 8*16 + 5*2*shuffle + block/warp*(sharedLoad+16) + 8*16)
 	if c.safe != "true" || !c.alone() {
 		w.Float64 += 8 * all
 		w.Serial += tiles * 8 * 40

@@ -108,13 +108,23 @@ struct Fiber {
 };
 // Long kernels, which are not optimised, keep every intermediate value in their frame: hundreds of KiB.
 const size_t stack_bytes = 1 << 20;
-std::vector<Fiber> fibers;
+// Blocks that take turns where threads run in any order, so that a kernel whose blocks exchange numbers meets others at any stage of theirs.
+const unsigned most_resident = 3;
+// Block is a block that a multiprocessor holds: its threads, and its shared memory while another block has the place of it.
+struct Block {
+  uint3 index;
+  std::vector<Fiber> fibers;
+  std::vector<unsigned> order;
+  std::vector<char> shared;
+  std::vector<double> dynamic;
+  int barrier;  // what the last barrier gives
+};
+Block *here;  // the block that runs
 Fiber *current;
 void *scheduler;
 EmuKernel *kernel;
 void **arguments;
 const char *fault;
-int barrier_result;
 
 void entry() {
   kernel->run(arguments);
@@ -133,7 +143,7 @@ int barrier(int predicate, int kind) {
   current->predicate = predicate;
   current->kind = kind;
   wait(AT_BARRIER);
-  return barrier_result;
+  return here->barrier;
 }
 
 // Two waits: one until all lanes have offered their value, one until all have read the others'.
@@ -142,6 +152,7 @@ unsigned vote(int predicate, unsigned mask) {
   me->slot = predicate != 0;
   me->mask = mask;
   wait(AT_WARP);
+  std::vector<Fiber> &fibers = here->fibers;
   unsigned result = 0, first = me->thread.linear & ~31u;
   for (unsigned l = 0; l < 32 && first + l < fibers.size(); l++)
     if ((mask >> l & 1) && fibers[first + l].state != DONE && fibers[first + l].slot) result |= 1u << l;
@@ -161,6 +172,7 @@ uint64_t shuffle(uint64_t v, int kind, int arg, int width, unsigned mask) {
     case 2: from = lane + arg >= low + width ? lane : lane + arg; break;
     case 3: from = (lane ^ arg) >= low + width ? lane : lane ^ arg; break;
   }
+  std::vector<Fiber> &fibers = here->fibers;
   unsigned i = (me->thread.linear & ~31u) + (unsigned)from;
   uint64_t r = ~uint64_t(0);  // the value of a lane outside the mask is not defined
   if (i < fibers.size() && (mask >> from & 1) && fibers[i].state != DONE) r = fibers[i].slot;
@@ -180,7 +192,8 @@ void set_thread(EmuThread *t, unsigned l, dim3 b) {
 }
 
 // release_warps lets lanes go on whose whole mask has arrived; lanes that have ended do not count.
-bool release_warps(unsigned n) {
+bool release_warps(std::vector<Fiber> &fibers) {
+  unsigned n = (unsigned)fibers.size();
   bool any = false;
   for (unsigned l = 0; l < n; l++) {
     if (fibers[l].state != AT_WARP) continue;
@@ -199,16 +212,18 @@ bool release_warps(unsigned n) {
 }
 
 // release_block lets the threads of a block go on if all of them are at a barrier.
-bool release_block(unsigned n) {
+bool release_block(Block &b) {
+  std::vector<Fiber> &fibers = b.fibers;
+  unsigned n = (unsigned)fibers.size();
   int count = 0;
   for (unsigned l = 0; l < n; l++) {
     if (fibers[l].state != AT_BARRIER || fibers[l].kind != fibers[0].kind) return false;
     count += fibers[l].predicate;
   }
   switch (fibers[0].kind) {
-    case 1: barrier_result = count; break;
-    case 2: barrier_result = count == (int)n; break;
-    case 3: barrier_result = count != 0; break;
+    case 1: b.barrier = count; break;
+    case 2: b.barrier = count == (int)n; break;
+    case 3: b.barrier = count != 0; break;
   }
   for (unsigned l = 0; l < n; l++) fibers[l].state = READY;
   return true;
@@ -223,13 +238,19 @@ char *new_stack() {
   return (char *)low + page;
 }
 
-// make_fibers makes the fibers of a block of n threads. Stacks are kept for the next block: to map them anew and to touch their pages takes
-// longer than most kernels run.
-void make_fibers(unsigned n) {
-  static std::vector<char *> stacks;
-  while (stacks.size() < n) stacks.push_back(new_stack());
-  fibers.assign(n, Fiber());
-  for (unsigned l = 0; l < n; l++) fibers[l].stack = stacks[l];
+// make_fibers makes the fibers of a block of n threads, which has a number among those that run at a time. Stacks are kept for the next block: to map them anew
+// and to touch their pages takes longer than most kernels run.
+void make_fibers(Block &b, unsigned number, unsigned n) {
+  static std::vector<char *> stacks[most_resident];
+  std::vector<char *> &own = stacks[number];
+  while (own.size() < n) own.push_back(new_stack());
+  if (b.fibers.size() != n) b.fibers.assign(n, Fiber());
+  for (unsigned l = 0; l < n; l++) {
+    b.fibers[l].stack = own[l];
+    set_thread(&b.fibers[l].thread, l, runtime.threads);
+    b.fibers[l].state = READY;
+    b.fibers[l].sp = first_frame(own[l], stack_bytes, entry);
+  }
 }
 
 void shuffle_order(std::vector<unsigned> &v, uint64_t *random) {
@@ -241,33 +262,6 @@ std::vector<unsigned> ordered(unsigned n, Order order, uint64_t *random) {
   for (unsigned i = 0; i < n; i++) v[i] = order == DESCENDING ? n - 1 - i : i;
   if (order == SHUFFLED) shuffle_order(v, random);
   return v;
-}
-
-// run_cooperating runs the fibers of a block until all have ended.
-void run_cooperating(std::vector<unsigned> &order, bool reshuffle, uint64_t *random) {
-  unsigned n = (unsigned)order.size();
-  for (unsigned l = 0; l < n; l++) {
-    set_thread(&fibers[l].thread, l, runtime.threads);
-    fibers[l].state = READY;
-    fibers[l].sp = first_frame(fibers[l].stack, stack_bytes, entry);
-  }
-  for (;;) {
-    if (reshuffle) shuffle_order(order, random);
-    for (unsigned l : order) {
-      if (fibers[l].state != READY) continue;
-      current = &fibers[l];
-      runtime.thread = &current->thread;
-      fiber_switch(&scheduler, current->sp);
-      current = nullptr;
-      if (fault) return;
-    }
-    unsigned done = 0;
-    for (unsigned l = 0; l < n; l++) done += fibers[l].state == DONE;
-    if (done == n) return;
-    if (release_warps(n) || release_block(n)) continue;
-    fault = "divergent barrier: some threads of the block have ended or wait elsewhere";
-    return;
-  }
 }
 
 // What is traced of a block: the accesses of a warp at a place of the code, each time that it comes there, and how often threads came there.
@@ -304,10 +298,94 @@ void end_block() {
   visits.clear();
 }
 
+// turn lets each thread of the block that runs go on to where it waits, and reports whether all have ended.
+bool turn(Block &b, bool reshuffle, uint64_t *random) {
+  std::vector<Fiber> &fibers = b.fibers;
+  if (reshuffle) shuffle_order(b.order, random);
+  for (unsigned l : b.order) {
+    if (fibers[l].state != READY) continue;
+    current = &fibers[l];
+    runtime.thread = &current->thread;
+    fiber_switch(&scheduler, current->sp);
+    current = nullptr;
+    if (fault) return true;
+  }
+  unsigned done = 0;
+  for (Fiber &f : fibers) done += f.state == DONE;
+  if (done == fibers.size()) return true;
+  if (!release_warps(fibers) && !release_block(b)) {
+    fault = "divergent barrier: some threads of the block have ended or wait elsewhere";
+    return true;
+  }
+  return false;
+}
+
+// enter makes a block the one that runs, whose shared memory is where the kernel looks for it.
+void enter(Block *b, char *shared, char *shared_end) {
+  if (here == b) return;
+  if (here) here->shared.assign(shared, shared_end);
+  if (b && !b->shared.empty()) memcpy(shared, b->shared.data(), b->shared.size());
+  here = b;
+  if (!b) return;
+  runtime.block = b->index;
+  runtime.dynamic = b->dynamic.data();
+}
+
+// run_cooperating runs blocks whose threads wait for each other: one after another, or several in turns.
+void run_cooperating(const std::vector<unsigned> &blocks, const std::vector<unsigned> &threads, unsigned dynamic, Order order, uint64_t *random, char *shared, char *shared_end) {
+  static Block room[most_resident];
+  std::vector<Block *> running;
+  unsigned resident = order == SHUFFLED && !runtime.access ? most_resident : 1;
+  std::vector<unsigned> vacant;
+  for (unsigned k = resident; k > 0; k--) vacant.push_back(k - 1);
+  here = nullptr;
+  for (size_t next = 0; next < blocks.size() || !running.empty();) {
+    while (next < blocks.size() && !vacant.empty()) {
+      Block *b = &room[vacant.back()];
+      b->index = {blocks[next] % runtime.blocks.x, blocks[next] / runtime.blocks.x % runtime.blocks.y, blocks[next] / runtime.blocks.x / runtime.blocks.y};
+      b->order = threads;
+      b->shared.assign((size_t)(shared_end - shared), '\xff');
+      b->dynamic.resize(dynamic / 8 + 1);
+      memset(b->dynamic.data(), 0xFF, b->dynamic.size() * 8);
+      make_fibers(*b, vacant.back(), (unsigned)threads.size());
+      vacant.pop_back();
+      running.push_back(b);
+      next++;
+    }
+    size_t k = running.size() > 1 ? random_word(random) % running.size() : 0;
+    enter(running[k], shared, shared_end);
+    bool ended = turn(*running[k], order == SHUFFLED, random);
+    if (fault) return;
+    if (!ended) continue;
+    if (runtime.access) end_block();
+    here = nullptr;  // nobody needs its shared memory
+    vacant.push_back((unsigned)(running[k] - room));
+    running.erase(running.begin() + (long)k);
+  }
+}
+
 void end_launch() {
   for (auto &t : touched) {
     counted.touched += 32 * (long long)t.size();
     t.clear();
+  }
+}
+// run_alone runs blocks whose threads do not wait for each other.
+void run_alone(const std::vector<unsigned> &blocks, const std::vector<unsigned> &threads, unsigned dynamic, char *shared, char *shared_end) {
+  std::vector<double> dynamic_memory(dynamic / 8 + 1);
+  runtime.dynamic = dynamic_memory.data();
+  for (unsigned b : blocks) {
+    runtime.block = {b % runtime.blocks.x, b / runtime.blocks.x % runtime.blocks.y, b / runtime.blocks.x / runtime.blocks.y};
+    if (shared_end > shared) memset(shared, 0xFF, (size_t)(shared_end - shared));
+    memset(runtime.dynamic, 0xFF, dynamic_memory.size() * 8);
+    EmuThread t;
+    runtime.thread = &t;
+    for (unsigned l : threads) {
+      set_thread(&t, l, runtime.threads);
+      kernel->run(arguments);
+      if (fault) return;
+    }
+    if (runtime.access) end_block();
   }
 }
 }  // namespace
@@ -321,11 +399,8 @@ const Traffic &traffic() { return counted; }
 
 const char *run_kernel(EmuKernel *k, dim3 grid, dim3 block, unsigned dynamic, void **parameters, Order order, uint64_t *random, char *shared, char *shared_end) {
   unsigned n = block.x * block.y * block.z;
-  static std::vector<double> dynamic_memory;
-  dynamic_memory.resize(dynamic / 8 + 1);
   runtime.threads = block;
   runtime.blocks = grid;
-  runtime.dynamic = dynamic_memory.data();
   runtime.barrier = barrier;
   runtime.shuffle = shuffle;
   runtime.vote = vote;
@@ -334,26 +409,13 @@ const char *run_kernel(EmuKernel *k, dim3 grid, dim3 block, unsigned dynamic, vo
   arguments = parameters;
   fault = nullptr;
   current = nullptr;
-  if (k->cooperates && fibers.size() != n) make_fibers(n);
-  std::vector<unsigned> threads = ordered(n, order, random);
-  for (unsigned b : ordered(grid.x * grid.y * grid.z, order, random)) {
-    runtime.block = {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y};
-    if (shared_end > shared) memset(shared, 0xFF, (size_t)(shared_end - shared));
-    memset(runtime.dynamic, 0xFF, dynamic_memory.size() * 8);
-    if (k->cooperates) {
-      run_cooperating(threads, order == SHUFFLED, random);
-    } else {
-      EmuThread t;
-      runtime.thread = &t;
-      for (unsigned l : threads) {
-        set_thread(&t, l, block);
-        k->run(parameters);
-        if (fault) break;
-      }
-    }
-    if (fault) return fault;
-    if (runtime.access) end_block();
+  std::vector<unsigned> threads = ordered(n, order, random), blocks = ordered(grid.x * grid.y * grid.z, order, random);
+  if (k->cooperates) {
+    run_cooperating(blocks, threads, dynamic, order, random, shared, shared_end);
+  } else {
+    run_alone(blocks, threads, dynamic, shared, shared_end);
   }
+  if (fault) return fault;
   if (runtime.access) end_launch();
   return nullptr;
 }
