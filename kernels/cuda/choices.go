@@ -17,15 +17,14 @@ import (
 type Choice struct {
 	Name    string
 	Default int
-	Values  []int  // that are worth a measurement, the default first
-	About   string // what the number is
-	Rows    []string
+	Values  []int    // values worth a measurement, the default first
+	About   string   // a sentence about what the number is
+	Rows    []string // operations of euryale bench gpu whose time it may change
 }
 
 // Choices lists the numbers that may be chosen.
 func Choices() []Choice { return slices.Clone(choices) }
 
-// The rows of a choice are those of euryale bench gpu that it may change.
 var choices = []Choice{
 	{"tiles", 1, []int{1, 0}, "whether loops take transposed arrays from tiles in shared memory (1) or where they stand (0)", []string{"transpose (4096,4096)"}},
 	{"single_pass", 1, []int{1, 0}, "whether few long lines are summed in a single pass, in which blocks look back at others (1), or in three kernels (0)", []string{"cumulative sum 10M"}},
@@ -45,10 +44,10 @@ var learnedFile []byte
 
 // Learned is what was measured of a card.
 type Learned struct {
-	Card   string         `json:"card"`   // as the driver calls it
+	Card   string         `json:"card"`   // the name that the driver gives it
 	Driver int            `json:"driver"` // 1000*major + 10*minor
 	Date   string         `json:"date"`
-	Values map[string]int `json:"values"` // of the choices that differ from their defaults
+	Values map[string]int `json:"values"` // values that differ from the defaults, by the names of their choices
 }
 
 var learned = func() (list []Learned) {

@@ -245,6 +245,8 @@ def bench_gpu(
     card: Text | None = None,
     csv: bool = False,
     explain: bool = False,
+    into: Text | None = None,
+    learn: Text | None = None,
     only: Text | None = None,
     **common: Unpack[Common],
 ) -> Result:
@@ -259,6 +261,10 @@ def bench_gpu(
         Print the table as CSV.
     explain : bool
         List the kernels of each operation with the time that a model expects of them.
+    into : Text
+        CHECKOUT of the source whose tables and defaults take what `learn` reads.
+    learn : Text
+        Experiment FILE.json to print the tables of.
     only : Text
         Measure only operations whose name contains this text.
 

@@ -101,3 +101,50 @@ func TestProductsLoseNoDigits(t *testing.T) {
 	put(4096, 256)   // among warps
 	same(t, []*ad.Node{ad.Cumprod(x, 0)}, []*ad.Node{x}, [][]float64{v}, map[int]float64{64: 1e-13})
 }
+
+// Blocks that look back at others give the same bits in whatever order blocks and threads run, and the sums of the processor, at lengths around those of tiles and of
+// the 32 tiles that a warp looks at together.
+func TestSumsOfOnePass(t *testing.T) {
+	lib := pretend.Shared(t)
+	defer lib.Set("order", pretend.Ascending)
+	const tile = 2048
+	for _, shape := range [][]int{{tile + 1}, {2 * tile}, {3, 2*tile - 1}, {35*tile + 7}, {2, 3*tile + 1, 2}} {
+		axis := min(1, len(shape)-1)
+		x := ad.Input("x", shape...)
+		for _, reverse := range []bool{false, true} {
+			out := []*ad.Node{ad.CumsumWith(x, axis, reverse, reverse)}
+			values := random(x.Size(), 5)
+			want := results(t, out, x, values, ad.CPU{})
+			var first []float64
+			for k, order := range []int{pretend.Ascending, pretend.Descending, pretend.Shuffled, pretend.Shuffled, pretend.Shuffled, pretend.Shuffled} {
+				lib.Set("order", order)
+				got := results(t, out, x, values, ad.CUDA{OwnKernels: true, Strict: true})
+				if k == 0 {
+					first = got
+				}
+				for i, v := range got {
+					if v != first[i] || math.Abs(v-want[i]) > 1e-11*(1+math.Abs(want[i])) {
+						t.Fatalf("%v, reverse %v, order %d: sum %d is %.17g, in the first run %.17g, on the processor %.17g", shape, reverse, order, i, v, first[i], want[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// results runs a graph of one input.
+func results(t *testing.T, out []*ad.Node, x *ad.Node, values []float64, on ad.Backend) []float64 {
+	t.Helper()
+	p, err := ad.Compile(out, ad.Settings{Inputs: []*ad.Node{x}, Backend: on})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.NewState()
+	if err := s.SetInput(0, values); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return append([]float64(nil), s.OutputFloat64(0)...)
+}

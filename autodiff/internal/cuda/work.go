@@ -24,8 +24,8 @@ const treeSerial = 8 * (sharedLoad + barrier + 10)
 
 // Instructions of threads that the compiler adds to what the text says, counted in images of ptxas 12.9.
 const (
-	stepping     = 8  // a turn of a loop with strides of the grid: a sum, a comparison and a branch with 64-bit numbers
-	locating     = 3  // the address of an element
+	stepping     = 3  // a turn of a loop with strides of the grid: a sum, a comparison and a branch
+	locating     = 1  // the address of an element
 	dividing     = 6  // a quotient and a remainder of 32-bit numbers by a constant
 	longDivision = 30 // the same of 64-bit numbers
 )
