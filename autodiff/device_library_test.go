@@ -244,3 +244,65 @@ func largeMatrices(t *testing.T, on ad.CUDA, n int) {
 		}
 	}
 }
+
+// Large convolutions and their gradients are made by cuDNN where it is found, and are the processor's.
+func TestConvolutionsByLibrary(t *testing.T) {
+	lib := pretend.Shared(t)
+	lib.Libraries(t)
+	x, w, grouped := ad.Input("x", 3, 16, 20, 21), ad.Input("w", 24, 16, 3, 3), ad.Input("grouped", 24, 4, 3, 2)
+	in := []*ad.Node{x, w, grouped}
+	made := []*ad.Node{
+		ad.Conv2D(x, w, ad.Convolution{Pad: [2]int{1, 1}}), ad.Conv2D(x, w, ad.Convolution{Stride: [2]int{2, 1}, Dilation: [2]int{1, 2}}),
+		ad.Conv2D(ad.Slice(x, 0, 1, 3), grouped, ad.Convolution{Groups: 4, Pad: [2]int{2, 0}, Stride: [2]int{1, 3}}),
+	}
+	outs := append([]*ad.Node(nil), made...)
+	for _, y := range made {
+		outs = append(outs, ad.Grad(ad.Sum(ad.Square(y)), in...)...)
+	}
+	rng := rand.New(rand.NewPCG(4, 6))
+	var values [][]float64
+	for _, x := range in {
+		v := make([]float64, x.Size())
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+		values = append(values, v)
+	}
+	want := results(t, way{64, ""}, outs, in, values)
+	for _, bits := range []int{64, 32} {
+		p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: bits, Backend: ad.CUDA{Device: 1, Strict: true}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls := func() (n []int) {
+			for _, name := range []string{"cudnnConvolutionForward", "cudnnConvolutionBackwardData", "cudnnConvolutionBackwardFilter"} {
+				n = append(n, lib.Get(name))
+			}
+			return n
+		}
+		before := calls()
+		s := p.NewState()
+		for range 3 {
+			for i, v := range values {
+				if err := s.SetInput(i, v); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Run(); err != nil {
+				t.Fatal(err)
+			}
+			for i := range outs {
+				for k, v := range s.OutputFloat64(i) {
+					if !near(v, want[i][k], map[int]float64{64: 1e-11, 32: 1e-3}[bits]) {
+						t.Fatalf("%d bits, output %d, element %d: %g, want %g", bits, i, k, v, want[i][k])
+					}
+				}
+			}
+		}
+		for k, n := range calls() {
+			if n-before[k] < 2 {
+				t.Errorf("%d bits: pass %d of cuDNN was called %d times", bits, k, n-before[k])
+			}
+		}
+	}
+}

@@ -22,7 +22,7 @@ type row struct {
 	kernel  string
 	inputs  int    // arrays of n elements that a map reads
 	n       int    // elements of a map, or rows and columns of a matrix
-	library string // cuBLAS or cuFFT, if it can make the program
+	library string // cuBLAS, cuDNN or cuFFT, if it can make the program
 	// the same as a graph of arrays of random numbers
 	program func(array func(shape ...int) *ad.Node) *ad.Node
 }
@@ -81,7 +81,7 @@ func count(n int) string {
 func convolution(b, c, h, w, out int) row {
 	x := float64(b * c * h * w)
 	y := float64(b * out * h * w)
-	return row{name: fmt.Sprintf("conv 3x3 (%d,%d,%d,%d)->%d", b, c, h, w, out), bytes: 4 * (x + y + float64(9*c*out)), flops: 18 * y * float64(c), program: func(array func(shape ...int) *ad.Node) *ad.Node {
+	return row{name: fmt.Sprintf("conv 3x3 (%d,%d,%d,%d)->%d", b, c, h, w, out), bytes: 4 * (x + y + float64(9*c*out)), flops: 18 * y * float64(c), library: "cuDNN", program: func(array func(shape ...int) *ad.Node) *ad.Node {
 		return ad.Conv2D(array(b, c, h, w), array(out, c, 3, 3), ad.Convolution{Pad: [2]int{1, 1}})
 	}}
 }

@@ -40,7 +40,7 @@ type Report struct {
 // Row is one line of the table. Times are medians in milliseconds.
 type Row struct {
 	Name      string  `json:"name"`
-	How       string  `json:"how"`             // kernel: one launch; program: a compiled graph, replayed, by our kernels; cuBLAS or cuFFT: one that the library makes
+	How       string  `json:"how"`             // kernel: one launch; program: a compiled graph, replayed, by our kernels; cuBLAS, cuDNN or cuFFT: one that the library makes
 	Millis    float64 `json:"gpu_ms"`          // by events of the device
 	Samples   int     `json:"samples"`         // of which Millis is the median
 	Launches  int     `json:"launches"`        // in one sample, by whose number it is divided
@@ -161,7 +161,7 @@ func (b *bench) ways(r row) []string {
 		all = append(all, "kernel")
 	}
 	all = append(all, "program")
-	if l := b.d.Libraries(); r.library == "cuBLAS" && l.HasBLAS() || r.library == "cuFFT" && l.HasFFT() {
+	if l := b.d.Libraries(); r.library == "cuBLAS" && l.HasBLAS() || r.library == "cuFFT" && l.HasFFT() || r.library == "cuDNN" && l.HasDNN() {
 		all = append(all, r.library)
 	}
 	return all

@@ -79,6 +79,12 @@ func (l *Libraries) HasFFT() bool {
 	return err == nil
 }
 
+// HasDNN reports whether cuDNN is there.
+func (l *Libraries) HasDNN() bool {
+	_, err := l.dnn.get(lib.OpenDNN)
+	return err == nil
+}
+
 // HasSolver reports whether cuSOLVER is there.
 func (l *Libraries) HasSolver() bool {
 	_, err := l.solver.get(lib.OpenSolver)

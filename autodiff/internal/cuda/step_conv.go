@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
+	device "github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -32,6 +34,33 @@ func convolution(s *Step, m, n, depth int) *product {
 	}
 	g := s.Attr[6]
 	return &product{s: s, m: m, n: n, depth: depth, batches: g, name: fmt.Sprint(s.Op.Name, s.Attr, s.InShape(0), s.InShape(1)), shape: []int{g, m, n, depth}}
+}
+
+// byDNN lets cuDNN make a large convolution where it is found, and reports whether it does. pass puts one of its passes on a stream, given the memory of the result and of both
+// inputs.
+func byDNN(s *Step, images, filters, results []int, pass func(l *device.Libraries, on *device.Stream, c device.Convolution, out, first, second device.Part) error) bool {
+	work := filters[1] * filters[2] * filters[3] * tensor.Shape(results).Size()
+	buf := func(v *compiler.Value) int { return v.Layout.Root.Place.Buf }
+	a, b := s.Value.In[0], s.Value.In[1]
+	if s.g.libraries == nil || work < s.g.choice("library_convolution") || s.g.narrow[s.Place.Buf] || s.g.narrow[buf(a)] || s.g.narrow[buf(b)] || !s.g.libraries.HasDNN() {
+		return false
+	}
+	c := device.Convolution{Type: device.Float64, N: images[0], C: images[1], H: images[2], W: images[3], K: filters[0], R: filters[2], S: filters[3], StrideH: s.Attr[0], StrideW: s.Attr[1],
+		PadH: s.Attr[2], PadW: s.Attr[3], DilationH: s.Attr[4], DilationW: s.Attr[5], Groups: s.Attr[6], TF32: s.g.tf32}
+	if s.g.precision == 32 {
+		c.Type = device.Float32
+	}
+	if p, q := c.Output(); p != results[2] || q != results[3] { // other numbers of zeros on the other sides
+		return false
+	}
+	size, to, first, second := s.g.precision/8, s.Place.Buf, buf(a), buf(b)
+	s.list = append(s.list, Launch{Kernel: "cuDNN", Library: func(l *device.Libraries, on *device.Stream, at func(buf int) device.Part) error {
+		x, y := at(first), at(second)
+		x.Offset += a.Layout.Offset * size
+		y.Offset += b.Layout.Offset * size
+		return pass(l, on, c, at(to), x, y)
+	}})
+	return true
 }
 
 // gathered makes a function of two numbers that gives elements of a matrix, and returns its name.
@@ -62,6 +91,11 @@ func (x *product) patches(images, filters, results []int) string {
 func Conv2D(s *Step) bool {
 	images, filters, results := s.InShape(0), s.InShape(1), s.Value.Shape
 	o, depth, places := filters[0]/s.Attr[6], filters[1]*filters[2]*filters[3], results[2]*results[3]
+	if byDNN(s, images, filters, results, func(l *device.Libraries, on *device.Stream, c device.Convolution, out, x, w device.Part) error {
+		return l.Convolve(on, c, out, x, w)
+	}) {
+		return true
+	}
 	if x := convolution(s, o, results[0]*places, depth); x != nil {
 		see := x.patches(images, filters, results)
 		x.open = fmt.Sprintf("const R *a = in1 + batch * %d, *b = in0 + batch * %d;", o*depth, filters[1]*images[2]*images[3])
@@ -97,6 +131,11 @@ const mostSpread = 4
 func ConvImages(s *Step) bool {
 	images, filters, results := s.Value.Shape, s.InShape(1), s.InShape(0)
 	o, taps, pixels := filters[0]/s.Attr[6], filters[2]*filters[3], images[2]*images[3]
+	if byDNN(s, images, filters, results, func(l *device.Libraries, on *device.Stream, c device.Convolution, out, y, w device.Part) error {
+		return l.ConvolveGradX(on, c, out, w, y)
+	}) {
+		return true
+	}
 	if x := convolution(s, filters[1], images[0]*pixels, o*taps); x != nil && s.Attr[0]*s.Attr[1] <= mostSpread {
 		reach := x.gathered(images, filters, results, `		const int z = j % W, y = j / W % H, n = j / (W * H), b = p % B, a = p / B % A, o = p / (A * B);
 		const int h = y + north - a * downBy, v = z + west - b * rightBy;
@@ -134,6 +173,11 @@ func ConvImages(s *Step) bool {
 func ConvFilters(s *Step) bool {
 	images, filters, results := s.InShape(0), s.Value.Shape, s.InShape(1)
 	o, n, places := filters[0]/s.Attr[6], filters[1]*filters[2]*filters[3], results[2]*results[3]
+	if byDNN(s, images, filters, results, func(l *device.Libraries, on *device.Stream, c device.Convolution, out, x, y device.Part) error {
+		return l.ConvolveGradW(on, c, out, x, y)
+	}) {
+		return true
+	}
 	if x := convolution(s, o, n, results[0]*places); x != nil {
 		see := x.patches(images, filters, results)
 		x.open = fmt.Sprintf("const R *a = in1 + batch * %d, *b = in0 + batch * %d;", o*places, filters[1]*images[2]*images[3])
