@@ -49,3 +49,10 @@ func SetSort(alone, jobs int) (undo func()) {
 	sortAlone, sortJobs = alone, jobs
 	return func() { sortAlone, sortJobs = oldAlone, oldJobs }
 }
+
+// SetMostGrid changes the most blocks of kernels that walk in strides of the grid, and returns what undoes it.
+func SetMostGrid(n int) (undo func()) {
+	old := mostGrid
+	mostGrid = n
+	return func() { mostGrid = old }
+}

@@ -12,13 +12,15 @@ import (
 )
 
 const (
-	block     = 256     // threads of a block
-	perThread = 4       // elements of a thread, where there are enough
-	mostGrid  = 1 << 12 // blocks of a kernel that walks elements in strides of the grid
-	sumGrid   = 512     // blocks of a kernel that makes partial sums
+	block     = 256 // threads of a block
+	perThread = 4   // elements of a thread, where there are enough
+	sumGrid   = 512 // blocks of a kernel that makes partial sums
 	warp      = 32
 	rowWarp   = 2048 // longest row that one warp sums; longer ones take a block
 )
+
+// mostGrid is the most blocks of a kernel that walks elements in strides of the grid; tests make it small.
+var mostGrid = 1 << 12
 
 // loop makes the kernels of a loop, in the order in which they are launched.
 func (g *generator) loop(l *compiler.Loop) []Launch {
@@ -64,6 +66,9 @@ func all(sums []compiler.Reduce, kind compiler.SumKind) bool {
 
 // elements makes the kernel of a loop without sums.
 func (g *generator) elements(l *compiler.Loop) []Launch {
+	if t := tilesOf(l); t != nil {
+		return g.tiledElements(l, t)
+	}
 	k := Launch{Kernel: g.name("map"), Grid: gridOf(l.N, perThread, mostGrid), Block: block}
 	k.Work = g.elementsWork(l, k)
 	if g.plain(l) {

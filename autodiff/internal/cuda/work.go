@@ -81,7 +81,20 @@ func straight(k int) int { return k }
 // loopWork counts what a loop does, of all elements in the order of a walk: what a sum needs, or everything for nil. Elements are loaded and stored
 // in packs of so many.
 func (g *generator) loopWork(l *compiler.Loop, only *compiler.Reduce, in walk, pack int) (w roofline.Work) {
-	v := &visit{g: g, l: l, in: in, pack: pack, written: map[int]bool{}, seen: map[compiler.Operand]bool{}}
+	v := &visit{g: g, l: l, in: in, threads: l.N, pack: pack, written: map[int]bool{}, seen: map[compiler.Operand]bool{}}
+	return v.work(only)
+}
+
+// tiledLoopWork counts what a loop in tiles does, of all elements.
+func (g *generator) tiledLoopWork(l *compiler.Loop, t *tiled) roofline.Work {
+	v := &visit{g: g, l: l, pack: 1, written: map[int]bool{}, seen: map[compiler.Operand]bool{}, tiles: t}
+	v.in, v.threads = along(l, t.last)
+	return v.work(nil)
+}
+
+// work counts what a sum needs, or everything for nil.
+func (v *visit) work(only *compiler.Reduce) roofline.Work {
+	l := v.l
 	need := needs(l, only)
 	for _, x := range l.Loads {
 		if need.reg[x.Reg] {
@@ -103,7 +116,7 @@ func (g *generator) loopWork(l *compiler.Loop, only *compiler.Reduce, in walk, p
 			v.summand(s)
 		}
 	}
-	if v.indexed && len(l.Dims) > 1 {
+	if v.indexed && v.tiles == nil && len(l.Dims) > 1 {
 		per := float64(dividing)
 		if l.N >= 1<<31 {
 			per = longDivision
@@ -118,10 +131,12 @@ type visit struct {
 	g       *generator
 	l       *compiler.Loop
 	in      walk
+	threads int // that walk
 	pack    int
 	written map[int]bool
 	seen    map[compiler.Operand]bool
 	indexed bool
+	tiles   *tiled // of a loop in tiles
 	w       roofline.Work
 }
 
@@ -153,7 +168,7 @@ func (v *visit) read(o compiler.Operand) {
 		v.w.Use(o.Buf, float64(v.g.width(o.Buf)), false)
 	case compiler.InRow:
 		r := v.l.Rows[o.Row]
-		v.strided(r.Buf, r.Off, append(append([]int(nil), r.Strides...), r.Step))
+		v.strided(r.Buf, r.Off, whole(r))
 	}
 }
 
@@ -164,7 +179,7 @@ func (v *visit) array(buf int, write bool) {
 	if v.pack > 1 {
 		v.w.Sectors += float64((n*width + 31) / 32)
 	} else {
-		v.sectors(n*width, width, v.in)
+		v.sectors(n*width, width, v.threads, v.in)
 	}
 	v.w.Accesses += float64(n / v.pack)
 	v.w.Integers += float64(locating * n / v.pack)
@@ -186,8 +201,14 @@ func (v *visit) strided(buf, off int, strides []int) {
 	width := v.g.width(buf)
 	bytes := min(distinct, max(1, v.g.p.Size(buf))) * width
 	v.w.Use(buf, float64(bytes), false)
-	v.sectors(bytes, width, func(k int) int {
-		at, rest := off, v.in(k)
+	in, threads := v.in, v.threads
+	if v.tiles.array(buf, off, strides) >= 0 {
+		in, threads = along(v.l, v.tiles.axis)
+		v.w.Accesses += 2 * float64(v.l.N) // into shared memory and out of it
+		v.w.Integers += locating * float64(v.l.N)
+	}
+	v.sectors(bytes, width, threads, func(k int) int {
+		at, rest := off, in(k)
 		for d := len(strides) - 1; d >= 0; d-- {
 			at += rest % v.l.Dims[d] * strides[d]
 			rest /= v.l.Dims[d]
@@ -201,9 +222,9 @@ func (v *visit) strided(buf, off int, strides []int) {
 // nearCache are the bytes up to which an array stays in the cache of each multiprocessor.
 const nearCache = 64 << 10
 
-// sectors counts those that warps ask for, in some warps of all elements: element k is at place at(k) of an array, bytes of which are used.
-func (v *visit) sectors(bytes, width int, at walk) {
-	sectors, conflicts := patterned(v.l.N, width, at)
+// sectors counts those that warps ask for, in some warps of so many threads: thread k is at place at(k) of an array, bytes of which are used.
+func (v *visit) sectors(bytes, width, threads int, at walk) {
+	sectors, conflicts := patterned(threads, width, at)
 	if bytes <= nearCache {
 		sectors = min(sectors, float64(132*((bytes+31)/32)))
 	}
