@@ -54,7 +54,7 @@ func TestTurnedArraysBeyondTheGrid(t *testing.T) {
 	for k, x := range in {
 		values = append(values, random(x.Size(), uint64(k)))
 	}
-	for order := pretend.Ascending; order <= pretend.Shuffled; order++ {
+	for order := pretend.Ascending; order <= pretend.Interleaved; order++ {
 		lib.Set("order", order)
 		same(t, outs, in, values, map[int]float64{64: 1e-13})
 	}

@@ -96,7 +96,7 @@ static void *first_frame(char *stack, size_t bytes, void (*entry)()) {
 #endif
 
 namespace {
-enum State { READY, AT_BARRIER, AT_WARP, DONE };
+enum State { READY, AT_BARRIER, AT_WARP, PAUSED, DONE };
 struct Fiber {
   void *sp;
   EmuThread thread;
@@ -168,6 +168,11 @@ uint64_t shuffle(uint64_t v, int kind, int arg, int width, unsigned mask) {
   return r;
 }
 
+void pause() {
+  if (current) return wait(PAUSED);
+  fault = "a kernel without barriers waits for other threads";
+}
+
 void trap() {
   fault = "the kernel executed __trap";
   if (current) wait(DONE);
@@ -223,13 +228,13 @@ char *new_stack() {
   return (char *)low + page;
 }
 
-// make_fibers makes the fibers of a block of n threads. Stacks are kept for the next block: to map them anew and to touch their pages takes
-// longer than most kernels run.
-void make_fibers(unsigned n) {
+// make_fibers makes the fibers of a block of n threads, the one in a slot of those that run at once. Stacks are kept for the next block: to map them
+// anew and to touch their pages takes longer than most kernels run.
+void make_fibers(unsigned n, unsigned slot = 0) {
   static std::vector<char *> stacks;
-  while (stacks.size() < n) stacks.push_back(new_stack());
+  while (stacks.size() < (slot + 1) * n) stacks.push_back(new_stack());
   fibers.assign(n, Fiber());
-  for (unsigned l = 0; l < n; l++) fibers[l].stack = stacks[l];
+  for (unsigned l = 0; l < n; l++) fibers[l].stack = stacks[slot * n + l];
 }
 
 void shuffle_order(std::vector<unsigned> &v, uint64_t *random) {
@@ -239,34 +244,101 @@ void shuffle_order(std::vector<unsigned> &v, uint64_t *random) {
 std::vector<unsigned> ordered(unsigned n, Order order, uint64_t *random) {
   std::vector<unsigned> v(n);
   for (unsigned i = 0; i < n; i++) v[i] = order == DESCENDING ? n - 1 - i : i;
-  if (order == SHUFFLED) shuffle_order(v, random);
+  if (order >= SHUFFLED) shuffle_order(v, random);
   return v;
 }
 
-// run_cooperating runs the fibers of a block until all have ended.
-void run_cooperating(std::vector<unsigned> &order, bool reshuffle, uint64_t *random) {
-  unsigned n = (unsigned)order.size();
-  for (unsigned l = 0; l < n; l++) {
+// begin_cooperating makes the fibers of a block ready.
+void begin_cooperating() {
+  for (unsigned l = 0; l < fibers.size(); l++) {
     set_thread(&fibers[l].thread, l, runtime.threads);
     fibers[l].state = READY;
     fibers[l].sp = first_frame(fibers[l].stack, stack_bytes, entry);
   }
+}
+
+// Round is what came of letting every fiber of a block go on once: it has ended, or somebody did more than pause, or nobody did.
+enum Round { ENDED, WORKED, WAITED };
+
+Round run_round(std::vector<unsigned> &order, bool reshuffle, uint64_t *random) {
+  if (reshuffle) shuffle_order(order, random);
+  bool worked = false;
+  for (unsigned l : order) {
+    if (fibers[l].state != READY && fibers[l].state != PAUSED) continue;
+    bool paused = fibers[l].state == PAUSED;
+    fibers[l].state = READY;
+    current = &fibers[l];
+    runtime.thread = &current->thread;
+    fiber_switch(&scheduler, current->sp);
+    worked |= !paused || current->state != PAUSED;
+    current = nullptr;
+    if (fault) return ENDED;
+  }
+  unsigned n = (unsigned)fibers.size(), done = 0, paused = 0;
+  for (Fiber &f : fibers) done += f.state == DONE, paused += f.state == PAUSED;
+  if (done == n) return ENDED;
+  if (release_warps(n) || release_block(n)) return WORKED;
+  if (!paused) fault = "divergent barrier: some threads of the block have ended or wait elsewhere";
+  return worked ? WORKED : WAITED;
+}
+
+// run_cooperating runs the fibers of a block until all have ended.
+void run_cooperating(std::vector<unsigned> &order, bool reshuffle, uint64_t *random) {
+  begin_cooperating();
   for (;;) {
-    if (reshuffle) shuffle_order(order, random);
-    for (unsigned l : order) {
-      if (fibers[l].state != READY) continue;
-      current = &fibers[l];
-      runtime.thread = &current->thread;
-      fiber_switch(&scheduler, current->sp);
-      current = nullptr;
-      if (fault) return;
+    Round r = run_round(order, reshuffle, random);
+    if (r == WAITED && !fault) fault = "a block waits for another that has not begun";
+    if (r == ENDED || fault) return;
+  }
+}
+
+// Held is a block that has begun, with its own copy of the shared memory that the module declares.
+struct Held {
+  unsigned slot;
+  uint3 block;
+  std::vector<Fiber> fibers;
+  std::vector<char> shared;
+  std::vector<double> dynamic;
+};
+
+// run_interleaved holds a few blocks at once. The one that began first is behind the others mostly.
+void run_interleaved(dim3 grid, std::vector<unsigned> &order, uint64_t *random, char *shared, size_t bytes, size_t dynamic) {
+  const unsigned most = 4;
+  std::vector<unsigned> waiting = ordered(grid.x * grid.y * grid.z, SHUFFLED, random), slots;
+  for (unsigned s = 0; s < most; s++) slots.push_back(s);
+  std::vector<Held> held;
+  unsigned n = (unsigned)order.size(), idle = 0;
+  while (!waiting.empty() || !held.empty()) {
+    if (!waiting.empty() && !slots.empty() && (held.empty() || random_word(random) % 4 == 0)) {
+      unsigned b = waiting.back(), slot = slots.back();
+      waiting.pop_back();
+      slots.pop_back();
+      make_fibers(n, slot);
+      begin_cooperating();
+      held.push_back({slot, {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y}, {}, std::vector<char>(bytes, (char)0xFF), std::vector<double>(dynamic)});
+      memset(held.back().dynamic.data(), 0xFF, 8 * dynamic);
+      held.back().fibers.swap(fibers);
+      idle = 0;
     }
-    unsigned done = 0;
-    for (unsigned l = 0; l < n; l++) done += fibers[l].state == DONE;
-    if (done == n) return;
-    if (release_warps(n) || release_block(n)) continue;
-    fault = "divergent barrier: some threads of the block have ended or wait elsewhere";
-    return;
+    size_t k = random_word(random) % held.size();
+    if (k == 0 && random_word(random) % 4) k = random_word(random) % held.size();
+    Held &h = held[k];
+    fibers.swap(h.fibers);
+    runtime.block = h.block;
+    runtime.dynamic = h.dynamic.data();
+    if (bytes) memcpy(shared, h.shared.data(), bytes);
+    Round r = run_round(order, true, random);
+    if (bytes) memcpy(h.shared.data(), shared, bytes);
+    fibers.swap(h.fibers);
+    if (fault) return;
+    idle = r == WAITED ? idle + 1 : 0;
+    if (r == ENDED) {
+      slots.push_back(h.slot);
+      held.erase(held.begin() + (long)k);
+    } else if (idle > 1000 && (waiting.empty() || slots.empty())) {
+      fault = "blocks wait for each other, or for one that cannot begin";
+      return;
+    }
   }
 }
 
@@ -330,18 +402,24 @@ const char *run_kernel(EmuKernel *k, dim3 grid, dim3 block, unsigned dynamic, vo
   runtime.shuffle = shuffle;
   runtime.vote = vote;
   runtime.trap = trap;
+  runtime.pause = pause;
   kernel = k;
   arguments = parameters;
   fault = nullptr;
   current = nullptr;
   if (k->cooperates && fibers.size() != n) make_fibers(n);
   std::vector<unsigned> threads = ordered(n, order, random);
+  if (order == INTERLEAVED && k->cooperates && !runtime.access) {
+    run_interleaved(grid, threads, random, shared, (size_t)(shared_end - shared), dynamic_memory.size());
+    fibers.clear();
+    return fault;
+  }
   for (unsigned b : ordered(grid.x * grid.y * grid.z, order, random)) {
     runtime.block = {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y};
     if (shared_end > shared) memset(shared, 0xFF, (size_t)(shared_end - shared));
     memset(runtime.dynamic, 0xFF, dynamic_memory.size() * 8);
     if (k->cooperates) {
-      run_cooperating(threads, order == SHUFFLED, random);
+      run_cooperating(threads, order >= SHUFFLED, random);
     } else {
       EmuThread t;
       runtime.thread = &t;
