@@ -56,3 +56,10 @@ func SetMostGrid(n int) (undo func()) {
 	mostGrid = n
 	return func() { mostGrid = old }
 }
+
+// SetShortest changes the size from which on places have 64 bits, and returns what undoes it.
+func SetShortest(n int) (undo func()) {
+	old := shortest
+	shortest = n
+	return func() { shortest = old }
+}

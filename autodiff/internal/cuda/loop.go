@@ -16,8 +16,14 @@ const (
 	perThread = 4   // elements of a thread, where there are enough
 	sumGrid   = 512 // blocks of a kernel that makes partial sums
 	warp      = 32
-	rowWarp   = 2048 // longest row that one warp sums; longer ones take a block
+	// Loops over few elements have one in each thread, and small blocks, so that they spread over many multiprocessors: there are 132 of four warps each.
+	fewElements = 132 * 4 * warp
+	fewThreads  = 64
+	rowWarp     = 2048 // longest row that one warp sums; longer ones take a block
 )
+
+// shortest is the size from which on arrays and loops have places of 64 bits; tests make it small.
+var shortest = 1 << 30
 
 // mostGrid is the most blocks of a kernel that walks elements in strides of the grid; tests make it small.
 var mostGrid = 1 << 12
@@ -52,8 +58,8 @@ func (g *generator) empty(l *compiler.Loop) (list []Launch) {
 	for i := range l.Sums {
 		s := &l.Sums[i]
 		k := Launch{Kernel: g.name("empty"), Grid: gridOf(s.Size, 1, mostGrid), Block: block}
-		g.begin(k)
-		g.printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) buf[%d][i] = (R)(%s);\n}\n\n",
+		g.over(k, l.N)
+		g.printf("\tfor (place_t i = blockIdx.x * (place_t)%d + threadIdx.x; i < %s; i += (place_t)gridDim.x * %d) buf[%d][i] = (R)(%s);\n}\n\n",
 			block, number(s.Size), block, s.Out, identity(s))
 		list = append(list, k)
 	}
@@ -70,16 +76,21 @@ func (g *generator) elements(l *compiler.Loop) []Launch {
 		return g.tiledElements(l, t)
 	}
 	k := Launch{Kernel: g.name("map"), Grid: gridOf(l.N, perThread, mostGrid), Block: block}
+	few := l.N <= fewElements
+	if few {
+		k.Block = fewThreads
+		k.Grid = (l.N + k.Block - 1) / k.Block
+	}
 	k.Work = g.elementsWork(l, k)
-	if g.plain(l) {
-		g.begin(k)
+	if !few && g.plain(l) {
+		g.over(k, l.N)
 		g.packs(l, nil)
 		g.text.WriteString("}\n\n")
 		return []Launch{k}
 	}
 	b := g.body(l, nil)
-	g.begin(k)
-	g.printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) {\n", block, number(l.N), block)
+	g.over(k, l.N)
+	g.printf("\tfor (place_t i = blockIdx.x * (place_t)%[1]d + threadIdx.x; i < %[2]s; i += (place_t)gridDim.x * %[1]d) {\n", k.Block, number(l.N))
 	g.text.WriteString(b.flat("i"))
 	g.text.WriteString(b.lines.String())
 	g.text.WriteString("\t}\n}\n\n")
@@ -96,6 +107,16 @@ func (g *generator) begin(k Launch) {
 	}
 	g.printf(kernelStart+" void __launch_bounds__(%s) %s(R *const *__restrict__ buf, double *__restrict__ partial, int *__restrict__ fault) {\n", bounds, k.Kernel)
 }
+
+// over opens a kernel whose loops count to at most n, in numbers of 32 bits where these and all arrays allow it: NVIDIA's compiler takes three to ten times
+// as many instructions for a division of 64 bits.
+func (g *generator) over(k Launch, n int) {
+	g.begin(k)
+	g.printf("\ttypedef %s place_t;\n", pick(g.short(n), "int", "index_t"))
+}
+
+// short reports whether places in all arrays, and numbers up to n and a grid beyond it, have 32 bits.
+func (g *generator) short(n int) bool { return g.small && n < shortest }
 
 func (g *generator) printf(format string, v ...any) { fmt.Fprintf(&g.text, format, v...) }
 
@@ -126,7 +147,7 @@ func identity(s *compiler.Reduce) string {
 func (g *generator) totals(l *compiler.Loop) []Launch {
 	k := Launch{Kernel: g.name("sum"), Grid: gridOf(l.N, perThread, sumGrid), Block: block}
 	k.Work = g.totalsWork(l, k)
-	g.begin(k)
+	g.over(k, l.N)
 	if g.plain(l) {
 		g.packs(l, l.Sums)
 	} else {
@@ -134,7 +155,7 @@ func (g *generator) totals(l *compiler.Loop) []Launch {
 		for i := range l.Sums {
 			g.printf("\tdouble acc%d = %s;\n", i, identity(&l.Sums[i]))
 		}
-		g.printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) {\n", block, number(l.N), block)
+		g.printf("\tfor (place_t i = blockIdx.x * (place_t)%d + threadIdx.x; i < %s; i += (place_t)gridDim.x * %d) {\n", block, number(l.N), block)
 		g.accumulate(l, b)
 	}
 	for i := range l.Sums {
@@ -156,7 +177,7 @@ func (g *generator) totals(l *compiler.Loop) []Launch {
 	g.partials = max(g.partials, len(l.Sums)*k.Grid)
 	last := Launch{Kernel: g.name("join"), Grid: len(l.Sums), Block: block, Work: joinWork(len(l.Sums), k.Grid, block, g.precision/8)}
 	last.Work.Serial += treeSerial
-	g.begin(last)
+	g.over(last, 0)
 	for i := range l.Sums {
 		s := &l.Sums[i]
 		g.printf("\tif (blockIdx.x == %d) {\n\tdouble acc = %s;\n", i, identity(s))
@@ -187,25 +208,30 @@ func (g *generator) tree(of string, s *compiler.Reduce) {
 }
 
 // rows makes the kernel of a loop all of whose sums give one number for each row: a warp sums a
-// row, or a block where rows are long.
+// row, as many threads as a shorter row has elements, or a block where rows are long.
 func (g *generator) rows(l *compiler.Loop) []Launch {
 	c := l.Dims[len(l.Dims)-1]
 	rows := l.N / max(c, 1)
-	team := warp
+	team := 1
+	for team < c && team < warp {
+		team *= 2
+	}
 	if c > rowWarp {
 		team = block
 	}
 	k := Launch{Kernel: g.name("rows"), Grid: max(1, min((rows*team+block-1)/block, mostGrid)), Block: block}
 	k.Work = g.rowsWork(l, k, team)
 	b := g.body(l, nil)
-	g.begin(k)
+	g.over(k, l.N)
 	teams := block / team
 	g.printf("\tint lane = threadIdx.x %% %d;\n", team)
-	g.printf("\tfor (index_t row = blockIdx.x * (index_t)%d + threadIdx.x / %d; row < %s; row += (index_t)gridDim.x * %d) {\n", teams, team, number(rows), teams)
+	// All threads stay until the last row, so that they can exchange numbers.
+	g.printf("\tfor (place_t some = blockIdx.x * (place_t)%[1]d; some < %[2]s; some += (place_t)gridDim.x * %[1]d) {\n", teams, number(rows))
+	g.printf("\tconst place_t row = some + threadIdx.x / %d;\n\tconst place_t columns = row < %s ? %s : 0;\n", team, number(rows), number(c))
 	for i := range l.Sums {
 		g.printf("\tdouble acc%d = %s;\n", i, identity(&l.Sums[i]))
 	}
-	g.printf("\tfor (index_t col = lane; col < %s; col += %d) {\n\t\tindex_t i = row * %s + col;\n", number(c), team, number(c))
+	g.printf("\tfor (place_t col = lane; col < columns; col += %d) {\n\t\tplace_t i = row * %s + col;\n", team, number(c))
 	g.accumulate(l, b)
 	for i := range l.Sums {
 		s := &l.Sums[i]
@@ -214,8 +240,8 @@ func (g *generator) rows(l *compiler.Loop) []Launch {
 			g.printf("\tif (lane == 0) buf[%d][row] = (R)room[0];\n\t__syncthreads();\n", s.Out)
 			continue
 		}
-		g.printf("\tfor (int half = %d; half > 0; half /= 2) acc%d = %s(acc%d, __shfl_down_sync(0xffffffffu, acc%d, half));\n", warp/2, i, combine(s), i, i)
-		g.printf("\tif (lane == 0) buf[%d][row] = (R)acc%d;\n", s.Out, i)
+		g.printf("\tfor (int half = %d; half > 0; half /= 2) acc%d = %s(acc%d, __shfl_down_sync(0xffffffffu, acc%d, half));\n", team/2, i, combine(s), i, i)
+		g.printf("\tif (lane == 0 && columns > 0) buf[%d][row] = (R)acc%d;\n", s.Out, i)
 	}
 	g.text.WriteString("\t}\n}\n\n")
 	return []Launch{k}
@@ -247,17 +273,17 @@ func (g *generator) gathered(l *compiler.Loop, s *compiler.Reduce) []Launch {
 	k := Launch{Kernel: g.name("gather"), Grid: max(1, min((results*team*parts+block-1)/block, mostGrid)), Block: block}
 	k.Work = g.gatheredWork(l, s, k, kept, over, team, parts)
 	b := g.body(l, s)
-	g.begin(k)
-	g.printf("\tindex_t threads = (index_t)gridDim.x * %d;\n", block/team)
-	g.printf("\tfor (index_t job = (blockIdx.x * (index_t)%d + threadIdx.x) / %d; job < %s; job += threads) {\n", block, team, number(results*parts))
-	g.printf("\tindex_t result = job %% %s, part = job / %s;\n", number(max(results, 1)), number(max(results, 1)))
+	g.over(k, l.N)
+	g.printf("\tplace_t threads = (place_t)gridDim.x * %d;\n", block/team)
+	g.printf("\tfor (place_t job = (blockIdx.x * (place_t)%d + threadIdx.x) / %d; job < %s; job += threads) {\n", block, team, number(results*parts))
+	g.printf("\tplace_t result = job %% %s, part = job / %s;\n", number(max(results, 1)), number(max(results, 1)))
 	each := (terms + parts - 1) / parts
-	g.printf("\tindex_t from = part * %s, to = from + %s < %s ? from + %s : %s;\n", number(each), number(each), number(terms), number(each), number(terms))
+	g.printf("\tplace_t from = part * %s, to = from + %s < %s ? from + %s : %s;\n", number(each), number(each), number(terms), number(each), number(terms))
 	g.text.WriteString(kept.split("result"))
 	g.printf("\tdouble acc = %s;\n", identity(s))
-	g.printf("\tfor (index_t term = from + threadIdx.x %% %d; term < to; term += %d) {\n", team, team)
+	g.printf("\tfor (place_t term = from + threadIdx.x %% %d; term < to; term += %d) {\n", team, team)
 	g.text.WriteString(over.split("term"))
-	g.printf("\tindex_t i = %s;\n", b.position())
+	g.printf("\tplace_t i = %s;\n", b.position())
 	g.text.WriteString(b.lines.String())
 	g.printf("\t\tacc = %s(acc, %s);\n\t}\n", combine(s), b.summands[0])
 	lead := ""
@@ -276,10 +302,10 @@ func (g *generator) gathered(l *compiler.Loop, s *compiler.Reduce) []Launch {
 	}
 	g.partials = max(g.partials, results*parts)
 	last := Launch{Kernel: g.name("join"), Grid: gridOf(results, 1, mostGrid), Block: block, Work: joinWork(results, parts, 1, g.precision/8)}
-	g.begin(last)
-	g.printf("\tfor (index_t result = blockIdx.x * (index_t)%d + threadIdx.x; result < %s; result += (index_t)gridDim.x * %d) {\n", block, number(results), block)
+	g.over(last, results*parts)
+	g.printf("\tfor (place_t result = blockIdx.x * (place_t)%d + threadIdx.x; result < %s; result += (place_t)gridDim.x * %d) {\n", block, number(results), block)
 	g.text.WriteString(kept.split("result"))
-	g.printf("\tdouble acc = %s;\n\tfor (int part = 0; part < %d; part++) acc = %s(acc, partial[part * (index_t)%s + result]);\n", identity(s), parts, combine(s), number(results))
+	g.printf("\tdouble acc = %s;\n\tfor (int part = 0; part < %d; part++) acc = %s(acc, partial[part * (place_t)%s + result]);\n", identity(s), parts, combine(s), number(results))
 	g.printf("\tbuf[%d][%s] = (R)acc;\n\t}\n}\n\n", s.Out, outPlace(s, kept))
 	return []Launch{k, last}
 }
@@ -306,11 +332,11 @@ func (a axes) split(flat string) string {
 	}
 	for i := len(a) - 1; i >= 0; i-- {
 		if i == 0 {
-			fmt.Fprintf(&b, "\tindex_t x%d = %s;\n", a[i].d, rest)
+			fmt.Fprintf(&b, "\tplace_t x%d = %s;\n", a[i].d, rest)
 			break
 		}
 		n := number(max(a[i].n, 1)) + unit
-		fmt.Fprintf(&b, "\tindex_t x%d = %s %% %s;\n", a[i].d, rest, n)
+		fmt.Fprintf(&b, "\tplace_t x%d = %s %% %s;\n", a[i].d, rest, n)
 		rest = "(" + rest + ") / " + n
 	}
 	return b.String()

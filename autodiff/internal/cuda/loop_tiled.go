@@ -101,19 +101,19 @@ func (g *generator) tiledElements(l *compiler.Loop, t *tiled) []Launch {
 		g.shared(fmt.Sprint("tile", n), fmt.Sprintf("__shared__ R eu_tile%d[%d][%d];\n", n, tileEdge, tileEdge+1))
 		fmt.Fprintf(&load, " eu_tile%d[y][x] = R(buf[%d][%s]);", n, a.buf, placeAt(l, a.off, a.strides))
 	}
-	g.begin(k)
+	g.over(k, max(l.N, cut.size()*tileEdge*tileEdge))
 	axis, last, tiles := t.axis, t.last, len(l.Dims)
 	g.printf("\tconst int x = threadIdx.x %% %[1]d, first = threadIdx.x / %[1]d;\n", tileEdge)
-	g.printf("\tfor (index_t tile = blockIdx.x; tile < %s; tile += gridDim.x) {\n%s", number(cut.size()), cut.split("tile"))
-	g.printf("\t{ const index_t x%d = x%d * %d + x;\n", axis, tiles, tileEdge)
-	g.printf("#pragma unroll\n\tfor (int y = first; y < %[1]d; y += %[2]d) {\n\t\tconst index_t x%[3]d = x%[4]d * %[1]d + y;\n", tileEdge, block/tileEdge, last, tiles+1)
+	g.printf("\tfor (place_t tile = blockIdx.x; tile < %s; tile += gridDim.x) {\n%s", number(cut.size()), cut.split("tile"))
+	g.printf("\t{ const place_t x%d = x%d * %d + x;\n", axis, tiles, tileEdge)
+	g.printf("#pragma unroll\n\tfor (int y = first; y < %[1]d; y += %[2]d) {\n\t\tconst place_t x%[3]d = x%[4]d * %[1]d + y;\n", tileEdge, block/tileEdge, last, tiles+1)
 	g.printf("\t\tif (x%d < %s && x%d < %s) {%s }\n\t} }\n\t__syncthreads();\n", axis, number(l.Dims[axis]), last, number(l.Dims[last]), load.String())
-	g.printf("\t{ const index_t x%d = x%d * %d + x;\n", last, tiles+1, tileEdge)
+	g.printf("\t{ const place_t x%d = x%d * %d + x;\n", last, tiles+1, tileEdge)
 	if len(l.Ops) <= unrolled { // the text of a long loop is not repeated
 		g.printf("#pragma unroll\n")
 	}
-	g.printf("\tfor (int y = first; y < %[1]d; y += %[2]d) {\n\t\tconst index_t x%[3]d = x%[4]d * %[1]d + y;\n", tileEdge, block/tileEdge, axis, tiles)
-	g.printf("\t\tif (x%d < %s && x%d < %s) {\n\t\tindex_t i = %s;\n%s\t\t}\n\t} }\n", axis, number(l.Dims[axis]), last, number(l.Dims[last]), b.position(), b.lines.String())
+	g.printf("\tfor (int y = first; y < %[1]d; y += %[2]d) {\n\t\tconst place_t x%[3]d = x%[4]d * %[1]d + y;\n", tileEdge, block/tileEdge, axis, tiles)
+	g.printf("\t\tif (x%d < %s && x%d < %s) {\n\t\tplace_t i = %s;\n%s\t\t}\n\t} }\n", axis, number(l.Dims[axis]), last, number(l.Dims[last]), b.position(), b.lines.String())
 	g.printf("\t__syncthreads();\n\t}\n}\n\n")
 	return []Launch{k}
 }
@@ -143,7 +143,7 @@ func (g *generator) tiledWork(l *compiler.Loop, t *tiled, k Launch) (w roofline.
 	}
 	w = g.tiledLoopWork(l, t)
 	all, each := float64(l.N), float64(block/tileEdge)
-	w.Integers += all / each * (stepping + dividing*float64(len(l.Dims)+1)) // for each tile, and then in its rows
+	w.Integers += all / each * (g.stepping(l.N) + dividing*float64(len(l.Dims)+1)) // for each tile, and then in its rows
 	w.Integers += 6 * all
 	rounds := float64((t.cut(l).size() + k.Grid - 1) / k.Grid)
 	w.Trips = 2 * rounds

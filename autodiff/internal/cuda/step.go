@@ -69,8 +69,9 @@ func (s *Step) elements(name string, n, each, threads int, text string) {
 	k := Launch{Kernel: s.g.name(name), Grid: max(1, min((n+threads*each-1)/(threads*each), mostGrid)), Block: threads}
 	k.Work = s.textWork(n, text, k)
 	s.Begin(k)
+	kind := pick(s.g.short(n), "int", "index_t")
 	s.g.fails = s.g.fails || strings.Contains(text, "fail(")
-	s.Printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) {\n%s\n\t}\n}\n\n", threads, number(n), threads, text)
+	s.Printf("\tfor (%[1]s i = blockIdx.x * (%[1]s)%[2]d + threadIdx.x; i < %[3]s; i += (%[1]s)gridDim.x * %[2]d) {\n%[4]s\n\t}\n}\n\n", kind, threads, number(n), text)
 }
 
 // Begin opens a kernel, and declares in0, in1, ..., out and fail. Of the jobs that fail the first is kept, as those

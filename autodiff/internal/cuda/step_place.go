@@ -44,7 +44,8 @@ func Embed(s *Step) bool {
 	s.Converts()
 	from, to := s.InShape(0), s.Value.Shape
 	var b strings.Builder
-	b.WriteString("\t\tindex_t rest = i, at = 0, step = 1, x, q;\n\t\tbool inside = true;\n")
+	kind := pick(s.g.short(s.Size()), "int", "index_t")
+	b.WriteString("\t\t" + kind + " rest = i, x;\n\t\tindex_t at = 0, step = 1, q;\n\t\tbool inside = true;\n")
 	for d := len(to) - 1; d >= 0; d-- {
 		start, by := s.Attr[3*d], s.Attr[3*d+1]
 		size := "1"

@@ -75,7 +75,7 @@ static inline __device__ double eu_of_block(double v) { // the sum of all thread
 func missingWork(words int) (w roofline.Work) {
 	n := float64(words)
 	w.Use(scratchArray, 8*n, true)
-	w.Sectors, w.Accesses, w.Integers = 8*n/32, n, stepping*n
+	w.Sectors, w.Accesses, w.Integers = 8*n/32, n, narrowStepping*n
 	return w
 }
 

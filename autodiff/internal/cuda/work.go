@@ -24,11 +24,17 @@ const treeSerial = 8 * (sharedLoad + barrier + 10)
 
 // Instructions of threads that the compiler adds to what the text says, counted in images of ptxas 12.9.
 const (
-	stepping     = 8  // a turn of a loop with strides of the grid: a sum, a comparison and a branch with 64-bit numbers
-	locating     = 3  // the address of an element
-	dividing     = 6  // a quotient and a remainder of 32-bit numbers by a constant
-	longDivision = 30 // the same of 64-bit numbers
+	wideStepping   = 8  // a turn of a loop with strides of the grid: a sum, a comparison and a branch with 64-bit numbers
+	narrowStepping = 4  // the same with 32-bit numbers
+	locating       = 3  // the address of an element
+	dividing       = 6  // a quotient and a remainder of 32-bit numbers by a constant
+	longDivision   = 30 // the same of 64-bit numbers
 )
+
+// stepping returns the instructions of a turn of a loop that counts to n.
+func (g *generator) stepping(n int) float64 {
+	return pick(g.short(n), float64(narrowStepping), wideStepping)
+}
 
 // Launches lists the launches of a run of a program, with their work.
 func Launches(p *compiler.Program, o Settings) ([]roofline.Launch, error) {
@@ -117,11 +123,9 @@ func (v *visit) work(only *compiler.Reduce) roofline.Work {
 		}
 	}
 	if v.indexed && v.tiles == nil && len(l.Dims) > 1 {
-		per := float64(dividing)
-		if l.N >= 1<<31 {
-			per = longDivision
+		for _, n := range l.Dims[1:] {
+			v.w.Integers += pick(v.g.short(l.N), division(n), longDivision) * float64(l.N)
 		}
-		v.w.Integers += per * float64((len(l.Dims)-1)*l.N)
 	}
 	return v.w
 }
