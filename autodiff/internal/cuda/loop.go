@@ -263,8 +263,10 @@ func (g *generator) gathered(l *compiler.Loop, s *compiler.Reduce) []Launch {
 	// Threads of a team walk along the last axis together where that is summed over; otherwise
 	// neighbouring threads have neighbouring results.
 	team := 1
-	if len(over) > 0 && over[len(over)-1].d == len(l.Dims)-1 && over[len(over)-1].n >= 8 {
-		team = warp
+	if len(over) > 0 && over[len(over)-1].d == len(l.Dims)-1 && over[len(over)-1].n >= 4 {
+		for team < over[len(over)-1].n && team < warp {
+			team *= 2
+		}
 	}
 	parts := 1
 	for results*team*parts < 1<<15 && terms/(team*parts) > 64 {
@@ -274,8 +276,10 @@ func (g *generator) gathered(l *compiler.Loop, s *compiler.Reduce) []Launch {
 	k.Work = g.gatheredWork(l, s, k, kept, over, team, parts)
 	b := g.body(l, s)
 	g.over(k, l.N)
-	g.printf("\tplace_t threads = (place_t)gridDim.x * %d;\n", block/team)
-	g.printf("\tfor (place_t job = (blockIdx.x * (place_t)%d + threadIdx.x) / %d; job < %s; job += threads) {\n", block, team, number(results*parts))
+	jobs := number(results * parts)
+	// All threads stay until the last job, so that they can exchange numbers.
+	g.printf("\tfor (place_t some = blockIdx.x * (place_t)%[1]d; some < %[2]s; some += (place_t)gridDim.x * %[1]d) {\n", block/team, jobs)
+	g.printf("\tconst bool there = some + threadIdx.x / %[1]d < %[2]s;\n\tconst place_t job = there ? some + threadIdx.x / %[1]d : %[2]s - 1;\n", team, jobs)
 	g.printf("\tplace_t result = job %% %s, part = job / %s;\n", number(max(results, 1)), number(max(results, 1)))
 	each := (terms + parts - 1) / parts
 	g.printf("\tplace_t from = part * %s, to = from + %s < %s ? from + %s : %s;\n", number(each), number(each), number(terms), number(each), number(terms))
@@ -286,10 +290,10 @@ func (g *generator) gathered(l *compiler.Loop, s *compiler.Reduce) []Launch {
 	g.printf("\tplace_t i = %s;\n", b.position())
 	g.text.WriteString(b.lines.String())
 	g.printf("\t\tacc = %s(acc, %s);\n\t}\n", combine(s), b.summands[0])
-	lead := ""
+	lead := "if (there) "
 	if team > 1 {
-		g.printf("\tfor (int half = %d; half > 0; half /= 2) acc = %s(acc, __shfl_down_sync(0xffffffffu, acc, half));\n", warp/2, combine(s))
-		lead = fmt.Sprintf("if (threadIdx.x %% %d == 0) ", team)
+		g.printf("\tfor (int half = %d; half > 0; half /= 2) acc = %s(acc, __shfl_down_sync(0xffffffffu, acc, half));\n", team/2, combine(s))
+		lead = fmt.Sprintf("if (there && threadIdx.x %% %d == 0) ", team)
 	}
 	if parts == 1 {
 		g.printf("\t%sbuf[%d][%s] = (R)acc;\n", lead, s.Out, outPlace(s, kept))
