@@ -62,6 +62,7 @@ const (
 	Ascending = iota
 	Descending
 	Shuffled
+	Interleaved // a few blocks at once, in turns
 )
 
 // Library is the pretend driver and compiler of this process. Its state is global, so tests that use

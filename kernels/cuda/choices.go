@@ -32,7 +32,7 @@ var choices = []Choice{
 	{"elements", 4, []int{4, 1, 2, 8}, "elements of a thread in loops, where there are enough", []string{"vector add 10M", "relu 1M", "max pool 2x2 (32,64,128,128)"}},
 	{"sum_blocks", 512, []int{512, 264, 528, 1056}, "the most blocks that share the sum of an array", []string{"sum 10M"}},
 	{"warp_row", 2048, []int{2048, 512, 1024, 8192}, "elements of the longest row that a warp sums; a block sums longer ones", []string{"batch norm (32,64,32,32)"}},
-	{"kept", 24, []int{24, 8, 48}, "elements of rows that a thread keeps in registers between loops that go over the same rows, of all arrays together", []string{"softmax (4096,1024)"}},
+	{"kept", 192, []int{192, 64, 384}, "bytes of rows that a thread keeps in registers between loops that go over the same rows, of all arrays together", []string{"softmax (4096,1024)"}},
 	{"library_product", 1 << 21, []int{1 << 21, 1 << 14, 1 << 30}, "multiplications from which on cuBLAS makes a product of matrices, where it is found", []string{"matmul 128", "matmul 256", "matmul 512", "matmul 1024"}},
 	{"library_convolution", 1 << 21, []int{1 << 21, 1 << 14, 1 << 30}, "multiplications from which on cuDNN makes a convolution of images, where it is found", []string{"conv 3x3 (1,32,64,64)->64", "conv 3x3 (32,64,128,128)->128"}},
 	{"library_transform", 1 << 15, []int{1 << 15, 1 << 8, 1 << 30}, "numbers from which on cuFFT makes a Fourier transform, where it is found", []string{"fft (1024,1024)", "fft 2d (1024,1024)"}},

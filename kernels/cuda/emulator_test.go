@@ -128,7 +128,7 @@ func TestKernelsInEveryOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for order := pretend.Ascending; order <= pretend.Shuffled; order++ {
+	for order := pretend.Ascending; order <= pretend.Interleaved; order++ {
 		for seed := range 3 {
 			lib.Set("order", order)
 			lib.Set("seed", seed)
@@ -148,7 +148,7 @@ func TestMissingBarriersAreNoticed(t *testing.T) {
 	}
 	for k := range barriers() {
 		caught := 0
-		for order := pretend.Ascending; order <= pretend.Shuffled; order++ {
+		for order := pretend.Ascending; order <= pretend.Interleaved; order++ {
 			lib.Reset()
 			lib.Set("order", order)
 			d, err := newSystem().device(0, Settings{})
@@ -166,6 +166,66 @@ func TestMissingBarriersAreNoticed(t *testing.T) {
 		}
 		if caught == 0 {
 			t.Errorf("nothing is wrong without barrier %d", k)
+		}
+	}
+}
+
+// tickets is a kernel whose blocks add up their numbers, each after the block before it.
+const tickets = `extern "C" __global__ void chain(unsigned *next, volatile int *sums) {
+  __shared__ unsigned mine;
+  if (threadIdx.x == 0) mine = TICKET;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  int before = 0;
+  if (mine > 0) while ((before = sums[mine - 1]) < 0) __nanosleep(32);
+  sums[mine] = before + (int)mine;
+}`
+
+// Blocks that are held at once may wait for each other. One that takes its place by its own number, not by a counter, waits for blocks that cannot begin, and
+// the emulator says so.
+func TestBlocksThatWait(t *testing.T) {
+	lib := pretend.LookPath(t)
+	const blocks = 50
+	run := func(ticket string, order int) error {
+		lib.Reset()
+		lib.Set("order", order)
+		d, err := newSystem().device(0, Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		m, err := d.Compile(rtc.Source{Name: "chain.cu", Text: strings.Replace(tickets, "TICKET", ticket, 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		none := make([]int32, blocks)
+		for i := range none {
+			none[i] = -1
+		}
+		next, sums := alloc(t, d, nil, 4), alloc(t, d, nil, 4*blocks)
+		if err := errors.Join(d.CopyIn(background, next, 0, []int32{0}), d.CopyIn(background, sums, 0, none)); err != nil {
+			t.Fatal(err)
+		}
+		launch(t, kernel(t, m, "chain"), d.Default(), Dim{X: blocks}, Dim{X: 64}, 0, next, sums)
+		if err := d.Synchronize(background); err != nil {
+			return errors.New(lib.Fault())
+		}
+		if err := d.CopyOut(background, none, sums, 0); err != nil {
+			t.Fatal(err)
+		}
+		if got := none[blocks-1]; got != blocks*(blocks-1)/2 {
+			t.Errorf("order %d: the sum is %d", order, got)
+		}
+		return nil
+	}
+	for order := pretend.Ascending; order <= pretend.Interleaved; order++ {
+		if err := run("atomicAdd(next, 1u)", order); err != nil {
+			t.Errorf("order %d: %v", order, err)
+		}
+	}
+	for _, order := range []int{pretend.Descending, pretend.Interleaved} {
+		if err := run("blockIdx.x", order); err == nil || !strings.Contains(err.Error(), "wait") {
+			t.Errorf("order %d: got %v, want blocks that wait for each other", order, err)
 		}
 	}
 }

@@ -27,7 +27,7 @@ type body struct {
 	ofRow    bool
 	declared strings.Builder
 	packed   *packed // of a loop in packs: the arrays whose elements are parameters
-	tiled    *tiled  // of a loop that goes tile by tile: the arrays whose elements are in tiles
+	tiles    *tiled  // of a loop in tiles: the arrays whose elements are in shared memory
 }
 
 // body writes the operations; those alone that a sum needs, and without writing to arrays, unless
@@ -48,11 +48,7 @@ func (b *body) write(needed need, write bool) {
 	l := b.l
 	for _, x := range l.Loads {
 		if needed.reg[x.Reg] {
-			at := b.tiled.taken(x)
-			if at == "" {
-				at = b.strided(x.Buf, x.Off, x.Strides)
-			}
-			b.set(x.Reg, at)
+			b.set(x.Reg, b.strided(x.Buf, x.Off, x.Strides))
 		}
 	}
 	for _, f := range l.Fills {
@@ -163,7 +159,7 @@ func (b *body) operand(o compiler.Operand) string {
 		return fmt.Sprintf("buf[%d][%s]", o.Buf, number(o.Off))
 	case compiler.InRow:
 		r := b.l.Rows[o.Row]
-		return b.strided(r.Buf, r.Off, append(append([]int(nil), r.Strides...), r.Step))
+		return b.strided(r.Buf, r.Off, whole(r))
 	}
 	if w, ok := b.local[o.Buf]; ok {
 		return w
@@ -185,20 +181,12 @@ func (b *body) strided(buf, off int, strides []int) string {
 	if w := b.variable(compiler.Operand{Kind: compiler.InRow, Buf: buf, Off: off}); w != "" {
 		return w
 	}
-	at := []string{}
-	if off != 0 {
-		at = append(at, number(off))
+	if k := b.tiles.array(buf, off, strides); k >= 0 {
+		return fmt.Sprintf("eu_tile%d[x][y]", k)
 	}
-	for d, s := range strides {
-		if s != 0 && b.l.Dims[d] > 1 {
-			b.indexed = true
-			at = append(at, fmt.Sprintf("x%d * %s", d, number(s)))
-		}
-	}
-	if len(at) == 0 {
-		return fmt.Sprintf("buf[%d][0]", buf)
-	}
-	return fmt.Sprintf("buf[%d][%s]", buf, strings.Join(at, " + "))
+	at := placeAt(b.l, off, strides)
+	b.indexed = b.indexed || strings.Contains(at, "x")
+	return fmt.Sprintf("buf[%d][%s]", buf, at)
 }
 
 // flat declares the indices of an element from its flat index, if they are needed.
@@ -210,7 +198,7 @@ func (b *body) flat(i string) string {
 	for d, n := range b.l.Dims {
 		a = append(a, axis{d, n})
 	}
-	return a.split(i, b.g.index(b.l))
+	return a.split(i)
 }
 
 // position returns the flat index of an element from its indices.

@@ -49,3 +49,17 @@ func SetSort(alone, jobs int) (undo func()) {
 	sortAlone, sortJobs = alone, jobs
 	return func() { sortAlone, sortJobs = oldAlone, oldJobs }
 }
+
+// SetMostGrid changes the most blocks of kernels that walk in strides of the grid, and returns what undoes it.
+func SetMostGrid(n int) (undo func()) {
+	old := mostGrid
+	mostGrid = n
+	return func() { mostGrid = old }
+}
+
+// SetShortest changes the size from which on places have 64 bits, and returns what undoes it.
+func SetShortest(n int) (undo func()) {
+	old := shortest
+	shortest = n
+	return func() { shortest = old }
+}

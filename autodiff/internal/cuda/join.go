@@ -184,14 +184,7 @@ func (g *generator) joined(j *joined, after int, last []int) []Launch {
 			g.help(m.Op)
 		}
 	}
-	c, team := j.columns, 1
-	for team < c && team < warp {
-		team *= 2
-	}
-	if c > 8*warp {
-		team = block
-	}
-	each := (c + team - 1) / team
+	c := j.columns
 	var full []int // arrays that are used element by element
 	for b, u := range j.use {
 		if u.kind == elementwise {
@@ -199,16 +192,15 @@ func (g *generator) joined(j *joined, after int, last []int) []Launch {
 		}
 	}
 	slices.Sort(full)
-	kept := each*len(full) <= g.choice("kept")
+	team, each, kept := g.teamOf(c, len(full))
 	k := Launch{Kernel: g.name("joined"), Grid: max(1, min((j.rows*team+block-1)/block, mostGrid)), Block: block}
 	k.Work = g.joinedWork(j, k, team, each, kept, func(buf int) bool { return !kept || last[buf] >= after })
-	g.begin(k)
+	g.over(k, j.rows*j.columns)
 	teams := block / team
 	g.printf("\tconst int lane = threadIdx.x %% %d;\n", team)
 	// All threads stay until the last row, so that they can wait for each other.
-	index := g.index(&compiler.Loop{N: j.rows * j.columns})
-	g.printf("\tfor (%[1]s some = blockIdx.x * (%[1]s)%[2]d; some < %[3]s; some += gridDim.x * (%[1]s)%[2]d) {\n", index, teams, number(j.rows))
-	g.printf("\t%s row = some + threadIdx.x / %d;\n\tconst bool there = row < %s;\n\tif (!there) row = %s;\n\tconst int columns = there ? %d : 0;\n", index, team, number(j.rows), number(j.rows-1), c)
+	g.printf("\tfor (place_t some = blockIdx.x * (place_t)%d; some < %s; some += (place_t)gridDim.x * %d) {\n", teams, number(j.rows), teams)
+	g.printf("\tplace_t row = some + threadIdx.x / %d;\n\tconst bool there = row < %s;\n\tif (!there) row = %s;\n\tconst int columns = there ? %d : 0;\n", team, number(j.rows), number(j.rows-1), c)
 	state := &rowState{kept: map[int]string{}, row: map[int]string{}}
 	if kept {
 		for _, b := range full {
@@ -228,6 +220,18 @@ func (g *generator) joined(j *joined, after int, last []int) []Launch {
 	return []Launch{k}
 }
 
+// teamOf returns how many threads share a row of c elements, the elements of each, and whether registers keep them, of so many arrays: as few threads as
+// can keep them, since what threads tell each other takes longer than what each does.
+func (g *generator) teamOf(c, arrays int) (team, each int, kept bool) {
+	fits := func() bool { return (c+team-1)/team*arrays*g.precision/8 <= g.choice("kept") }
+	for team = 1; team < c && team < warp || c > warp && !fits() && team < block; team *= 2 {
+	}
+	if kept = fits(); !kept && c <= 8*warp {
+		team = warp
+	}
+	return team, (c + team - 1) / team, kept
+}
+
 // rowState says what a thread of a kernel of joined loops has in variables.
 type rowState struct {
 	full   []int              // arrays whose elements are kept
@@ -240,7 +244,7 @@ type rowState struct {
 func (g *generator) rowLoop(l *compiler.Loop, state *rowState) {
 	b := &body{g: g, l: l, local: map[int]string{}, regs: make([]bool, l.Regs), rows: state, ofRow: true}
 	b.write(needs(l, nil), true)
-	g.text.WriteString(b.declared.String() + "\t{ " + g.index(l) + " i = row;\n" + b.flat("i") + b.lines.String() + "\t}\n")
+	g.text.WriteString(b.declared.String() + "\t{ place_t i = row;\n" + b.flat("i") + b.lines.String() + "\t}\n")
 }
 
 // columnLoop writes a loop over the elements of a row, and what its sums make of them.
@@ -256,7 +260,7 @@ func (g *generator) columnLoop(l *compiler.Loop, state *rowState, j *joined, tea
 	} else {
 		g.printf("\tfor (int col = lane; col < columns; col += %d) {\n", team)
 	}
-	g.printf("\t\t%s i = row * %s + col;\n%s%s", g.index(l), number(j.columns), b.flat("i"), b.lines.String())
+	g.printf("\t\tplace_t i = row * %s + col;\n%s%s", number(j.columns), b.flat("i"), b.lines.String())
 	for i := range l.Sums {
 		g.printf("\t\tacc%[1]d_%[2]d = %[3]s(acc%[1]d_%[2]d, %[4]s);\n", l.Sums[i].Out, i, combine(&l.Sums[i]), b.summands[i])
 	}
@@ -265,9 +269,9 @@ func (g *generator) columnLoop(l *compiler.Loop, state *rowState, j *joined, tea
 		s := &l.Sums[i]
 		acc := fmt.Sprintf("acc%d_%d", s.Out, i)
 		g.printf("\tfor (int half = %d; half > 0; half /= 2) %s = %s(%s, __shfl_xor_sync(0xffffffffu, %s, half));\n", min(team, warp)/2, acc, combine(s), acc, acc)
-		if team == block {
-			g.printf("\tif (lane %% 32 == 0) room[lane / 32] = %s;\n\t__syncthreads();\n\t%s = room[0];\n\tfor (int w = 1; w < %d; w++) %s = %s(%s, room[w]);\n\t__syncthreads();\n",
-				acc, acc, block/warp, acc, combine(s), acc)
+		if team > warp {
+			g.printf("\tif (lane %% 32 == 0) room[threadIdx.x / 32] = %[1]s;\n\t__syncthreads();\n\t%[1]s = room[threadIdx.x / %[2]d * %[3]d];\n\tfor (int w = 1; w < %[3]d; w++) %[1]s = %[4]s(%[1]s, room[threadIdx.x / %[2]d * %[3]d + w]);\n\t__syncthreads();\n",
+				acc, team, team/warp, combine(s))
 		}
 		g.printf("\tconst R s%d = %s;\n\tif (there && lane == 0) buf[%d][row] = s%d;\n", s.Out, g.stored(s.Out, "(R)"+acc), s.Out, s.Out)
 		state.row[s.Out] = fmt.Sprintf("s%d", s.Out)

@@ -12,10 +12,18 @@ import (
 )
 
 const (
-	block    = 256     // threads of a block
-	mostGrid = 1 << 12 // blocks of a kernel that walks elements in strides of the grid
-	warp     = 32
+	block = 256 // threads of a block
+	warp  = 32
+	// Loops over few elements have one in each thread, and small blocks, so that they spread over many multiprocessors: there are 132 of four warps each.
+	fewElements = 132 * 4 * warp
+	fewThreads  = 64
 )
+
+// shortest is the size from which on arrays and loops have places of 64 bits; tests make it small.
+var shortest = 1 << 30
+
+// mostGrid is the most blocks of a kernel that walks elements in strides of the grid; tests make it small.
+var mostGrid = 1 << 12
 
 // loop makes the kernels of a loop, in the order in which they are launched.
 func (g *generator) loop(l *compiler.Loop) []Launch {
@@ -47,8 +55,8 @@ func (g *generator) empty(l *compiler.Loop) (list []Launch) {
 	for i := range l.Sums {
 		s := &l.Sums[i]
 		k := Launch{Kernel: g.name("empty"), Grid: gridOf(s.Size, 1, mostGrid), Block: block}
-		g.begin(k)
-		g.printf("\tfor (index_t i = blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) buf[%d][i] = (R)(%s);\n}\n\n",
+		g.over(k, l.N)
+		g.printf("\tfor (place_t i = blockIdx.x * (place_t)%d + threadIdx.x; i < %s; i += (place_t)gridDim.x * %d) buf[%d][i] = (R)(%s);\n}\n\n",
 			block, number(s.Size), block, s.Out, identity(s))
 		list = append(list, k)
 	}
@@ -61,20 +69,25 @@ func all(sums []compiler.Reduce, kind compiler.SumKind) bool {
 
 // elements makes the kernel of a loop without sums.
 func (g *generator) elements(l *compiler.Loop) []Launch {
-	if t := g.tiled(l); t != nil {
-		return g.inTiles(l, t)
+	if t := tilesOf(l); t != nil && g.choice("tiles") == 1 {
+		return g.tiledElements(l, t)
 	}
 	k := Launch{Kernel: g.name("map"), Grid: gridOf(l.N, g.choice("elements"), mostGrid), Block: block}
+	few := l.N <= fewElements
+	if few {
+		k.Block = fewThreads
+		k.Grid = (l.N + k.Block - 1) / k.Block
+	}
 	k.Work = g.elementsWork(l, k)
-	if g.plain(l) {
-		g.begin(k)
+	if !few && g.plain(l) {
+		g.over(k, l.N)
 		g.packs(l, nil)
 		g.text.WriteString("}\n\n")
 		return []Launch{k}
 	}
 	b := g.body(l, nil)
-	g.begin(k)
-	g.printf("\t%s {\n", stride(g.index(l), "i", block, l.N))
+	g.over(k, l.N)
+	g.printf("\tfor (place_t i = blockIdx.x * (place_t)%[1]d + threadIdx.x; i < %[2]s; i += (place_t)gridDim.x * %[1]d) {\n", k.Block, number(l.N))
 	g.text.WriteString(b.flat("i"))
 	g.text.WriteString(b.lines.String())
 	g.text.WriteString("\t}\n}\n\n")
@@ -84,15 +97,27 @@ func (g *generator) elements(l *compiler.Loop) []Launch {
 // gridOf returns the number of blocks for n elements.
 func gridOf(n, each, most int) int { return max(1, min((n+block*each-1)/(block*each), most)) }
 
-// choice returns a number that a measurement of the device may have set.
-func (g *generator) choice(name string) int { return g.options.Device.Choice(name) }
-
 func (g *generator) begin(k Launch) {
 	bounds := number(k.Block)
 	if k.Resident > 0 {
 		bounds += ", " + number(k.Resident)
 	}
 	g.printf(kernelStart+" void __launch_bounds__(%s) %s(R *const *__restrict__ buf, double *__restrict__ partial, int *__restrict__ fault) {\n", bounds, k.Kernel)
+}
+
+// over opens a kernel whose loops count to at most n, in numbers of 32 bits where these and all arrays allow it: NVIDIA's compiler takes three to ten times
+// as many instructions for a division of 64 bits.
+func (g *generator) over(k Launch, n int) {
+	g.begin(k)
+	g.printf("\ttypedef %s place_t;\n", pick(g.short(n), "int", "index_t"))
+}
+
+// choice returns a number that a measurement of the device may have set.
+func (g *generator) choice(name string) int { return g.options.Device.Choice(name) }
+
+// short reports whether places in all arrays, and numbers up to n and a grid beyond it, have 32 bits.
+func (g *generator) short(n int) bool {
+	return g.small && n < shortest && g.choice("short_places") == 1
 }
 
 func (g *generator) printf(format string, v ...any) { fmt.Fprintf(&g.text, format, v...) }
@@ -124,7 +149,7 @@ func identity(s *compiler.Reduce) string {
 func (g *generator) totals(l *compiler.Loop) []Launch {
 	k := Launch{Kernel: g.name("sum"), Grid: gridOf(l.N, g.choice("elements"), g.choice("sum_blocks")), Block: block}
 	k.Work = g.totalsWork(l, k)
-	g.begin(k)
+	g.over(k, l.N)
 	if g.plain(l) {
 		g.packs(l, l.Sums)
 	} else {
@@ -132,7 +157,7 @@ func (g *generator) totals(l *compiler.Loop) []Launch {
 		for i := range l.Sums {
 			g.printf("\tdouble acc%d = %s;\n", i, identity(&l.Sums[i]))
 		}
-		g.printf("\t%s {\n", stride(g.index(l), "i", block, l.N))
+		g.printf("\tfor (place_t i = blockIdx.x * (place_t)%d + threadIdx.x; i < %s; i += (place_t)gridDim.x * %d) {\n", block, number(l.N), block)
 		g.accumulate(l, b)
 	}
 	for i := range l.Sums {
@@ -154,7 +179,7 @@ func (g *generator) totals(l *compiler.Loop) []Launch {
 	g.partials = max(g.partials, len(l.Sums)*k.Grid)
 	last := Launch{Kernel: g.name("join"), Grid: len(l.Sums), Block: block, Work: joinWork(len(l.Sums), k.Grid, block, g.precision/8)}
 	last.Work.Serial += treeSerial
-	g.begin(last)
+	g.over(last, 0)
 	for i := range l.Sums {
 		s := &l.Sums[i]
 		g.printf("\tif (blockIdx.x == %d) {\n\tdouble acc = %s;\n", i, identity(s))
@@ -185,26 +210,30 @@ func (g *generator) tree(of string, s *compiler.Reduce) {
 }
 
 // rows makes the kernel of a loop all of whose sums give one number for each row: a warp sums a
-// row, or a block where rows are long.
+// row, as many threads as a shorter row has elements, or a block where rows are long.
 func (g *generator) rows(l *compiler.Loop) []Launch {
 	c := l.Dims[len(l.Dims)-1]
 	rows := l.N / max(c, 1)
-	team := warp
+	team := 1
+	for team < c && team < warp {
+		team *= 2
+	}
 	if c > g.choice("warp_row") {
 		team = block
 	}
 	k := Launch{Kernel: g.name("rows"), Grid: max(1, min((rows*team+block-1)/block, mostGrid)), Block: block}
 	k.Work = g.rowsWork(l, k, team)
 	b := g.body(l, nil)
-	g.begin(k)
+	g.over(k, l.N)
 	teams := block / team
 	g.printf("\tint lane = threadIdx.x %% %d;\n", team)
-	index := g.index(l)
-	g.printf("\tfor (%[1]s row = blockIdx.x * (%[1]s)%[2]d + threadIdx.x / %[3]d; row < %[4]s; row += gridDim.x * (%[1]s)%[2]d) {\n", index, teams, team, number(rows))
+	// All threads stay until the last row, so that they can exchange numbers.
+	g.printf("\tfor (place_t some = blockIdx.x * (place_t)%[1]d; some < %[2]s; some += (place_t)gridDim.x * %[1]d) {\n", teams, number(rows))
+	g.printf("\tconst place_t row = some + threadIdx.x / %d;\n\tconst place_t columns = row < %s ? %s : 0;\n", team, number(rows), number(c))
 	for i := range l.Sums {
 		g.printf("\tdouble acc%d = %s;\n", i, identity(&l.Sums[i]))
 	}
-	g.printf("\tfor (%[1]s col = lane; col < %[2]s; col += %[3]d) {\n\t\t%[1]s i = row * %[2]s + col;\n", index, number(c), team)
+	g.printf("\tfor (place_t col = lane; col < columns; col += %d) {\n\t\tplace_t i = row * %s + col;\n", team, number(c))
 	g.accumulate(l, b)
 	for i := range l.Sums {
 		s := &l.Sums[i]
@@ -213,8 +242,8 @@ func (g *generator) rows(l *compiler.Loop) []Launch {
 			g.printf("\tif (lane == 0) buf[%d][row] = (R)room[0];\n\t__syncthreads();\n", s.Out)
 			continue
 		}
-		g.printf("\tfor (int half = %d; half > 0; half /= 2) acc%d = %s(acc%d, __shfl_down_sync(0xffffffffu, acc%d, half));\n", warp/2, i, combine(s), i, i)
-		g.printf("\tif (lane == 0) buf[%d][row] = (R)acc%d;\n", s.Out, i)
+		g.printf("\tfor (int half = %d; half > 0; half /= 2) acc%d = %s(acc%d, __shfl_down_sync(0xffffffffu, acc%d, half));\n", team/2, i, combine(s), i, i)
+		g.printf("\tif (lane == 0 && columns > 0) buf[%d][row] = (R)acc%d;\n", s.Out, i)
 	}
 	g.text.WriteString("\t}\n}\n\n")
 	return []Launch{k}
@@ -236,8 +265,10 @@ func (g *generator) gathered(l *compiler.Loop, s *compiler.Reduce) []Launch {
 	// Threads of a team walk along the last axis together where that is summed over; otherwise
 	// neighbouring threads have neighbouring results.
 	team := 1
-	if len(over) > 0 && over[len(over)-1].d == len(l.Dims)-1 && over[len(over)-1].n >= 8 {
-		team = warp
+	if len(over) > 0 && over[len(over)-1].d == len(l.Dims)-1 && over[len(over)-1].n >= 4 {
+		for team < over[len(over)-1].n && team < warp {
+			team *= 2
+		}
 	}
 	parts := 1
 	for results*team*parts < 1<<15 && terms/(team*parts) > 64 {
@@ -246,24 +277,25 @@ func (g *generator) gathered(l *compiler.Loop, s *compiler.Reduce) []Launch {
 	k := Launch{Kernel: g.name("gather"), Grid: max(1, min((results*team*parts+block-1)/block, mostGrid)), Block: block}
 	k.Work = g.gatheredWork(l, s, k, kept, over, team, parts)
 	b := g.body(l, s)
-	g.begin(k)
-	index := g.index(l)
-	g.printf("\t%[1]s threads = gridDim.x * (%[1]s)%[2]d;\n", index, block/team)
-	g.printf("\tfor (%[1]s job = (blockIdx.x * (%[1]s)%[2]d + threadIdx.x) / %[3]d; job < %[4]s; job += threads) {\n", index, block, team, number(results*parts))
-	g.printf("\t%[1]s result = job %% %[2]s, part = job / %[2]s;\n", index, number(max(results, 1)))
+	g.over(k, l.N)
+	jobs := number(results * parts)
+	// All threads stay until the last job, so that they can exchange numbers.
+	g.printf("\tfor (place_t some = blockIdx.x * (place_t)%[1]d; some < %[2]s; some += (place_t)gridDim.x * %[1]d) {\n", block/team, jobs)
+	g.printf("\tconst bool there = some + threadIdx.x / %[1]d < %[2]s;\n\tconst place_t job = there ? some + threadIdx.x / %[1]d : %[2]s - 1;\n", team, jobs)
+	g.printf("\tplace_t result = job %% %s, part = job / %s;\n", number(max(results, 1)), number(max(results, 1)))
 	each := (terms + parts - 1) / parts
-	g.printf("\t%[1]s from = part * %[2]s, to = from + %[2]s < %[3]s ? from + %[2]s : %[3]s;\n", index, number(each), number(terms))
-	g.text.WriteString(kept.split("result", index))
+	g.printf("\tplace_t from = part * %s, to = from + %s < %s ? from + %s : %s;\n", number(each), number(each), number(terms), number(each), number(terms))
+	g.text.WriteString(kept.split("result"))
 	g.printf("\tdouble acc = %s;\n", identity(s))
-	g.printf("\tfor (%s term = from + threadIdx.x %% %d; term < to; term += %d) {\n", index, team, team)
-	g.text.WriteString(over.split("term", index))
-	g.printf("\t%s i = %s;\n", index, b.position())
+	g.printf("\tfor (place_t term = from + threadIdx.x %% %d; term < to; term += %d) {\n", team, team)
+	g.text.WriteString(over.split("term"))
+	g.printf("\tplace_t i = %s;\n", b.position())
 	g.text.WriteString(b.lines.String())
 	g.printf("\t\tacc = %s(acc, %s);\n\t}\n", combine(s), b.summands[0])
-	lead := ""
+	lead := "if (there) "
 	if team > 1 {
-		g.printf("\tfor (int half = %d; half > 0; half /= 2) acc = %s(acc, __shfl_down_sync(0xffffffffu, acc, half));\n", warp/2, combine(s))
-		lead = fmt.Sprintf("if (threadIdx.x %% %d == 0) ", team)
+		g.printf("\tfor (int half = %d; half > 0; half /= 2) acc = %s(acc, __shfl_down_sync(0xffffffffu, acc, half));\n", team/2, combine(s))
+		lead = fmt.Sprintf("if (there && threadIdx.x %% %d == 0) ", team)
 	}
 	if parts == 1 {
 		g.printf("\t%sbuf[%d][%s] = (R)acc;\n", lead, s.Out, outPlace(s, kept))
@@ -276,10 +308,10 @@ func (g *generator) gathered(l *compiler.Loop, s *compiler.Reduce) []Launch {
 	}
 	g.partials = max(g.partials, results*parts)
 	last := Launch{Kernel: g.name("join"), Grid: gridOf(results, 1, mostGrid), Block: block, Work: joinWork(results, parts, 1, g.precision/8)}
-	g.begin(last)
-	g.printf("\t%s {\n", stride(index, "result", block, results))
-	g.text.WriteString(kept.split("result", index))
-	g.printf("\tdouble acc = %s;\n\tfor (int part = 0; part < %d; part++) acc = %s(acc, partial[part * (%s)%s + result]);\n", identity(s), parts, combine(s), index, number(results))
+	g.over(last, results*parts)
+	g.printf("\tfor (place_t result = blockIdx.x * (place_t)%d + threadIdx.x; result < %s; result += (place_t)gridDim.x * %d) {\n", block, number(results), block)
+	g.text.WriteString(kept.split("result"))
+	g.printf("\tdouble acc = %s;\n\tfor (int part = 0; part < %d; part++) acc = %s(acc, partial[part * (place_t)%s + result]);\n", identity(s), parts, combine(s), number(results))
 	g.printf("\tbuf[%d][%s] = (R)acc;\n\t}\n}\n\n", s.Out, outPlace(s, kept))
 	return []Launch{k, last}
 }
@@ -297,8 +329,8 @@ func (a axes) size() int {
 	return n
 }
 
-// split declares the indices x0, x1, ... of the axes from a flat one, of a type.
-func (a axes) split(flat, kind string) string {
+// split declares the indices x0, x1, ... of the axes from a flat one.
+func (a axes) split(flat string) string {
 	var b strings.Builder
 	rest, unit := flat, ""
 	if a.size() < 1<<31 { // divisions of 64 bits are slow
@@ -306,11 +338,11 @@ func (a axes) split(flat, kind string) string {
 	}
 	for i := len(a) - 1; i >= 0; i-- {
 		if i == 0 {
-			fmt.Fprintf(&b, "\t%s x%d = %s;\n", kind, a[i].d, rest)
+			fmt.Fprintf(&b, "\tplace_t x%d = %s;\n", a[i].d, rest)
 			break
 		}
 		n := number(max(a[i].n, 1)) + unit
-		fmt.Fprintf(&b, "\t%s x%d = %s %% %s;\n", kind, a[i].d, rest, n)
+		fmt.Fprintf(&b, "\tplace_t x%d = %s %% %s;\n", a[i].d, rest, n)
 		rest = "(" + rest + ") / " + n
 	}
 	return b.String()

@@ -5,153 +5,163 @@ package cuda
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/euryale-dev/euryale/autodiff/internal/compiler"
 	"github.com/euryale-dev/euryale/internal/roofline"
 )
 
-// Where an array is seen transposed, neighbouring elements of a loop lie far apart in it, so that a warp would ask for a sector for each of
-// its threads. Such a loop goes tile by tile: a block reads the tile of each of these arrays along its own rows into shared memory, and takes it from
-// there along the rows of the loop.
-
 const (
-	tileSide = 32
-	tileRow  = tileSide + 1 // elements between rows of a tile, so that a column has an element in each bank
-	leastRun = 8            // length from which on an axis is worth tiles
-	mostTile = 36 << 10     // bytes of shared memory for the tiles of a block
+	tileEdge  = 32 // rows and columns of a tile, whose rows in shared memory have one element more, so that no two of a column share a bank
+	tileLeast = 16 // shortest axes that are cut into tiles
+	mostTiles = 4  // arrays of a loop that are read through tiles: 33 KiB of shared memory in float64
 )
 
-// tiled says which arrays of a loop are taken from tiles, and along which axis of the loop they are contiguous.
+// tiled says how a loop reads arrays whose neighbours lie along another axis than the loop's last: a block loads a
+// square of such an array along that axis, and reads it from shared memory along the last one, so that the
+// threads of a warp have neighbours in memory both when they load and when they store.
 type tiled struct {
-	axis  int
-	loads []compiler.Load
+	axis, last int // the axis along which these arrays run, and the last of the loop
+	arrays     []tiledArray
 }
 
-// tiled returns how a loop without sums goes tile by tile; nil if it does not.
-func (g *generator) tiled(l *compiler.Loop) *tiled {
+// tiledArray is an array that is read through a tile.
+type tiledArray struct {
+	buf, off int
+	strides  []int
+}
+
+// tilesOf returns how a loop is cut into tiles; nil if it has no array that would gain by it.
+func tilesOf(l *compiler.Loop) *tiled {
 	last := len(l.Dims) - 1
-	if g.choice("tiles") == 0 || len(l.Sums) > 0 || last < 1 || l.Dims[last] < leastRun || l.N < tileSide*tileSide {
-		return nil
-	}
-	t := &tiled{axis: -1}
-	for _, x := range l.Loads {
-		axis := slices.Index(x.Strides[:last], 1)
-		step := x.Strides[last]
-		switch {
-		case axis < 0 || l.Dims[axis] < leastRun || step == 0 || step == 1 || step == -1:
-		case t.axis >= 0 && t.axis != axis, (len(t.loads)+1)*tileSide*tileRow*g.precision/8 > mostTile:
-		default:
-			t.axis, t.loads = axis, append(t.loads, x)
+	t := &tiled{axis: -1, last: last}
+	note := func(buf, off int, strides []int) {
+		if last < 1 || strides[last] == 0 || strides[last] == 1 || len(t.arrays) == mostTiles {
+			return
+		}
+		for d := range last {
+			if strides[d] == 1 && l.Dims[d] >= tileLeast && (t.axis < 0 || t.axis == d) {
+				t.axis = d
+				if t.array(buf, off, strides) < 0 {
+					t.arrays = append(t.arrays, tiledArray{buf, off, strides})
+				}
+				return
+			}
 		}
 	}
-	if t.axis < 0 {
+	for _, x := range l.Loads {
+		note(x.Buf, x.Off, x.Strides)
+	}
+	for _, r := range l.Rows {
+		note(r.Buf, r.Off, whole(r))
+	}
+	if t.axis < 0 || l.Dims[last] < tileLeast {
 		return nil
 	}
 	return t
 }
 
-// taken returns the element of an array in its tile, or "".
-func (t *tiled) taken(x compiler.Load) string {
+// whole returns the strides of a view along all axes of its loop.
+func whole(r compiler.RowView) []int { return append(append([]int(nil), r.Strides...), r.Step) }
+
+// array returns the number of the tile of an array; -1 if it has none.
+func (t *tiled) array(buf, off int, strides []int) int {
 	if t == nil {
-		return ""
+		return -1
 	}
-	if k := slices.IndexFunc(t.loads, func(y compiler.Load) bool {
-		return y.Reg == x.Reg && y.Buf == x.Buf && y.Off == x.Off && slices.Equal(y.Strides, x.Strides)
-	}); k >= 0 {
-		return fmt.Sprintf("tile%d[across * %d + down]", k, tileRow)
-	}
-	return ""
-}
-
-// tiles returns the number of tiles of a loop, and of those along its last axis and along that of the views.
-func (t *tiled) tiles(l *compiler.Loop) (all, along, over int) {
-	last := len(l.Dims) - 1
-	along, over = (l.Dims[last]+tileSide-1)/tileSide, (l.Dims[t.axis]+tileSide-1)/tileSide
-	return l.N / (l.Dims[last] * l.Dims[t.axis]) * along * over, along, over
-}
-
-// inTiles makes the kernel of a loop that goes tile by tile.
-func (g *generator) inTiles(l *compiler.Loop, t *tiled) []Launch {
-	last := len(l.Dims) - 1
-	all, along, over := t.tiles(l)
-	k := Launch{Kernel: g.name("tiles"), Grid: min(all, mostGrid), Block: block, Shared: len(t.loads) * tileSide * tileRow * g.precision / 8}
-	k.Work = g.tilesWork(l, t, k)
-	for i := range t.loads {
-		g.shared(fmt.Sprint("tile", i), fmt.Sprintf("__shared__ R tile%d[%d];\n", i, tileSide*tileRow))
-	}
-	outside := &body{g: g, l: l}
-	b := &body{g: g, l: l, local: map[int]string{}, regs: make([]bool, l.Regs), tiled: t}
-	b.write(needs(l, nil), true)
-	var others axes
-	for d, n := range l.Dims {
-		if d != last && d != t.axis {
-			others = append(others, axis{d, n})
+	for k, a := range t.arrays {
+		if a.buf == buf && a.off == off && fmt.Sprint(a.strides) == fmt.Sprint(strides) {
+			return k
 		}
 	}
-	index := g.index(l)
-	walk := fmt.Sprintf("\tfor (int row = warp; row < %d; row += %d) {\n", tileSide, block/warp)
-	inside := fmt.Sprintf("\t\tif (x%[1]d >= %[2]s || x%[3]d >= %[4]s) continue;\n", last, number(l.Dims[last]), t.axis, number(l.Dims[t.axis]))
-	g.begin(k)
-	g.printf("\tconst int lane = threadIdx.x %% %d, warp = threadIdx.x / %d;\n", warp, warp)
-	g.printf("\tfor (%s number = blockIdx.x; number < %s; number += gridDim.x) {\n", index, number(all))
-	g.printf("\tconst %s from%d = number %% %s * %d, from%d = number / %s %% %s * %d;\n", index, last, number(along), tileSide, t.axis, number(along), number(over), tileSide)
-	if len(others) > 0 {
-		g.text.WriteString(others.split(fmt.Sprintf("number / %s", number(along*over)), index))
+	return -1
+}
+
+// cut returns the axes of the tiles of a loop, the last fastest: those that are not cut, and the numbers of tiles along the two that are,
+// which come after the loop's own axes.
+func (t *tiled) cut(l *compiler.Loop) (a axes) {
+	for d, n := range l.Dims {
+		if d != t.axis && d != t.last {
+			a = append(a, axis{d, n})
+		}
 	}
-	g.printf("%s\t\tconst %s x%d = from%[3]d + row, x%[4]d = from%[4]d + lane;\n%s", walk, index, last, t.axis, inside)
-	for i, x := range t.loads {
-		g.printf("\t\ttile%d[row * %d + lane] = %s;\n", i, tileRow, outside.strided(x.Buf, x.Off, x.Strides))
+	along := func(d int) int { return (l.Dims[d] + tileEdge - 1) / tileEdge }
+	return append(a, axis{len(l.Dims), along(t.axis)}, axis{len(l.Dims) + 1, along(t.last)})
+}
+
+// tiledElements makes the kernel of a loop without sums in which a block takes a tile of 32 x 32 elements after another.
+func (g *generator) tiledElements(l *compiler.Loop, t *tiled) []Launch {
+	cut := t.cut(l)
+	k := Launch{Kernel: g.name("tiled"), Grid: min(cut.size(), mostGrid), Block: block, Shared: len(t.arrays) * tileEdge * (tileEdge + 1) * g.precision / 8}
+	k.Work = g.tiledWork(l, t, k)
+	b := &body{g: g, l: l, local: map[int]string{}, regs: make([]bool, l.Regs), tiles: t}
+	b.write(needs(l, nil), true)
+	var load strings.Builder
+	for n, a := range t.arrays {
+		g.shared(fmt.Sprint("tile", n), fmt.Sprintf("__shared__ R eu_tile%d[%d][%d];\n", n, tileEdge, tileEdge+1))
+		fmt.Fprintf(&load, " eu_tile%d[y][x] = R(buf[%d][%s]);", n, a.buf, placeAt(l, a.off, a.strides))
 	}
-	g.printf("\t}\n\t__syncthreads();\n")
-	g.printf("%s\t\tconst %s x%d = from%[3]d + row, x%[4]d = from%[4]d + lane;\n%s", walk, index, t.axis, last, inside)
-	g.printf("\t\tconst int across = lane, down = row;\n\t\tconst %s i = %s;\n%s\t}\n\t__syncthreads();\n\t}\n}\n\n", index, b.position(), b.lines.String())
+	g.over(k, max(l.N, cut.size()*tileEdge*tileEdge))
+	axis, last, tiles := t.axis, t.last, len(l.Dims)
+	g.printf("\tconst int x = threadIdx.x %% %[1]d, first = threadIdx.x / %[1]d;\n", tileEdge)
+	g.printf("\tfor (place_t tile = blockIdx.x; tile < %s; tile += gridDim.x) {\n%s", number(cut.size()), cut.split("tile"))
+	g.printf("\t{ const place_t x%d = x%d * %d + x;\n", axis, tiles, tileEdge)
+	g.printf("#pragma unroll\n\tfor (int y = first; y < %[1]d; y += %[2]d) {\n\t\tconst place_t x%[3]d = x%[4]d * %[1]d + y;\n", tileEdge, block/tileEdge, last, tiles+1)
+	g.printf("\t\tif (x%d < %s && x%d < %s) {%s }\n\t} }\n\t__syncthreads();\n", axis, number(l.Dims[axis]), last, number(l.Dims[last]), load.String())
+	g.printf("\t{ const place_t x%d = x%d * %d + x;\n", last, tiles+1, tileEdge)
+	if len(l.Ops) <= unrolled { // the text of a long loop is not repeated
+		g.printf("#pragma unroll\n")
+	}
+	g.printf("\tfor (int y = first; y < %[1]d; y += %[2]d) {\n\t\tconst place_t x%[3]d = x%[4]d * %[1]d + y;\n", tileEdge, block/tileEdge, axis, tiles)
+	g.printf("\t\tif (x%d < %s && x%d < %s) {\n\t\tplace_t i = %s;\n%s\t\t}\n\t} }\n", axis, number(l.Dims[axis]), last, number(l.Dims[last]), b.position(), b.lines.String())
+	g.printf("\t__syncthreads();\n\t}\n}\n\n")
 	return []Launch{k}
 }
 
-// tilesWork counts that kernel.
-func (g *generator) tilesWork(l *compiler.Loop, t *tiled, k Launch) (w roofline.Work) {
+// placeAt returns the place of an element in an array that is seen along strides.
+func placeAt(l *compiler.Loop, off int, strides []int) string {
+	var at []string
+	if off != 0 {
+		at = append(at, number(off))
+	}
+	for d, s := range strides {
+		if s != 0 && l.Dims[d] > 1 {
+			at = append(at, fmt.Sprintf("x%d * %s", d, number(s)))
+		}
+	}
+	if len(at) == 0 {
+		return "0"
+	}
+	return strings.Join(at, " + ")
+}
+
+// tiledWork counts the kernel of tiledElements: an array in tiles is loaded along its own axis, and goes through shared memory. A block waits for its
+// tiles, and then for what is not in them.
+func (g *generator) tiledWork(l *compiler.Loop, t *tiled, k Launch) (w roofline.Work) {
 	if !g.options.Count {
 		return w
 	}
-	w = g.workIn(l, nil, straight, 1, t)
-	all, _, _ := t.tiles(l)
-	per := float64(tileSide * warp / block)
-	turn := float64((all + k.Grid - 1) / k.Grid)
-	w.Integers += float64(stepping*l.N) + 4*float64(len(t.loads)*l.N)
-	w.Trips = turn
-	w.Serial = turn * (2*barrier + per*sharedLoad)
+	w = g.tiledLoopWork(l, t)
+	all, each := float64(l.N), float64(block/tileEdge)
+	w.Integers += all / each * (g.stepping(l.N) + dividing*float64(len(l.Dims)+1)) // for each tile, and then in its rows
+	w.Integers += 6 * all
+	rounds := float64((t.cut(l).size() + k.Grid - 1) / k.Grid)
+	w.Trips = 2 * rounds
+	w.Serial = rounds * (2*barrier + 2*sharedLoad)
 	return w
 }
 
-// index is the type of the places of a loop.
-func (g *generator) index(l *compiler.Loop) string { return g.place(l.N) }
-
-// place is the type in which a thread counts up to n and computes places in arrays: 32 bits where they suffice, since numbers of 64 bits take two to five
-// times as many instructions.
-func (g *generator) place(n int) string {
-	if g.large || n >= mostInt || g.choice("short_places") == 0 {
-		return "index_t"
+// along returns the walk over the elements of a loop in which each warp has 32 neighbours along an axis, or what is left of them, and the number of
+// threads of these warps.
+func along(l *compiler.Loop, axis int) (in walk, threads int) {
+	inner := 1
+	for _, n := range l.Dims[axis+1:] {
+		inner *= n
 	}
-	return "int"
-}
-
-// mostInt is the number of elements below which a place, and one beyond it by a stride of the grid or by a share, fits into 32 bits.
-const mostInt = 1 << 30
-
-// isLarge reports whether an array of a program has places of more than 32 bits.
-func isLarge(p *compiler.Program) bool {
-	for i := range p.Buffers {
-		if p.Size(i) >= mostInt {
-			return true
-		}
-	}
-	return false
-}
-
-// stride is the text in which a thread walks over n elements in strides of the grid.
-func stride(kind, name string, threads, n int) string {
-	return strings.NewReplacer("TYPE", kind, "NAME", name, "THREADS", number(threads), "COUNT", number(n)).
-		Replace("for (TYPE NAME = blockIdx.x * (TYPE)THREADS + threadIdx.x; NAME < COUNT; NAME += gridDim.x * (TYPE)THREADS)")
+	n := l.Dims[axis]
+	pieces := (n + warp - 1) / warp
+	return func(k int) int {
+		x, rest := min(k/warp%pieces*warp+k%warp, n-1), k/warp/pieces
+		return rest/inner*inner*n + x*inner + rest%inner
+	}, l.N / n * pieces * warp
 }

@@ -73,7 +73,7 @@ func (g *generator) packs(l *compiler.Loop, sums []compiler.Reduce) {
 		places = []string{"0"}
 	}
 	g.printf("\tconst bool wide = ((%s) & 15) == 0;\n", strings.Join(places, " | "))
-	g.printf("\t%s {\n%s", stride(g.index(l), "pack", block, l.N/v), strings.Join(load, ""))
+	g.printf("\tfor (place_t pack = blockIdx.x * (place_t)%d + threadIdx.x; pack < %s; pack += (place_t)gridDim.x * %d) {\n%s", block, number(l.N/v), block, strings.Join(load, ""))
 	if len(loadOne) > 0 {
 		g.printf("\t\tif (!wide) for (int k = 0; k < %d; k++) { %s}\n", v, strings.Join(loadOne, ""))
 	}
@@ -87,7 +87,7 @@ func (g *generator) packs(l *compiler.Loop, sums []compiler.Reduce) {
 		for _, buf := range b.packed.written {
 			last = append(last, fmt.Sprintf("buf[%[1]d][i] = y%[1]d; ", buf))
 		}
-		g.printf("\tfor (index_t i = %s + blockIdx.x * (index_t)%d + threadIdx.x; i < %s; i += (index_t)gridDim.x * %d) { %selement(%s); %s}\n",
+		g.printf("\tfor (place_t i = %s + blockIdx.x * (place_t)%d + threadIdx.x; i < %s; i += (place_t)gridDim.x * %d) { %selement(%s); %s}\n",
 			number(l.N/v*v), block, number(l.N), block, strings.Join(single, ""), strings.Join(one, ", "), strings.Join(last, ""))
 	}
 	for i := range sums {

@@ -115,8 +115,8 @@ type generator struct {
 	partials  int
 	isolate   bool // whether lanes of a batch fail alone
 	options   Settings
+	small     bool // whether places in all arrays have 32 bits
 	buffers   int  // number of arrays of the program
-	large     bool // whether an array has places of more than 32 bits
 	tables    [][]int64
 	reals     map[string]string // tables of reals by name
 	fails     bool
@@ -128,7 +128,17 @@ type generator struct {
 
 func newGenerator(p *compiler.Program, o Settings) *generator {
 	return &generator{p: p, precision: o.Bits, isolate: o.Isolate, options: o, tf32: o.TF32 && o.Bits == 32, libraries: o.Libraries, known: map[string]bool{}, reals: map[string]string{},
-		externals: map[*compiler.Value]*external{}, buffers: len(p.Buffers), large: isLarge(p), narrow: make([]bool, len(p.Buffers))}
+		externals: map[*compiler.Value]*external{}, buffers: len(p.Buffers), narrow: make([]bool, len(p.Buffers)), small: shortPlaces(p)}
+}
+
+// shortPlaces reports whether places in all arrays of a program have 32 bits.
+func shortPlaces(p *compiler.Program) bool {
+	for i := range p.Buffers {
+		if p.Size(i) >= shortest {
+			return false
+		}
+	}
+	return true
 }
 
 // Generate makes the kernels of a program.
@@ -149,6 +159,10 @@ func generate(p *compiler.Program, o Settings, tiles map[int]tiling) *Source {
 				i++
 				s.Jobs[i], s.Last[i] = []Launch{}, end-1 // done by the first
 			}
+		} else if list := g.pooled(p, i, last); list != nil {
+			s.Jobs[i], s.Jobs[i+1] = list, []Launch{} // done by the first
+			s.Last[i], s.Last[i+1] = i+1, i+1
+			i++
 		} else if j := p.Jobs[i]; j.Loop != nil {
 			s.Jobs[i] = g.loop(j.Loop)
 		} else {

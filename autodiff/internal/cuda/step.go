@@ -57,7 +57,7 @@ func (s *Step) Out() string {
 // Shape returns the shape of input k.
 func (s *Step) InShape(k int) []int { return s.Value.In[k].Shape }
 
-// Elements makes a kernel that runs a text for i = 0 ... n-1, each in a thread; i is an int where all arrays are small enough, otherwise an index_t. The text may use in0,
+// Elements makes a kernel that runs a text for i = 0 ... n-1, each in a thread. The text may use in0,
 // in1, ... and out, and fail(code) to report that the step cannot be done.
 func (s *Step) Elements(n int, text string) {
 	s.elements("step", n, s.g.choice("elements"), block, text)
@@ -71,8 +71,9 @@ func (s *Step) elements(name string, n, each, threads int, text string) {
 	k := Launch{Kernel: s.g.name(name), Grid: max(1, min((n+threads*each-1)/(threads*each), mostGrid)), Block: threads}
 	k.Work = s.textWork(n, text, k)
 	s.Begin(k)
+	kind := pick(s.g.short(n), "int", "index_t")
 	s.g.fails = s.g.fails || strings.Contains(text, "fail(")
-	s.Printf("\t%s {\n%s\n\t}\n}\n\n", stride(s.g.place(n), "i", threads, n), text)
+	s.Printf("\tfor (%[1]s i = blockIdx.x * (%[1]s)%[2]d + threadIdx.x; i < %[3]s; i += (%[1]s)gridDim.x * %[2]d) {\n%[4]s\n\t}\n}\n\n", kind, threads, number(n), text)
 }
 
 // Begin opens a kernel, and declares in0, in1, ..., out and fail. Of the jobs that fail the first is kept, as those

@@ -30,7 +30,7 @@ func Concat(s *Step) bool {
 		if width == 0 {
 			continue
 		}
-		s.Elements(s.Size()/(n*inner)*width, fmt.Sprintf("\t\tconst auto o = i / %[1]s, p = i %% %[1]s;\n\t\tR v;\n\t\t%[2]sv = R(0);\n\t\tout[o * %[3]s + %[4]s + p] = v;",
+		s.Elements(s.Size()/(n*inner)*width, fmt.Sprintf("\t\tconst index_t o = i / %[1]s, p = i %% %[1]s;\n\t\tR v;\n\t\t%[2]sv = R(0);\n\t\tout[o * %[3]s + %[4]s + p] = v;",
 			number(width), b.String(), number(n*inner), number(from)))
 	}
 	return true
@@ -44,7 +44,8 @@ func Embed(s *Step) bool {
 	s.Converts()
 	from, to := s.InShape(0), s.Value.Shape
 	var b strings.Builder
-	b.WriteString("\t\tauto rest = i, at = i - i, step = i - i + 1, x = i, q = i;\n\t\tbool inside = true;\n")
+	kind := pick(s.g.short(s.Size()), "int", "index_t")
+	b.WriteString("\t\t" + kind + " rest = i, x;\n\t\tindex_t at = 0, step = 1, q;\n\t\tbool inside = true;\n")
 	for d := len(to) - 1; d >= 0; d-- {
 		start, by := s.Attr[3*d], s.Attr[3*d+1]
 		size := "1"

@@ -70,8 +70,8 @@ func (c scan) make(s *Step) bool {
 	}
 	length := (tiles + pieces - 1) / pieces * scanTile
 	pieces = (n + length - 1) / length
-	if pieces > 1 && c.looks(s) {
-		c.lookBack(s, lines, n, at, step)
+	if pieces > 1 && c.name == "sum" && s.g.choice("single_pass") == 1 {
+		c.ahead(s, lines, tiles, n, at, step)
 		return true
 	}
 	if pieces > 1 {
@@ -207,7 +207,6 @@ static inline __device__ pair_t eu_walk_NAME(pair_t p, R x, R y, index_t t) { %s
 func (c scan) shared(s *Step, lines, pieces, length, n int, at string, step int, only bool) {
 	s.Begin(Launch{Kernel: s.g.name("scan"), Grid: max(1, min(lines*pieces, mostGrid)), Block: block, Resident: c.resident(), Work: c.scanWork(s, n, lines, pieces, length, only),
 		Shared: 2*(scanTile+scanTile/8)*s.g.precision/8 + 16*(block/warp+1)})
-	two := s.Op.Name == "linear_scan"
 	start := c.start
 	switch {
 	case only:
@@ -215,13 +214,7 @@ func (c scan) shared(s *Step, lines, pieces, length, n int, at string, step int,
 	case pieces > 1:
 		start = "{partial[2 * job], partial[2 * job + 1]}"
 	}
-	fill := []string{"NONE", c.none(), "START", start, "JOBS", number(lines * pieces), "PIECES", number(pieces), "FIRST", at, "LENGTH", number(length), "LONG", number(n),
-		"STEP", number(step), "TILE", number(scanTile), "BLOCK", number(block), "SLOT", number(block / warp), "TEAMS", c.teams(), "BEFORE", c.beforeMe(), "WATCH", strings.ReplaceAll(c.watch("mine"), "NAME", c.name),
-		"RESULT", fmt.Sprintf("eu_result_%s(%s)", c.name, pick(c.exclusive, "before", "h")), "OWN", fmt.Sprintf("eu_result_%s(%s)", c.name, pick(c.exclusive, "before", "own")),
-		"LOADY", pick(two, "y[q] = in1[at];", ""), "KEEPY", pick(two, "scan_y[e + e / 8] = y[q];", ""), "TAKEY", pick(two, "scan_y[e + e / 8]", "R(0)"),
-		"SAFE", pick(c.safe == "true", "", "__syncthreads_or(!safe)"), "NAME", c.name,
-		// Results take the places of elements, so that neighbouring threads store neighbours; indices have no room there.
-		"PUT", pick(s.IsInt, fmt.Sprintf("out[first + (from + e) * %s] = (index_t)", number(step)), "scan_x[e + e / 8] = (R)")}
+	fill := append(c.fill(s, at, n, step), "START", start, "JOBS", number(lines*pieces), "PIECES", number(pieces), "LENGTH", number(length), "SLOT", number(block/warp))
 	print := func(text string) { s.Printf("%s", strings.NewReplacer(fill...).Replace(text)) }
 	print(`	const pair_t none = NONE;
 	int lane = threadIdx.x % 32, team = threadIdx.x / 32;
@@ -232,30 +225,7 @@ func (c scan) shared(s *Step, lines, pieces, length, n int, at string, step int,
 `)
 	print(`	for (index_t from = piece * LENGTH; from < to; from += TILE) {
 	int count = to - from < TILE ? (int)(to - from) : TILE;
-	{
-	R x[8], y[8];
-#pragma unroll
-	for (int q = 0; q < 8; q++) {
-		int e = q * BLOCK + threadIdx.x;
-		if (e < count) { index_t at = first + (from + e) * STEP; x[q] = in0[at]; LOADY }
-	}
-#pragma unroll
-	for (int q = 0; q < 8; q++) {
-		int e = q * BLOCK + threadIdx.x;
-		if (e < count) { scan_x[e + e / 8] = x[q]; KEEPY }
-	}
-	}
-	__syncthreads();
-	pair_t mine = none;
-	bool safe = true;
-#pragma unroll
-	for (int q = 0; q < 8; q++) {
-		int e = threadIdx.x * 8 + q;
-		if (e >= count) break;
-		pair_t next = eu_one_NAME(scan_x[e + e / 8], TAKEY, from + e);
-		mine = q == 0 ? next : eu_then_NAME(mine, next);WATCH
-	}
-TEAMS`)
+` + scanLoad + `TEAMS`)
 	if only {
 		print(pick(c.safe == "true", "\tif (threadIdx.x == 0) {\nBEFORE\t}\n", "BEFORE") + `	lost = lost || !safe;
 	h = eu_then_NAME(h, all);
@@ -286,7 +256,57 @@ TEAMS`)
 	} else {
 `)
 	}
-	print(`	pair_t own = eu_then_NAME(h, before_me);
+	print(scanOwn + "\th = eu_then_NAME(h, all);\n")
+	if c.safe != "true" {
+		print("\t}\n")
+	}
+	print("\t__syncthreads();\n")
+	if !s.IsInt {
+		print(scanPut)
+	}
+	print("\t}\n\t}\n}\n\n")
+}
+
+// fill lists what the words of the texts of a tile stand for.
+func (c scan) fill(s *Step, at string, n, step int) []string {
+	two := s.Op.Name == "linear_scan"
+	return []string{"NONE", c.none(), "FIRST", at, "LONG", number(n),
+		"STEP", number(step), "TILE", number(scanTile), "BLOCK", number(block), "TEAMS", c.teams(), "BEFORE", c.beforeMe(), "WATCH", strings.ReplaceAll(c.watch("mine"), "NAME", c.name),
+		"RESULT", fmt.Sprintf("eu_result_%s(%s)", c.name, pick(c.exclusive, "before", "h")), "OWN", fmt.Sprintf("eu_result_%s(%s)", c.name, pick(c.exclusive, "before", "own")),
+		"LOADY", pick(two, "y[q] = in1[at];", ""), "KEEPY", pick(two, "scan_y[e + e / 8] = y[q];", ""), "TAKEY", pick(two, "scan_y[e + e / 8]", "R(0)"),
+		"SAFE", pick(c.safe == "true", "", "__syncthreads_or(!safe)"), "NAME", c.name,
+		// Results take the places of elements, so that neighbouring threads store neighbours; indices have no room there.
+		"PUT", pick(s.IsInt, fmt.Sprintf("out[first + (from + e) * %s] = (index_t)", number(step)), "scan_x[e + e / 8] = (R)")}
+}
+
+// What threads do with a tile of count elements from element `from` of a line on: load it into shared memory and find the state of eight neighbours each,
+// find the results of these, and store them.
+const (
+	scanLoad = `	{
+	R x[8], y[8];
+#pragma unroll
+	for (int q = 0; q < 8; q++) {
+		int e = q * BLOCK + threadIdx.x;
+		if (e < count) { index_t at = first + (from + e) * STEP; x[q] = in0[at]; LOADY }
+	}
+#pragma unroll
+	for (int q = 0; q < 8; q++) {
+		int e = q * BLOCK + threadIdx.x;
+		if (e < count) { scan_x[e + e / 8] = x[q]; KEEPY }
+	}
+	}
+	__syncthreads();
+	pair_t mine = none;
+	bool safe = true;
+#pragma unroll
+	for (int q = 0; q < 8; q++) {
+		int e = threadIdx.x * 8 + q;
+		if (e >= count) break;
+		pair_t next = eu_one_NAME(scan_x[e + e / 8], TAKEY, from + e);
+		mine = q == 0 ? next : eu_then_NAME(mine, next);WATCH
+	}
+`
+	scanOwn = `	pair_t own = eu_then_NAME(h, before_me);
 #pragma unroll
 	for (int q = 0; q < 8; q++) {
 		int e = threadIdx.x * 8 + q;
@@ -295,22 +315,14 @@ TEAMS`)
 		own = eu_walk_NAME(own, scan_x[e + e / 8], TAKEY, from + e);
 		PUT OWN;
 	}
-	h = eu_then_NAME(h, all);
-`)
-	if c.safe != "true" {
-		print("\t}\n")
-	}
-	print("\t__syncthreads();\n")
-	if !s.IsInt {
-		print(`#pragma unroll
+`
+	scanPut = `#pragma unroll
 	for (int q = 0; q < 8; q++) {
 		int e = q * BLOCK + threadIdx.x;
 		if (e < count) out[first + (from + e) * STEP] = scan_x[e + e / 8];
 	}
-`)
-	}
-	print("\t}\n\t}\n}\n\n")
-}
+`
+)
 
 // none is the state of no elements.
 func (c scan) none() string {

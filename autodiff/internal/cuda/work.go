@@ -24,11 +24,17 @@ const treeSerial = 8 * (sharedLoad + barrier + 10)
 
 // Instructions of threads that the compiler adds to what the text says, counted in images of ptxas 12.9.
 const (
-	stepping     = 3  // a turn of a loop with strides of the grid: a sum, a comparison and a branch
-	locating     = 1  // the address of an element
-	dividing     = 6  // a quotient and a remainder of 32-bit numbers by a constant
-	longDivision = 30 // the same of 64-bit numbers
+	wideStepping   = 8  // a turn of a loop with strides of the grid: a sum, a comparison and a branch with 64-bit numbers
+	narrowStepping = 4  // the same with 32-bit numbers
+	locating       = 3  // the address of an element
+	dividing       = 6  // a quotient and a remainder of 32-bit numbers by a constant
+	longDivision   = 30 // the same of 64-bit numbers
 )
+
+// stepping returns the instructions of a turn of a loop that counts to n.
+func (g *generator) stepping(n int) float64 {
+	return pick(g.short(n), float64(narrowStepping), wideStepping)
+}
 
 // Launches lists the launches of a run of a program, with their work.
 func Launches(p *compiler.Program, o Settings) ([]roofline.Launch, error) {
@@ -81,18 +87,23 @@ func straight(k int) int { return k }
 // loopWork counts what a loop does, of all elements in the order of a walk: what a sum needs, or everything for nil. Elements are loaded and stored
 // in packs of so many.
 func (g *generator) loopWork(l *compiler.Loop, only *compiler.Reduce, in walk, pack int) (w roofline.Work) {
-	return g.workIn(l, only, in, pack, nil)
+	v := &visit{g: g, l: l, in: in, threads: l.N, pack: pack, written: map[int]bool{}, seen: map[compiler.Operand]bool{}}
+	return v.work(only)
 }
 
-// workIn is loopWork, where some arrays are taken from tiles if t is not nil.
-func (g *generator) workIn(l *compiler.Loop, only *compiler.Reduce, in walk, pack int, t *tiled) (w roofline.Work) {
-	v := &visit{g: g, l: l, in: in, pack: pack, tiled: t, written: map[int]bool{}, seen: map[compiler.Operand]bool{}}
+// tiledLoopWork counts what a loop in tiles does, of all elements.
+func (g *generator) tiledLoopWork(l *compiler.Loop, t *tiled) roofline.Work {
+	v := &visit{g: g, l: l, pack: 1, written: map[int]bool{}, seen: map[compiler.Operand]bool{}, tiles: t}
+	v.in, v.threads = along(l, t.last)
+	return v.work(nil)
+}
+
+// work counts what a sum needs, or everything for nil.
+func (v *visit) work(only *compiler.Reduce) roofline.Work {
+	l := v.l
 	need := needs(l, only)
 	for _, x := range l.Loads {
-		switch {
-		case t.taken(x) != "":
-			v.tile(x)
-		case need.reg[x.Reg]:
+		if need.reg[x.Reg] {
 			v.strided(x.Buf, x.Off, x.Strides)
 		}
 	}
@@ -111,12 +122,10 @@ func (g *generator) workIn(l *compiler.Loop, only *compiler.Reduce, in walk, pac
 			v.summand(s)
 		}
 	}
-	if v.indexed && len(l.Dims) > 1 {
-		per := float64(dividing)
-		if l.N >= 1<<31 {
-			per = longDivision
+	if v.indexed && v.tiles == nil && len(l.Dims) > 1 {
+		for _, n := range l.Dims[1:] {
+			v.w.Integers += pick(v.g.short(l.N), division(n), longDivision) * float64(l.N)
 		}
-		v.w.Integers += per * float64((len(l.Dims)-1)*l.N)
 	}
 	return v.w
 }
@@ -126,11 +135,12 @@ type visit struct {
 	g       *generator
 	l       *compiler.Loop
 	in      walk
+	threads int // that walk
 	pack    int
-	tiled   *tiled
 	written map[int]bool
 	seen    map[compiler.Operand]bool
 	indexed bool
+	tiles   *tiled // of a loop in tiles
 	w       roofline.Work
 }
 
@@ -162,7 +172,7 @@ func (v *visit) read(o compiler.Operand) {
 		v.w.Use(o.Buf, float64(v.g.width(o.Buf)), false)
 	case compiler.InRow:
 		r := v.l.Rows[o.Row]
-		v.strided(r.Buf, r.Off, append(append([]int(nil), r.Strides...), r.Step))
+		v.strided(r.Buf, r.Off, whole(r))
 	}
 }
 
@@ -170,13 +180,10 @@ func (v *visit) read(o compiler.Operand) {
 func (v *visit) array(buf int, write bool) {
 	n, width := v.l.N, v.g.width(buf)
 	v.w.Use(buf, float64(n*width), write)
-	switch last := v.l.Dims[len(v.l.Dims)-1]; {
-	case v.pack > 1:
+	if v.pack > 1 {
 		v.w.Sectors += float64((n*width + 31) / 32)
-	case v.tiled != nil:
-		v.w.Sectors += inPieces(n/last, last, last, width)
-	default:
-		v.sectors(n*width, width, v.in)
+	} else {
+		v.sectors(n*width, width, v.threads, v.in)
 	}
 	v.w.Accesses += float64(n / v.pack)
 	v.w.Integers += float64(locating * n / v.pack)
@@ -198,8 +205,14 @@ func (v *visit) strided(buf, off int, strides []int) {
 	width := v.g.width(buf)
 	bytes := min(distinct, max(1, v.g.p.Size(buf))) * width
 	v.w.Use(buf, float64(bytes), false)
-	v.sectors(bytes, width, func(k int) int {
-		at, rest := off, v.in(k)
+	in, threads := v.in, v.threads
+	if v.tiles.array(buf, off, strides) >= 0 {
+		in, threads = along(v.l, v.tiles.axis)
+		v.w.Accesses += 2 * float64(v.l.N) // into shared memory and out of it
+		v.w.Integers += locating * float64(v.l.N)
+	}
+	v.sectors(bytes, width, threads, func(k int) int {
+		at, rest := off, in(k)
 		for d := len(strides) - 1; d >= 0; d-- {
 			at += rest % v.l.Dims[d] * strides[d]
 			rest /= v.l.Dims[d]
@@ -210,40 +223,12 @@ func (v *visit) strided(buf, off int, strides []int) {
 	v.w.Integers += float64((locating + 2*axes) * v.l.N)
 }
 
-// tile counts the elements of an array that are read along its rows, stored in a tile, and loaded from there.
-func (v *visit) tile(x compiler.Load) {
-	distinct := 1
-	for d, s := range x.Strides {
-		if s != 0 {
-			distinct *= v.l.Dims[d]
-		}
-	}
-	n, width, length := float64(v.l.N), v.g.width(x.Buf), v.l.Dims[v.tiled.axis]
-	v.w.Use(x.Buf, float64(min(distinct, v.g.p.Size(x.Buf))*width), false)
-	v.w.Sectors += inPieces(v.l.N/length, length, x.Strides[len(x.Strides)-1], width)
-	v.w.Accesses += 3 * n
-	v.w.Integers += locating * n
-}
-
-// inPieces returns the sectors of rows of some elements, a pitch apart, whose pieces of a tile's width belong to one warp each. It looks at some rows.
-func inPieces(rows, length, pitch, width int) (sectors float64) {
-	some := min(rows, 64)
-	for r := range some {
-		for c := 0; c < length; c += tileSide {
-			from := (r*pitch + c) * width
-			to := from + min(tileSide, length-c)*width
-			sectors += float64((to+31)/32 - from/32)
-		}
-	}
-	return sectors * float64(rows) / float64(max(1, some))
-}
-
 // nearCache are the bytes up to which an array stays in the cache of each multiprocessor.
 const nearCache = 64 << 10
 
-// sectors counts those that warps ask for, in some warps of all elements: element k is at place at(k) of an array, bytes of which are used.
-func (v *visit) sectors(bytes, width int, at walk) {
-	sectors, conflicts := patterned(v.l.N, width, at)
+// sectors counts those that warps ask for, in some warps of so many threads: thread k is at place at(k) of an array, bytes of which are used.
+func (v *visit) sectors(bytes, width, threads int, at walk) {
+	sectors, conflicts := patterned(threads, width, at)
 	if bytes <= nearCache {
 		sectors = min(sectors, float64(132*((bytes+31)/32)))
 	}

@@ -57,6 +57,17 @@ func (c cost) work(double bool) roofline.Work {
 	return roofline.Work{Float32: c.plain, Special: c.special}
 }
 
+// division is the number of instructions of a quotient and a remainder of 32-bit numbers by a constant.
+func division(by int) float64 {
+	switch {
+	case by <= 1:
+		return 0
+	case bits.OnesCount(uint(by)) == 1:
+		return 3
+	}
+	return dividing
+}
+
 // byConstant matches a division or a remainder by a number.
 var byConstant = regexp.MustCompile(`[/%] \(?(?:\(\w+\))?(\d+)`)
 

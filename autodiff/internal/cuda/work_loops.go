@@ -13,7 +13,7 @@ const unrolled = 4
 
 // packOf is the number of elements that a thread loads at once.
 func (g *generator) packOf(l *compiler.Loop) int {
-	if g.plain(l) {
+	if g.plain(l) && (l.N > fewElements || len(l.Sums) > 0) {
 		return 16 / (g.precision / 8)
 	}
 	return 1
@@ -27,7 +27,7 @@ func (g *generator) elementsWork(l *compiler.Loop, k Launch) (w roofline.Work) {
 	}
 	pack := g.packOf(l)
 	w = g.loopWork(l, nil, straight, pack)
-	w.Integers += float64(stepping * l.N / pack)
+	w.Integers += g.stepping(l.N) * float64(l.N/pack)
 	w.Trips = turns(l.N/pack, k)
 	return w
 }
@@ -67,7 +67,7 @@ func (g *generator) rowsWork(l *compiler.Loop, k Launch, team int) (w roofline.W
 	w = g.loopWork(l, nil, straight, 1)
 	columns := l.Dims[len(l.Dims)-1]
 	rows := l.N / columns
-	w.Integers += float64(stepping * l.N / unrolled)
+	w.Integers += g.stepping(l.N) * float64(l.N/unrolled)
 	turn := turns(rows*team, k)
 	w.Trips = turn * float64((columns+team*unrolled-1)/(team*unrolled))
 	w.Add(g.teams(l, rows*team, team, turn))
@@ -87,9 +87,10 @@ func (g *generator) teams(l *compiler.Loop, threads, team int, turn float64) (w 
 		}
 		serial := float64(steps) * (shuffle + 8*per)
 		combined := float64(steps)
-		if team == block {
-			serial += 2*barrier + block/warp*(sharedLoad/2+8*per)
-			combined += block / warp
+		if team > warp {
+			among := float64(team / warp)
+			serial += 2*barrier + among*(sharedLoad/2+8*per)
+			combined += among
 		}
 		w.Serial += turn * serial
 		w.Float64 += per * combined * float64(threads)

@@ -49,7 +49,7 @@ func (s *Step) textWork(n int, text string, k Launch) (w roofline.Work) {
 		}
 	}
 	w.Special = max(0, per.special) * float64(n)
-	w.Integers = (stepping + integers(text, true)) * float64(n)
+	w.Integers = (s.g.stepping(n) + integers(text, !s.g.short(n))) * float64(n)
 	w.Accesses = float64(n * strings.Count(text, "["))
 	w.Trips = turns(n, k)
 	if strings.Contains(text, "for (") || strings.Contains(text, "while (") {

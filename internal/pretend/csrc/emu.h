@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Lets g++ compile CUDA C kernels as a shared library that the pretend driver loads and runs on the
-// processor. Blocks run one after another; the threads of a block are fibers of one thread, and every
+// processor. Blocks run one after another, or in turns; the threads of a block are fibers of one thread, and every
 // name of CUDA that depends on the thread is looked up in the runtime that the driver passes.
 #pragma once
 #include "emu_types.h"
@@ -41,6 +41,7 @@ static EmuKernel *emu_kernels;
 #define __trap() emu->trap()
 #define __threadfence()
 #define __threadfence_block()
+#define __nanosleep(ns) emu->pause()
 
 template <class T> static inline T emu_shuffle(T v, int kind, int arg, int width, unsigned mask) {
   uint64_t u = 0;

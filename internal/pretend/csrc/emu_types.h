@@ -34,6 +34,7 @@ struct EmuRuntime {
   unsigned (*vote)(int predicate, unsigned mask);
   void (*trap)();
   void (*access)(uintptr_t at, unsigned bytes, bool write, void *where);  // of a thread, where the driver traces them; else null
+  void (*pause)();                                                        // lets other threads and blocks go on
 };
 
 // EmuKernel describes one kernel of a module.

@@ -96,7 +96,7 @@ static void *first_frame(char *stack, size_t bytes, void (*entry)()) {
 #endif
 
 namespace {
-enum State { READY, AT_BARRIER, AT_WARP, DONE };
+enum State { READY, AT_BARRIER, AT_WARP, PAUSED, DONE };
 struct Fiber {
   void *sp;
   EmuThread thread;
@@ -108,23 +108,13 @@ struct Fiber {
 };
 // Long kernels, which are not optimised, keep every intermediate value in their frame: hundreds of KiB.
 const size_t stack_bytes = 1 << 20;
-// Blocks that take turns where threads run in any order, so that a kernel whose blocks exchange numbers meets others at any stage of theirs.
-const unsigned most_resident = 3;
-// Block is a block that a multiprocessor holds: its threads, and its shared memory while another block has the place of it.
-struct Block {
-  uint3 index;
-  std::vector<Fiber> fibers;
-  std::vector<unsigned> order;
-  std::vector<char> shared;
-  std::vector<double> dynamic;
-  int barrier;  // what the last barrier gives
-};
-Block *here;  // the block that runs
+std::vector<Fiber> fibers;
 Fiber *current;
 void *scheduler;
 EmuKernel *kernel;
 void **arguments;
 const char *fault;
+int barrier_result;
 
 void entry() {
   kernel->run(arguments);
@@ -143,7 +133,7 @@ int barrier(int predicate, int kind) {
   current->predicate = predicate;
   current->kind = kind;
   wait(AT_BARRIER);
-  return here->barrier;
+  return barrier_result;
 }
 
 // Two waits: one until all lanes have offered their value, one until all have read the others'.
@@ -152,7 +142,6 @@ unsigned vote(int predicate, unsigned mask) {
   me->slot = predicate != 0;
   me->mask = mask;
   wait(AT_WARP);
-  std::vector<Fiber> &fibers = here->fibers;
   unsigned result = 0, first = me->thread.linear & ~31u;
   for (unsigned l = 0; l < 32 && first + l < fibers.size(); l++)
     if ((mask >> l & 1) && fibers[first + l].state != DONE && fibers[first + l].slot) result |= 1u << l;
@@ -172,12 +161,16 @@ uint64_t shuffle(uint64_t v, int kind, int arg, int width, unsigned mask) {
     case 2: from = lane + arg >= low + width ? lane : lane + arg; break;
     case 3: from = (lane ^ arg) >= low + width ? lane : lane ^ arg; break;
   }
-  std::vector<Fiber> &fibers = here->fibers;
   unsigned i = (me->thread.linear & ~31u) + (unsigned)from;
   uint64_t r = ~uint64_t(0);  // the value of a lane outside the mask is not defined
   if (i < fibers.size() && (mask >> from & 1) && fibers[i].state != DONE) r = fibers[i].slot;
   wait(AT_WARP);
   return r;
+}
+
+void pause() {
+  if (current) return wait(PAUSED);
+  fault = "a kernel without barriers waits for other threads";
 }
 
 void trap() {
@@ -192,8 +185,7 @@ void set_thread(EmuThread *t, unsigned l, dim3 b) {
 }
 
 // release_warps lets lanes go on whose whole mask has arrived; lanes that have ended do not count.
-bool release_warps(std::vector<Fiber> &fibers) {
-  unsigned n = (unsigned)fibers.size();
+bool release_warps(unsigned n) {
   bool any = false;
   for (unsigned l = 0; l < n; l++) {
     if (fibers[l].state != AT_WARP) continue;
@@ -212,18 +204,16 @@ bool release_warps(std::vector<Fiber> &fibers) {
 }
 
 // release_block lets the threads of a block go on if all of them are at a barrier.
-bool release_block(Block &b) {
-  std::vector<Fiber> &fibers = b.fibers;
-  unsigned n = (unsigned)fibers.size();
+bool release_block(unsigned n) {
   int count = 0;
   for (unsigned l = 0; l < n; l++) {
     if (fibers[l].state != AT_BARRIER || fibers[l].kind != fibers[0].kind) return false;
     count += fibers[l].predicate;
   }
   switch (fibers[0].kind) {
-    case 1: b.barrier = count; break;
-    case 2: b.barrier = count == (int)n; break;
-    case 3: b.barrier = count != 0; break;
+    case 1: barrier_result = count; break;
+    case 2: barrier_result = count == (int)n; break;
+    case 3: barrier_result = count != 0; break;
   }
   for (unsigned l = 0; l < n; l++) fibers[l].state = READY;
   return true;
@@ -238,19 +228,13 @@ char *new_stack() {
   return (char *)low + page;
 }
 
-// make_fibers makes the fibers of a block of n threads, which has a number among those that run at a time. Stacks are kept for the next block: to map them anew
-// and to touch their pages takes longer than most kernels run.
-void make_fibers(Block &b, unsigned number, unsigned n) {
-  static std::vector<char *> stacks[most_resident];
-  std::vector<char *> &own = stacks[number];
-  while (own.size() < n) own.push_back(new_stack());
-  if (b.fibers.size() != n) b.fibers.assign(n, Fiber());
-  for (unsigned l = 0; l < n; l++) {
-    b.fibers[l].stack = own[l];
-    set_thread(&b.fibers[l].thread, l, runtime.threads);
-    b.fibers[l].state = READY;
-    b.fibers[l].sp = first_frame(own[l], stack_bytes, entry);
-  }
+// make_fibers makes the fibers of a block of n threads, the one in a slot of those that run at once. Stacks are kept for the next block: to map them
+// anew and to touch their pages takes longer than most kernels run.
+void make_fibers(unsigned n, unsigned slot = 0) {
+  static std::vector<char *> stacks;
+  while (stacks.size() < (slot + 1) * n) stacks.push_back(new_stack());
+  fibers.assign(n, Fiber());
+  for (unsigned l = 0; l < n; l++) fibers[l].stack = stacks[slot * n + l];
 }
 
 void shuffle_order(std::vector<unsigned> &v, uint64_t *random) {
@@ -260,8 +244,102 @@ void shuffle_order(std::vector<unsigned> &v, uint64_t *random) {
 std::vector<unsigned> ordered(unsigned n, Order order, uint64_t *random) {
   std::vector<unsigned> v(n);
   for (unsigned i = 0; i < n; i++) v[i] = order == DESCENDING ? n - 1 - i : i;
-  if (order == SHUFFLED) shuffle_order(v, random);
+  if (order >= SHUFFLED) shuffle_order(v, random);
   return v;
+}
+
+// begin_cooperating makes the fibers of a block ready.
+void begin_cooperating() {
+  for (unsigned l = 0; l < fibers.size(); l++) {
+    set_thread(&fibers[l].thread, l, runtime.threads);
+    fibers[l].state = READY;
+    fibers[l].sp = first_frame(fibers[l].stack, stack_bytes, entry);
+  }
+}
+
+// Round is what came of letting every fiber of a block go on once: it has ended, or somebody did more than pause, or nobody did.
+enum Round { ENDED, WORKED, WAITED };
+
+Round run_round(std::vector<unsigned> &order, bool reshuffle, uint64_t *random) {
+  if (reshuffle) shuffle_order(order, random);
+  bool worked = false;
+  for (unsigned l : order) {
+    if (fibers[l].state != READY && fibers[l].state != PAUSED) continue;
+    bool paused = fibers[l].state == PAUSED;
+    fibers[l].state = READY;
+    current = &fibers[l];
+    runtime.thread = &current->thread;
+    fiber_switch(&scheduler, current->sp);
+    worked |= !paused || current->state != PAUSED;
+    current = nullptr;
+    if (fault) return ENDED;
+  }
+  unsigned n = (unsigned)fibers.size(), done = 0, paused = 0;
+  for (Fiber &f : fibers) done += f.state == DONE, paused += f.state == PAUSED;
+  if (done == n) return ENDED;
+  if (release_warps(n) || release_block(n)) return WORKED;
+  if (!paused) fault = "divergent barrier: some threads of the block have ended or wait elsewhere";
+  return worked ? WORKED : WAITED;
+}
+
+// run_cooperating runs the fibers of a block until all have ended.
+void run_cooperating(std::vector<unsigned> &order, bool reshuffle, uint64_t *random) {
+  begin_cooperating();
+  for (;;) {
+    Round r = run_round(order, reshuffle, random);
+    if (r == WAITED && !fault) fault = "a block waits for another that has not begun";
+    if (r == ENDED || fault) return;
+  }
+}
+
+// Held is a block that has begun, with its own copy of the shared memory that the module declares.
+struct Held {
+  unsigned slot;
+  uint3 block;
+  std::vector<Fiber> fibers;
+  std::vector<char> shared;
+  std::vector<double> dynamic;
+};
+
+// run_interleaved holds a few blocks at once. The one that began first is behind the others mostly.
+void run_interleaved(dim3 grid, std::vector<unsigned> &order, uint64_t *random, char *shared, size_t bytes, size_t dynamic) {
+  const unsigned most = 4;
+  std::vector<unsigned> waiting = ordered(grid.x * grid.y * grid.z, SHUFFLED, random), slots;
+  for (unsigned s = 0; s < most; s++) slots.push_back(s);
+  std::vector<Held> held;
+  unsigned n = (unsigned)order.size(), idle = 0;
+  while (!waiting.empty() || !held.empty()) {
+    if (!waiting.empty() && !slots.empty() && (held.empty() || random_word(random) % 4 == 0)) {
+      unsigned b = waiting.back(), slot = slots.back();
+      waiting.pop_back();
+      slots.pop_back();
+      make_fibers(n, slot);
+      begin_cooperating();
+      held.push_back({slot, {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y}, {}, std::vector<char>(bytes, (char)0xFF), std::vector<double>(dynamic)});
+      memset(held.back().dynamic.data(), 0xFF, 8 * dynamic);
+      held.back().fibers.swap(fibers);
+      idle = 0;
+    }
+    size_t k = random_word(random) % held.size();
+    if (k == 0 && random_word(random) % 4) k = random_word(random) % held.size();
+    Held &h = held[k];
+    fibers.swap(h.fibers);
+    runtime.block = h.block;
+    runtime.dynamic = h.dynamic.data();
+    if (bytes) memcpy(shared, h.shared.data(), bytes);
+    Round r = run_round(order, true, random);
+    if (bytes) memcpy(h.shared.data(), shared, bytes);
+    fibers.swap(h.fibers);
+    if (fault) return;
+    idle = r == WAITED ? idle + 1 : 0;
+    if (r == ENDED) {
+      slots.push_back(h.slot);
+      held.erase(held.begin() + (long)k);
+    } else if (idle > 1000 && (waiting.empty() || slots.empty())) {
+      fault = "blocks wait for each other, or for one that cannot begin";
+      return;
+    }
+  }
 }
 
 // What is traced of a block: the accesses of a warp at a place of the code, each time that it comes there, and how often threads came there.
@@ -298,94 +376,10 @@ void end_block() {
   visits.clear();
 }
 
-// turn lets each thread of the block that runs go on to where it waits, and reports whether all have ended.
-bool turn(Block &b, bool reshuffle, uint64_t *random) {
-  std::vector<Fiber> &fibers = b.fibers;
-  if (reshuffle) shuffle_order(b.order, random);
-  for (unsigned l : b.order) {
-    if (fibers[l].state != READY) continue;
-    current = &fibers[l];
-    runtime.thread = &current->thread;
-    fiber_switch(&scheduler, current->sp);
-    current = nullptr;
-    if (fault) return true;
-  }
-  unsigned done = 0;
-  for (Fiber &f : fibers) done += f.state == DONE;
-  if (done == fibers.size()) return true;
-  if (!release_warps(fibers) && !release_block(b)) {
-    fault = "divergent barrier: some threads of the block have ended or wait elsewhere";
-    return true;
-  }
-  return false;
-}
-
-// enter makes a block the one that runs, whose shared memory is where the kernel looks for it.
-void enter(Block *b, char *shared, char *shared_end) {
-  if (here == b) return;
-  if (here) here->shared.assign(shared, shared_end);
-  if (b && !b->shared.empty()) memcpy(shared, b->shared.data(), b->shared.size());
-  here = b;
-  if (!b) return;
-  runtime.block = b->index;
-  runtime.dynamic = b->dynamic.data();
-}
-
-// run_cooperating runs blocks whose threads wait for each other: one after another, or several in turns.
-void run_cooperating(const std::vector<unsigned> &blocks, const std::vector<unsigned> &threads, unsigned dynamic, Order order, uint64_t *random, char *shared, char *shared_end) {
-  static Block room[most_resident];
-  std::vector<Block *> running;
-  unsigned resident = order == SHUFFLED && !runtime.access ? most_resident : 1;
-  std::vector<unsigned> vacant;
-  for (unsigned k = resident; k > 0; k--) vacant.push_back(k - 1);
-  here = nullptr;
-  for (size_t next = 0; next < blocks.size() || !running.empty();) {
-    while (next < blocks.size() && !vacant.empty()) {
-      Block *b = &room[vacant.back()];
-      b->index = {blocks[next] % runtime.blocks.x, blocks[next] / runtime.blocks.x % runtime.blocks.y, blocks[next] / runtime.blocks.x / runtime.blocks.y};
-      b->order = threads;
-      b->shared.assign((size_t)(shared_end - shared), '\xff');
-      b->dynamic.resize(dynamic / 8 + 1);
-      memset(b->dynamic.data(), 0xFF, b->dynamic.size() * 8);
-      make_fibers(*b, vacant.back(), (unsigned)threads.size());
-      vacant.pop_back();
-      running.push_back(b);
-      next++;
-    }
-    size_t k = running.size() > 1 ? random_word(random) % running.size() : 0;
-    enter(running[k], shared, shared_end);
-    bool ended = turn(*running[k], order == SHUFFLED, random);
-    if (fault) return;
-    if (!ended) continue;
-    if (runtime.access) end_block();
-    here = nullptr;  // nobody needs its shared memory
-    vacant.push_back((unsigned)(running[k] - room));
-    running.erase(running.begin() + (long)k);
-  }
-}
-
 void end_launch() {
   for (auto &t : touched) {
     counted.touched += 32 * (long long)t.size();
     t.clear();
-  }
-}
-// run_alone runs blocks whose threads do not wait for each other.
-void run_alone(const std::vector<unsigned> &blocks, const std::vector<unsigned> &threads, unsigned dynamic, char *shared, char *shared_end) {
-  std::vector<double> dynamic_memory(dynamic / 8 + 1);
-  runtime.dynamic = dynamic_memory.data();
-  for (unsigned b : blocks) {
-    runtime.block = {b % runtime.blocks.x, b / runtime.blocks.x % runtime.blocks.y, b / runtime.blocks.x / runtime.blocks.y};
-    if (shared_end > shared) memset(shared, 0xFF, (size_t)(shared_end - shared));
-    memset(runtime.dynamic, 0xFF, dynamic_memory.size() * 8);
-    EmuThread t;
-    runtime.thread = &t;
-    for (unsigned l : threads) {
-      set_thread(&t, l, runtime.threads);
-      kernel->run(arguments);
-      if (fault) return;
-    }
-    if (runtime.access) end_block();
   }
 }
 }  // namespace
@@ -399,23 +393,45 @@ const Traffic &traffic() { return counted; }
 
 const char *run_kernel(EmuKernel *k, dim3 grid, dim3 block, unsigned dynamic, void **parameters, Order order, uint64_t *random, char *shared, char *shared_end) {
   unsigned n = block.x * block.y * block.z;
+  static std::vector<double> dynamic_memory;
+  dynamic_memory.resize(dynamic / 8 + 1);
   runtime.threads = block;
   runtime.blocks = grid;
+  runtime.dynamic = dynamic_memory.data();
   runtime.barrier = barrier;
   runtime.shuffle = shuffle;
   runtime.vote = vote;
   runtime.trap = trap;
+  runtime.pause = pause;
   kernel = k;
   arguments = parameters;
   fault = nullptr;
   current = nullptr;
-  std::vector<unsigned> threads = ordered(n, order, random), blocks = ordered(grid.x * grid.y * grid.z, order, random);
-  if (k->cooperates) {
-    run_cooperating(blocks, threads, dynamic, order, random, shared, shared_end);
-  } else {
-    run_alone(blocks, threads, dynamic, shared, shared_end);
+  if (k->cooperates && fibers.size() != n) make_fibers(n);
+  std::vector<unsigned> threads = ordered(n, order, random);
+  if (order == INTERLEAVED && k->cooperates && !runtime.access) {
+    run_interleaved(grid, threads, random, shared, (size_t)(shared_end - shared), dynamic_memory.size());
+    fibers.clear();
+    return fault;
   }
-  if (fault) return fault;
+  for (unsigned b : ordered(grid.x * grid.y * grid.z, order, random)) {
+    runtime.block = {b % grid.x, b / grid.x % grid.y, b / grid.x / grid.y};
+    if (shared_end > shared) memset(shared, 0xFF, (size_t)(shared_end - shared));
+    memset(runtime.dynamic, 0xFF, dynamic_memory.size() * 8);
+    if (k->cooperates) {
+      run_cooperating(threads, order >= SHUFFLED, random);
+    } else {
+      EmuThread t;
+      runtime.thread = &t;
+      for (unsigned l : threads) {
+        set_thread(&t, l, block);
+        k->run(parameters);
+        if (fault) break;
+      }
+    }
+    if (fault) return fault;
+    if (runtime.access) end_block();
+  }
   if (runtime.access) end_launch();
   return nullptr;
 }

@@ -8,8 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 
-// Order is the order in which blocks and threads run.
-enum Order { ASCENDING, DESCENDING, SHUFFLED };
+// Order is the order in which blocks and threads run. INTERLEAVED holds a few blocks at once, begun in any order, and lets one of them at random go on to its next
+// barrier, shuffle or pause; blocks whose threads do not wait for each other are shuffled.
+enum Order { ASCENDING, DESCENDING, SHUFFLED, INTERLEAVED };
 
 EmuRuntime *emu_runtime();
 uint64_t random_word(uint64_t *state);
