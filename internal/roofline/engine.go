@@ -37,6 +37,10 @@ func Figures() []Figure {
 	return slices.SortedFunc(slices.Values(figures), func(a, b Figure) int { return strings.Compare(a.Name, b.Name) })
 }
 
+// Trajectories lists the launches of a leapfrog step of some chains of a posterior of package infer, which sets it: the step is no
+// part of its interface.
+var Trajectories func(posterior any, chains int) ([]Launch, error)
+
 // Bandwidths of the bus and the cost of a launch, measured on an H100 (docs/GPU.md).
 const (
 	pinned   = 53.9e9 // bytes in a second of page-locked memory, either way
