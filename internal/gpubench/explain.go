@@ -11,6 +11,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/roofline"
 	// Engines register their figures.
+	_ "github.com/euryale-dev/euryale/optim"
 	_ "github.com/euryale-dev/euryale/sim/assembly"
 	_ "github.com/euryale-dev/euryale/sim/rsoxs"
 	_ "github.com/euryale-dev/euryale/sim/xpcs/correlate"

@@ -15,7 +15,9 @@ type Figure struct {
 	Name     string
 	Measured float64 // seconds, on the H100 of the page
 	// Do lists the launches of the figure, one after another. Launches of fewer than one kernel, as of a block of frames, are Share of them.
-	Do    func() ([]Launch, error)
+	Do func() ([]Launch, error)
+	// Then lists those of the kernels that were measured, if others have taken their place.
+	Then  func() ([]Launch, error)
 	Share float64 // of the launches that the figure counts; 0 is 1
 	Bus   float64 // bytes between page-locked memory of the host and the device
 	Pages float64 // bytes that the device sends to ordinary memory
