@@ -77,5 +77,5 @@ func init() {
 	// Slots are those of assemblies that were formed in twelve steps.
 	roofline.Register(
 		figure("a step of a million neurons, k = 1000", 350e-6, stepSize{1, 1e6, 1000, 3844, 8}, "Choosing winners and preparing what they learn on the processor, between two waits, is not modelled."),
-		figure("a step of 256 brains of ten thousand neurons", 2.5e-3, stepSize{256, 1e4, 100, 234, 8}, "Winners are chosen and learning is prepared on the processor for 256 brains, which is not modelled, and takes most of a step."))
+		figure("a step of 256 brains of ten thousand neurons", 2.5e-3, stepSize{256, 1e4, 100, 234, 8}, "Winners are chosen and learning is prepared on the processor for 256 brains, which is not modelled."))
 }

@@ -165,11 +165,11 @@ func init() {
 				delays := Delays(frames, per.PerLevel)
 				return multitauWork(block, side*side, side*side, delays[len(delays)-1].Level+1, 2, per), nil
 			},
-			Note: "Some 0.3 s of the run of 4000 frames are not kernels or the bus: the time from the start, with page-locking of 256 MB, lists of the pixels of 360 bins, and arrays of the sums, was divided by the frames."},
+			Note: "By the model 0.3 s of the run of 4000 frames are neither kernels nor the bus. The measured time is that from the start and includes page-locking of 256 MB, lists of the pixels of 360 bins and arrays of the sums, none of which has been timed."},
 		roofline.Figure{Name: "two-time correlation, 2000 frames of 1 Mpx, per frame", Measured: 128e-6, Bus: 2 * side * side, Share: 1.0 / block,
 			Do: func() ([]roofline.Launch, error) {
 				return keptWork(block, side*side, 2*side*side/36, 20, 2, 2), nil
 			},
-			Note: "As of multi-tau: some 0.17 s of the run of 2000 frames are neither kernels nor the bus."},
+			Note: "As of multi-tau; here 0.17 s of the run of 2000 frames are neither kernels nor the bus."},
 	)
 }
