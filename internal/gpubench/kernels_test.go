@@ -14,7 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/internal/roofline"
 )
 
-// uncounted are the kernels of engines that no figure has, by the files where they stand. Most have no declared work; those that make two-time maps
+// uncounted are the kernels of engines that no figure has, by the files where they stand. Most have no declared work; those of two-time maps
 // (divide, products and finish) have, which the tests of package correlate compare with the emulated device.
 var uncounted = map[string]string{
 	"kernels/cuda/cu/philox.cu":          "*",
