@@ -12,8 +12,17 @@ import (
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
 	"github.com/euryale-dev/euryale/infer/internal/lockstep"
 	"github.com/euryale-dev/euryale/internal/given"
+	"github.com/euryale-dev/euryale/internal/roofline"
 	"github.com/euryale-dev/euryale/tensor"
 )
+
+func init() {
+	roofline.Trajectories = func(posterior any, chains int) ([]roofline.Launch, error) {
+		density := posterior.(*Posterior).laneDensity()
+		density.Backend = ad.CUDA{}
+		return lockstep.LaunchesOfHMC(density, chains)
+	}
+}
 
 // chainLanes are the lanes of some chains on one device.
 type chainLanes struct {

@@ -42,14 +42,28 @@ func (b *Batch) program(v variant, on *cuda.Device, lanes int) (*ad.Program, err
 	if on != nil {
 		backend = ad.CUDA{Stream: on.Default()}
 	}
-	inputs := slices.Concat(b.model.Params, b.model.Columns)
+	inputs, out := b.graph(v)
+	p, err := ad.Compile(out, ad.Settings{Inputs: inputs, Batched: inputs, Batch: lanes, Backend: backend})
+	if err != nil {
+		return nil, fmt.Errorf("optim: batch: %w", err)
+	}
+	if in := p.Inputs(); len(in) > len(inputs) {
+		return nil, fmt.Errorf("optim: batch: the residual uses %v, which is neither a parameter nor a column: pass it to NewBatch", in[len(inputs)])
+	}
+	b.programs[key] = p
+	return p, nil
+}
+
+// graph returns the inputs and outputs of program.
+func (b *Batch) graph(v variant) (inputs, out []*ad.Node) {
+	inputs = slices.Concat(b.model.Params, b.model.Columns)
 	r := b.residual
 	if v.weighted {
 		w := ad.Input("weights", b.model.M)
 		inputs = append(inputs, w)
 		r = ad.Mul(r, w)
 	}
-	out := []*ad.Node{r}
+	out = []*ad.Node{r}
 	for _, x := range b.model.Params {
 		j := ad.Reshape(ad.Jacobian(r, x), b.model.M, x.Size())
 		for i := range x.Size() {
@@ -64,15 +78,7 @@ func (b *Batch) program(v variant, on *cuda.Device, lanes int) (*ad.Program, err
 		}
 		out = append(out, rho, r)
 	}
-	p, err := ad.Compile(out, ad.Settings{Inputs: inputs, Batched: inputs, Batch: lanes, Backend: backend})
-	if err != nil {
-		return nil, fmt.Errorf("optim: batch: %w", err)
-	}
-	if in := p.Inputs(); len(in) > len(inputs) {
-		return nil, fmt.Errorf("optim: batch: the residual uses %v, which is neither a parameter nor a column: pass it to NewBatch", in[len(inputs)])
-	}
-	b.programs[key] = p
-	return p, nil
+	return inputs, out
 }
 
 // graph returns rho(z) and rho'(z) of z = u^2 and the factor of the rows, as

@@ -10,7 +10,12 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/roofline"
-	"github.com/euryale-dev/euryale/sim/xpcs/transport"
+	// Engines register their figures.
+	_ "github.com/euryale-dev/euryale/optim"
+	_ "github.com/euryale-dev/euryale/sim/assembly"
+	_ "github.com/euryale-dev/euryale/sim/rsoxs"
+	_ "github.com/euryale-dev/euryale/sim/xpcs/correlate"
+	_ "github.com/euryale-dev/euryale/sim/xpcs/transport"
 )
 
 // Explanation is the table of what the model of a card expects.
@@ -22,10 +27,13 @@ type Explanation struct {
 // ExplainedRow is a row with the kernels of its program. Times are in milliseconds.
 type ExplainedRow struct {
 	Name     string            `json:"name"`
-	How      string            `json:"how"`               // as in a Row, or engine
-	Expected float64           `json:"expected_ms"`       // of a run among many
-	Measured float64           `json:"gpu_ms,omitempty"`  // where a device was there
-	Host     float64           `json:"host_ms"`           // that the host takes for each run, while the device works
+	How      string            `json:"how"`                  // as in a Row, or engine
+	Expected float64           `json:"expected_ms"`          // of a run among many
+	Measured float64           `json:"gpu_ms,omitempty"`     // where a device was there
+	Host     float64           `json:"host_ms"`              // that the host takes for each run, while the device works
+	Kernels  float64           `json:"kernels_ms,omitempty"` // of a figure of an engine, which may count a share of the launches below
+	Bus      float64           `json:"bus_ms,omitempty"`
+	Bound    string            `json:"bound,omitempty"`   // of a figure of an engine
 	Cached   bool              `json:"cached"`            // whether all arrays stay in the L2 cache
 	Unknown  string            `json:"unknown,omitempty"` // why the row has no expectation
 	Launches []ExplainedLaunch `json:"kernels,omitempty"`
@@ -67,17 +75,27 @@ func Explain(card roofline.Card, only string) (*Explanation, error) {
 		}
 		out.Rows = append(out.Rows, explained(card, r.name, "program", list, roofline.Run))
 	}
-	if name := "two-time gradient 23 x 1000^2"; strings.Contains(name, only) {
-		s := transport.Setup{Model: transport.Laminar, Q: 0.0054, Gap: 2e6, Times: make([]float64, 1000), Angles: make([]float64, 23)}
-		for i := range s.Times {
-			s.Times[i] = 0.1 * (float64(i) + 0.5)
+	for _, f := range roofline.Figures() {
+		if !strings.Contains(f.Name, only) {
+			continue
 		}
-		list, err := s.GradientLaunches(transport.Measured{Bits: 64})
+		r, err := engine(card, f)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, err
 		}
-		out.Rows = append(out.Rows, explained(card, name, "engine", list, roofline.Run))
+		out.Rows = append(out.Rows, r)
 	}
+	return out, nil
+}
+
+// engine is what a card needs for a figure of an engine.
+func engine(card roofline.Card, f roofline.Figure) (ExplainedRow, error) {
+	s, err := card.Figure(f)
+	if err != nil {
+		return ExplainedRow{}, err
+	}
+	out := ExplainedRow{Name: f.Name, How: "engine", Expected: 1e3 * s.Seconds, Host: 1e3 * s.Host, Kernels: 1e3 * s.Kernels, Bus: 1e3 * s.Bus, Bound: s.Bound, Unknown: s.Unknown}
+	out.Launches = launched(s.Launches, s.Each)
 	return out, nil
 }
 
@@ -90,13 +108,19 @@ func (r row) launches() ([]roofline.Launch, error) {
 // explained is what a card needs for launches.
 func explained(card roofline.Card, name, how string, list []roofline.Launch, host float64) ExplainedRow {
 	seconds, each := card.Program(list, host)
-	out := ExplainedRow{Name: name, How: how, Expected: 1e3 * seconds, Host: 1e3 * host, Cached: card.Cached(list)}
+	out := ExplainedRow{Name: name, How: how, Expected: 1e3 * seconds, Host: 1e3 * host, Cached: card.Cached(list), Launches: launched(list, each)}
+	for _, l := range out.Launches {
+		if out.Unknown == "" {
+			out.Unknown = l.Unknown
+		}
+	}
+	return out
+}
+
+func launched(list []roofline.Launch, each []roofline.Estimate) (out []ExplainedLaunch) {
 	for i, l := range list {
 		e, w := each[i], &l.Work
-		if w.Unknown != "" && out.Unknown == "" {
-			out.Unknown = w.Unknown
-		}
-		out.Launches = append(out.Launches, ExplainedLaunch{Kernel: l.Kernel, Times: max(1, l.Times), Grid: l.Grid, Block: l.Block, Occupancy: e.Occupancy, Bytes: w.Bytes(), Sectors: w.Sectors,
+		out = append(out, ExplainedLaunch{Kernel: l.Kernel, Times: max(1, l.Times), Grid: l.Grid, Block: l.Block, Occupancy: e.Occupancy, Bytes: w.Bytes(), Sectors: w.Sectors,
 			Floats: w.Float32 + w.Float64 + w.Special, Integers: w.Integers, Expected: 1e6 * e.Seconds, Bound: e.Bound, Unknown: w.Unknown})
 	}
 	return out
@@ -127,7 +151,10 @@ func (e *Explanation) String() string {
 		if r.Measured > 0 {
 			fmt.Fprintf(&b, " expected, %.4f ms measured", r.Measured)
 		}
-		if r.Expected <= r.Host {
+		switch {
+		case r.How == "engine":
+			fmt.Fprintf(&b, " (kernels %.4f, bus %.4f, host %.4f), bound by %s", r.Kernels, r.Bus, r.Host, r.Bound)
+		case r.Expected <= r.Host:
 			b.WriteString(", which the host needs")
 		}
 		if r.Cached {

@@ -135,6 +135,7 @@ func TestPageComparesPredictions(t *testing.T) {
 		t.Errorf("the page has %d measured rows, the model %d", len(was), count)
 	}
 	fmt.Fprintf(&table, "\nExplained within 30 %%: %d of %d rows. The host bounds %d of them by two constants; of the other %d rows, %d are explained.\n", within, count, host, count-host, within-hostWithin)
+	table.WriteString(engineTable(t, card))
 	const begin, end = "<!-- predicted -->\n", "<!-- end of predictions -->\n"
 	before, rest, found := strings.Cut(string(b), begin)
 	old, after, closed := strings.Cut(rest, end)
@@ -166,4 +167,39 @@ func TestExplanationWithMeasurements(t *testing.T) {
 	if text := e.String(); strings.Contains(text, "nothing was measured") || !strings.Contains(text, "ms expected, 0.0116 ms measured") {
 		t.Error(text)
 	}
+}
+
+// engineTable is the table of the figures of engines. Each of them is within 30 % or has a sentence about what the model does not explain.
+func engineTable(t *testing.T, card roofline.Card) string {
+	var table strings.Builder
+	table.WriteString("\n| engine | measured | kernels | bus | host | expected of the same kernels | off by | expected of those of today | bound of these | what is not explained |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	within, all := 0, 0
+	for _, f := range roofline.Figures() {
+		s, err := card.Figure(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all++
+		then := s
+		if f.Then != nil {
+			f.Do = f.Then
+			if then, err = card.Figure(f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		off := then.Seconds/f.Measured - 1
+		note := f.Note
+		if math.Abs(off) <= 0.3 {
+			within++
+		} else if note == "" {
+			t.Errorf("%s: the model expects %.3g s, %.3g s were measured, and no note says why", f.Name, then.Seconds, f.Measured)
+		}
+		if s.Unknown != "" {
+			note = strings.TrimSpace(note + " Not counted: " + s.Unknown + ".")
+		}
+		ms := func(v float64) string { return fmt.Sprintf("%.4f", 1e3*v) }
+		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s | %s | %+.0f %% | %s | %s | %s |\n", f.Name, ms(f.Measured), ms(s.Kernels), ms(s.Bus), ms(s.Host), ms(then.Seconds), 100*off, ms(s.Seconds), s.Bound, note)
+	}
+	fmt.Fprintf(&table, "\nExplained within 30 %%: %d of %d figures of engines. Times are in milliseconds; kernels, bus and host are those of today.\n", within, all)
+	return table.String()
 }

@@ -14,20 +14,20 @@ type Estimate struct {
 	Memory, L2, Units, Waiting float64
 }
 
-// resident returns how many blocks of a launch a multiprocessor holds at once.
+// resident returns how many blocks of a launch a multiprocessor holds at once. Sizes that no card has count as the nearest ones that it has.
 func (c Card) resident(l Launch) int {
-	warps := (l.Block + 31) / 32
+	warps := (min(max(1, l.Block), 1024) + 31) / 32
 	n := min(c.Blocks, c.Threads/(32*warps))
 	registers := l.Registers
-	if registers == 0 {
+	if registers <= 0 {
 		registers = 32
 		if l.Resident > 0 {
-			registers = c.Registers / (l.Resident * 32 * warps)
+			registers = c.Registers / (min(l.Resident, c.Blocks) * 32 * warps)
 		}
 	}
-	n = min(n, c.Registers/(warps*32*((registers+7)/8*8)))
+	n = min(n, c.Registers/(warps*32*((min(max(1, registers), 255)+7)/8*8)))
 	if l.Shared > 0 {
-		n = min(n, c.Shared/(l.Shared+1024)) // the system takes 1 KiB of each block
+		n = min(n, c.Shared/(min(l.Shared, c.Shared)+1024)) // the system takes 1 KiB of each block
 	}
 	return max(1, n)
 }

@@ -129,3 +129,35 @@ func TestWorkAddsUp(t *testing.T) {
 		t.Errorf("got %+v", w)
 	}
 }
+
+// Sizes that no card has give some time, and no panic.
+func TestAbsurdSizes(t *testing.T) {
+	most := int(^uint(0) >> 1)
+	for _, l := range []Launch{{}, {Grid: -1, Block: -1, Registers: -5, Shared: -1, Resident: -1}, {Grid: most, Block: most, Registers: most, Shared: most, Resident: most, Times: most},
+		{Block: 1, Resident: 1 << 20}, {Block: 2048, Registers: 1}} {
+		for _, name := range Names() {
+			c, _ := Find(name)
+			if e := c.Predict(l, false); !(e.Seconds > 0) || math.IsInf(e.Seconds, 0) || e.Occupancy < 1 {
+				t.Errorf("%s: %+v gives %+v", name, l, e)
+			}
+		}
+	}
+}
+
+// A figure takes its kernels and the bus, at once or one after the other, and at least what the host needs.
+func TestFigures(t *testing.T) {
+	c := h100(t)
+	do := func() ([]Launch, error) {
+		return []Launch{Stream("copy", 4096, 256, Array{1, 1 << 30, false}, Array{2, 1 << 30, true})}, nil
+	}
+	for _, f := range []struct {
+		of    Figure
+		want  float64
+		bound string
+	}{{Figure{Do: do, Bus: 53.9e6}, 0.000726 + 0.001, "bus"}, {Figure{Do: do, Bus: 53.9e6, Along: true}, 0.001, "bus"}, {Figure{Do: do}, 0.000726, "copy: memory"}, {Figure{Do: do, Share: 0.5}, 0.000363, "copy: memory"},
+		{Figure{Do: do, Calls: 1000}, 0.0037, "host"}} {
+		if s, err := c.Figure(f.of); err != nil || math.Abs(s.Seconds/f.want-1) > 0.01 || s.Bound != f.bound {
+			t.Errorf("%+v takes %g s (%v), bound by %s", f.of, s.Seconds, err, s.Bound)
+		}
+	}
+}

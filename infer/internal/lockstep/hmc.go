@@ -9,6 +9,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/internal/hamiltonian"
+	"github.com/euryale-dev/euryale/internal/roofline"
 )
 
 // HMC follows trajectories of equally many leapfrog steps in all lanes. Places, momenta, gradients and energies stay where
@@ -59,6 +60,16 @@ const (
 
 // CompileHMC compiles trajectories of a density for a number of lanes under a diagonal metric.
 func CompileHMC(density *Density, lanes int) (*ad.Program, error) {
+	return ad.Compile(trajectories(density, lanes))
+}
+
+// LaunchesOfHMC lists the kernels of a step of such trajectories on a GPU, with their work.
+func LaunchesOfHMC(density *Density, lanes int) ([]roofline.Launch, error) {
+	return ad.Launches(trajectories(density, lanes))
+}
+
+// trajectories is the graph of a step of all lanes.
+func trajectories(density *Density, lanes int) ([]*ad.Node, ad.Settings) {
 	d := density.dim()
 	at, kick, step := ad.Input("at", laneVectors*d+laneNumbers), ad.Input("kick", d+1), ad.Input("step", 2+d)
 	vector := func(k int) *ad.Node { return ad.Slice(at, 0, k*d, (k+1)*d) }
@@ -98,8 +109,8 @@ func CompileHMC(density *Density, lanes int) (*ad.Program, error) {
 		on(ad.Maximum(worst, size), worst), on(h, first(h0, number(laneEnergy)))}
 	all := append([]*ad.Node{qn, zn, on(w1, w), gn, q0, g0}, numbers...)
 	inputs, batched := append([]*ad.Node{at, kick, step}, density.Given...), append([]*ad.Node{at, kick}, density.Batched...)
-	return ad.Compile([]*ad.Node{ad.Concat(0, all...), ad.Concat(0, append([]*ad.Node{qn}, numbers...)...), ad.Concat(0, zn, gn)},
-		ad.Settings{Inputs: inputs, Batch: lanes, Batched: batched, Isolate: true, Backend: density.Backend})
+	return []*ad.Node{ad.Concat(0, all...), ad.Concat(0, append([]*ad.Node{qn}, numbers...)...), ad.Concat(0, zn, gn)},
+		ad.Settings{Inputs: inputs, Batch: lanes, Batched: batched, Isolate: true, Backend: density.Backend}
 }
 
 // NewHMC returns what runs a program of CompileHMC.

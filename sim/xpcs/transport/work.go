@@ -31,14 +31,6 @@ func places(frames, angles, band, columns int) (blocks, first []int32) {
 	return blocks, first
 }
 
-// GradientLaunches lists the kernels that one GPU runs for the sums of a gradient, with their work, and needs no GPU.
-func (s *Setup) GradientLaunches(m Measured) ([]roofline.Launch, error) {
-	if err := s.Check(); err != nil {
-		return nil, err
-	}
-	return s.gradientWork(m, 0)
-}
-
 // gradientWork lists the launches of a gradient. trips is how many loads a thread waits for in each row, one
 // after another.
 func (s *Setup) gradientWork(m Measured, trips float64) ([]roofline.Launch, error) {
@@ -78,4 +70,29 @@ func (s *Setup) gradientWork(m Measured, trips float64) ([]roofline.Launch, erro
 	c.Work.Float64, c.Work.Integers, c.Work.Accesses = sums*float64(g.Grid), 4*sums*float64(g.Grid), sums*float64(g.Grid)
 	c.Work.Trips = float64(g.Grid/angles)/8/4 + 1
 	return append(list, g, c), nil
+}
+
+// shearOf is a shear flow of some angles and frames, as it is measured.
+func shearOf(angles, frames int) *Setup {
+	s := &Setup{Model: Laminar, Q: 0.0054, Gap: 2e6, Times: make([]float64, frames), Angles: make([]float64, angles)}
+	for i := range s.Times {
+		s.Times[i] = 0.1 * (float64(i) + 0.5)
+	}
+	return s
+}
+
+func init() {
+	do := func() ([]roofline.Launch, error) {
+		return shearOf(23, 1000).gradientWork(Measured{Bits: 64}, 0)
+	}
+	then := func() ([]roofline.Launch, error) { // waited for each load of a row
+		s := shearOf(23, 1000)
+		return s.gradientWork(Measured{Bits: 64}, float64(s.pairText().columns))
+	}
+	roofline.Register(
+		roofline.Figure{Name: "two-time posterior, 23 x 1000^2, four chains, 209,780 gradients", Measured: 48, Do: do, Then: then, Share: 209_780, Calls: 2 * 209_780,
+			Note: "Trees and adaptation on the processor, and chains that wait for the longest tree, are not modelled."},
+		roofline.Figure{Name: "two-time gradient, 23 x 1000^2: one chain", Measured: 343e-6, Do: do, Then: then, Calls: 2, Waits: 1,
+			Note: "Sending parameters, fetching sums and waking the chain are not modelled but for one wait; with four chains they overlap with kernels."},
+		roofline.Figure{Name: "two-time gradient, 23 x 1000^2: four chains, for each", Measured: 169e-6, Do: do, Then: then, Calls: 2})
 }
