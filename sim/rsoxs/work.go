@@ -69,7 +69,7 @@ func init() {
 	const voxels = 32 * 512 * 512
 	uncounted := "The kernels of detectors and their derivatives have no declared work yet; this is the bus alone."
 	roofline.Register(
-		sumsFigure(film+"sums over slices", 1.34e-3, Config{}, "cuFFT, which the model does not know, made the transforms that were measured, and the model has our own; the agreement proves little."),
+		sumsFigure(film+"sums over slices", 1.34e-3, Config{}, "cuFFT, which the model does not know, probably made the transforms that were measured, and the model has our own; the agreement proves little."),
 		roofline.Figure{Name: film + "images from the sums, fetched", Measured: 0.60e-3, Pages: 8 * 512 * 512, Waits: 1, Note: uncounted},
 		roofline.Figure{Name: film + "derivatives by all arrays, fetched", Measured: 15.5e-3, Pages: 24 * voxels, Waits: 1, Note: uncounted},
 		roofline.Figure{Name: "scattering: the morphology from the host, with the sums", Measured: 13.5e-3, Sent: 24 * voxels, Waits: 1,
