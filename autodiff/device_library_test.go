@@ -75,14 +75,9 @@ func TestProductsByLibrary(t *testing.T) {
 		ad.MatMul(ad.Permute(a, 1, 0), b), ad.MatMul(ad.Add(a, b), ad.Permute(b, 1, 0)), ad.MatMul(many, shared),
 		ad.MatMul(ad.Slice(a, 0, 2, n), b), ad.MatMul(ad.Permute(many, 0, 2, 1), many),
 	}
-	rng := rand.New(rand.NewPCG(4, 4))
 	var values [][]float64
-	for _, x := range in {
-		v := make([]float64, x.Size())
-		for i := range v {
-			v[i] = rng.NormFloat64()
-		}
-		values = append(values, v)
+	for i, x := range in {
+		values = append(values, normal(x.Size(), uint64(i)))
 	}
 	for _, bits := range []int{64, 32} {
 		want := results(t, way{64, ""}, outs, in, values)
@@ -153,14 +148,9 @@ func TestTransformsByLibrary(t *testing.T) {
 		ad.FFT(x, ad.NormBackward, 1, 2), ad.IFFT(x, ad.NormBackward, 0, 1, 2), ad.FFT(x, ad.NormOrtho, 2), ad.RFFT(y, ad.NormBackward, 1, 2), ad.RFFT(y, ad.NormBackward, 2),
 		ad.FFT(ad.Slice(z, 0, 3, 60), ad.NormBackward, 1),
 	}
-	rng := rand.New(rand.NewPCG(4, 5))
 	var values [][]float64
-	for _, x := range in {
-		v := make([]float64, x.Size())
-		for i := range v {
-			v[i] = rng.NormFloat64()
-		}
-		values = append(values, v)
+	for i, x := range in {
+		values = append(values, normal(x.Size(), uint64(i)))
 	}
 	want := results(t, way{64, ""}, outs, in, values)
 	for _, bits := range []int{64, 32} {
@@ -259,14 +249,9 @@ func TestConvolutionsByLibrary(t *testing.T) {
 	for _, y := range made {
 		outs = append(outs, ad.Grad(ad.Sum(ad.Square(y)), in...)...)
 	}
-	rng := rand.New(rand.NewPCG(4, 6))
 	var values [][]float64
-	for _, x := range in {
-		v := make([]float64, x.Size())
-		for i := range v {
-			v[i] = rng.NormFloat64()
-		}
-		values = append(values, v)
+	for i, x := range in {
+		values = append(values, normal(x.Size(), uint64(i)))
 	}
 	want := results(t, way{64, ""}, outs, in, values)
 	for _, bits := range []int{64, 32} {
