@@ -32,7 +32,7 @@ func TestChoices(t *testing.T) {
 // A value that is set goes before what is known of the card, which goes before the default, and others are refused.
 func TestChoose(t *testing.T) {
 	pretend.Shared(t)
-	d, err := Open(0, Settings{})
+	d, err := newSystem().device(0, Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
