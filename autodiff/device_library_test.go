@@ -62,6 +62,27 @@ func productsOnDevice(t *testing.T, precisions ...int) {
 	}
 }
 
+// numbersFor returns standard normal numbers for inputs.
+func numbersFor(in []*ad.Node) (values [][]float64) {
+	for i, x := range in {
+		values = append(values, normal(x.Size(), uint64(i)))
+	}
+	return values
+}
+
+// runWith runs a program with values of its inputs.
+func runWith(t *testing.T, s *ad.State, values [][]float64) {
+	t.Helper()
+	for i, v := range values {
+		if err := s.SetInput(i, v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Large products are made by cuBLAS where it is found, in the captured graph too, and after an input was
 // bound to other memory.
 func TestProductsByLibrary(t *testing.T) {
@@ -75,10 +96,7 @@ func TestProductsByLibrary(t *testing.T) {
 		ad.MatMul(ad.Permute(a, 1, 0), b), ad.MatMul(ad.Add(a, b), ad.Permute(b, 1, 0)), ad.MatMul(many, shared),
 		ad.MatMul(ad.Slice(a, 0, 2, n), b), ad.MatMul(ad.Permute(many, 0, 2, 1), many),
 	}
-	var values [][]float64
-	for i, x := range in {
-		values = append(values, normal(x.Size(), uint64(i)))
-	}
+	values := numbersFor(in)
 	for _, bits := range []int{64, 32} {
 		want := results(t, way{64, ""}, outs, in, values)
 		p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: bits, Backend: on(ad.CUDA{Strict: true})})
@@ -100,14 +118,7 @@ func TestProductsByLibrary(t *testing.T) {
 			}
 		}
 		for run := range 3 {
-			for i, v := range values {
-				if err := s.SetInput(i, v); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := s.Run(); err != nil {
-				t.Fatal(err)
-			}
+			runWith(t, s, values)
 			check(fmt.Sprint("run ", run))
 		}
 		if after := lib.Get(call) + lib.Get(call[:len("cublasDgemm")]+"StridedBatched"); after == before {
@@ -148,10 +159,7 @@ func TestTransformsByLibrary(t *testing.T) {
 		ad.FFT(x, ad.NormBackward, 1, 2), ad.IFFT(x, ad.NormBackward, 0, 1, 2), ad.FFT(x, ad.NormOrtho, 2), ad.RFFT(y, ad.NormBackward, 1, 2), ad.RFFT(y, ad.NormBackward, 2),
 		ad.FFT(ad.Slice(z, 0, 3, 60), ad.NormBackward, 1),
 	}
-	var values [][]float64
-	for i, x := range in {
-		values = append(values, normal(x.Size(), uint64(i)))
-	}
+	values := numbersFor(in)
 	want := results(t, way{64, ""}, outs, in, values)
 	for _, bits := range []int{64, 32} {
 		p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: bits, Backend: ad.CUDA{Device: 1, Strict: true}})
@@ -168,14 +176,7 @@ func TestTransformsByLibrary(t *testing.T) {
 		before := calls()
 		s := p.NewState()
 		for run := range 3 {
-			for i, v := range values {
-				if err := s.SetInput(i, v); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := s.Run(); err != nil {
-				t.Fatal(err)
-			}
+			runWith(t, s, values)
 			for i := range outs {
 				got, diff, norm := s.OutputFloat64(i), 0.0, 0.0
 				for k, v := range got {
@@ -249,10 +250,7 @@ func TestConvolutionsByLibrary(t *testing.T) {
 	for _, y := range made {
 		outs = append(outs, ad.Grad(ad.Sum(ad.Square(y)), in...)...)
 	}
-	var values [][]float64
-	for i, x := range in {
-		values = append(values, normal(x.Size(), uint64(i)))
-	}
+	values := numbersFor(in)
 	want := results(t, way{64, ""}, outs, in, values)
 	for _, bits := range []int{64, 32} {
 		p, err := ad.Compile(outs, ad.Settings{Inputs: in, Precision: bits, Backend: ad.CUDA{Device: 1, Strict: true}})
@@ -268,14 +266,7 @@ func TestConvolutionsByLibrary(t *testing.T) {
 		before := calls()
 		s := p.NewState()
 		for range 3 {
-			for i, v := range values {
-				if err := s.SetInput(i, v); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := s.Run(); err != nil {
-				t.Fatal(err)
-			}
+			runWith(t, s, values)
 			for i := range outs {
 				for k, v := range s.OutputFloat64(i) {
 					if !near(v, want[i][k], map[int]float64{64: 1e-11, 32: 1e-3}[bits]) {

@@ -22,8 +22,8 @@ type countTile = func(k int, a, b *uint32, c *int32, cs, keep int)
 // Counting reports whether the level has assembly for Counts and CountProduct, which are slower than PanelProduct32 without.
 func Counting(l Level) bool { return counting[usable(l)] != nil }
 
-// Counts writes numbers as bytes and returns the bits that any of them has, than which none is larger. It ends with ok false where it meets one that is not whole, below 0
-// or above MostCount; dst then has other numbers up to there.
+// Counts writes numbers as bytes and returns their bitwise OR, which none of them exceeds. It ends with ok false where it meets one that is not whole, below 0 or above
+// MostCount; dst then has other numbers up to there.
 func Counts(l Level, dst []uint8, src []float32) (bits int, ok bool) {
 	if len(dst) < len(src) {
 		panic("kernels: Counts: there are fewer bytes than numbers")
@@ -47,7 +47,7 @@ func Counts(l Level, dst []uint8, src []float32) (bits int, ok bool) {
 //
 //	c[i*ldc+j] = sum over p and the four counts x of a[p*PanelRows+i] and y of b[p*PanelRows+j] of x*y
 //
-// No count is larger than most, which is from 0 to MostCount: small ones are faster with AVX2. With add it adds the sum to C; no more than 2^31 / MostCount^2 = 133,000 counts may be added up. With upper, elements with j < i may be left as they are.
+// No count may be larger than most, a number from 0 to MostCount, of which small ones are faster with AVX2; products of larger counts are wrong. With add it adds the sum to C; no more than 2^31 / MostCount^2 = 133,000 counts may be added up. With upper, elements with j < i may be left as they are.
 func CountProduct(l Level, k int, a, b []uint32, most int, c []int32, ldc int, add, upper bool) {
 	switch {
 	case k < 0:

@@ -132,12 +132,14 @@ choices() {
 
 # experiment runs each part in a group of processes with a time of its own, so that one that hangs loses itself only, and gathers what they left.
 experiment() {
+  built
   to=$(cd "${OUT:-$folder}" && pwd)
   rm -f "$to/experiment.json" "$to/bench.json" "$to/peers.json"
   : > "$to/experiment.log"
   part() {
     limit=$1
     shift
+    echo "== $*, $limit s at most" >&2
     OUT=$to TIMEOUT=${limit}s timeout -k 5 "$limit" env "$@" > /dev/null 2>> "$to/experiment.log" || echo "EXIT $? of $* within $limit s" >> "$to/experiment.log"
     for log in "$to/gpu.log" "$to"/.*.test.log "$to/.log"; do
       [ ! -f "$log" ] || cat "$log" >> "$to/experiment.log"
@@ -153,6 +155,13 @@ experiment() {
   "$top/$folder/bench" gather "$to" "$to/experiment.json"
 }
 
+built() {
+  if [ ! -d "$folder" ]; then
+    echo "lacks $folder: run scripts/gpu.sh build first, and take the folder along" >&2
+    exit 1
+  fi
+}
+
 run() {
   [ $# -gt 0 ] || set -- checks speed bench peers sanitizer
   for part; do
@@ -161,10 +170,7 @@ run() {
       *) echo "there is no part $part: the parts are checks, speed, bench, peers, sanitizer and choices" >&2; exit 64 ;;
     esac
   done
-  if [ ! -d "$folder" ]; then
-    echo "lacks $folder: run scripts/gpu.sh build first, and take the folder along" >&2
-    exit 1
-  fi
+  built
   LD_LIBRARY_PATH=/usr/local/cuda/lib64:/usr/local/nvidia/lib64:${LD_LIBRARY_PATH:-}
   export LD_LIBRARY_PATH
   : "${VIRTUAL_ENV:=$(python3 -c 'import sys; print(sys.prefix)' 2> /dev/null || true)}"

@@ -52,8 +52,8 @@ that are faster the defaults of the card. This needs no GPU either.
 	c.Flags().BoolVar(&how.table, "csv", false, "print the table as CSV")
 	c.Flags().BoolVar(&how.explain, "explain", false, "list the kernels of each operation with the time that a model expects of them")
 	c.Flags().StringVar(&how.card, "card", "", "card `NAME` whose times --explain expects, without measuring: "+strings.Join(roofline.Names(), ", ")+" (default the GPU, which is measured too, or "+roofline.Names()[0]+" if there is none)")
-	c.Flags().StringVar(&how.learn, "learn", "", "experiment `FILE.json` to print the tables of")
-	c.Flags().StringVar(&how.into, "into", "", "`CHECKOUT` of the source whose tables and defaults take what --learn reads")
+	c.Flags().StringVar(&how.learn, "learn", "", "`FILE.json` that scripts/gpu.sh experiment wrote, whose tables are printed")
+	c.Flags().StringVar(&how.into, "into", "", "root folder of a `CHECKOUT` of the source, where the file of --learn updates docs/GPU.md and the defaults of cards")
 	return c
 }
 

@@ -55,7 +55,8 @@ func TestLearn(t *testing.T) {
 		{[]string{"--learn", good, "--json"}, 0, `"values": {`},
 		{[]string{"--learn", filepath.Join(folder, "none.json")}, exit.NoInput, "none.json"},
 		{[]string{"--learn", write("cut.json", `{"version": 1, "card": `)}, exit.Data, "whole"},
-		{[]string{"--learn", good, "--into", folder}, exit.CannotWrite, "learned.json"},
+		{[]string{"--learn", good, "--into", folder}, exit.CannotWrite, "no checkout of Euryale, since it lacks kernels/cuda/learned.json"},
+		{[]string{"--learn", folder}, exit.Data, "give the file"},
 		{[]string{"--learn", good, "--explain"}, exit.WrongUsage, "leave out"},
 		{[]string{"--into", folder}, exit.WrongUsage, "--learn"},
 	} {

@@ -37,7 +37,6 @@ func regression(d, rows int) *infer.Model {
 
 func init() {
 	chains := func(name string, measured float64, model func() *infer.Model, note string) roofline.Figure {
-
 		return roofline.Figure{Name: name, Measured: measured, Note: note, Do: func() ([]roofline.Launch, error) {
 			post, err := model().Compile()
 			if err != nil {

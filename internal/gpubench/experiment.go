@@ -266,8 +266,11 @@ func Gather(folder, file string) (*Experiment, error) {
 // ReadExperiment reads an experiment.
 func ReadExperiment(file string) (*Experiment, error) {
 	b, err := os.ReadFile(file)
-	if err != nil {
+	switch {
+	case errors.Is(err, os.ErrNotExist), errors.Is(err, os.ErrPermission):
 		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("%w: give the file that scripts/gpu.sh experiment wrote", err)
 	}
 	var e Experiment
 	if err := json.Unmarshal(b, &e); err != nil {
@@ -276,8 +279,8 @@ func ReadExperiment(file string) (*Experiment, error) {
 	if e.Version != version {
 		return nil, fmt.Errorf("%s has version %d of the form of experiments: run scripts/gpu.sh experiment of this version, which writes %d", file, e.Version, version)
 	}
-	if e.Card == "" {
-		return nil, fmt.Errorf("%s does not name a card: give the file that scripts/gpu.sh experiment wrote", file)
+	if e.Card == "" || e.Date == "" {
+		return nil, fmt.Errorf("%s does not name a card and a date: give the file that scripts/gpu.sh experiment wrote", file)
 	}
 	return &e, nil
 }

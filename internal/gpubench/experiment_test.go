@@ -223,7 +223,7 @@ func TestIntoReplacesACard(t *testing.T) {
 
 // Files that are no experiment are refused with what to do.
 func TestReadExperiment(t *testing.T) {
-	for text, want := range map[string]string{`{"version": 1, "card": "x", "trials": [`: "whole", `{"version": 2, "card": "x"}`: "version 2", `{"version": 1}`: "does not name a card", "": "whole", `[1]`: "not what"} {
+	for text, want := range map[string]string{`{"version": 1, "card": "x", "trials": [`: "whole", `{"version": 2, "card": "x"}`: "version 2", `{"version": 1}`: "does not name a card", `{"version": 1, "card": "x"}`: "a date", "": "whole", `[1]`: "not what"} {
 		name := filepath.Join(t.TempDir(), "x.json")
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ package gpubench
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -108,7 +109,10 @@ const (
 func (e *Experiment) Into(checkout string) error {
 	table, page := filepath.Join(checkout, learnedFile), filepath.Join(checkout, pageFile)
 	old, err := os.ReadFile(table)
-	if err != nil {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("this is no checkout of Euryale, since it lacks %s: name the folder that has it", learnedFile)
+	case err != nil:
 		return err
 	}
 	var cards []cuda.Learned

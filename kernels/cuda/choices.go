@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// Choice is a number that decides how kernels are made, and that arithmetic does not tell: programs give the same results with every value, some of them with other last
-// bits. What a card does best is measured by scripts/gpu.sh experiment, and euryale bench gpu --learn puts it into the table of cards.
+// Choice is a number that decides how kernels are made, and whose best value only a measurement can tell: programs give the same results with every value, some of them with
+// other last bits. What a card does best is measured by scripts/gpu.sh experiment, and euryale bench gpu --learn puts it into the table of cards.
 type Choice struct {
-	Name    string
-	Default int
+	Name    string   // an argument of Device.Choice
+	Default int      // value of cards of which nothing was learned
 	Values  []int    // values worth a measurement, the default first
 	About   string   // a sentence about what the number is
 	Rows    []string // operations of euryale bench gpu whose time it may change
@@ -27,7 +27,7 @@ func Choices() []Choice { return slices.Clone(choices) }
 
 var choices = []Choice{
 	{"tiles", 1, []int{1, 0}, "whether loops take transposed arrays from tiles in shared memory (1) or where they stand (0)", []string{"transpose (4096,4096)"}},
-	{"single_pass", 1, []int{1, 0}, "whether few long lines are summed in a single pass, in which blocks look back at others (1), or in three kernels (0)", []string{"cumulative sum 10M"}},
+	{"single_pass", 1, []int{1, 0}, "whether few long lines are summed in a single pass, in which blocks wait for the sums of the tiles before theirs (1), or in three kernels (0)", []string{"cumulative sum 10M"}},
 	{"short_places", 1, []int{1, 0}, "whether threads compute places in arrays of fewer than 2^30 elements with 32 bits (1) or with 64 (0)", []string{"max pool 2x2 (32,64,128,128)", "batch norm (32,64,32,32)", "vector add 10M"}},
 	{"elements", 4, []int{4, 1, 2, 8}, "elements of a thread in loops, where there are enough", []string{"vector add 10M", "relu 1M", "max pool 2x2 (32,64,128,128)"}},
 	{"sum_blocks", 512, []int{512, 264, 528, 1056}, "the most blocks that share the sum of an array", []string{"sum 10M"}},
@@ -47,7 +47,7 @@ var learnedFile []byte
 type Learned struct {
 	Card   string         `json:"card"`   // the name that the driver gives it
 	Driver int            `json:"driver"` // 1000*major + 10*minor
-	Date   string         `json:"date"`
+	Date   string         `json:"date"`   // the day of the measurement, as 2006-01-02
 	Values map[string]int `json:"values"` // values that differ from the defaults, by the names of their choices
 }
 
@@ -58,7 +58,8 @@ var learned = func() (list []Learned) {
 	return list
 }()
 
-// Choose sets values of choices for kernels that are made from now on, in place of what is known of the card; an empty map takes them back. It is for measurements.
+// Choose sets values of choices for kernels that are made from now on, in place of what is known of the card; an empty map resets all. It is meant for
+// measurements, and returns an error that is ErrArgument for a name or a value that Choices does not list.
 func (d *Device) Choose(values map[string]int) error {
 	if err := checkChoices(values); err != nil {
 		return err

@@ -262,9 +262,10 @@ def bench_gpu(
     explain : bool
         List the kernels of each operation with the time that a model expects of them.
     into : Text
-        CHECKOUT of the source whose tables and defaults take what `learn` reads.
+        Root folder of a CHECKOUT of the source, where the file of `learn` updates docs/GPU.md and the
+        defaults of cards.
     learn : Text
-        Experiment FILE.json to print the tables of.
+        FILE.json that scripts/gpu.sh experiment wrote, whose tables are printed.
     only : Text
         Measure only operations whose name contains this text.
 
