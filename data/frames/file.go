@@ -194,6 +194,49 @@ func (f *File) Events(first, n int, dst *Events) error {
 	return f.source.events(first, n, dst)
 }
 
+// Stored is dense frames in the type in which they stand in a file, for those who convert them elsewhere.
+type Stored struct {
+	Type  string // element type, uint8, uint16 or uint32
+	Marks bool   // the largest number marks pixels without a count
+	// Read writes frames first, first+1, ... one after another to dst, little-endian and each row-major, until dst is full.
+	Read func(first int, dst []byte) error
+}
+
+// storing is a source that may have its frames in a type that others take.
+type storing interface {
+	// stored returns the frames as they stand in the file, or nil if they have other types.
+	stored() *Stored
+}
+
+var (
+	_ storing = (*stack)(nil)
+	_ storing = (*raw)(nil)
+)
+
+// Stored returns the frames in the type in which they stand in the file, or nil if they are not unsigned integers of at most four bytes, one after
+// another in an HDF5 file, an array of NumPy, or a raw file. The numbers are those of Dense.
+func (f *File) Stored() *Stored {
+	s, ok := f.source.(storing)
+	if !ok {
+		return nil
+	}
+	st := s.stored()
+	if st == nil {
+		return nil
+	}
+	read, size := st.Read, f.Height*f.Width*map[string]int{"uint8": 1, "uint16": 2, "uint32": 4}[st.Type]
+	st.Read = func(first int, dst []byte) error {
+		if len(dst)%size != 0 {
+			return f.bad("give a slice for whole frames", "%d bytes are not a whole number of frames of %d x %d pixels of the type %s", len(dst), f.Height, f.Width, st.Type)
+		}
+		if err := f.inside(first, len(dst)/size); err != nil {
+			return err
+		}
+		return read(first, dst)
+	}
+	return st
+}
+
 // Close closes the file.
 func (f *File) Close() error { return f.source.close() }
 

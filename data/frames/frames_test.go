@@ -183,6 +183,9 @@ func TestFormats(t *testing.T) {
 				t.Error(f.Lost, f.Height, f.Width)
 			}
 			check(t, f, all)
+			if want := slices.Contains([]string{at("a.h5"), at("b.h5")}, name); (f.Stored() != nil) != want { // the others are events, floats and big-endian
+				t.Errorf("stored as %+v", f.Stored())
+			}
 			if name != at("sparse.imm") {
 				return
 			}
@@ -472,6 +475,15 @@ func TestFramesOfChunks(t *testing.T) {
 		if err := f.Dense(first, got); err != nil || !slices.Equal(got, all[first*h*w:][:n*h*w]) {
 			t.Fatalf("frames %d to %d differ: %v", first, first+n, err)
 		}
+		stored := make([]byte, 4*n*h*w)
+		if err := f.Stored().Read(first, stored); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range got {
+			if have := binary.LittleEndian.Uint32(stored[4*i:]); float32(have) != v {
+				t.Fatalf("frames %d to %d: number %d is %d as it is stored, want %g", first, first+n, i, have, v)
+			}
+		}
 	}
 	for i := range 40 {
 		read(i, 1)
@@ -480,10 +492,10 @@ func TestFramesOfChunks(t *testing.T) {
 		first := r.IntN(40)
 		read(first, 1+r.IntN(40-first))
 	}
-	win := &f.source.(*stack).window
+	kept := &f.source.(*stack).floats
 	for _, i := range []int{21, 20, 25, 19} { // of the second chunk of the last dataset
-		if read(i, 1); win.first != 19 || len(win.frames) != 7*h*w {
-			t.Errorf("frame %d is read from %d numbers from frame %d on, want the 7 frames of its chunk", i, len(win.frames), win.first)
+		if read(i, 1); kept.first != 19 || len(kept.kept) != 7*h*w {
+			t.Errorf("frame %d is read from %d numbers from frame %d on, want the 7 frames of its chunk", i, len(kept.kept), kept.first)
 		}
 	}
 	b, err := os.ReadFile(name)

@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"regexp"
-	"runtime"
 	"slices"
 	"sort"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"github.com/euryale-dev/euryale/data"
 	"github.com/euryale-dev/euryale/data/hdf5"
 	"github.com/euryale-dev/euryale/internal/foreign"
-	"github.com/euryale-dev/euryale/internal/parallel"
 )
 
 // usual are the places where detectors put their frames. The last element of some is a pattern, for data that are in several
@@ -34,21 +32,12 @@ type stack struct {
 	first  []int     // number of the first frame of each
 	marks  []float32 // what marks bad pixels in each; 0: nothing does
 	pixels int
-	window window
+	floats unpacker[float32]
+	bytes  unpacker[byte]
 	marked func(v float32) bool // tells the marks that the frames have; nil for none
 
 	trouble error // of the first usual place that is there and cannot be read
 }
-
-// window is frames that were unpacked before they were asked for, since they are in a chunk with one that was.
-type window struct {
-	first  int
-	frames []float32
-	chunks int
-}
-
-// mostWindow is the largest size of a window in bytes.
-const mostWindow = 256 << 20
 
 func init() {
 	register("hdf5", format{magic: "\x89HDF\r\n\x1a\n", extensions: []string{".h5", ".hdf", ".hdf5", ".nxs", ".cxi"}, shared: true, open: openHDF5})
@@ -81,6 +70,8 @@ func openHDF5(f *File, in *os.File, _ int64, s Settings) error {
 		return err
 	}
 	st.pixels = f.Height * f.Width
+	st.floats = unpacker[float32]{stack: st, frame: st.pixels, read: st.read}
+	st.bytes = unpacker[byte]{stack: st, frame: st.pixels * st.sets[0].Type().Size, read: st.copy}
 	for _, d := range st.sets {
 		st.first, st.marks = append(st.first, f.Frames), append(st.marks, markOf(d.Type()))
 		f.Frames += d.frames()
@@ -233,80 +224,58 @@ func (st *stack) only(f *File) error {
 	return f.bad("name one of the datasets", "the file has several stacks of images: %s", strings.Join(names[:min(len(names), 8)], ", "))
 }
 
-// dense reads frames. Where a chunk has more than are asked for, as it may be for every tenth frame, it is unpacked once for all of its
-// frames.
-func (st *stack) dense(first int, dst []float32) error {
-	k := st.set(first)
-	chunk := min(st.sets[k].chunk(), st.sets[k].frames())
-	if len(dst) >= chunk*st.pixels || chunk > mostWindow/4/st.pixels {
-		return st.unpack(first, dst)
-	}
-	w := &st.window
-	for at := first; len(dst) > 0; {
-		if have := len(w.frames) / st.pixels; at < w.first || at >= w.first+have {
-			k := st.set(at)
-			from := st.first[k] + (at-st.first[k])/chunk*chunk
-			if w.chunks = 1 + w.chunks; from != w.first+have || have == 0 { // more in a row are unpacked together
-				w.chunks = 1
-			}
-			w.chunks = min(w.chunks, runtime.GOMAXPROCS(0), max(mostWindow/4/(chunk*st.pixels), 1))
-			n := min(w.chunks*chunk, st.first[k]+st.sets[k].frames()-from)
-			w.first, w.frames = from, slices.Grow(w.frames[:0], n*st.pixels)[:n*st.pixels]
-			if err := st.unpack(from, w.frames); err != nil { // perhaps because of frames that nobody asked for
-				w.frames = w.frames[:0]
-				return st.unpack(at, dst)
-			}
+func (st *stack) dense(first int, dst []float32) error { return st.floats.frames(first, dst) }
+
+func (st *stack) stored() *Stored {
+	t := st.sets[0].Type()
+	for _, d := range st.sets {
+		if d.Type().String() != t.String() || !d.Type().InMemory() {
+			return nil
 		}
-		n := copy(dst, w.frames[(at-w.first)*st.pixels:])
-		dst, at = dst[n:], at+n/st.pixels
 	}
-	return nil
+	if t.Class != hdf5.Int || t.Signed || t.Size > 4 {
+		return nil
+	}
+	return &Stored{t.String(), t.Size > 1 || st.marked != nil, st.bytes.frames}
 }
 
 // set returns the number of the dataset that has a frame.
 func (st *stack) set(frame int) int { return sort.SearchInts(st.first, frame+1) - 1 }
 
-// unpack reads frames, several at a time by goroutines of their own, since unpacking takes longer than reading.
-func (st *stack) unpack(first int, dst []float32) error {
-	n := len(dst) / st.pixels
-	each := 1
-	if n > 0 {
-		each = max(st.sets[0].chunk(), min(n, (1<<20)/st.pixels/4))
-	}
-	pieces := (n + each - 1) / each
-	threads := max(min(pieces, runtime.GOMAXPROCS(0)), 1)
-	errs := make([]error, threads)
-	parallel.Do(threads, pieces, func(who, i int) {
-		from, to := i*each, min((i+1)*each, n)
-		if err := st.read(first+from, dst[from*st.pixels:to*st.pixels]); err != nil && errs[who] == nil {
-			errs[who] = err
-		}
-	})
-	for _, err := range errs {
-		if err != nil {
+// read reads frames as floats.
+func (st *stack) read(first int, dst []float32) error {
+	return st.slabs(first, len(dst)/st.pixels, func(k, at, n int, a *hdf5.Array) error {
+		some := dst[at*st.pixels:][:n*st.pixels]
+		if err := a.Float32sTo(some); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// read reads frames from one dataset after another.
-func (st *stack) read(first int, dst []float32) error {
-	for len(dst) > 0 {
-		k := st.set(first)
-		n := min(len(dst)/st.pixels, st.first[k]+st.sets[k].frames()-first)
-		if err := st.sets[k].slab(first-st.first[k], n).Float32sTo(dst[:n*st.pixels]); err != nil {
-			return &FormatError{Format: "frames", File: st.name, What: fmt.Sprintf("frames %d to %d cannot be read", first, first+n), Err: err}
-		}
 		if mark := st.marks[k]; mark != 0 {
-			for i, v := range dst[:n*st.pixels] {
+			for i, v := range some {
 				if v == mark {
-					dst[i] = nan
+					some[i] = nan
 				}
 			}
 		}
-		withoutMarks(dst[:n*st.pixels], st.marked)
-		dst, first = dst[n*st.pixels:], first+n
+		withoutMarks(some, st.marked)
+		return nil
+	})
+}
+
+// copy reads frames as they are stored.
+func (st *stack) copy(first int, dst []byte) error {
+	frame := st.bytes.frame
+	return st.slabs(first, len(dst)/frame, func(_, at, n int, a *hdf5.Array) error { return a.BytesTo(dst[at*frame:][:n*frame]) })
+}
+
+// slabs calls read for the parts of n frames that are in dataset k: n frames, of which at were before.
+func (st *stack) slabs(first, frames int, read func(k, at, n int, a *hdf5.Array) error) error {
+	for at := 0; at < frames; {
+		k := st.set(first + at)
+		n := min(frames-at, st.first[k]+st.sets[k].frames()-first-at)
+		if err := read(k, at, n, st.sets[k].slab(first+at-st.first[k], n)); err != nil {
+			return &FormatError{Format: "frames", File: st.name, What: fmt.Sprintf("frames %d to %d cannot be read", first+at, first+at+n), Err: err}
+		}
+		at += n
 	}
 	return nil
 }

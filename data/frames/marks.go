@@ -92,7 +92,10 @@ func withoutMarks(v []float32, is func(v float32) bool) {
 	}
 }
 
-func (st *stack) mark(is func(v float32) bool) { st.marked, st.window = is, window{} }
+func (st *stack) mark(is func(v float32) bool) {
+	st.marked = is
+	st.floats.forget()
+}
 
 func (st *stack) class() int {
 	t := st.sets[0].Type()

@@ -86,7 +86,46 @@ func TestMarks(t *testing.T) {
 			if told := f.Marked != ""; bad != c.bad || told != (c.bad > 0 && c.typ != "<u2") {
 				t.Errorf("%s in %s: %d bad pixels, %q, want %d", name, filepath.Ext(file), bad, f.Marked, c.bad)
 			}
+			checkStored(t, f, c.typ)
 			f.Close()
+		}
+	}
+}
+
+// checkStored compares the first frame as it stands in a file of numbers of a type with what is read as floats.
+func checkStored(t *testing.T, f *File, typ string) {
+	t.Helper()
+	s := f.Stored()
+	width := map[string]int{"u1": 1, "<u2": 2}[typ]
+	if (s != nil) != (width > 0) {
+		t.Fatalf("numbers of %s: stored as %+v", typ, s)
+	}
+	if s == nil {
+		return
+	}
+	size := f.Height * f.Width
+	frame, stored := make([]float32, size), make([]byte, size*width)
+	if err := f.Dense(0, frame); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Read(0, stored); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range frame {
+		got, largest := float32(stored[width*i]), float32(255)
+		if width == 2 {
+			got, largest = float32(binary.LittleEndian.Uint16(stored[2*i:])), 65535
+		}
+		if s.Marks && got == largest {
+			got = nan
+		}
+		if got != want && (got == got || want == want) {
+			t.Errorf("%s of %s: number %d is %g as it is stored, want %g", s.Type, f.Name, i, got, want)
+		}
+	}
+	for _, n := range []int{size*width - 1, (f.Frames + 1) * size * width} {
+		if err := s.Read(0, make([]byte, n)); err == nil {
+			t.Errorf("%d bytes of %d frames are read", n, f.Frames)
 		}
 	}
 }

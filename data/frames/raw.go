@@ -104,14 +104,31 @@ func (r *raw) dense(first int, dst []float32) error {
 			r.buf = make([]byte, n*bytes)
 		}
 		b := r.buf[:n*bytes]
-		if _, err := r.in.ReadAt(b, r.offset+(int64(first)*int64(r.pixels)+int64(at))*int64(bytes)); err != nil {
-			return &FormatError{Format: "frames", File: r.in.Name(), What: fmt.Sprintf("frame %d cannot be read", first+at/r.pixels), Err: err}
+		if err := r.read(first, at, b); err != nil {
+			return err
 		}
 		r.typ.read(dst[at:at+n], b, r.order)
 		withoutMarks(dst[at:at+n], r.marked)
 		at += n
 	}
 	return nil
+}
+
+// read fills b from number at of frame first on.
+func (r *raw) read(first, at int, b []byte) error {
+	if _, err := r.in.ReadAt(b, r.offset+(int64(first)*int64(r.pixels)+int64(at))*int64(r.typ.size)); err != nil {
+		return &FormatError{Format: "frames", File: r.in.Name(), What: fmt.Sprintf("frame %d cannot be read", first+at/r.pixels), Err: err}
+	}
+	return nil
+}
+
+func (r *raw) stored() *Stored {
+	unsigned := r.typ.class == oneByte || r.typ.whole != 0
+	if !unsigned || r.typ.size > 4 || r.typ.size > 1 && r.order != binary.LittleEndian {
+		return nil
+	}
+	name := fmt.Sprintf("uint%d", 8*r.typ.size)
+	return &Stored{name, r.typ.whole != 0 || r.marked != nil, func(first int, dst []byte) error { return r.read(first, 0, dst) }}
 }
 
 func (r *raw) events(first, n int, dst *Events) error { return fromDense(r, r.pixels, first, n, dst) }

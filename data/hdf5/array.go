@@ -273,6 +273,25 @@ func (a *Array) Bools() ([]bool, error) {
 // Bytes returns the elements as stored, Type().Size bytes each.
 func (a *Array) Bytes() ([]byte, error) { return a.raw() }
 
+// BytesTo stores what Bytes returns in dst, whose length must be that of the elements as stored.
+func (a *Array) BytesTo(dst []byte) error {
+	if a.err != nil {
+		return a.err
+	}
+	n, err := a.room(a.dims, 0)
+	if err != nil {
+		return err
+	}
+	if len(dst) != n {
+		return a.misuse("has %d bytes, the slice to read them into %d", n, len(dst))
+	}
+	if n == 0 {
+		return nil
+	}
+	clear(dst)
+	return a.named(a.read(dst, make([]uint64, len(a.dims)), a.dims))
+}
+
 // Complex128s returns the elements of an array whose type is complex: see Type.IsComplex.
 func (a *Array) Complex128s() ([]complex128, error) {
 	if a.err == nil && !a.typ.IsComplex() {

@@ -131,6 +131,12 @@ func (t *Type) String() string {
 	return fmt.Sprintf("%s[%d]", map[Class]string{Time: "time", Bits: "bits", Opaque: "opaque", Reference: "reference"}[t.Class], t.Size)
 }
 
+// InMemory reports whether elements are stored as a little-endian processor keeps them in memory: integers and floating-point numbers of IEEE 754
+// whose bits are all significant.
+func (t *Type) InMemory() bool {
+	return (t.Class == Int || t.Class == Float) && t.plain() && (!t.BigEndian || t.Size == 1)
+}
+
 func (t *Type) compoundString() string {
 	s := "compound{"
 	for i, m := range t.Members {

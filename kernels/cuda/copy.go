@@ -50,7 +50,9 @@ func (s *Stream) CopyIn(ctx context.Context, dst *Buffer, offset int, src any) e
 	span := d.profile.beginCopy(s)
 	switch {
 	case pinned != nil:
-		err = s.do(func() error { return d.check(d.drv.CopyInAsync(to, pinned.address, uint64(len(raw)), s.handle), s) })
+		err = s.do(func() error {
+			return d.check(d.drv.CopyInAsync(to, pinned.area.address, uint64(len(raw)), s.handle), s)
+		})
 	case len(raw) <= smallCopy:
 		err = d.staging.sendSmall(ctx, s, to, raw)
 	default:
@@ -142,7 +144,9 @@ func (s *Stream) CopyOut(ctx context.Context, dst any, src *Buffer, offset int) 
 	span := d.profile.beginCopy(s)
 	switch {
 	case pinned != nil:
-		err = s.do(func() error { return d.check(d.drv.CopyOutAsync(pinned.address, from, uint64(len(raw)), s.handle), s) })
+		err = s.do(func() error {
+			return d.check(d.drv.CopyOutAsync(pinned.area.address, from, uint64(len(raw)), s.handle), s)
+		})
 		d.profile.endCopy(span, s, "D2H", len(raw))
 		if err == nil {
 			err = s.wait(ctx)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/kernels/cuda/drv"
 )
 
 // copySizes, in bytes, are around those at which a copy goes another way.
@@ -124,6 +125,48 @@ func TestPinnedMemory(t *testing.T) {
 	if err := d.CopyIn(background, b, 0, m); !errors.Is(err, ErrClosed) {
 		t.Errorf("got %v, want ErrClosed", err)
 	}
+}
+
+// Page-locked memory that was freed is taken again for as much or half as much, is bounded, and goes back to the driver by Trim, at the end, and where
+// the driver has no more.
+func TestPinnedMemoryIsKept(t *testing.T) {
+	lib := pretend.LookPath(t)
+	d := device(t, lib, Settings{})
+	locks := func(want int, bytes ...int) {
+		t.Helper()
+		before := lib.Get("cuMemHostAlloc")
+		var all []*Pinned
+		for _, n := range bytes {
+			m, err := d.AllocPinned(n)
+			if err != nil || len(m.Bytes()) != n {
+				t.Fatalf("%d bytes: %v", n, err)
+			}
+			all = append(all, m)
+		}
+		for _, m := range all {
+			if err := m.Free(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := lib.Get("cuMemHostAlloc") - before; got != want {
+			t.Errorf("%v bytes: %d areas are locked, want %d", bytes, got, want)
+		}
+	}
+	locks(2, 1<<20, 1<<20)
+	locks(0, 1<<20, 1<<19)
+	locks(1, 1<<18)
+	locks(0, 1<<18, 1<<20, 1<<20)
+	locks(1, mostKept)
+	locks(1, mostKept) // too much to be kept beside the others
+	if err := d.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	locks(1, mostKept)
+	locks(0, mostKept)
+	lib.Fail("cuMemHostAlloc", 0, 1, int32(drv.OutOfMemory))
+	locks(2, 1<<20)
+	lib.Fail("cuMemHostAlloc", 0, 0, 0)
+	locks(1, mostKept) // what was kept went back
 }
 
 // A cancelled context ends the wait and nothing else.

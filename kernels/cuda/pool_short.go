@@ -106,7 +106,7 @@ func (p *pool) exhausted(size uint64, cause error) error {
 	return e
 }
 
-// Trim waits for the device and returns memory that no buffer uses to the driver.
+// Trim waits for the device and returns memory that no buffer uses to the driver, page-locked memory that is kept too.
 func (d *Device) Trim() error {
 	if err := d.refuse("Device.Trim", "it waits for the device: call it before or after the capture"); err != nil {
 		return err
@@ -120,6 +120,9 @@ func (d *Device) Trim() error {
 			return err
 		}
 		p.discardIdle()
+		d.staging.mu.Lock()
+		d.staging.release()
+		d.staging.mu.Unlock()
 		if p.kind == Async {
 			p.stats.DriverCalls++
 			return d.check(d.drv.PoolTrim(p.async, 0), nil)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -42,7 +43,18 @@ type staging struct {
 	mu    sync.Mutex
 	all   []*chunk
 	small map[*Stream]*chunk // where the next small copy of a stream goes
+	kept  []area             // that was freed, for the next AllocPinned
 }
+
+// area is page-locked memory.
+type area struct {
+	address uintptr
+	size    int // B
+}
+
+// mostKept is how much of the page-locked memory that was freed is kept at most, in bytes: locking pages takes longer than a copy of them, and two
+// blocks of frames fit.
+const mostKept = 512 << 20
 
 // acquire returns a chunk that nobody uses, after waiting for one if there are enough.
 func (g *staging) acquire(ctx context.Context) (*chunk, error) {
@@ -197,19 +209,67 @@ func (g *staging) free() {
 		g.d.drv.HostFree(c.address)
 	}
 	g.all, g.small = nil, nil
+	g.release()
+}
+
+// release gives the memory that is kept back to the driver.
+func (g *staging) release() {
+	for _, a := range g.kept {
+		g.d.drv.HostFree(a.address)
+	}
+	g.kept = nil
+}
+
+// lock returns page-locked memory of some bytes or up to twice as many: the smallest that is kept, or new memory.
+func (g *staging) lock(bytes int) (area, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	best := -1
+	for i, a := range g.kept {
+		if a.size >= bytes && a.size/2 <= bytes && (best < 0 || a.size < g.kept[best].size) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		a := g.kept[best]
+		g.kept = slices.Delete(g.kept, best, best+1)
+		return a, nil
+	}
+	address, err := g.d.drv.HostAlloc(uint64(bytes))
+	if err != nil && len(g.kept) > 0 {
+		g.release()
+		address, err = g.d.drv.HostAlloc(uint64(bytes))
+	}
+	return area{address, bytes}, g.d.check(err, nil)
+}
+
+// unlock keeps memory that nobody uses any more, or gives it back to the driver.
+func (g *staging) unlock(a area) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	all := a.size
+	for _, k := range g.kept {
+		all += k.size
+	}
+	if all > mostKept {
+		return g.d.check(g.d.drv.HostFree(a.address), nil)
+	}
+	g.kept = append(g.kept, a)
+	return nil
 }
 
 // Pinned is page-locked host memory, for transfers that are repeated: copies from and to it skip
 // the staging area and run at the full speed of the bus. Page-locked memory is scarce and cannot be
 // swapped out.
 type Pinned struct {
-	d       *Device
-	mu      sync.Mutex
-	address uintptr
-	size    int
+	d    *Device
+	mu   sync.Mutex
+	area area
+	size int
 }
 
-// AllocPinned returns the given number of bytes of page-locked memory. It must be freed with Free.
+// AllocPinned returns the given number of bytes of page-locked memory, whose contents may be anything. It must be freed with Free, and some of
+// what was freed is kept for the next call: Device.Trim gives it back.
 func (d *Device) AllocPinned(bytes int) (*Pinned, error) {
 	if bytes <= 0 {
 		return nil, fmt.Errorf("cuda: cannot allocate %d bytes of page-locked memory: want more than 0", bytes)
@@ -219,8 +279,8 @@ func (d *Device) AllocPinned(bytes int) (*Pinned, error) {
 	}
 	m := &Pinned{d: d, size: bytes}
 	err := d.do(func() (err error) {
-		m.address, err = d.drv.HostAlloc(uint64(bytes))
-		return d.check(err, nil)
+		m.area, err = d.staging.lock(bytes)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -232,26 +292,26 @@ func (d *Device) AllocPinned(bytes int) (*Pinned, error) {
 func (m *Pinned) Bytes() []byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.address == 0 {
+	if m.area.address == 0 {
 		return nil
 	}
-	return unsafe.Slice((*byte)(dl.Pointer(m.address)), m.size)
+	return unsafe.Slice((*byte)(dl.Pointer(m.area.address)), m.size)
 }
 
-// Free waits for the device, which may still copy, and frees the memory.
+// Free waits for the device, which may still copy, and frees the memory or keeps it for the next AllocPinned.
 func (m *Pinned) Free() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.address == 0 {
+	if m.area.address == 0 {
 		return nil
 	}
 	err := m.d.do(func() error {
 		if err := m.d.drain(); err != nil {
 			return err
 		}
-		return m.d.check(m.d.drv.HostFree(m.address), nil)
+		return m.d.staging.unlock(m.area)
 	})
-	m.address = 0
+	m.area.address = 0
 	runtime.KeepAlive(m)
 	return err
 }

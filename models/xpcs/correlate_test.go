@@ -97,6 +97,9 @@ func TestDarkStaticBins(t *testing.T) {
 // A file that a GPU made has the numbers of the processor's, and so have the maps of bins; a GPU without the room is told before the work begins.
 func TestCorrelateOnDevice(t *testing.T) {
 	lib := pretend.Shared(t)
+	if m := Movie(job(t).Frames); m.Raw == nil || m.Raw.Type != "uint16" || !m.Raw.Marks {
+		t.Errorf("frames cross the bus as %+v", m.Raw)
+	}
 	var results [2]*nexus.Result
 	for k, b := range []ad.Backend{nil, ad.CUDA{}} {
 		j := job(t)

@@ -13,6 +13,8 @@ func Movie(f *frames.File) correlate.Movie {
 	m := correlate.Movie{Frames: f.Frames, Height: f.Height, Width: f.Width, Dense: f.Dense}
 	if f.Sparse {
 		m.Sparse = f.Events
+	} else if s := f.Stored(); s != nil {
+		m.Raw = &correlate.Raw{Type: s.Type, Marks: s.Marks, Read: s.Read}
 	}
 	return m
 }

@@ -34,6 +34,7 @@ type Mended struct {
 	valid []int
 	bad   map[int]Replacement
 	one   Events
+	room  []float32 // a frame that is not read as float32
 }
 
 // Mend returns a movie in which bad frames are replaced by frames about half the movie away, so that delays stay what they
@@ -184,20 +185,24 @@ func (d *Mended) dense(m Movie, first int, dst []float32) error {
 	size := m.Height * m.Width
 	for f := 0; f < len(dst)/size; f++ {
 		frame := dst[f*size:][:size]
-		why := d.why(first+f, d.sumOf(frame))
-		if why == "" {
-			continue
-		}
-		pixel, reading := d.firstOf(func(p int) float32 { return frame[p] })
-		err := d.other(first+f, why, pixel, reading, func(by int) (float64, error) {
-			err := m.Dense(by, frame)
-			return d.sumOf(frame), err
-		})
-		if err != nil {
+		if err := d.frame(first+f, frame, func(by int) error { return m.Dense(by, frame) }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// frame looks at a frame and has read put another in its place if it is not good.
+func (d *Mended) frame(number int, frame []float32, read func(by int) error) error {
+	why := d.why(number, d.sumOf(frame))
+	if why == "" {
+		return nil
+	}
+	pixel, reading := d.firstOf(func(p int) float32 { return frame[p] })
+	return d.other(number, why, pixel, reading, func(by int) (float64, error) {
+		err := read(by)
+		return d.sumOf(frame), err
+	})
 }
 
 // raw looks at frames in the type of their file.
@@ -205,23 +210,16 @@ func (d *Mended) raw(m *Raw, first int, dst []byte) error {
 	if err := m.Read(first, dst); err != nil {
 		return err
 	}
-	size := d.Height * d.Width * m.size()
-	for f := 0; f < len(dst)/size; f++ {
-		frame := dst[f*size:][:size]
-		sum := func() (sum float64) {
-			for _, p := range d.valid {
-				sum += float64(m.value(frame, p))
-			}
-			return sum
-		}
-		why := d.why(first+f, sum())
-		if why == "" {
-			continue
-		}
-		pixel, reading := d.firstOf(func(p int) float32 { return m.value(frame, p) })
-		err := d.other(first+f, why, pixel, reading, func(by int) (float64, error) {
+	size := d.Height * d.Width
+	bytes := size * m.size()
+	d.room = slices.Grow(d.room[:0], size)[:size]
+	for f := 0; f < len(dst)/bytes; f++ {
+		frame := dst[f*bytes:][:bytes]
+		m.into(d.room, frame)
+		err := d.frame(first+f, d.room, func(by int) error {
 			err := m.Read(by, frame)
-			return sum(), err
+			m.into(d.room, frame)
+			return err
 		})
 		if err != nil {
 			return err

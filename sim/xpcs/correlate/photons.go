@@ -73,20 +73,23 @@ func (m Movie) watch(maps *Maps, s Settings) (Movie, *photons) {
 	}
 	v.place = slices.Clone(v.code)
 	out, size := m, m.Height*m.Width
+	look := func(first int, frames []float32) {
+		v.strays.dense(first, frames)
+		for f := range len(frames) / size {
+			frame := frames[f*size:][:size]
+			v.frame(first+f, func(add func(int, float32)) int {
+				for p, x := range frame {
+					add(p, x)
+				}
+				return size
+			})
+		}
+	}
 	if m.Dense != nil {
 		out.Dense = func(first int, dst []float32) error {
 			err := m.Dense(first, dst)
 			if err == nil {
-				v.strays.dense(first, dst)
-			}
-			for f := 0; err == nil && f < len(dst)/size; f++ {
-				frame := dst[f*size:][:size]
-				v.frame(first+f, func(add func(int, float32)) int {
-					for p, x := range frame {
-						add(p, x)
-					}
-					return size
-				})
+				look(first, dst)
 			}
 			return err
 		}
@@ -113,20 +116,13 @@ func (m Movie) watch(maps *Maps, s Settings) (Movie, *photons) {
 		}
 	}
 	if raw := m.Raw; raw != nil {
+		room := make([]float32, size)
 		out.Raw = &Raw{raw.Type, raw.Marks, func(first int, dst []byte) error {
 			err := raw.Read(first, dst)
 			bytes := size * raw.size()
-			if err == nil {
-				v.strays.raw(first, raw, dst)
-			}
 			for f := 0; err == nil && f < len(dst)/bytes; f++ {
-				frame := dst[f*bytes:][:bytes]
-				v.frame(first+f, func(add func(int, float32)) int {
-					for p := range size {
-						add(p, raw.value(frame, p))
-					}
-					return size
-				})
+				raw.into(room, dst[f*bytes:][:bytes])
+				look(first+f, room)
 			}
 			return err
 		}}

@@ -54,6 +54,35 @@ func (r *Raw) value(b []byte, i int) float32 {
 	return float32(v)
 }
 
+// into converts numbers, of which b has as many as dst takes, to those that are correlated.
+func (r *Raw) into(dst []float32, b []byte) {
+	var mark float32
+	switch r.Type {
+	case "uint8":
+		mark = math.MaxUint8
+		for i, v := range b[:len(dst)] {
+			dst[i] = float32(v)
+		}
+	case "uint16":
+		mark = math.MaxUint16
+		for i := range dst {
+			dst[i] = float32(binary.LittleEndian.Uint16(b[2*i:]))
+		}
+	default:
+		for i := range dst {
+			dst[i] = r.value(b, i)
+		}
+		return
+	}
+	if r.Marks {
+		for i, v := range dst {
+			if v == mark {
+				dst[i] = float32(math.NaN())
+			}
+		}
+	}
+}
+
 // dense reads the frames as float32.
 func (r *Raw) dense(pixels int) func(first int, dst []float32) error {
 	var room []byte
@@ -64,9 +93,7 @@ func (r *Raw) dense(pixels int) func(first int, dst []float32) error {
 			if err := r.Read(first, room); err != nil {
 				return err
 			}
-			for i := range dst[:pixels] {
-				dst[i] = r.value(room, i)
-			}
+			r.into(dst[:pixels], room)
 		}
 		return nil
 	}

@@ -176,22 +176,6 @@ func (v *strays) sparse(first, n int, e *Events) {
 	}
 }
 
-// raw looks at frames in the type of their file.
-func (v *strays) raw(first int, r *Raw, frames []byte) {
-	size := len(v.largest)
-	bytes := size * r.size()
-	room := make([]float32, size)
-	for f := range len(frames) / bytes {
-		frame := frames[f*bytes:][:bytes]
-		parallel.Do(v.threads, (size+strayPiece-1)/strayPiece, func(_, i int) {
-			for p := i * strayPiece; p < min((i+1)*strayPiece, size); p++ {
-				room[p] = r.value(frame, p)
-			}
-		})
-		v.dense(first+f, room)
-	}
-}
-
 // lit adds up the means of pixels.
 type lit struct{ sum, pixels float64 }
 
