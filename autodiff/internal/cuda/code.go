@@ -30,6 +30,7 @@ type Code struct {
 // kernel is a compiled kernel and its geometry.
 type kernel struct {
 	f           *device.Function
+	table       int // place of its arrays in the table of addresses
 	grid, block device.Dim
 	library     func(l *device.Libraries, s *device.Stream, at func(buf int) device.Part) error // in place of f
 	repeated    *repeated                                                                       // in place of f
@@ -66,7 +67,7 @@ func compile(p *compiler.Program, d *device.Device, on *device.Stream, o Setting
 	}
 	for i, list := range c.source.Jobs {
 		for _, l := range list {
-			k := kernel{grid: device.Dim{X: l.Grid}, block: device.Dim{X: l.Block}, library: l.Library}
+			k := kernel{grid: device.Dim{X: l.Grid}, block: device.Dim{X: l.Block}, table: l.table, library: l.Library}
 			c.waits = c.waits || l.Waits
 			switch c.calls = c.calls || l.Library != nil || l.repeated != nil || l.external != nil; {
 			case l.external != nil:

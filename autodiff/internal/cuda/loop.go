@@ -102,7 +102,7 @@ func (g *generator) begin(k Launch) {
 	if k.Resident > 0 {
 		bounds += ", " + number(k.Resident)
 	}
-	g.printf(kernelStart+" void __launch_bounds__(%s) %s(R *const *__restrict__ buf, double *__restrict__ partial, int *__restrict__ fault) {\n", bounds, k.Kernel)
+	g.printf(kernelStart+" void __launch_bounds__(%s) %s(R *const *__restrict__ buf, double *__restrict__ partial, int *__restrict__ fault, int eu_job) {\n", bounds, k.Kernel)
 }
 
 // over opens a kernel whose loops count to at most n, in numbers of 32 bits where these and all arrays allow it: NVIDIA's compiler takes three to ten times

@@ -27,7 +27,8 @@ type Machine[T cpu.Real] struct {
 	on         *device.Stream // of all work and copies
 	arena      *device.Buffer // arrays of reals, and then constants
 	ints       *device.Buffer // arrays of indices, and then tables
-	table      *device.Buffer // address of every array
+	table      *device.Buffer // addresses of the arrays of every launch
+	addresses  []uint64       // what is in the table
 	part       *device.Buffer // partial results
 	fault      *device.Buffer // which job failed, and why
 	graph      *device.Graph  // all kernels of a run; nil until the first run, and if a step runs on the processor or a call waits
@@ -87,13 +88,13 @@ func (m *Machine[T]) allocate() error {
 		bytes int
 		tag   string
 	}{{&m.arena, m.layout.reals, "arrays"}, {&m.ints, 8 * (first + len(tables)), "indices"},
-		{&m.table, 8 * (len(m.p.Buffers) + len(m.source.Tables)), "addresses"}, {&m.part, 8 * m.source.Partials, "partial results"}, {&m.fault, 8, "faults"}} {
+		{&m.table, 8 * len(m.source.Addresses), "addresses"}, {&m.part, 8 * m.source.Partials, "partial results"}, {&m.fault, 8, "faults"}} {
 		if *a.to, err = m.on.AllocTagged(max(8, a.bytes), a.tag); err != nil {
 			return err
 		}
 	}
 	ints := make([]int64, first, first+len(tables))
-	addresses := make([]uint64, 0, len(m.p.Buffers)+len(m.source.Tables))
+	addresses := make([]uint64, 0, len(m.p.Buffers)+len(m.source.Tables)) // of arrays and tables, by their numbers
 	for i, b := range m.p.Buffers {
 		if b.Kind == compiler.IntBuf && b.Value.Op == nil {
 			copy(ints[b.Offset:], b.Value.Ints)
@@ -105,6 +106,9 @@ func (m *Machine[T]) allocate() error {
 	for _, t := range m.source.Tables {
 		addresses = append(addresses, at)
 		at += uint64(8 * len(t))
+	}
+	for _, id := range m.source.Addresses {
+		m.addresses = append(m.addresses, addresses[id])
 	}
 	for i, list := range m.kernels {
 		for _, k := range list {
@@ -128,7 +132,7 @@ func (m *Machine[T]) allocate() error {
 	}
 	ctx := context.Background()
 	return errors.Join(m.on.CopyIn(ctx, m.arena, m.layout.consts, m.constants()), m.on.CopyIn(ctx, m.ints, 0, append(ints, tables...)),
-		m.on.CopyIn(ctx, m.table, 0, addresses), m.on.CopyIn(ctx, m.fault, 0, []int32{0, 0}))
+		m.on.CopyIn(ctx, m.table, 0, m.addresses), m.on.CopyIn(ctx, m.fault, 0, []int32{0, 0}))
 }
 
 // constants returns the memory of all constants.
@@ -309,7 +313,7 @@ func (m *Machine[T]) launch(s *device.Stream, job int) error {
 			}
 			continue
 		}
-		if err := k.f.Launch(s, k.grid, k.block, 0, m.table, m.part, m.fault); err != nil {
+		if err := k.f.Launch(s, k.grid, k.block, 0, m.table.At(8*k.table), m.part, m.fault, int32(job+1)); err != nil {
 			return err
 		}
 	}

@@ -58,7 +58,17 @@ func (m *Machine[T]) address(buf int) error {
 		}
 		m.graph = nil
 	}
-	err := m.on.CopyIn(context.Background(), m.table, 8*buf, []uint64{uint64(at.Buffer.Uintptr()) + uint64(at.Offset)})
+	from, to := len(m.addresses), 0
+	for i, id := range m.source.Addresses {
+		if id == buf {
+			m.addresses[i] = uint64(at.Buffer.Uintptr()) + uint64(at.Offset)
+			from, to = min(from, i), i+1
+		}
+	}
+	err := error(nil)
+	if from < to {
+		err = m.on.CopyIn(context.Background(), m.table, 8*from, m.addresses[from:to])
+	}
 	if err == nil {
 		delete(m.moved, buf)
 	}

@@ -38,10 +38,12 @@ type Source struct {
 	Jobs [][]Launch // launches of each job in order; none for steps that run on the processor
 	// Partials is the number of float64 that kernels need for partial results.
 	Partials int
-	// Tables are arrays of indices whose addresses follow those of the program's arrays.
+	// Tables are arrays of indices, numbered after the program's arrays.
 	Tables [][]int64
-	Fails  bool   // whether a kernel may report that it cannot do its job
-	Narrow []bool // arrays that are held in the type of storage
+	// Addresses are the numbers of the arrays that the launches use, one launch after another.
+	Addresses []int
+	Fails     bool   // whether a kernel may report that it cannot do its job
+	Narrow    []bool // arrays that are held in the type of storage
 	// Last is, for each job, the last of those that one kernel does together with it: that of the first
 	// of them does all.
 	Last []int
@@ -60,6 +62,7 @@ type Launch struct {
 	Library func(l *device.Libraries, s *device.Stream, at func(buf int) device.Part) error
 	Waits   bool // whether the call may wait for the device, which no capture allows
 
+	table  int           // place of its first array in Addresses
 	Shared int           // bytes of shared memory of a block
 	Work   roofline.Work // what the kernel does, for the model of the machine
 
@@ -170,12 +173,12 @@ func generate(p *compiler.Program, o Settings, tiles map[int]tiling) *Source {
 		}
 	}
 	s.Partials, s.Tables, s.Fails, s.products, s.err = g.partials, g.tables, g.fails, g.products, g.err
-	s.Text = g.all(o)
+	s.Text, s.Addresses = g.all(o, s.Jobs)
 	return s
 }
 
-// all returns the text of all kernels that were made.
-func (g *generator) all(o Settings) string {
+// all returns the text of all kernels that were made, and the arrays that the launches of the jobs use.
+func (g *generator) all(o Settings, jobs [][]Launch) (text string, addresses []int) {
 	head := fmt.Sprintf("typedef %s R;\n", map[int]string{32: "float", 64: "double"}[o.Bits]) + prelude
 	if o.Storage != "" || g.tf32 {
 		head += device.Narrow
@@ -183,7 +186,8 @@ func (g *generator) all(o Settings) string {
 	if o.Storage != "" {
 		head += "typedef " + o.Storage + " S;\nstatic inline __device__ R eu_stored(R v) { S s; s = v; return s; }\n"
 	}
-	return head + g.helpers.String() + g.typed(g.text.String())
+	text, addresses = share(g.typed(g.text.String()), jobs)
+	return head + g.helpers.String() + text, addresses
 }
 
 // name makes the name of the next kernel.

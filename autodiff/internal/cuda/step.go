@@ -89,7 +89,7 @@ func (s *Step) Begin(k Launch) {
 		s.Printf("\tconst %s *in%d = %s;\n", s.element(s.Value.In[i]), i, s.In(i))
 	}
 	s.Printf("\t%s *out = %s;\n", s.element(s.Value), s.Out())
-	s.Printf("#undef fail\n#define fail(code) (fault[0] == 0 ? (fault[0] = %d, fault[1] = (code)) : 0)\n", s.job+1)
+	s.Printf("#undef fail\n#define fail(code) (fault[0] == 0 ? (fault[0] = eu_job, fault[1] = (code)) : 0)\n")
 }
 
 // Printf adds text to the program.

@@ -51,12 +51,13 @@ var errNarrow = errors.New("the product uses 16-bit arrays")
 
 // tuning is the timing of one product on arrays of its own.
 type tuning struct {
-	d                 *device.Device
-	p                 *compiler.Program
-	o                 Settings
-	x                 tunable
-	buffers           []*device.Buffer
-	table, part, fail *device.Buffer
+	d          *device.Device
+	p          *compiler.Program
+	o          Settings
+	x          tunable
+	buffers    []*device.Buffer
+	addresses  []uint64 // of arrays and tables, by their numbers
+	part, fail *device.Buffer
 }
 
 // best returns the fastest way to cut the product.
@@ -98,12 +99,24 @@ func (t *tuning) generator(way tiling) *generator {
 // variant compiles the product when it runs for the first time.
 func (t *tuning) variant(way tiling) device.Variant {
 	var kernels []kernel
+	var table *device.Buffer
 	return device.Variant{Name: fmt.Sprintf("%d x %d", way.size(), way.size()), Run: func(s *device.Stream) error {
 		if kernels == nil {
 			g := t.generator(way)
 			list := g.step(t.x.job, t.p.Jobs[t.x.job].Step)
-			find, err := load(t.d, g.all(t.o))
+			text, addresses := g.all(t.o, [][]Launch{list})
+			find, err := load(t.d, text)
 			if err != nil {
+				return err
+			}
+			var at []uint64
+			for _, id := range addresses {
+				at = append(at, t.addresses[id])
+			}
+			if table, err = t.alloc(8 * len(at)); err != nil {
+				return err
+			}
+			if err := s.CopyIn(context.Background(), table, 0, at); err != nil {
 				return err
 			}
 			for _, l := range list {
@@ -111,11 +124,11 @@ func (t *tuning) variant(way tiling) device.Variant {
 				if err != nil {
 					return err
 				}
-				kernels = append(kernels, kernel{f: f, grid: device.Dim{X: l.Grid}, block: device.Dim{X: l.Block}})
+				kernels = append(kernels, kernel{f: f, grid: device.Dim{X: l.Grid}, block: device.Dim{X: l.Block}, table: l.table})
 			}
 		}
 		for _, k := range kernels {
-			if err := k.f.Launch(s, k.grid, k.block, 0, t.table, t.part, t.fail); err != nil {
+			if err := k.f.Launch(s, k.grid, k.block, 0, table.At(8*k.table), t.part, t.fail, int32(1)); err != nil {
 				return err
 			}
 		}
@@ -123,11 +136,10 @@ func (t *tuning) variant(way tiling) device.Variant {
 	}}
 }
 
-// allocate takes memory for the arrays that the product reads and writes, for its tables and for the addresses of
-// all of them.
+// allocate takes memory for the arrays that the product reads and writes, and for its tables.
 func (t *tuning) allocate(v *compiler.Value, g *generator) (in []device.TuneArray, out device.TuneArray, err error) {
 	g.step(t.x.job, v) // for its tables and the size of its scratch memory
-	address := make([]uint64, len(t.p.Buffers)+len(g.tables))
+	t.addresses = make([]uint64, len(t.p.Buffers)+len(g.tables))
 	array := func(buf int) (device.TuneArray, error) {
 		if g.narrow[buf] {
 			return device.TuneArray{}, errNarrow
@@ -136,11 +148,11 @@ func (t *tuning) allocate(v *compiler.Value, g *generator) (in []device.TuneArra
 		if err != nil {
 			return device.TuneArray{}, err
 		}
-		address[buf] = uint64(b.Uintptr())
+		t.addresses[buf] = uint64(b.Uintptr())
 		return device.TuneArray{Part: b.At(0), Type: t.real(), Count: t.p.Size(buf)}, nil
 	}
 	for _, x := range v.In {
-		if buf := x.Layout.Root.Place.Buf; address[buf] == 0 { // both factors may be one array
+		if buf := x.Layout.Root.Place.Buf; t.addresses[buf] == 0 { // both factors may be one array
 			a, err := array(buf)
 			if err != nil {
 				return nil, out, err
@@ -161,19 +173,19 @@ func (t *tuning) allocate(v *compiler.Value, g *generator) (in []device.TuneArra
 	}
 	at := uint64(ints.Uintptr())
 	for i, x := range g.tables {
-		address[len(t.p.Buffers)+i] = at
+		t.addresses[len(t.p.Buffers)+i] = at
 		at += uint64(8 * len(x))
 	}
 	for _, b := range []struct {
 		to    **device.Buffer
 		bytes int
-	}{{&t.table, 8 * len(address)}, {&t.part, 8 * g.partials}, {&t.fail, 8}} {
+	}{{&t.part, 8 * g.partials}, {&t.fail, 8}} {
 		if *b.to, err = t.alloc(b.bytes); err != nil {
 			return nil, out, err
 		}
 	}
 	s, ctx := t.d.Default(), context.Background()
-	return in, out, errors.Join(s.CopyIn(ctx, ints, 0, tables), s.CopyIn(ctx, t.table, 0, address), s.CopyIn(ctx, t.fail, 0, []int32{0, 0}))
+	return in, out, errors.Join(s.CopyIn(ctx, ints, 0, tables), s.CopyIn(ctx, t.fail, 0, []int32{0, 0}))
 }
 
 func (t *tuning) alloc(bytes int) (*device.Buffer, error) {
