@@ -14,21 +14,52 @@ import (
 // which must have the same size, for the next run. On a GPU the data stay there, unless Input or
 // Output has returned these arrays before. SetInput starts afresh.
 func (s *State) Carry(in, out int) error {
-	if s.err != nil {
-		return s.err
-	}
-	if err := s.p.hasInput(in); err != nil {
+	to, from, err := s.carries(in, out)
+	if err != nil {
 		return err
-	}
-	if out < 0 || out >= s.p.Outputs() {
-		return fmt.Errorf("autodiff: there is no output %d in a program with %d outputs, which are counted from 0: use one of these", out, s.p.Outputs())
-	}
-	from, to := s.p.code.OutBufs[out], s.p.code.InBufs[in]
-	if n, m := s.p.code.Size(from), s.p.code.Size(to); n != m || s.p.code.IsInts(from) || s.p.code.IsInts(to) || s.p.storage(from) != s.p.storage(to) {
-		return fmt.Errorf("autodiff: output %d has %d elements and cannot be carried to input %v, which has %d: want as many reals in both", out, n, s.p.inputs[in], m)
 	}
 	s.carried = append(s.carried, [2]int{to, from})
 	return nil
+}
+
+// CarryNow copies output out of the last run to input in, once and as Carry does: for a recurrence
+// that looks at a run before it goes on.
+func (s *State) CarryNow(in, out int) error {
+	to, from, err := s.carries(in, out)
+	if err != nil {
+		return err
+	}
+	if s.f64 != nil {
+		return carry(s.f64, to, from)
+	}
+	return carry(s.f32, to, from)
+}
+
+// carry copies an array to another.
+func carry[T cpu.Real](m machine[T], to, from int) error {
+	if d, ok := m.(interface{ Carry(to, from int) error }); ok {
+		return d.Carry(to, from)
+	}
+	copy(m.Reals(to), m.Reals(from))
+	return nil
+}
+
+// carries returns the arrays of an input and of an output that can be copied to it.
+func (s *State) carries(in, out int) (to, from int, err error) {
+	if s.err != nil {
+		return 0, 0, s.err
+	}
+	if err := s.p.hasInput(in); err != nil {
+		return 0, 0, err
+	}
+	if out < 0 || out >= s.p.Outputs() {
+		return 0, 0, fmt.Errorf("autodiff: there is no output %d in a program with %d outputs, which are counted from 0: use one of these", out, s.p.Outputs())
+	}
+	from, to = s.p.code.OutBufs[out], s.p.code.InBufs[in]
+	if n, m := s.p.code.Size(from), s.p.code.Size(to); n != m || s.p.code.IsInts(from) || s.p.code.IsInts(to) {
+		return 0, 0, fmt.Errorf("autodiff: output %d has %d elements and cannot be carried to input %v, which has %d: want as many reals in both", out, n, s.p.inputs[in], m)
+	}
+	return to, from, nil
 }
 
 // Repeat calls Run the given number of times. Outputs are fetched only after the last run. If no
@@ -56,7 +87,9 @@ func repeatRuns[T cpu.Real](m machine[T], times int, carried [][2]int) error {
 			return err
 		}
 		for _, c := range carried {
-			copy(m.Reals(c[0]), m.Reals(c[1]))
+			if err := carry(m, c[0], c[1]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -142,9 +142,13 @@ func (s *State) SetInput(i int, data []float64) error {
 	return nil
 }
 
+// InputFloat64 returns a copy of input i in float64, indices included. Unlike Input it leaves an input on a GPU that was carried there.
+func (s *State) InputFloat64(i int) []float64 { return s.load(s.p.code.InBufs[i]) }
+
 // OutputFloat64 returns a copy of output i in float64, indices included.
-func (s *State) OutputFloat64(i int) []float64 {
-	buf := s.p.code.OutBufs[i]
+func (s *State) OutputFloat64(i int) []float64 { return s.load(s.p.code.OutBufs[i]) }
+
+func (s *State) load(buf int) []float64 {
 	if s.f64 != nil {
 		return s.f64.Load(buf)
 	}

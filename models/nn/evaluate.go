@@ -78,6 +78,7 @@ func (n *Network) each(ctx context.Context, data Source, done func(e *evaluation
 	if examples <= 0 {
 		return 0, errors.New("nn: there are no examples to evaluate: give at least one")
 	}
+	var last *evaluation // has the parameters
 	for first := 0; first < examples; {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -94,8 +95,14 @@ func (n *Network) each(ctx context.Context, data Source, done func(e *evaluation
 		if err := fill(e.state, data, batch, n.rows(count)); err != nil {
 			return 0, err
 		}
-		k := len(n.inputs)
-		if err := errors.Join(e.state.SetInput(k, n.values), e.state.SetInput(k+1, n.running), e.state.Run()); err != nil {
+		if e != last {
+			k := len(n.inputs)
+			if err := errors.Join(e.state.SetInput(k, n.values), e.state.SetInput(k+1, n.running)); err != nil {
+				return 0, err
+			}
+			last = e
+		}
+		if err := e.state.Run(); err != nil {
 			return 0, err
 		}
 		done(e, float64(count)/float64(examples))

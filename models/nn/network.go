@@ -279,8 +279,15 @@ type trainer struct {
 	noise  []int    // inputs of random numbers
 	params int      // input of the parameters; then the rule's memory, the statistics, the scale and the rates
 	memory int      // vectors of the rule's memory
-	out    int      // output of the parameters, after the loss and the values; the others follow as they do in the inputs, with LossScale whether the gradient is finite, and whether anything is not
 }
+
+// The first output of the program tells what a step found: these numbers and then the values. The others are the parameters and what follows them in the inputs, after the step.
+const (
+	toldLoss     = iota
+	toldFine     // whether the gradient is finite, with LossScale
+	toldInfinite // whether parameters or statistics are not finite after the step
+	toldValues
+)
 
 // rates are the numbers that change from step to step: learning rate, number of the step, momentum.
 const rates = 3
@@ -340,8 +347,9 @@ func (n *Network) trainer(t *Training, cycles bool) (*trainer, error) {
 	}
 	kept := append([]*ad.Node{next}, after...)
 	kept = append(kept, joined(stats), scale)
+	fine := ad.Scalar(1)
 	if t.LossScale > 0 { // a step whose gradient overflows is left out, and the next loss is scaled less
-		fine := ad.LessEqual(ad.Max(ad.Abs(gradient)), ad.Scalar(largestFloat32))
+		fine = ad.LessEqual(ad.Max(ad.Abs(gradient)), ad.Scalar(largestFloat32))
 		for i, before := range append(append([]*ad.Node{params}, u.Memory...), running) {
 			kept[i] = ad.Where(fine, kept[i], before)
 		}
@@ -349,16 +357,13 @@ func (n *Network) trainer(t *Training, cycles bool) (*trainer, error) {
 		grows := ad.GreaterEqual(since, ad.Scalar(float64(t.ScaleEvery)))
 		good := ad.Stack(0, ad.Where(grows, ad.Maximum(factor, ad.Minimum(ad.Scale(2, factor), ad.Scalar(1<<24))), factor), ad.Where(grows, ad.Scalar(0), since))
 		kept[len(kept)-1] = ad.Where(fine, good, ad.Stack(0, ad.Maximum(ad.Scale(0.5, factor), ad.Scalar(1)), ad.Scalar(0)))
-		kept = append(kept, fine)
 	}
-	outs := []*ad.Node{loss}
-	for _, name := range tr.names {
-		outs = append(outs, ad.Reshape(g.Values[name]))
-	}
-	tr.out = len(outs)
-	outs = append(outs, kept...)
 	zeros := ad.Add(ad.Sum(ad.Scale(0, kept[0])), ad.Sum(ad.Scale(0, kept[1+memory])))
-	outs = append(outs, ad.Reshape(ad.NotEqual(zeros, ad.Scalar(0)))) // whether parameters or statistics are not finite
+	told := []*ad.Node{loss, fine, ad.Reshape(ad.NotEqual(zeros, ad.Scalar(0)))}
+	for _, name := range tr.names {
+		told = append(told, ad.Reshape(g.Values[name]))
+	}
+	outs := append([]*ad.Node{ad.Stack(0, told...)}, kept...)
 	outs = ad.Substitute(outs, slices.Concat(own.nodes(), statistics.nodes()), slices.Concat(own.parts(params), statistics.parts(running)))
 	in := slices.Clone(g.in)
 	for i := range g.model.noise {

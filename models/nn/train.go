@@ -176,7 +176,9 @@ func (n *Network) Train(ctx context.Context, data Source, t Training) (*History,
 		return nil, err
 	}
 	err = r.run(ctx)
-	r.take()
+	if fault := r.take(); fault != nil {
+		return &r.s.History, errors.Join(err, fault)
+	}
 	if err != nil && ctx.Err() == nil {
 		return &r.s.History, err
 	}
@@ -246,29 +248,20 @@ func (r *training) fits(s *State) bool {
 }
 
 // take copies the parameters from the program.
-func (r *training) take() {
-	k := r.tr.params
-	r.s.Parameters = r.read(k)
-	r.s.Memory = make([][]float64, r.tr.memory) // a state that was saved keeps its own
-	for i := range r.tr.memory {
-		r.s.Memory[i] = r.read(k + 1 + i)
+func (r *training) take() error {
+	st, k := r.tr.state, r.tr.params
+	parameters, statistics, scale := st.InputFloat64(k), st.InputFloat64(k+1+r.tr.memory), st.InputFloat64(k+2+r.tr.memory)
+	memory := make([][]float64, r.tr.memory) // a state that was saved keeps its own
+	for i := range memory {
+		memory[i] = st.InputFloat64(k + 1 + i)
 	}
-	r.s.Statistics = r.read(k + 1 + r.tr.memory)
-	copy(r.s.Scale[:], r.read(k+2+r.tr.memory))
+	if err := st.Err(); err != nil {
+		return fmt.Errorf("nn: the parameters of step %d cannot be fetched: %w", r.s.Step, err)
+	}
+	r.s.Parameters, r.s.Memory, r.s.Statistics = parameters, memory, statistics
+	copy(r.s.Scale[:], scale)
 	r.n.values, r.n.running = slices.Clone(r.s.Parameters), slices.Clone(r.s.Statistics)
-}
-
-// read returns an input of the program.
-func (r *training) read(input int) []float64 {
-	if r.tr.p.Precision() == 64 {
-		return slices.Clone(r.tr.state.Input(input))
-	}
-	from := r.tr.state.Input32(input)
-	out := make([]float64, len(from))
-	for i, v := range from {
-		out[i] = float64(v)
-	}
-	return out
+	return nil
 }
 
 func (r *training) state() *State {
@@ -295,7 +288,9 @@ func (r *training) run(ctx context.Context) error {
 			}
 		}
 		if r.t.Save != nil && (last || r.t.SaveEvery > 0 && r.s.Step%r.t.SaveEvery == 0) {
-			r.take()
+			if err := r.take(); err != nil {
+				return err
+			}
 			if err := r.t.Save(r.state()); err != nil {
 				return err
 			}
@@ -349,9 +344,12 @@ func (r *training) step() error {
 	if err := st.Run(); err != nil {
 		return fmt.Errorf("nn: step %d: %w", r.s.Step+1, err)
 	}
-	loss := st.OutputFloat64(0)[0]
-	fine := r.t.LossScale == 0 || st.OutputFloat64(r.tr.out + 3 + r.tr.memory)[0] != 0
-	skipped := !fine && r.scale() > 1
+	told := st.OutputFloat64(0)
+	if err := st.Err(); err != nil {
+		return fmt.Errorf("nn: step %d: %w", r.s.Step+1, err)
+	}
+	loss, fine := told[toldLoss], told[toldFine] != 0
+	skipped := !fine && st.InputFloat64(k + 2 + r.tr.memory)[0] > 1
 	switch {
 	case skipped:
 		r.s.Skipped++
@@ -359,18 +357,18 @@ func (r *training) step() error {
 		return fmt.Errorf("nn: the loss is %g at the first step, before any update: look for examples and initial values that are not finite, and for logarithms and roots of 0", loss)
 	case !finite(loss):
 		return fmt.Errorf("nn: the loss is %g at step %d: lower the learning rate (%g) or clip the gradient; the network keeps the parameters before this step", loss, r.s.Step+1, rate)
-	case !fine || st.OutputFloat64(r.tr.p.Outputs() - 1)[0] != 0:
+	case !fine || told[toldInfinite] != 0:
 		return fmt.Errorf("nn: the loss is %g at step %d, but its gradient or the update with a learning rate of %g is not finite: look for roots of 0, or clip the gradient; the network keeps the parameters before this step", loss, r.s.Step+1, rate)
 	}
 	for i := range 3 + r.tr.memory { // parameters, memory, statistics, scale
-		if err := r.carry(k+i, r.tr.out+i); err != nil {
+		if err := st.CarryNow(k+i, 1+i); err != nil {
 			return err
 		}
 	}
 	r.s.Step++
 	values := map[string]float64{}
 	for i, name := range r.tr.names {
-		values[name] = st.OutputFloat64(1 + i)[0]
+		values[name] = told[toldValues+i]
 	}
 	if !skipped {
 		r.s.Sums[0] += loss
@@ -384,26 +382,8 @@ func (r *training) step() error {
 	return nil
 }
 
-func (r *training) scale() float64 {
-	if r.tr.p.Precision() == 64 {
-		return r.tr.state.Input(r.tr.params + 2 + r.tr.memory)[0]
-	}
-	return float64(r.tr.state.Input32(r.tr.params + 2 + r.tr.memory)[0])
-}
-
 func (r *training) progress(epoch int, loss float64, values map[string]float64, ended *Epoch) Progress {
 	return Progress{Epoch: epoch + 1, Epochs: r.t.Epochs, Step: r.s.Step, Steps: r.t.Epochs * r.each, Loss: loss, Values: values, Rate: r.rate, Ended: ended, Elapsed: time.Since(r.start)}
-}
-
-// carry copies an output to an input.
-func (r *training) carry(input, output int) error {
-	st := r.tr.state
-	if r.tr.p.Precision() == 64 {
-		copy(st.Input(input), st.Output(output))
-	} else {
-		copy(st.Input32(input), st.Output32(output))
-	}
-	return st.Err()
 }
 
 // endEpoch takes the means of an epoch and judges the network.
@@ -417,7 +397,9 @@ func (r *training) endEpoch(ctx context.Context) error {
 	r.s.Skipped = 0
 	judged := e.Loss
 	if r.t.Validation != nil {
-		r.take()
+		if err := r.take(); err != nil {
+			return err
+		}
 		v, err := r.n.Evaluate(ctx, r.t.Validation)
 		if err != nil {
 			return err

@@ -200,6 +200,33 @@ func TestTrainOnDevice(t *testing.T) {
 	}
 }
 
+// Parameters and the memory of the rule stay on the device: a step sends its examples, random numbers and rates, and fetches the loss and the values.
+func TestParametersStayOnTheDevice(t *testing.T) {
+	pretend.Shared(t)
+	d, err := ad.DeviceFor(ad.CUDA{}, ad.Need{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := bars(t, 40, 8)
+	traffic := func(epochs int) (sent, fetched int) {
+		n, err := nn.New(convnet, barInputs, nn.Settings{Seed: 6, Batch: 10, Precision: 64, Backend: ad.CUDA{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.ResetPeak()
+		if _, err := n.Train(context.Background(), data, nn.Training{Epochs: epochs, Rule: optim.Adam{AMSGrad: true}, LR: 0.01}); err != nil {
+			t.Fatal(err)
+		}
+		return int(d.Stats().Sent), int(d.Stats().Fetched)
+	}
+	sent, fetched := traffic(2)
+	later, back := traffic(12)
+	const steps, examples = 10 * 4, 10 * 8 * (64 + 1 + 64) // with the random numbers of the dropout
+	if sent, fetched = (later-sent)/steps, (back-fetched)/steps; sent > examples+100 || fetched > 100 {
+		t.Errorf("a step sends %d B, of which examples are %d, and fetches %d B", sent, examples, fetched)
+	}
+}
+
 // Recurrent layers learn the parity of a few bits, which no layer without memory can.
 func TestRecurrent(t *testing.T) {
 	const n, steps = 256, 6

@@ -46,11 +46,12 @@ type Machine[T cpu.Real] struct {
 	remote  map[int]device.Part // inputs that are read from other memory of the device
 	moved   map[int]bool        // inputs whose address the device does not have yet
 	kept    map[int]bool        // outputs that somebody reads on the device
+	ahead   map[int]bool        // inputs that are newer on the device
 }
 
 // NewMachine allocates the memory of a program.
 func NewMachine[T cpu.Real](c *Code, o cpu.Settings) (*Machine[T], error) {
-	m := &Machine[T]{Code: c, host: cpu.NewMirror[T](c.p, o), o: o, remote: map[int]device.Part{}, moved: map[int]bool{}, kept: map[int]bool{}, bound: make([]bool, len(c.p.Buffers)), changed: make([]bool, len(c.p.Buffers)), held: make([]bool, len(c.p.Buffers))}
+	m := &Machine[T]{Code: c, host: cpu.NewMirror[T](c.p, o), o: o, remote: map[int]device.Part{}, moved: map[int]bool{}, kept: map[int]bool{}, ahead: map[int]bool{}, bound: make([]bool, len(c.p.Buffers)), changed: make([]bool, len(c.p.Buffers)), held: make([]bool, len(c.p.Buffers))}
 	for _, b := range c.p.InBufs {
 		m.changed[b] = true
 	}
@@ -382,7 +383,7 @@ func (m *Machine[T]) explained(job, code int) error {
 	}
 	j := m.p.Jobs[job]
 	for _, b := range j.Reads() {
-		if v := m.p.Buffers[b].Value; v.Data == nil && v.Ints == nil && (!m.isInput(b) || m.isRemote(b)) {
+		if v := m.p.Buffers[b].Value; v.Data == nil && v.Ints == nil && (!m.isInput(b) || m.away(b)) {
 			if err := m.fetch(b); err != nil {
 				return err
 			}
@@ -426,7 +427,7 @@ func (m *Machine[T]) Span(first, last int) []T {
 	return m.host.Span(first, last)
 }
 
-// hold notes that somebody holds an array. An output is fetched at once if there was a run.
+// hold notes that somebody holds an array. What is on the device alone is fetched at once if there was a run.
 func (m *Machine[T]) hold(buf int) {
 	if m.held[buf] {
 		return
@@ -434,6 +435,7 @@ func (m *Machine[T]) hold(buf int) {
 	m.held[buf] = true
 	if m.runs > 0 && m.away(buf) {
 		m.fetchLate(buf)
+		delete(m.ahead, buf)
 	}
 }
 
@@ -463,7 +465,9 @@ func (m *Machine[T]) fetchLate(buf int) {
 }
 
 // away reports whether an array is on the device alone after a run.
-func (m *Machine[T]) away(buf int) bool { return m.plan.final[buf] == onDevice || m.isRemote(buf) }
+func (m *Machine[T]) away(buf int) bool {
+	return m.plan.final[buf] == onDevice || m.isRemote(buf) || m.ahead[buf]
+}
 
 // Bind lets an input be read from data, which every run sends; nil restores the array.
 func (m *Machine[T]) Bind(buf int, data []T) {
@@ -471,14 +475,19 @@ func (m *Machine[T]) Bind(buf int, data []T) {
 		delete(m.remote, buf)
 		m.moved[buf] = true
 	}
+	if m.ahead[buf] {
+		m.fetchLate(buf)
+	}
 	m.host.Bind(buf, data)
 	m.bound[buf], m.changed[buf], m.held[buf] = data != nil, true, true
+	delete(m.ahead, buf)
 }
 
 // Store sets an array to numbers, which the next run sends.
 func (m *Machine[T]) Store(buf int, data []float64) {
 	m.host.Store(buf, data)
 	m.changed[buf] = true
+	delete(m.ahead, buf)
 }
 
 // Load returns the numbers of an array. It does not make every run fetch them from now on.

@@ -6,6 +6,7 @@ package cuda
 import (
 	"context"
 	"errors"
+	"slices"
 
 	device "github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/kernels/cuda/drv"
@@ -17,7 +18,8 @@ const together = 8
 // Repeat runs the program so many times, and after each copies arrays, the first of a pair from the second. Inputs are sent
 // before the first run and outputs fetched after the last.
 func (m *Machine[T]) Repeat(times int, carried [][2]int) error {
-	if times == 1 || len(m.plan.hosted) > 0 || m.source.Fails || m.arena == nil || len(m.remote) > 0 {
+	narrower := slices.ContainsFunc(carried, func(c [2]int) bool { return m.source.Narrow[c[0]] != m.source.Narrow[c[1]] })
+	if times == 1 || narrower || len(m.plan.hosted) > 0 || m.source.Fails || m.arena == nil || len(m.remote) > 0 {
 		return m.repeatSingly(times, carried)
 	}
 	if err := m.begin(); err != nil {
@@ -46,6 +48,11 @@ func (m *Machine[T]) Repeat(times int, carried [][2]int) error {
 		}
 		m.runs++
 	}
+	for _, c := range carried {
+		if err := m.arrived(c[0]); err != nil {
+			return err
+		}
+	}
 	if err := m.finish(); err != nil {
 		return err
 	}
@@ -58,8 +65,7 @@ func (m *Machine[T]) once(s *device.Stream, carried [][2]int) error {
 		return err
 	}
 	for _, c := range carried {
-		to, from := m.own(c[0]), m.read(c[1])
-		if err := s.Copy(to.Buffer, to.Offset, from.Buffer, from.Offset, m.bytes(c[0])); err != nil {
+		if err := m.copyOn(s, c[0], c[1]); err != nil {
 			return err
 		}
 	}
@@ -97,16 +103,45 @@ func (m *Machine[T]) repeatSingly(times int, carried [][2]int) error {
 			return err
 		}
 		for _, c := range carried {
-			if m.arena == nil || !m.away(c[1]) {
-				copy(m.host.Reals(c[0]), m.host.Reals(c[1]))
-				m.changed[c[0]] = true
-				continue
-			}
-			to, from := m.own(c[0]), m.read(c[1])
-			if err := m.on.Copy(to.Buffer, to.Offset, from.Buffer, from.Offset, m.bytes(c[0])); err != nil {
+			if err := m.Carry(c[0], c[1]); err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// Carry copies an array to an input, on the device if it is there alone.
+func (m *Machine[T]) Carry(to, from int) error {
+	if m.arena == nil || !m.away(from) || m.source.Narrow[to] != m.source.Narrow[from] {
+		if m.arena != nil && m.away(from) {
+			if err := m.fetch(from); err != nil {
+				return err
+			}
+		}
+		copy(m.host.Reals(to), m.host.Reals(from))
+		m.changed[to] = true
+		delete(m.ahead, to)
+		return nil
+	}
+	if err := m.copyOn(m.on, to, from); err != nil {
+		return err
+	}
+	return m.arrived(to)
+}
+
+// copyOn copies an array to an input on the device.
+func (m *Machine[T]) copyOn(s *device.Stream, to, from int) error {
+	at, of := m.own(to), m.read(from)
+	return s.Copy(at.Buffer, at.Offset, of.Buffer, of.Offset, m.bytes(to))
+}
+
+// arrived notes that an input was written on the device. It is fetched if somebody holds its elements, or if steps on the processor read it.
+func (m *Machine[T]) arrived(to int) error {
+	m.changed[to], m.ahead[to] = false, true
+	if m.held[to] || slices.Contains(m.plan.inputs, to) {
+		delete(m.ahead, to)
+		return m.fetch(to)
 	}
 	return nil
 }

@@ -29,6 +29,12 @@ func (m *Machine[T]) BindDevice(buf int, from device.Part) error {
 	if err := from.Buffer.Device().Default().Use(from, m.bytes(buf)); err != nil {
 		return err
 	}
+	if m.ahead[buf] {
+		if err := m.fetch(buf); err != nil {
+			return err
+		}
+		delete(m.ahead, buf)
+	}
 	m.remote[buf] = from
 	if err := m.address(buf); err != nil {
 		return m.undo(buf, before, was, err)
