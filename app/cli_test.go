@@ -18,6 +18,7 @@ import (
 	"github.com/euryale-dev/euryale/app/apptest"
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/demo"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 func TestMain(m *testing.M) { apptest.Main(m) }
@@ -410,6 +411,7 @@ func TestTableRunsResumeAndOverwrite(t *testing.T) {
 
 // A posterior that the defaults do not manage is sampled again, and then is.
 func TestRetriesAfterABadVerdict(t *testing.T) {
+	tier.SlowOnly(t)
 	var b strings.Builder
 	b.WriteString("tau,g2,g2_err\n")
 	for i := range 30 { // the decay does not end within the window

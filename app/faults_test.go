@@ -160,6 +160,7 @@ func contents(t *testing.T, dir string) map[string]string {
 // process, in its turn (of one that others make up some of them). Whatever has its name afterwards is whole, and the run goes on,
 // or is made again, to the same results.
 func TestFaultsOfFiles(t *testing.T) {
+	tier.SlowOnly(t)
 	faultInputs(t)
 	impatient(t, 120*time.Millisecond)
 	for name, c := range faultyCommands {

@@ -21,6 +21,7 @@ import (
 	"github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/internal/atomicfile"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/runs"
 )
 
@@ -50,6 +51,7 @@ func fullFor(t *testing.T, name string, from, times int) (restore func()) {
 // A disk that is full for a while delays a run; one that stays full ends it with 73 and
 // the line that resumes it, and nothing but the time since the last checkpoint is lost.
 func TestFullDiskOfRuns(t *testing.T) {
+	tier.SlowOnly(t)
 	impatient(t, 120*time.Millisecond)
 	apptest.ScriptFile(t, apptest.AssemblyScript)
 	classes := apptest.Write(t, "classes.json", apptest.TinyClasses)
@@ -139,6 +141,7 @@ func TestFullDiskOfRuns(t *testing.T) {
 // An interrupt ends training with 130 and the line that resumes it, also while the trained
 // circuit is evaluated.
 func TestInterruptedTraining(t *testing.T) {
+	tier.SlowOnly(t)
 	problem := apptest.Write(t, "tiny.json", apptest.TinyClasses)
 	trained, ended := 0, 0
 	for left := int32(36); ended == 0; left++ {

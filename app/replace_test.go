@@ -11,10 +11,12 @@ import (
 
 	"github.com/euryale-dev/euryale/app/apptest"
 	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // A file that a user put into a store stays, in a store of convert and in that of a run.
 func TestFilesInStoresStay(t *testing.T) {
+	tier.SlowOnly(t)
 	apptest.TinyRun(t)
 	for _, mine := range []string{"notes.txt", "posterior/notes.txt", "posterior/a/thesis.tex", "posterior/0.0", "mine/0", "posterior/.hidden"} {
 		if code, _, stderr := apptest.Do(t, "convert", "run", "prec.zarr", "--overwrite"); code != exit.OK {

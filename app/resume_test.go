@@ -13,6 +13,7 @@ import (
 
 	"github.com/euryale-dev/euryale/app/apptest"
 	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 var resumable = []string{"sample g2", "sample expr", "sample assembly", "sample twotime", "invert rsoxs", "train connectome", "sim assembly"}
@@ -80,6 +81,7 @@ func TestResumeOfAnotherCommand(t *testing.T) {
 
 // The covariance of the points of a correlation is part of a run: an interrupted posterior goes on with it.
 func TestCovarianceResumes(t *testing.T) {
+	tier.SlowOnly(t)
 	if testing.Short() {
 		t.Skip("it samples for some seconds")
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/batch/work"
 	"github.com/euryale-dev/euryale/internal/setting"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // The table of settings in CLI.md is made from their declarations (go test ./app -run Settings -update).
@@ -198,6 +199,7 @@ func wrongs(s setting.Setting) [][2]string {
 
 // A setting has the same name, meaning and default as a flag and as a key of a work list, and the same values are refused for the same reasons.
 func TestSettingsMeanTheSameInLists(t *testing.T) {
+	tier.SlowOnly(t)
 	t.Chdir(t.TempDir())
 	_, all := apptest.Commands()
 	for kind, door := range doors {

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/demo"
+	"github.com/euryale-dev/euryale/internal/tier"
 	nb "github.com/euryale-dev/euryale/notebook"
 )
 
 // The motion of the demonstration is fitted and sampled in cells.
 func TestMotion(t *testing.T) {
+	tier.SlowOnly(t)
 	m := nb.DemoMotion()
 	displays(t, "motion", m, "laminar_flow", "[0 45 90]", "D_offset fixed at 0")
 	fit := m.Fit(nb.Settings{Start: map[string]float64{"D0": 5000}})

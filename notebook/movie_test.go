@@ -18,6 +18,7 @@ import (
 
 // The movie of the demonstration is correlated and fitted in cells, and diffusion is what comes out.
 func TestMovie(t *testing.T) {
+	tier.SlowOnly(t)
 	dir := t.TempDir()
 	if tier.Slow {
 		displays(t, "demonstration", nb.DemoMovie(), "2000 of 96 x 112 pixels", "8 bins for correlations")

@@ -15,6 +15,7 @@ import (
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/check"
 	"github.com/euryale-dev/euryale/infer/dist"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/g2"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/report"
@@ -106,6 +107,7 @@ func TestCurveFits(t *testing.T) {
 }
 
 func TestMorphology(t *testing.T) {
+	tier.SlowOnly(t)
 	dir, ctx := t.TempDir(), context.Background()
 	if err := demo.WriteParticle(ctx, dir, "test"); err != nil {
 		t.Fatal(err)

@@ -17,10 +17,12 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/app/internal/tune"
 	"github.com/euryale-dev/euryale/internal/foreign"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // A run that goes on shows its draws so far and how far its chains are; one that has ended has its results alone.
 func TestDrawsOfRunsThatGoOn(t *testing.T) {
+	tier.SlowOnly(t)
 	after, every := tune.LiveAfter, tune.LiveEvery
 	tune.LiveAfter, tune.LiveEvery = 0, time.Millisecond
 	defer func() { tune.LiveAfter, tune.LiveEvery = after, every }()

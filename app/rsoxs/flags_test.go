@@ -10,6 +10,7 @@ import (
 
 	"github.com/euryale-dev/euryale/app/apptest"
 	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // Flags that the problem leaves nothing to do for are refused, and exposures that cannot be.
@@ -41,6 +42,7 @@ func TestFlagsWithoutUse(t *testing.T) {
 
 // Priors that a fit by least squares does not use are told.
 func TestPriorsOfFitsAreTold(t *testing.T) {
+	tier.SlowOnly(t)
 	morphology := apptest.WorkInSample(t)
 	if code, _, stderr := apptest.Do(t, "sim", "rsoxs", morphology); code != exit.OK {
 		t.Fatal(stderr)

@@ -12,10 +12,12 @@ import (
 
 	"github.com/euryale-dev/euryale/app/apptest"
 	"github.com/euryale-dev/euryale/app/rsoxs"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // A closed form fits counts without a grid, and its run folder has what that of voxels has.
 func TestInvertMeasuredInClosedForm(t *testing.T) {
+	tier.SlowOnly(t)
 	name, problem := measuredProblem(t)
 	delete(problem, "grid")
 	problem["options"] = map[string]any{"matrix": true, "width": 1.2, "closed": true}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/euryale-dev/euryale/app/apptest"
 	"github.com/euryale-dev/euryale/app/rsoxs"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/models/morph/measured"
 	"github.com/euryale-dev/euryale/tensor"
@@ -161,6 +162,7 @@ func TestChooseEnergiesOfProblem(t *testing.T) {
 
 // A table of I(q) is fitted without a detector, and drawn as curves.
 func TestInvertTable(t *testing.T) {
+	tier.SlowOnly(t)
 	name, problem := measuredProblem(t)
 	var rows strings.Builder
 	rows.WriteString("energy (eV),q (1/nm),I,dI\n")

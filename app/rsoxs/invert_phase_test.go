@@ -18,11 +18,13 @@ import (
 
 	"github.com/euryale-dev/euryale/app/apptest"
 	"github.com/euryale-dev/euryale/app/rsoxs"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
 // Voxels come out of images of a detector by the command line, with an ensemble, files and a verdict on what is determined.
 func TestInvertPhasesOfCounts(t *testing.T) {
+	tier.SlowOnly(t)
 	const n, voxel, distance = 24, 40.0, 1000.0 // nm and mm
 	k := 2 * math.Pi * 285 / 1239.841984
 	pixel := 2 * math.Pi / (n * voxel) / k * distance

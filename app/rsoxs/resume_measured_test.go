@@ -14,10 +14,12 @@ import (
 	"github.com/euryale-dev/euryale/app"
 	"github.com/euryale-dev/euryale/app/apptest"
 	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // A fit of measured patterns that was interrupted ends with --resume in the text and the files of one that was not.
 func TestInvertMeasuredResumes(t *testing.T) {
+	tier.SlowOnly(t)
 	name, problem := measuredProblem(t)
 	problem["parameters"] = map[string]any{"radius": map[string]any{"start": 5.5}, "log_scale": map[string]any{}}
 	problem["fixed"] = map[string]any{"shell": 4, "aligned": 0.5, "background": 2, "centre_x": 0.6, "centre_y": -0.5}

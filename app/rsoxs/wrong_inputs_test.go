@@ -14,6 +14,7 @@ import (
 
 	"github.com/euryale-dev/euryale/app/apptest"
 	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -58,6 +59,7 @@ func (w *wrongInput) set(pairs ...any) {
 
 // The twenty mistakes that users make with measured patterns are answered with what is wrong, where, with the numbers, and what to try.
 func TestWrongInputs(t *testing.T) {
+	tier.SlowOnly(t)
 	geometry := func(pairs ...any) map[string]any {
 		g := map[string]any{"distance": 10, "pixel": 0.25, "beam": []float64{7, 6}}
 		for i := 0; i < len(pairs); i += 2 {

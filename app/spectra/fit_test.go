@@ -276,6 +276,7 @@ func withoutErrors(t *testing.T, name string) string {
 
 // Single spectra: a star of three of them, its posterior, interrupted and resumed, and its picture.
 func TestFitAndSampleSpectra(t *testing.T) {
+	tier.SlowOnly(t)
 	dir := starFolder(t)
 	names := plainStar(t, dir)
 	config := []string{"--config", filepath.Join(dir, "config.yaml"), "--arm", "desi_b,desi_r,desi_z", "--quiet"}
@@ -393,6 +394,7 @@ func TestFitAndSampleSpectra(t *testing.T) {
 
 // Exposures with velocities of their own can be fitted with a given velocity, and sampled.
 func TestVelocitiesOfExposures(t *testing.T) {
+	tier.SlowOnly(t)
 	dir := starFolder(t)
 	names := plainStar(t, dir)[:2]
 	common := append(names, "--config", filepath.Join(dir, "config.yaml"), "--arm", "desi_b,desi_r", "--per-exposure", "--quiet")

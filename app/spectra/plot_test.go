@@ -16,6 +16,7 @@ import (
 	"github.com/euryale-dev/euryale/app/formula"
 	"github.com/euryale-dev/euryale/app/frame"
 	"github.com/euryale-dev/euryale/app/spectra"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 var tags = regexp.MustCompile(`<[^>]*>\s*`)
@@ -47,6 +48,7 @@ func has(t *testing.T, text string, parts ...string) {
 
 // Spectra are drawn as they were measured, with the fit that tables keep, and people learn what they lack.
 func TestPlotMeasuredSpectra(t *testing.T) {
+	tier.SlowOnly(t)
 	dir := starFolder(t)
 	t.Chdir(t.TempDir())
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -21,10 +21,12 @@ import (
 	"time"
 
 	"github.com/euryale-dev/euryale/internal/runlock"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // Files of 2 GB that hold nothing are looked at without being read, and a hundred tabs are answered.
 func TestManyTabsAndLargeFiles(t *testing.T) {
+	tier.SlowOnly(t)
 	dir, result, run := folder(t)
 	for _, name := range []string{"big.json", "big.h5", "big.csv", "big.npy", "big.imm"} {
 		f, err := os.Create(filepath.Join(dir, name))

@@ -14,6 +14,7 @@ import (
 	"github.com/euryale-dev/euryale/app/exit"
 	"github.com/euryale-dev/euryale/data/cyrsoxs"
 	"github.com/euryale-dev/euryale/demo"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // kindsOfFiles fills the folder of the test with a file or run of every kind that is quickly made, and returns how many items there are.
@@ -55,6 +56,7 @@ func kindsOfFiles(t *testing.T) {
 // Every picture of every kind can be zoomed, put on logarithmic axes and saved in all formats with its data, says what is under the cursor
 // with a unit or a name, and shows a command line that draws it.
 func TestEveryPictureOfEveryKind(t *testing.T) {
+	tier.SlowOnly(t)
 	kindsOfFiles(t)
 	v := serve(t)
 	var list struct {

@@ -21,6 +21,7 @@ import (
 	"github.com/euryale-dev/euryale/app/internal/tune"
 	"github.com/euryale-dev/euryale/app/xpcs"
 	"github.com/euryale-dev/euryale/data/nexus"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/sim/xpcs/speckle"
 )
 
@@ -194,6 +195,7 @@ func TestCorrelateFiles(t *testing.T) {
 
 // What arrives in a folder is correlated once it has stopped growing.
 func TestCorrelateWatch(t *testing.T) {
+	tier.SlowOnly(t)
 	t.Chdir(t.TempDir())
 	defer func(a, b time.Duration) { tune.WatchEvery, tune.Settled = a, b }(tune.WatchEvery, tune.Settled)
 	tune.WatchEvery, tune.Settled = 10*time.Millisecond, 50*time.Millisecond

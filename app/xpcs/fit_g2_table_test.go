@@ -15,6 +15,7 @@ import (
 
 	"github.com/euryale-dev/euryale/app/apptest"
 	"github.com/euryale-dev/euryale/app/exit"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/tensor"
 )
 
@@ -119,6 +120,7 @@ func TestFitsOfAges(t *testing.T) {
 
 // Every q of a result is fitted by one command, with a folder for each and one table.
 func TestFitTwotimeAtEveryQ(t *testing.T) {
+	tier.SlowOnly(t)
 	correlated(t)
 	code, stdout, stderr := apptest.Do(t, strings.Fields("fit twotime a_results.hdf --all-q --starts 1 --model static --out rings --json --quiet")...)
 	var doc struct {

@@ -136,6 +136,7 @@ func TestFitTwotime(t *testing.T) {
 
 // A posterior covers the truth; draws, tables and pictures are those of other runs; an interrupted run goes on to the same draws.
 func TestSampleTwotime(t *testing.T) {
+	tier.SlowOnly(t)
 	flowFolder(t)
 	const settings = " --frames 1:36 --chains 2 --warmup 150 --draws 150 --retries 0 --seed 3"
 	var doc xpcs.MotionPosteriorDoc

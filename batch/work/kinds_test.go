@@ -239,6 +239,7 @@ retries: 0
 
 // Stars of a file are fitted alike however they are shared out, and the tables are those of one run.
 func TestFitSpectra(t *testing.T) {
+	tier.SlowOnly(t)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "data", "coadd-bad.fits"), "nothing")
 	coadds := desi.Copy(t, filepath.Join(dir, "data"))

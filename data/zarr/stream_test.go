@@ -71,6 +71,7 @@ func checkDraws(t *testing.T, name string, n int) {
 }
 
 func TestStream(t *testing.T) {
+	tier.SlowOnly(t)
 	for _, z := range []int{0, 4} {
 		for _, n := range tier.Of([]int{0, 1, 25, 30}, []int{0, 1, 10, 25, 30}) {
 			name := filepath.Join(t.TempDir(), "s.zarr")

@@ -6,6 +6,8 @@ package docs_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // implied are defaults that no number in the code states, with the reason.
@@ -19,6 +21,7 @@ var implied = map[string]string{
 
 // Numbers that comments of fields state as defaults are those that the code takes.
 func TestDefaultsInComments(t *testing.T) {
+	tier.SlowOnly(t)
 	all, errs := newChecker(t).Defaults()
 next:
 	for _, err := range errs {

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -18,11 +17,8 @@ import (
 	"github.com/euryale-dev/euryale/internal/tier"
 )
 
-// linked are the examples whose tests the quick tier runs. Each is a program with everything in it, which takes seconds to link; of the
-// others it compiles all, with their tests.
-var linked = []string{"operation", "faulty"}
-
-// Every example builds against this repository, with its command, and passes its tests, all of them in the slow tier.
+// Every example compiles against this repository, with its command and its tests, which it passes in the slow tier: each is a program with everything in
+// it, which takes seconds to link.
 // Kernels run on an emulated device if g++ can build it. All modules are one workspace, so that the go command reads everything once.
 func TestDoors(t *testing.T) {
 	modules, err := filepath.Glob(filepath.Join("..", "..", "examples", "doors", "*", "go.mod"))
@@ -30,17 +26,14 @@ func TestDoors(t *testing.T) {
 		t.Fatalf("%v: %v", modules, err)
 	}
 	modules = append(modules, filepath.Join("testdata", "faulty", "go.mod")) // parts that panic
-	work, all, quick := "go 1.26.0\n", []string{"list", "-export", "-test", "-f", "{{with .Error}}{{.}}{{end}}"}, []string{"test", "-vet=off", "-ldflags=-w"}
+	work, compiled, tested := "go 1.26.0\n", []string{"list", "-export", "-test", "-f", "{{with .Error}}{{.}}{{end}}"}, []string{"test", "-vet=off", "-ldflags=-w"}
 	for _, m := range modules {
 		dir, err := filepath.Abs(filepath.Dir(m))
 		if err != nil {
 			t.Fatal(err)
 		}
 		work += fmt.Sprintf("use %q\n", dir)
-		all = append(all, filepath.Dir(m)+"/...")
-		if tier.Slow || slices.Contains(linked, filepath.Base(dir)) {
-			quick = append(quick, filepath.Dir(m)+"/...")
-		}
+		compiled, tested = append(compiled, filepath.Dir(m)+"/..."), append(tested, filepath.Dir(m)+"/...")
 	}
 	file := filepath.Join(t.TempDir(), "go.work")
 	if err := os.WriteFile(file, []byte(work), 0o644); err != nil {
@@ -51,7 +44,7 @@ func TestDoors(t *testing.T) {
 		l := pretend.Shared(t)
 		env = append(env, "EURYALE_LIBCUDA="+l.Path, "EURYALE_LIBNVRTC="+l.Path)
 	}
-	for _, args := range [][]string{all, quick} {
+	for _, args := range tier.Of([][]string{compiled}, [][]string{compiled, tested}) {
 		for i, a := range args {
 			if strings.HasPrefix(a, "testdata") {
 				args[i] = "./" + a

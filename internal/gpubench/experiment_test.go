@@ -18,6 +18,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 )
 
@@ -101,6 +102,7 @@ func TestExperiment(t *testing.T) {
 
 // A value that ends its process, or never ends, costs only itself.
 func TestExperimentWithMishaps(t *testing.T) {
+	tier.SlowOnly(t)
 	for _, mishap := range []string{"crash", "hang"} {
 		e, _ := experimentOfTest(t, mishap, 60)
 		failed := 0

@@ -96,6 +96,7 @@ func calibrated(t *testing.T, s Simulator, c infer.SBCSettings) {
 }
 
 func TestSimulatorCalibration(t *testing.T) {
+	tier.SlowOnly(t)
 	s, err := emulated()
 	if err != nil {
 		t.Fatal(err)

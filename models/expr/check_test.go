@@ -94,6 +94,7 @@ func TestMisfitsOfFormulasAreNamed(t *testing.T) {
 
 // Of 60,000 right models in the slow tier at most 1 % are flagged, and of 1,000 what chance adds.
 func TestRightFormulasAreSeldomFlagged(t *testing.T) {
+	tier.SlowOnly(t)
 	kinds := map[string]int{}
 	flagged, models, most := 0, tier.Of(1000, 60000), tier.Of(20, 600)
 	for k := range models {

@@ -9,6 +9,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // Messages about a row count from 1 and give the file and the line, also after rows were left out and where a problem file names its tables.
@@ -52,6 +54,7 @@ func TestStartsOfLinearFormulas(t *testing.T) {
 
 // What is tied follows at every place that the search for starts tries: a width that is 0 there would have no finite value anywhere.
 func TestStartsFollowTies(t *testing.T) {
+	tier.SlowOnly(t)
 	for _, peak := range []string{"gaussian", "lorentzian", "voigt", "pseudo_voigt"} {
 		p := &Problem{Expr: fmt.Sprintf("%s(x, a_) + %s(x, b_) + c", peak, peak), Y: "y", Data: map[string]Column{"x": {}, "y": {}},
 			Tied: map[string]string{"b_sigma": "a_sigma", "b_center": "a_center + 1.2", "b_amplitude": "a_amplitude/2"}}

@@ -12,6 +12,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
@@ -165,6 +166,7 @@ func blur(image []float64, n int, variance float64) {
 }
 
 func TestMisfitsOfPatternsAreNamed(t *testing.T) {
+	tier.SlowOnly(t)
 	more := rand.New(rand.NewPCG(8, 8))
 	for _, c := range []struct {
 		name, kind string

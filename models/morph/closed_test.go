@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/sim/rsoxs/farfield"
 	"github.com/euryale-dev/euryale/sim/rsoxs/particle"
 )
@@ -33,6 +34,7 @@ func ofFile(t *testing.T, p *Problem) {
 
 // Every closed form that problems can name has intensities that depend on each of its parameters.
 func TestClosedFormsOfProblems(t *testing.T) {
+	tier.SlowOnly(t)
 	dir := farfield.Detector{Rows: 3, Columns: 4, PixelY: 2.1, PixelX: 2}.Directions(farfield.Pose{Distance: ad.Scalar(14), PoniY: ad.Scalar(2.4), PoniX: ad.Scalar(3.3)})
 	k := ad.Scalar(1.45)
 	contrast := farfield.Tensor(ad.Const([]float64{-2e-3, 3e-3, 1e-3, 5e-4}))

@@ -14,6 +14,7 @@ import (
 
 	demodata "github.com/euryale-dev/euryale/demo"
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/optim"
 )
@@ -75,6 +76,7 @@ func TestTask(t *testing.T) {
 }
 
 func TestTaskOfDraws(t *testing.T) {
+	tier.SlowOnly(t)
 	task, err := morph.OpenTask(filepath.Join(particle(t), "posterior.json"), 0)
 	if err != nil || task.Method != "nuts" {
 		t.Fatal(err)

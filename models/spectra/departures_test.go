@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // drawn makes stars with parameters drawn at random, and a change of their spectra: flux has the noise of errors e, quiet does
@@ -126,6 +127,7 @@ func same(e float64) func(int) float64 { return func(int) float64 { return e } }
 
 // A second star, a resolution that is wrong and a step of the flux are named.
 func TestDeparturesAreNamed(t *testing.T) {
+	tier.SlowOnly(t)
 	t.Parallel()
 	lib := goldenLibrary(t, "nn")
 	d := draw(t, lib, 17)
@@ -149,6 +151,7 @@ func TestDeparturesAreNamed(t *testing.T) {
 // Continua of cubics, of which the functions of the continuum leave a part, get polynomials, and no part is left. Continua that
 // need none have the bits of the fit with fixed functions.
 func TestContinuumHasWhatItNeeds(t *testing.T) {
+	tier.SlowOnly(t)
 	t.Parallel()
 	lib := goldenLibrary(t, "nn")
 	d := draw(t, lib, 5)
@@ -195,6 +198,7 @@ func (d *drawn) plant(_ []float64, s, _ []Spectrum) {
 
 // Cosmic rays are left out, and the verdict says where; emission is said to be that.
 func TestSpikes(t *testing.T) {
+	tier.SlowOnly(t)
 	t.Parallel()
 	lib := goldenLibrary(t, "nn")
 	d := draw(t, lib, 9)

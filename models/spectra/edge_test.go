@@ -103,6 +103,7 @@ func TestBadSettings(t *testing.T) {
 // The reference looks its starting steps up by name: fixing teff ends it, and so does a parameter that is called
 // vmic. Here names do not matter.
 func TestFixedTeffAndUnknownNames(t *testing.T) {
+	tier.SlowOnly(t)
 	t.Parallel()
 	stars, optima := batchStars(t)
 	star, truth := stars[0], optima[0].Params

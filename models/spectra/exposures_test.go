@@ -35,6 +35,7 @@ func exposedStars(t testing.TB, lib *Library, arms int, offsets ...[]float64) (s
 // Exposures with velocities of their own recover those of binaries and of constant stars with errors that are
 // right, in one batch, and say which is which.
 func TestVelocitiesPerExposure(t *testing.T) {
+	tier.SlowOnly(t)
 	t.Parallel()
 	lib := goldenLibrary(t, "nn")
 	binary, constant := []float64{-30, 30}, []float64{0, 0, 0}

@@ -13,6 +13,7 @@ import (
 
 // The limit of a rotation that is not seen is that of the posterior along it, computed point by point.
 func TestLimitOfRotation(t *testing.T) {
+	tier.SlowOnly(t)
 	t.Parallel()
 	lib := goldenLibrary(t, "nn")
 	s := newSimulator(t, lib, anyMock(t).Spectra[:1], 4)

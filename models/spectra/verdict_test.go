@@ -15,6 +15,7 @@ import (
 
 // Right models are rarely said to be wrong, and wrong ones are.
 func TestVerdicts(t *testing.T) {
+	tier.SlowOnly(t)
 	t.Parallel()
 	stars, _ := batchStars(t)
 	lib, settings := batchSettings(t)

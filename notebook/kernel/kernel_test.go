@@ -153,7 +153,7 @@ func TestNotebooksRun(t *testing.T) {
 }
 
 // long are the notebooks that take many seconds; the slow tests run all of them, twice.
-var long = []string{"connectome.md", "from_frames.md", "inversion.md", "motion.md"}
+var long = []string{"connectome.md", "double_or_stretched.md", "from_frames.md", "inversion.md", "motion.md"}
 
 // sameAgain runs notebooks again and compares them with what they were the first time.
 func sameAgain(t *testing.T, files []string, books []*cells.Notebook) {

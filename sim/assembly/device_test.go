@@ -13,6 +13,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/sim/assembly"
 )
@@ -357,6 +358,7 @@ func TestFixedAreaLearnsOnDevice(t *testing.T) {
 // A device that fails while it counts the synapses of a stimulus is an error of Plan; the next attempt counts them
 // anew.
 func TestCountingFails(t *testing.T) {
+	tier.SlowOnly(t)
 	lib := pretend.Shared(t)
 	c := assembly.New(assembly.Settings{P: 0.02, Seed: 3})
 	if err := errors.Join(c.AddStimulus("s", 4), c.AddArea(assembly.Area{Name: "A", N: 2_500_000, K: 5, Beta: 0.1})); err != nil {

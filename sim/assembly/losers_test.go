@@ -117,6 +117,7 @@ func recalled(t *testing.T, s Settings, a Area) map[string][]float64 {
 
 // What lazy areas do has the same distribution as what areas do that exist whole, in all that areas do.
 func TestLazyAreasHaveTheLawOfWholeOnes(t *testing.T) {
+	tier.SlowOnly(t)
 	area := Area{Name: "A", N: 1000, K: 100, Beta: 0.05}
 	tiny := Area{Name: "A", N: 60, K: 20, Beta: 0.1}
 	for _, c := range []struct {

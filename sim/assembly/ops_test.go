@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 func twoAreas(t *testing.T, s Settings, a Area) *Brain {
@@ -90,6 +92,7 @@ func collect(n int, s Settings, f func(s Settings) map[string][]float64) figures
 }
 
 func TestLawOfAssociation(t *testing.T) {
+	tier.SlowOnly(t)
 	for engine, s := range map[string]Settings{"lazy_exact": {Activity: Silent, Lazy: forgetful}, "cpp": {Activity: Silent, Lazy: Normal}, "py": {Lazy: Normal}} {
 		eachExperiment(t, "assoc", engine, 1, func(t *testing.T, p float64, a Area, want figures) {
 			s.P = p
@@ -122,6 +125,7 @@ func merged(t *testing.T, s Settings, a Area) map[string][]float64 {
 }
 
 func TestLawOfMerging(t *testing.T) {
+	tier.SlowOnly(t)
 	for engine, s := range map[string]Settings{"lazy_exact": {Activity: Silent, Lazy: forgetful}, "cpp": {Activity: Silent, Lazy: Normal}} {
 		eachExperiment(t, "merge", engine, 1, func(t *testing.T, p float64, a Area, want figures) {
 			s.P = p

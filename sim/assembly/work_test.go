@@ -9,6 +9,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // settledBrain is a brain with an area of n neurons whose assembly was formed in some steps, and its plan.
@@ -40,6 +41,7 @@ func settledBrain(t *testing.T, n, k int, backend ad.Backend) (*Brain, *Plan, in
 
 // The work that is declared of steps is what their kernels do on the emulated device.
 func TestWorkOfStepsIsDone(t *testing.T) {
+	tier.SlowOnly(t)
 	lib := pretend.Shared(t)
 	lib.Set("capability", 89) // for which no other test compiles, so that kernels are compiled now, to be traced
 	lib.Set("trace", 1)

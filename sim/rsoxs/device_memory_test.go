@@ -11,6 +11,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/kernels/cuda"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -134,6 +135,7 @@ func TestVolumesAreRefused(t *testing.T) {
 // A volume of 1024^3 voxels of three materials in half precision stays on the device, with its gradient, and
 // fills a third of it.
 func TestLargestVolume(t *testing.T) {
+	tier.SlowOnly(t)
 	if testing.Short() {
 		t.Skip("a short run")
 	}

@@ -28,6 +28,7 @@ const mostBytes = 59
 // A process that simulates a pattern and its gradient never holds more than
 // mostBytes per voxel, its morphology included and its program's file not.
 func TestPeakMemory(t *testing.T) {
+	tier.SlowOnly(t)
 	if n, err := strconv.Atoi(os.Getenv(childVolume)); err == nil {
 		fmt.Printf("peak %.2f forward %.2f\n", measured(t, n, true), measured(t, n, false))
 		return

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/data/scatter"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph/measured"
 )
 
@@ -43,6 +44,7 @@ func TestCountsByOtherLikelihoods(t *testing.T) {
 
 // A verdict takes images of which some pixels have no error: they are compared by another likelihood, after the others.
 func TestVerdictOnErrorsOfZero(t *testing.T) {
+	tier.SlowOnly(t)
 	k := smallOf(t, 4, true)
 	set := countsOf(k.Model.Data)
 	set.Rates = true

@@ -14,12 +14,14 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph/measured"
 	"github.com/euryale-dev/euryale/optim"
 )
 
 // The angle by which molecules with three optical axes are turned about their director is found, and matters.
 func TestTwistIsFound(t *testing.T) {
+	tier.SlowOnly(t)
 	k := small(t, 3)
 	k.Model.Tables = slices.Clone(k.Model.Tables)
 	k.Model.Tables[1].Second = [][2]float64{{-4e-4, 9e-4}, {1.2e-3, 3e-4}}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/infer"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph/measured"
 	"github.com/euryale-dev/euryale/optim"
 )
@@ -17,6 +18,7 @@ import (
 // The evidence falls by about half of what the deviance rises where a model leaves the shell's order out, and the log-likelihoods that a
 // posterior stores are those of blocks of a ring, a sector and an energy.
 func TestComparisonOfModels(t *testing.T) {
+	tier.SlowOnly(t)
 	evidence, deviance := map[string]float64{}, map[string]float64{}
 	for _, name := range []string{"ordered", "isotropic"} {
 		k := smallOf(t, 3, true)

@@ -77,6 +77,7 @@ func TestExchangedEnergies(t *testing.T) {
 
 // Two energies alone that have changed places are named, too.
 func TestTwoExchangedEnergies(t *testing.T) {
+	tier.SlowOnly(t)
 	k := smallOf(t, 3, true)
 	f := k.Model.Data.Frames
 	f[0].Counts, f[1].Counts = f[1].Counts, f[0].Counts

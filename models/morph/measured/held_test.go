@@ -11,12 +11,14 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph/measured"
 	"github.com/euryale-dev/euryale/optim"
 )
 
 // The moves that are foretold for held values are those of fits in which these are off, and a verdict on a right model notes the largest.
 func TestHeldValuesMoveFitsAsForetold(t *testing.T) {
+	tier.SlowOnly(t)
 	k := smallOf(t, 3, true)
 	k.Params = slices.DeleteFunc(k.Params, func(p measured.Param) bool { return p.Name == "resolution" || p.Name == "background" })
 	k.Fixed = map[string]float64{"resolution": truthOf["resolution"], "background": truthOf["background"], "width": 1, k.Params[0].Name: 1} // the last one is searched for

@@ -14,6 +14,7 @@ import (
 
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/models/morph/measured"
 	"github.com/euryale-dev/euryale/optim"
@@ -110,6 +111,7 @@ func TestFitFindsTheTruth(t *testing.T) {
 
 // What a model leaves out is named first, with what to add.
 func TestWhatIsLeftOutIsNamed(t *testing.T) {
+	tier.SlowOnly(t)
 	for without, want := range map[string]string{"centre_x": "beam centre", "background": "background", "resolution": "blur"} {
 		k := smallOf(t, 3, true)
 		k.Fixed = map[string]float64{"shell": truthOf["shell"], "aligned": truthOf["aligned"]} // fits of fewer parameters are quicker

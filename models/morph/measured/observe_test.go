@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/euryale-dev/euryale/data/scatter"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph/measured"
 	"github.com/euryale-dev/euryale/optim"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
@@ -180,6 +181,7 @@ func TestRates(t *testing.T) {
 
 // Every likelihood finds the truth in counts that are plentiful, and the scale of noise that has one.
 func TestLikelihoods(t *testing.T) {
+	tier.SlowOnly(t)
 	base := smallOf(t, 5, true)
 	for _, name := range measured.Noises() {
 		k := without(base, base.Model.Data, "shell", "centre_x", "centre_y", "resolution", "background")
@@ -223,6 +225,7 @@ func TestLikelihoods(t *testing.T) {
 
 // Two cameras with nuisances of their own share the morphology.
 func TestJointFit(t *testing.T) {
+	tier.SlowOnly(t)
 	a, b := smallOf(t, 6, true), smallOf(t, 7, true)
 	a.Model.Suffix, b.Model.Suffix = "@1", "@2"
 	own := []string{"centre_x", "centre_y", "background"}

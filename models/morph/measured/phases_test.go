@@ -16,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	ad "github.com/euryale-dev/euryale/autodiff"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph"
 	"github.com/euryale-dev/euryale/models/morph/measured"
 	"github.com/euryale-dev/euryale/sim/rsoxs"
@@ -94,6 +95,7 @@ func flatProblem(t *testing.T, change func(doc map[string]any)) (*morph.Problem,
 
 // Voxels come out of counts of a detector without a start, on the scale of the counts, and without a finding.
 func TestVoxelsFromCounts(t *testing.T) {
+	tier.SlowOnly(t)
 	problem, dir := flatProblem(t, nil)
 	p, err := measured.OpenPhases(problem, dir)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/euryale-dev/euryale/infer"
 	"github.com/euryale-dev/euryale/infer/diag"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph/measured"
 	"github.com/euryale-dev/euryale/optim"
 )
@@ -17,6 +18,7 @@ import (
 // A model without the order of its shell misses blocks so far that the draws say nothing about a fit without them; draws about such fits do,
 // and agree with the others' importance sampling where that can be trusted.
 func TestBlocksAreRefitted(t *testing.T) {
+	tier.SlowOnly(t)
 	k := smallOf(t, 3, true)
 	k.Params = slices.DeleteFunc(k.Params, func(p measured.Param) bool { return p.Name == "aligned" })
 	k.Fixed = map[string]float64{"aligned": truthOf["aligned"] - 0.1}

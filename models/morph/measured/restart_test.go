@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/euryale-dev/euryale/infer/check"
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph/measured"
 	"github.com/euryale-dev/euryale/optim"
 )
@@ -36,6 +37,7 @@ func faint(t *testing.T, starts map[string]float64) *measured.Task {
 
 // A fit that ends in a wrong minimum is repeated from other starts, and the lowest minimum of all is returned.
 func TestWrongMinimumIsLeft(t *testing.T) {
+	tier.SlowOnly(t)
 	start := map[string]float64{"radius": 13, "shell": 14, "aligned": 0.3, "log_scale": 9.5, "centre_x": 0, "centre_y": 0}
 	first, err := faint(t, start).Fit(t.Context(), optim.Settings{})
 	if err != nil || first.Deviance < 5000 {
@@ -57,6 +59,7 @@ func TestWrongMinimumIsLeft(t *testing.T) {
 
 // Of two minima that the data do not tell apart both are told, and one that they exclude is not.
 func TestMinimaThatAreNotTold(t *testing.T) {
+	tier.SlowOnly(t)
 	k := faint(t, map[string]float64{"log_scale": 9.5})
 	s, err := k.FitBest(t.Context(), measured.FitSettings{Restarts: -1})
 	if err != nil {
@@ -73,6 +76,7 @@ func TestMinimaThatAreNotTold(t *testing.T) {
 
 // A length that is held at a wrong value is named.
 func TestLengthThatIsHeld(t *testing.T) {
+	tier.SlowOnly(t)
 	k := faint(t, map[string]float64{"log_scale": 9.5})
 	k.Fixed = map[string]float64{"radius": 6.4, "aligned": 0.6}
 	k.Params = slices.DeleteFunc(k.Params, func(p measured.Param) bool { return k.Fixed[p.Name] > 0 })

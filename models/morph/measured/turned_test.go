@@ -77,6 +77,7 @@ func with(t *testing.T, k *measured.Task, set *scatter.Set) *measured.Task {
 // Directions chi that are turned by 90 degrees or mirrored are named, for I(q, chi), and so is A(q) of a field that is turned. Right data are
 // not flagged.
 func TestTurnedReducedPatterns(t *testing.T) {
+	tier.SlowOnly(t)
 	const relative = 0.02
 	random := rand.New(rand.NewPCG(3, 9))
 	for name, c := range map[string]struct {

@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/models/morph/measured"
 	"github.com/euryale-dev/euryale/optim"
 )
@@ -47,6 +48,7 @@ func each(k *measured.Task, change func(i int, c float64) float64) {
 
 // What a problem has wrong about its files is named with what to do.
 func TestWhatIsWrongIsNamed(t *testing.T) {
+	tier.SlowOnly(t)
 	for name, c := range map[string]struct {
 		spoil      func(k *measured.Task)
 		want, says string

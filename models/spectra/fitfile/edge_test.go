@@ -147,6 +147,7 @@ func TestVersionOfLibrary(t *testing.T) {
 
 // First guesses on a grid reach the same fits.
 func TestBruteForce(t *testing.T) {
+	tier.SlowOnly(t)
 	run, rows := fitted(t, 1)
 	file, job := run.Coadd(t), DESIJob{Rows: among(rows, 1)}
 	a := must[*DESIOutcome](t)(pipelineOf(t, &run, func(s *Settings) { s.NoVerdict = true }).DESI(context.Background(), file, job))

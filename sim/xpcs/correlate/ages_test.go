@@ -30,6 +30,7 @@ func poisson(data []float32, scale float64, seed uint64) []float32 {
 // Errors of g2 at ages are the scatter over movies: for slow and fast samples, for few counts, for speckles wider than a pixel, and where
 // the movie does not fit into memory.
 func TestErrorsOfAges(t *testing.T) {
+	tier.SlowOnly(t)
 	const side, frames = 24, 160
 	movies, within := 20, 1.45
 	if tier.Slow {

@@ -320,6 +320,7 @@ func long(frames, side int, stop bool) (Movie, Maps) {
 // Peak memory on a GPU of 141 GB, by the allocator's count: it does not grow with the number of frames of a multi-tau correlation, and stays below four
 // fifths of a small GPU, on which the movie is read several times or in smaller blocks.
 func TestMemoryOfCorrelations(t *testing.T) {
+	tier.SlowOnly(t)
 	large, d, lib := fresh(t, 3, 141e9)
 	lib.Set("count", 1)
 	defer lib.Set("count", 0)

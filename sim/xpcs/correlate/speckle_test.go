@@ -68,6 +68,7 @@ func wideSpeckles(frames, side int, sigma, keep float64, seed uint64) []float32 
 
 // Errors are those over movies also where speckles are wider than a pixel, and speckles of one pixel are found to be so.
 func TestErrorsOfWideSpeckles(t *testing.T) {
+	tier.SlowOnly(t)
 	const side, frames = 40, 60
 	movies := 60
 	if tier.Slow {

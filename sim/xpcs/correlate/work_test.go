@@ -10,11 +10,13 @@ import (
 
 	"github.com/euryale-dev/euryale/internal/pretend"
 	"github.com/euryale-dev/euryale/internal/roofline"
+	"github.com/euryale-dev/euryale/internal/tier"
 )
 
 // The work that is declared of a block of frames is what its kernels do on the emulated device: two movies differ by
 // one block in their middle.
 func TestWorkOfCorrelationsIsDone(t *testing.T) {
+	tier.SlowOnly(t)
 	const h, w = 16, 40
 	lib := pretend.Shared(t)
 	lib.Set("capability", 89) // for which no other test compiles, so that kernels are compiled now, to be traced

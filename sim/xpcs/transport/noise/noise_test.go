@@ -7,6 +7,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/euryale-dev/euryale/internal/tier"
 	"github.com/euryale-dev/euryale/sim/xpcs/transport"
 	"github.com/euryale-dev/euryale/tensor"
 )
@@ -79,6 +80,7 @@ func checkCorrelations(t *testing.T, source *Speckles, g []float64, contrast, of
 
 // The covariance of cells is the scatter of their means over movies, also where pairs are left out.
 func TestCellCovarianceIsTheScatterOfMovies(t *testing.T) {
+	tier.SlowOnly(t)
 	const frames, pixels, movies = 12, 256, 1500
 	s := setup(transport.Static, frames)
 	f, err := NewFields(s)
