@@ -33,6 +33,8 @@ var choices = []Choice{
 	{"sum_blocks", 512, []int{512, 264, 528, 1056}, "the most blocks that share the sum of an array", []string{"sum 10M"}},
 	{"warp_row", 2048, []int{2048, 512, 1024, 8192}, "elements of the longest row that a warp sums; a block sums longer ones", []string{"batch norm (32,64,32,32)"}},
 	{"kept", 192, []int{192, 64, 384}, "bytes of rows that a thread keeps in registers between loops that go over the same rows, of all arrays together", []string{"softmax (4096,1024)"}},
+	{"product_tile", 0, []int{0, 32, 64, 128}, "rows and columns of the part of a product of matrices that a block makes, with our own kernels; 0 for a size that depends on the product", []string{"matmul 256", "matmul 512", "matmul 1024", "matmul 2048", "conv 3x3 (32,64,128,128)->128"}},
+	{"fft_radix", 8, []int{8, 4, 16}, "largest radix of Fourier transforms of our own: each stage goes through shared memory once", []string{"fft (1024,1024)", "fft 2d (1024,1024)", "fft 2d (96,512,512)"}},
 	{"library_product", 1 << 21, []int{1 << 21, 1 << 14, 1 << 30}, "multiplications from which on cuBLAS makes a product of matrices, where it is found", []string{"matmul 128", "matmul 256", "matmul 512", "matmul 1024"}},
 	{"library_convolution", 1 << 21, []int{1 << 21, 1 << 14, 1 << 30}, "multiplications from which on cuDNN makes a convolution of images, where it is found", []string{"conv 3x3 (1,32,64,64)->64", "conv 3x3 (32,64,128,128)->128"}},
 	{"library_transform", 1 << 15, []int{1 << 15, 1 << 8, 1 << 30}, "numbers from which on cuFFT makes a Fourier transform, where it is found", []string{"fft (1024,1024)", "fft 2d (1024,1024)"}},

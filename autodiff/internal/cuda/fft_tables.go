@@ -99,19 +99,28 @@ func (f *fourier) table(name string, n int, at func(k int) (x, y float64)) strin
 	return f.g.reals[name]
 }
 
-// radices splits a length into radices, fours before twos; nil if it has another prime factor.
-func radices(n int) []int {
+// radices splits a length into radices; nil if it has a prime factor above 7. Its twos are as few powers as can be, of at most most, whose exponents differ by at most one, larger ones first.
+func radices(n, most int) []int {
 	list := []int{}
-	for _, r := range []int{7, 5, 3, 4, 2} {
+	for _, r := range []int{7, 5, 3} {
 		for n%r == 0 {
 			list, n = append(list, r), n/r
 		}
 	}
-	if n > 1 {
+	twos := bits.TrailingZeros(uint(n))
+	if n>>twos > 1 {
 		return nil
+	}
+	largest := bits.Len(uint(most)) - 1
+	for stages := (twos + largest - 1) / largest; stages > 0; stages-- {
+		exponent := (twos + stages - 1) / stages
+		list, twos = append(list, 1<<exponent), twos-exponent
 	}
 	return list
 }
+
+// radix returns the largest radix of the transforms of a program.
+func (f *fourier) radix() int { return f.g.choice("fft_radix") }
 
 // smoothFrom returns the least length from n on that is a product of twos, threes and fives.
 func smoothFrom(n int) int {
@@ -142,6 +151,35 @@ template <> struct Butterfly<2> { static inline __device__ void run(complex *v, 
 template <> struct Butterfly<4> { static inline __device__ void run(complex *v, R s) {
 	complex a = v[0] + v[2], b = v[0] - v[2], c = v[1] + v[3], d = eu_turned(v[1] - v[3], s);
 	v[0] = a + c; v[1] = b + d; v[2] = a - c; v[3] = b - d;
+} };
+template <> struct Butterfly<8> { static inline __device__ void run(complex *v, R s) {
+	const R h = R(0.70710678118654752);
+	complex a[4] = {v[0], v[2], v[4], v[6]}, b[4] = {v[1], v[3], v[5], v[7]};
+	Butterfly<4>::run(a, s); Butterfly<4>::run(b, s);
+	complex t = b[1] + eu_turned(b[1], s), u = eu_turned(b[3], s) - b[3];
+	b[1].x = h * t.x; b[1].y = h * t.y; b[2] = eu_turned(b[2], s); b[3].x = h * u.x; b[3].y = h * u.y;
+#pragma unroll
+	for (int k = 0; k < 4; k++) { v[k] = a[k] + b[k]; v[k + 4] = a[k] - b[k]; }
+} };
+template <> struct Butterfly<16> { static inline __device__ void run(complex *v, R s) { // fours of fours
+	const R c = R(0.92387953251128676), d = R(0.38268343236508977), h = R(0.70710678118654752);
+	const complex by[10] = {{R(1), R(0)}, {c, s * d}, {h, s * h}, {d, s * c}, {R(0), s}, {R(0), R(0)}, {-h, s * h}, {R(0), R(0)}, {R(0), R(0)}, {-c, -s * d}};
+	complex t[4][4];
+#pragma unroll
+	for (int j = 0; j < 4; j++) {
+#pragma unroll
+		for (int q = 0; q < 4; q++) t[j][q] = v[j + 4 * q];
+		Butterfly<4>::run(t[j], s);
+	}
+#pragma unroll
+	for (int k = 0; k < 4; k++) {
+		complex u[4];
+#pragma unroll
+		for (int j = 0; j < 4; j++) u[j] = j * k == 0 ? t[j][k] : t[j][k] * by[j * k];
+		Butterfly<4>::run(u, s);
+#pragma unroll
+		for (int q = 0; q < 4; q++) v[k + 4 * q] = u[q];
+	}
 } };
 ` + oddButterfly(3) + oddButterfly(5) + oddButterfly(7) + `template <int r, int n, int before, int lines, int threads> static inline __device__ void eu_stage(complex *x, const complex *w, R s) {
 	const int each = n / r, all = lines * each, c = (all + threads - 1) / threads;

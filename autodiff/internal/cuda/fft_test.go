@@ -11,6 +11,7 @@ import (
 	ad "github.com/euryale-dev/euryale/autodiff"
 	"github.com/euryale-dev/euryale/autodiff/internal/cuda"
 	"github.com/euryale-dev/euryale/internal/pretend"
+	device "github.com/euryale-dev/euryale/kernels/cuda"
 )
 
 // outputs runs a program with all inputs set to given numbers. On the device it runs again with threads and
@@ -94,6 +95,27 @@ func fourierParity(t *testing.T, precisions []int, lengths ...int) {
 func TestFourierLengths(t *testing.T) {
 	pretend.Shared(t)
 	fourierParity(t, []int{64}, 1, 13, 420)
+}
+
+// Every largest radix makes the same transforms, of lengths that have it and that do not.
+func TestFourierRadices(t *testing.T) {
+	pretend.Shared(t)
+	d, err := ad.DeviceFor(ad.CUDA{}, ad.Need{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Choose(nil)
+	for _, c := range device.Choices() {
+		if c.Name != "fft_radix" {
+			continue
+		}
+		for _, radix := range c.Values {
+			if err := d.Choose(map[string]int{c.Name: radix}); err != nil {
+				t.Fatal(err)
+			}
+			fourierParity(t, []int{32, 64}, 16, 48, 128)
+		}
+	}
 }
 
 // Little shared memory makes short lines long: rows and columns, once and twice, and long convolutions.

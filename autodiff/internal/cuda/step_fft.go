@@ -6,6 +6,7 @@ package cuda
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 
 	device "github.com/euryale-dev/euryale/kernels/cuda"
@@ -121,6 +122,9 @@ func newFourier(s *Step, inverse bool) *fourier {
 // without being asked. Tests make it smaller.
 var fourierRoom = 48 << 10
 
+// fourierNumbers is how many complex numbers a block transforms where lines are short.
+const fourierNumbers = 2048
+
 // capacity is the number of complex numbers in shared memory.
 func (f *fourier) capacity() int { return fourierRoom / (f.g.precision / 4) }
 
@@ -187,7 +191,7 @@ func (p *pass) packed(n int, in, out bool) []lineAxis {
 // the columns of a matrix, one after the other; lengths with prime factors above 7 are convolutions.
 func (f *fourier) run(p pass) {
 	m := smoothFrom(2*p.n - 1)
-	switch radix := radices(p.n); {
+	switch radix := radices(p.n, f.radix()); {
 	case radix != nil && p.n <= f.capacity(), radix == nil && m <= f.capacity():
 		f.kernel(p)
 	case radix == nil:
@@ -319,17 +323,18 @@ func (p *pass) places(in, out bool) string {
 // kernel makes the kernel of a pass whose lines fit into shared memory: a block loads some lines, transforms
 // them radix by radix and stores them.
 func (f *fourier) kernel(p pass) {
-	m, radix := p.n, radices(p.n)
+	m, radix := p.n, radices(p.n, f.radix())
 	chirped := radix == nil
 	chirp, spectrum := "", ""
 	if chirped {
 		m = smoothFrom(2*p.n - 1)
-		radix = radices(m)
+		radix = radices(m, f.radix())
 		chirp, spectrum = f.chirp(p.n, m)
 	}
 	rows := p.rows()
-	lines := min(rows, max(1, min(f.capacity()/m, max(8, f.capacity()/4/m))))
-	threads := min(block, max(warp, (lines*m/4+warp-1)/warp*warp))
+	neighbours := pick(p.inStep == 1 && p.outStep == 1, 1, 8) // lines of which numbers beside each other are loaded together
+	lines := min(rows, max(1, min(f.capacity()/m, max(neighbours, fourierNumbers/m))))
+	threads := min(pick(f.g.precision == 32 && !chirped, 768, 512), max(warp, (lines*m/perThread(radix)+warp-1)/warp*warp))
 	groups := (rows + lines - 1) / lines
 	size := f.capacity() / 4
 	for size < lines*m {
@@ -372,6 +377,21 @@ func (f *fourier) kernel(p pass) {
 			number(p.lines[len(p.lines)-1].n), f.roots(p.twist, low), low, f.rootsBy(p.twist, low), low, pick(f.inverse, "-", ""))
 	}
 	f.Printf("\t\t%s\n\t}\n\t__syncthreads();\n\t}\n}\n\n", p.store)
+}
+
+// perThread returns how many numbers of a line a thread has: as many as the largest radix, or fewer where those of several smaller butterflies would take
+// more registers, which decide how many threads a multiprocessor holds.
+func perThread(radix []int) int {
+	largest := max(4, slices.Max(append(radix, 1)))
+	fits := func(each int) bool {
+		return !slices.ContainsFunc(radix, func(r int) bool { return (each+r-1)/r*r > max(8, largest) })
+	}
+	for each := largest; each > 4; each-- {
+		if fits(each) {
+			return each
+		}
+	}
+	return 4
 }
 
 // stages transforms lines of m numbers in shared memory.

@@ -23,6 +23,11 @@ func (x *product) tiling() tiling {
 	count := func(t tiling) int {
 		return (x.m + t.size() - 1) / t.size() * ((x.n + t.size() - 1) / t.size()) * x.batches
 	}
+	for _, t := range tilings {
+		if t.size() == x.s.g.choice("product_tile") {
+			return t
+		}
+	}
 	switch {
 	case x.s.g.precision == 32 && min(x.m, x.n) > 64 && count(largeTiling) >= 64:
 		return largeTiling

@@ -4,6 +4,7 @@
 package cuda_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,27 @@ func TestTimedProducts(t *testing.T) {
 			check("one way alone")
 			undo()
 		}
+	}
+}
+
+// Products have the same numbers, but for rounding, however large the parts of a block are.
+func TestPartsOfProducts(t *testing.T) {
+	pretend.Shared(t)
+	d, err := ad.DeviceFor(ad.CUDA{}, ad.Need{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Choose(nil)
+	a, b := ad.Input("a", 2, 70, 40), ad.Input("b", 40, 130)
+	for _, size := range []int{32, 64, 128} {
+		if err := d.Choose(map[string]int{"product_tile": size}); err != nil {
+			t.Fatal(err)
+		}
+		p, err := ad.Compile([]*ad.Node{ad.MatMul(a, b)}, ad.Settings{Backend: ad.CUDA{OwnKernels: true}})
+		if err != nil || !strings.Contains(p.Explain(), fmt.Sprintf("sa%d[", size)) {
+			t.Errorf("parts of %d: %v", size, err)
+		}
+		same(t, []*ad.Node{ad.MatMul(a, b)}, []*ad.Node{a, b}, [][]float64{random(2*70*40, 1), random(40*130, 2)}, map[int]float64{64: 1e-14, 32: 1e-5})
 	}
 }
 
