@@ -56,7 +56,7 @@ func CountProduct(l Level, k int, a, b []uint32, most int, c []int32, ldc int, a
 		panic("kernels: CountProduct was given a largest count that is not from 0 to MostCount")
 	case len(a)/PanelRows < k || len(b)/PanelRows < k:
 		panic("kernels: CountProduct: a panel is shorter than k and PanelRows say")
-	case ldc < PanelRows || len(c) < (PanelRows-1)*ldc+PanelRows:
+	case ldc < PanelRows || len(c) < PanelRows || PanelRows-1 > (len(c)-PanelRows)/ldc: // products of sizes may overflow
 		panic("kernels: CountProduct: C is shorter than PanelRows and ldc say")
 	}
 	f := counting[usable(l)]

@@ -38,7 +38,7 @@ func panelProduct[T float](t *tiles[T], one *T, k int, a, b, c []T, ldc int, add
 		panic("kernels: PanelProduct was given a negative size")
 	case len(a)/PanelRows < k || len(b)/PanelRows < k:
 		panic("kernels: PanelProduct: a panel is shorter than k and PanelRows say")
-	case ldc < PanelRows || len(c) < (PanelRows-1)*ldc+PanelRows:
+	case ldc < PanelRows || len(c) < PanelRows || PanelRows-1 > (len(c)-PanelRows)/ldc: // products of sizes may overflow
 		panic("kernels: PanelProduct: C is shorter than PanelRows and ldc say")
 	}
 	if !add && (t == nil || k == 0) {
