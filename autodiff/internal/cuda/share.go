@@ -16,8 +16,12 @@ var ofArray = regexp.MustCompile(`\bbuf\[(\d+)\]|\b(p?a|[wcsyq])(\d+)(_\d+)?\b`)
 
 // share numbers the arrays of every kernel in the order in which its text has them, and drops kernels that are the same as an earlier one then: programs
 // do the same with many arrays, and a kernel costs NVIDIA's compiler milliseconds. Each launch has its arrays one after another in the table that is
-// returned.
-func share(text string, jobs [][]Launch) (short string, table []int) {
+// returned. Names that stand outside of kernels, as constants of an operation do, are kept.
+func share(outside, text string, jobs [][]Launch) (short string, table []int) {
+	kept := map[string]bool{}
+	for _, name := range ofArray.FindAllString(outside, -1) {
+		kept[name] = true
+	}
 	kernels := strings.Split(text, kernelStart)
 	var b strings.Builder
 	b.WriteString(kernels[0])
@@ -28,7 +32,7 @@ func share(text string, jobs [][]Launch) (short string, table []int) {
 	first, known := map[string]string{}, map[string]found{}
 	for _, k := range kernels[1:] {
 		name := kernelName.FindStringSubmatch(k)[1]
-		k, arrays := numbered(k)
+		k, arrays := numbered(k, kept)
 		anonymous := strings.Replace(k, name, "", 1)
 		if first[anonymous] == "" {
 			first[anonymous] = name
@@ -48,7 +52,7 @@ func share(text string, jobs [][]Launch) (short string, table []int) {
 }
 
 // numbered numbers the arrays of a kernel, which it returns, in the order of the text. Variables of arrays get names that no operation has.
-func numbered(kernel string) (text string, arrays []int) {
+func numbered(kernel string, kept map[string]bool) (text string, arrays []int) {
 	at := map[string]int{} // places by numbers of arrays, and of variables of arrays that are nowhere else
 	for _, m := range ofArray.FindAllStringSubmatch(kernel, -1) {
 		if _, ok := at[m[1]]; m[1] != "" && !ok {
@@ -71,7 +75,7 @@ func numbered(kernel string) (text string, arrays []int) {
 		switch id := part(1) + part(3); {
 		case part(1) != "":
 			fmt.Fprintf(&b, "buf[%d]", at[id])
-		case end < len(kernel) && kernel[end] == '(': // a function, as Bessel's y1
+		case kept[part(0)], end < len(kernel) && kernel[end] == '(': // a function, as Bessel's y1
 			b.WriteString(part(0))
 		default:
 			if _, ok := at[id]; !ok {

@@ -96,3 +96,14 @@ func TestSharedKernelsReadBoundInputs(t *testing.T) {
 		}
 	}
 }
+
+// offset adds constants of its helper text that are called as variables of arrays may be.
+var offset = ad.Unary{Name: "test offset", CPU: func(x float64) float64 { return x + 3.5 }, CUDA: "eu_test_offset(x) + w0 + c1",
+	Helper: "#define w0 1.0\n#define c1 2.0\n__device__ double eu_test_offset(double x) { return x + 0.5;\n}\n", VJP: func(g, _, _ *ad.Node) *ad.Node { return g }, Domain: ad.Interval{Lo: -1, Hi: 1}}.Define()
+
+// Names of helper texts stay as they are.
+func TestNamesOfHelpersAreKept(t *testing.T) {
+	pretend.Shared(t)
+	x, y := ad.Input("x", 70), ad.Input("y", 70)
+	same(t, []*ad.Node{offset.Apply(ad.Mul(x, y)), ad.Sum(offset.Apply(y))}, []*ad.Node{x, y}, [][]float64{random(70, 1), random(70, 2)}, map[int]float64{64: 1e-14, 32: 1e-5})
+}

@@ -186,8 +186,9 @@ func (g *generator) all(o Settings, jobs [][]Launch) (text string, addresses []i
 	if o.Storage != "" {
 		head += "typedef " + o.Storage + " S;\nstatic inline __device__ R eu_stored(R v) { S s; s = v; return s; }\n"
 	}
-	text, addresses = share(g.typed(g.text.String()), jobs)
-	return head + g.helpers.String() + text, addresses
+	head += g.helpers.String()
+	text, addresses = share(head, g.typed(g.text.String()), jobs)
+	return head + text, addresses
 }
 
 // name makes the name of the next kernel.
